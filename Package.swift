@@ -1,0 +1,52 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+  name: "Satchel",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11)],
+  products: [
+    .library(name: "Satchel", targets: ["Satchel"]),
+    .library(name: "SatchelCatalogue", targets: ["SatchelCatalogue"]),
+    .library(name: "SatchelJSON", targets: ["SatchelJSON"]),
+    .library(name: "satchel", type: .dynamic, targets: ["SatchelC"]),
+    .executable(name: "satchel-cli", targets: ["satchel-cli"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+  ],
+  targets: [
+    // The contract, and the system libraries: a module map each.
+    .systemLibrary(name: "CSatchel", path: "Include"),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(
+      name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
+    // Without pkg-config: Debian's libutf8proc.pc has a flag that the package manager warns about.
+    .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"]), .brew(["utf8proc"])]),
+    .systemLibrary(
+      name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"]), .brew(["nettle"])]),
+
+    // Ground floors.
+    .target(name: "SatchelJSON", dependencies: ["CJansson"]),
+    .target(name: "SatchelStorage", dependencies: ["CSQLite", "SatchelJSON"]),
+
+    // Subjects.
+    .target(
+      name: "SatchelCatalogue",
+      dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc", "CNettle"]),
+
+    // The whole, and its two doors.
+    .target(name: "Satchel", dependencies: ["SatchelCatalogue"]),
+    .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
+    .executableTarget(
+      name: "satchel-cli",
+      dependencies: [
+        "Satchel", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+
+    .testTarget(name: "SatchelJSONTests", dependencies: ["SatchelJSON"]),
+    .testTarget(name: "SatchelStorageTests", dependencies: ["SatchelStorage"]),
+    .testTarget(name: "SatchelCatalogueTests", dependencies: ["SatchelCatalogue", "Satchel"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,69 @@
+@_exported import SatchelCatalogue
+@_exported import SatchelJSON
+@_exported import SatchelStorage
+
+/// An open store: one SQLite file, and the subjects that live in it.
+///
+/// Safe to use from any number of threads; several processes may open the same file.
+public final class Satchel: Sendable {
+  /// The library's version, "major.minor.patch".
+  public static let version = "0.1.0"
+
+  let database: Database
+  /// Content scoped to places.
+  public let catalogue: Catalogue
+
+  /// Opens a store, making the file when there is none.
+  ///
+  /// - Parameter path: the file, or ":memory:"
+  /// - Throws: `SatchelError` `.foreign`, `.damaged`, `.newer`, `.notFound`, `.readOnly`, `.io`; the file is left
+  ///   as it is then.
+  public init(path: String, options: StoreOptions = StoreOptions()) throws {
+    database = try Database.open(path: path, options: options, migrations: Self.migrations)
+    catalogue = Catalogue(database: database)
+  }
+
+  /// All steps of the store's schema, oldest first. A step that was released is never changed.
+  static let migrations = [
+    Migration(version: 1, sql: ChangeLog.schema + CatalogueSchema.version1)
+  ]
+
+  /// Closes the store; everything acknowledged is in the file. A store that is given up closes by itself.
+  public func close() throws { try database.close() }
+
+  public var path: String { database.path }
+  public var isReadOnly: Bool { database.options.isReadOnly }
+  /// Where a file that could not be opened was set aside to, when the options allowed it.
+  public var setAsidePath: String? { database.setAsidePath }
+
+  /// Examines the whole file: time grows with its size.
+  ///
+  /// - Returns: what is not as it should be; empty for a sound store.
+  public func check() throws -> [StoreFinding] {
+    let findings = try database.checkIntegrity()
+    // Tables that SQLite cannot read cannot be examined further.
+    return findings.isEmpty ? try catalogue.check() : findings
+  }
+
+  /// Facts for people: path, sizes, versions.
+  public func info() throws -> JSONValue {
+    [
+      "path": .string(path), "read_only": .bool(isReadOnly), "schema_version": .int(try database.schemaVersion),
+      "file_bytes": .int(database.fileBytes), "sqlite_version": .string(Database.sqliteVersion),
+      "set_aside": setAsidePath.map { .string($0) } ?? .null,
+    ]
+  }
+
+  /// Ends an observation when cancelled or given up.
+  public struct Observation: Sendable {
+    fileprivate let subscription: ChangeFeed.Subscription
+
+    public func cancel() { subscription.cancel() }
+  }
+
+  /// Hears of every change after its commit: own ones on the thread that made them, those of other handles and
+  /// processes on a thread of the library.
+  public func observe(_ hear: @escaping @Sendable (Change) -> Void) throws -> Observation {
+    Observation(subscription: try database.observe(hear))
+  }
+}

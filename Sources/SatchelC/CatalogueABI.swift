@@ -1,0 +1,150 @@
+import CSatchel
+import Satchel
+
+@_cdecl("satchel_catalogue_persist") @implementation
+public func satchel_catalogue_persist(
+  _ store: OpaquePointer!, _ location: satchel_bytes, _ section: satchel_bytes,
+  _ options: UnsafePointer<satchel_persist_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    let receipt = try catalogue.persist(
+      section.raw("section"), at: location.location(), reuse: Catalogue.Reuse(options))
+    if let out { try give(receipt.json, to: out) }
+  }
+}
+
+@_cdecl("satchel_catalogue_deliver") @implementation
+public func satchel_catalogue_deliver(
+  _ store: OpaquePointer!, _ delivery: satchel_bytes, _ options: UnsafePointer<satchel_persist_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    let receipts = try catalogue.deliver(delivery.raw("delivery"), reuse: Catalogue.Reuse(options))
+    if let out { try give(.array(receipts.map(\.json)), to: out) }
+  }
+}
+
+@_cdecl("satchel_catalogue_sections") @implementation
+public func satchel_catalogue_sections(
+  _ store: OpaquePointer!, _ location: satchel_bytes, _ options: UnsafePointer<satchel_read_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    let headers = try catalogue.sections(
+      at: location.location(), union: OptionsReader(options).flag(\.union_contexts))
+    try give(.array(headers.map(\.json)), to: out)
+  }
+}
+
+@_cdecl("satchel_catalogue_load") @implementation
+public func satchel_catalogue_load(
+  _ store: OpaquePointer!, _ location: satchel_bytes, _ section: satchel_bytes,
+  _ options: UnsafePointer<satchel_read_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    let options = try OptionsReader(options)
+    let text = try catalogue.loadText(
+      section.text("section"), at: location.location(), allowExpired: options.flag(\.allow_expired),
+      union: options.flag(\.union_contexts))
+    if let text { try give(text, to: out) }
+  }
+}
+
+@_cdecl("satchel_catalogue_plan") @implementation
+public func satchel_catalogue_plan(
+  _ store: OpaquePointer!, _ location: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let plan = try Handles.stores.borrow(store).catalogue.plan(for: location.location())
+    try give(.object(JSONObject(plan.map { ($0.section, $0.plan.json) })), to: out)
+  }
+}
+
+@_cdecl("satchel_catalogue_has_cached") @implementation
+public func satchel_catalogue_has_cached(
+  _ store: OpaquePointer!, _ location: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) {
+    try give(Handles.stores.borrow(store).catalogue.hasCached(location.location())?.rawValue, to: $0)
+  }
+}
+
+@_cdecl("satchel_catalogue_entity") @implementation
+public func satchel_catalogue_entity(
+  _ store: OpaquePointer!, _ entity_id: satchel_bytes, _ location: satchel_bytes,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    guard let entity = try catalogue.entity(entity_id.text("entity_id"), at: location.location()) else { return }
+    try give(entity.json, to: out)
+  }
+}
+
+@_cdecl("satchel_catalogue_set_active_location") @implementation
+public func satchel_catalogue_set_active_location(
+  _ store: OpaquePointer!, _ location: satchel_bytes
+) -> satchel_status {
+  guarded {
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    try catalogue.setActiveLocation(location.size == 0 ? nil : location.location())
+  }
+}
+
+@_cdecl("satchel_catalogue_active_location") @implementation
+public func satchel_catalogue_active_location(
+  _ store: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    guard let location = try Handles.stores.borrow(store).catalogue.activeLocation() else { return }
+    try give(location.json, to: out)
+  }
+}
+
+@_cdecl("satchel_catalogue_prune") @implementation
+public func satchel_catalogue_prune(
+  _ store: OpaquePointer!, _ options: UnsafePointer<satchel_prune_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let receipt = try Handles.stores.borrow(store).catalogue.prune(PruneOptions(options))
+    if let out { try give(receipt.json, to: out) }
+  }
+}
+
+extension Catalogue.Reuse {
+  fileprivate init(_ options: UnsafePointer<satchel_persist_options>?) throws {
+    switch try OptionsReader(options).choice(\.reuse) {
+    case nil, SATCHEL_REUSE_UNLESS_CHANGED.rawValue: self = .unlessChanged
+    case SATCHEL_REUSE_UNTIL_EXPIRY.rawValue: self = .untilExpiry
+    case let other?: throw SatchelError(.invalid, "options: unknown reuse \(other)")
+    }
+  }
+}
+
+extension PruneOptions {
+  fileprivate init(_ options: UnsafePointer<satchel_prune_options>?) throws {
+    let given = try OptionsReader(options)
+    self.init()
+    expired = given.flag(\.expired, default: true)
+    unreferenced = given.flag(\.unreferenced)
+    if let name = given.value(\.section), name.size > 0 { section = try name.text("section") }
+    if let name = given.value(\.scope), name.size > 0 {
+      let text = try name.text("scope")
+      guard let known = Scope(name: text) else { throw SatchelError(.invalid, "scope: unknown scope \"\(text)\"") }
+      scope = known
+    }
+    if let place = given.value(\.location), place.size > 0 { location = try place.location() }
+    let age = given.number(\.contexts_unused_for_ms, default: -1)
+    if age >= 0 { contextsUnusedFor = age }
+    let most = given.number(\.max_bytes, default: -1)
+    if most >= 0 { maxBytes = most }
+  }
+}

@@ -1,0 +1,41 @@
+import CSatchel
+import Satchel
+
+@_cdecl("satchel_version") @implementation
+public func satchel_version() -> UnsafePointer<CChar>! { Constant.version }
+
+@_cdecl("satchel_status_name") @implementation
+public func satchel_status_name(_ status: satchel_status) -> UnsafePointer<CChar>! {
+  let index = Int(status.rawValue)
+  return index < Constant.statusNames.count ? Constant.statusNames[index] : Constant.unknownStatus
+}
+
+@_cdecl("satchel_error_message") @implementation
+public func satchel_error_message() -> UnsafePointer<CChar>! { ThreadMessage.current }
+
+@_cdecl("satchel_buffer_free") @implementation
+public func satchel_buffer_free(_ buffer: UnsafeMutablePointer<satchel_buffer>!) {
+  guard let buffer else { return }
+  free(buffer.pointee.data)
+  buffer.pointee = satchel_buffer()
+}
+
+/// Texts that live as long as the process.
+private enum Constant {
+  nonisolated(unsafe) static let version = text(Satchel.version)
+  nonisolated(unsafe) static let unknownStatus = text("SATCHEL_E?")
+  nonisolated(unsafe) static let statusNames =
+    [
+      "SATCHEL_OK", "SATCHEL_EINVALID", "SATCHEL_ENOTFOUND", "SATCHEL_EBUSY", "SATCHEL_EDAMAGED",
+      "SATCHEL_EFOREIGN", "SATCHEL_ENEWER", "SATCHEL_EREADONLY", "SATCHEL_EFULL", "SATCHEL_EIO",
+      "SATCHEL_ECLOSED", "SATCHEL_ECANCELLED", "SATCHEL_ENOMEMORY", "SATCHEL_EINTERNAL",
+    ].map(text)
+
+  private static func text(_ text: String) -> UnsafePointer<CChar> {
+    let length = text.utf8.count
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: length + 1)
+    for (index, byte) in text.utf8.enumerated() { copy[index] = CChar(bitPattern: byte) }
+    copy[length] = 0
+    return UnsafePointer(copy)
+  }
+}

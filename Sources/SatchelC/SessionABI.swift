@@ -1,0 +1,75 @@
+import CSatchel
+import Satchel
+
+@_cdecl("satchel_session_new") @implementation
+public func satchel_session_new(
+  _ store: OpaquePointer!, _ callback: satchel_session_callback!, _ context: UnsafeMutableRawPointer!,
+  _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  out?.pointee = nil
+  let host = HostContext(context, release)
+  return guarded {
+    guard let out else { throw SatchelError(.invalid, "out is NULL") }
+    let hear = callback
+    let session = Session(try Handles.stores.borrow(store).catalogue) { event in
+      guard let hear else { return }
+      lend(event.json) { hear(host.address, $0) }
+    }
+    out.pointee = Handles.sessions.give(session)
+  }
+}
+
+@_cdecl("satchel_session_show") @implementation
+public func satchel_session_show(_ session: OpaquePointer!, _ location: satchel_bytes) -> satchel_status {
+  guarded { try Handles.sessions.borrow(session).show(location.location()) }
+}
+
+@_cdecl("satchel_session_handle") @implementation
+public func satchel_session_handle(
+  _ session: OpaquePointer!, _ section: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let receipt = try Handles.sessions.borrow(session).handle(section.raw("section"))
+    if let out { try give(receipt.json, to: out) }
+  }
+}
+
+@_cdecl("satchel_session_load") @implementation
+public func satchel_session_load(_ session: OpaquePointer!, _ section: satchel_bytes) -> satchel_status {
+  guarded { try Handles.sessions.borrow(session).load(section.text("section")) }
+}
+
+@_cdecl("satchel_session_fail") @implementation
+public func satchel_session_fail(
+  _ session: OpaquePointer!, _ section: satchel_bytes, _ reason: satchel_bytes
+) -> satchel_status {
+  guarded { try Handles.sessions.borrow(session).fail(section.text("section"), reason: reason.text("reason")) }
+}
+
+@_cdecl("satchel_session_set_order") @implementation
+public func satchel_session_set_order(_ session: OpaquePointer!, _ names: satchel_bytes) -> satchel_status {
+  guarded {
+    let session = try Handles.sessions.borrow(session)
+    guard case .array(let list) = try names.json("names") else {
+      throw SatchelError(.invalid, "names: not an array of texts")
+    }
+    try session.setOrder(
+      list.enumerated().map { index, name in
+        guard case .string(let text) = name else { throw SatchelError(.invalid, "names: /\(index) is no text") }
+        return text
+      })
+  }
+}
+
+@_cdecl("satchel_session_state") @implementation
+public func satchel_session_state(
+  _ session: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { try give(Handles.sessions.borrow(session).json, to: $0) }
+}
+
+@_cdecl("satchel_session_free") @implementation
+public func satchel_session_free(_ session: OpaquePointer!) {
+  Handles.sessions.take(session)?.end()
+}

@@ -1,0 +1,107 @@
+import SatchelJSON
+import SatchelStorage
+
+extension Catalogue {
+  /// Whether a location's content is its own or another place's.
+  public enum Cached: String, Sendable {
+    case exact, inherited
+  }
+
+  /// Headers of a location's sections, the first delivered first. No entity is read.
+  ///
+  /// - Parameter union: take the sections of all contexts that share a level with the location, the most
+  ///   specific winning section by section; cost grows with the contexts of the country
+  public func sections(at location: Location, union: Bool = false) throws -> [SectionHeader] {
+    try reading(location) { reader in
+      try reader.found(union: union).map { try $0.record.header($0.context.coverage, level: $0.context.level) }
+    }
+  }
+
+  /// A section with its content; nil when the location has no such section.
+  ///
+  /// - Parameter allowExpired: keep expired entities in the content; they are named in any case
+  public func load(
+    _ section: String, at location: Location, allowExpired: Bool = false, union: Bool = false
+  ) throws -> Section? {
+    guard let rendered = try render(section, at: location, allowExpired: allowExpired, union: union) else {
+      return nil
+    }
+    return Section(
+      header: rendered.header, content: try JSONValue(parsing: rendered.content), missing: rendered.missing,
+      expired: rendered.expired)
+  }
+
+  /// As `load`, as the JSON that crosses the C boundary, without taking the content apart on the way.
+  package func loadText(
+    _ section: String, at location: Location, allowExpired: Bool, union: Bool
+  ) throws -> [UInt8]? {
+    guard let rendered = try render(section, at: location, allowExpired: allowExpired, union: union) else {
+      return nil
+    }
+    let header = rendered.header
+    func list(_ ids: [String]) -> JSONValue { .array(ids.map { .string($0) }) }
+    let before: JSONValue = [
+      "section": .string(header.section), "display_title": header.displayTitle.map { .string($0) } ?? .null,
+      "config": header.config, "entity_count": .int(Int64(header.entityCount)),
+      "updated_at": .int(header.updatedAt), "level": .string(header.level.name),
+      "missing": list(rendered.missing), "expired": list(rendered.expired),
+    ]
+    var text = try before.serialized()
+    text.removeLast()
+    text.append(contentsOf: ",\"content\":".utf8)
+    text.append(contentsOf: rendered.content)
+    text.append(UInt8(ascii: "}"))
+    return text
+  }
+
+  private func render(
+    _ section: String, at location: Location, allowExpired: Bool, union: Bool
+  ) throws -> RenderedSection? {
+    try reading(location) { try $0.load(section, union: union, allowsExpired: allowExpired) }
+  }
+
+  /// What has to be fetched for a location, section by section. Reads no content.
+  public func plan(for location: Location) throws -> [(section: String, plan: Plan)] {
+    try reading(location) { try $0.plan() }
+  }
+
+  /// Whether there is something to show for a location; nil when there is nothing.
+  public func hasCached(_ location: Location) throws -> Cached? {
+    try reading(location) { reader in
+      guard let context = try reader.serving() else { return nil }
+      if context.isExact { return .exact }
+      return try reader.found(union: false).isEmpty ? nil : .inherited
+    }
+  }
+
+  /// The variant of an entity that covers a location, the most specific first, expired or not; nil when there
+  /// is none.
+  public func entity(_ entityID: String, at location: Location) throws -> Entity? {
+    try reading(location) { reader in
+      let connection = reader.connection
+      let chain = try PlaceChain(location, in: connection)
+      let view = try index.view(of: connection)
+      for scope in Scope.allCases.sorted(by: >) {
+        guard let place = chain.place(of: scope) else { continue }
+        let variant = VariantIndex.Variant(entityID: entityID, scope: scope, place: place)
+        guard let row = try view.find(variant),
+          let record = try EntityTable(connection: connection).record(row), record.size != nil
+        else { continue }
+        var renderer = Renderer(
+          entities: EntityTable(connection: connection), variants: { view }, chain: chain,
+          coverage: .everything, now: reader.now, allowsExpired: true)
+        guard try renderer.append(record) else { continue }
+        return Entity(
+          entityID: entityID, content: try JSONValue(parsing: renderer.output), scope: scope,
+          displayName: record.displayName, expiresAt: record.expiresAt, updatedAt: record.updatedAt)
+      }
+      return nil
+    }
+  }
+
+  private func reading<Result>(_ location: Location, _ body: (SectionReader) throws -> Result) throws -> Result {
+    try database.read { connection in
+      try body(SectionReader(catalogue: self, connection: connection, location: location, now: now()))
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import SatchelStorage
+
+/// The catalogue's tables. Keys are chosen so that the order on disk is the order of use: a context's section
+/// headers lie side by side, and an entity's content lies where it was delivered, beside its section's others.
+package enum CatalogueSchema {
+  package static let version1 = """
+    -- Places are told apart by `identity`, the tuple of their components; `text` is for people.
+    CREATE TABLE place(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      level INTEGER NOT NULL,
+      identity TEXT NOT NULL UNIQUE,
+      text TEXT NOT NULL
+    );
+
+    -- A location that content was delivered for: the places it lies in, 0 where it has none.
+    CREATE TABLE context(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      country INTEGER NOT NULL,
+      adminarea INTEGER NOT NULL,
+      locality INTEGER NOT NULL,
+      sublocality INTEGER NOT NULL,
+      coordinate INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL,
+      used_at INTEGER NOT NULL,
+      next_ordinal INTEGER NOT NULL,
+      location TEXT NOT NULL,
+      UNIQUE(coordinate, sublocality, locality, adminarea, country)
+    );
+
+    -- The contexts in a place, the most recently updated last.
+    CREATE TABLE context_at(
+      place INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      context INTEGER NOT NULL,
+      PRIMARY KEY(place, revision, context)
+    ) WITHOUT ROWID;
+
+    -- Headers. The counts tell, without a look at any entity, how many of the section's entities another
+    -- place would see.
+    CREATE TABLE section(
+      context INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      id INTEGER NOT NULL,
+      ordinal INTEGER NOT NULL,
+      display_title TEXT,
+      config TEXT,
+      updated_at INTEGER NOT NULL,
+      in_global INTEGER NOT NULL,
+      in_country INTEGER NOT NULL,
+      in_adminarea INTEGER NOT NULL,
+      in_locality INTEGER NOT NULL,
+      in_sublocality INTEGER NOT NULL,
+      in_coordinate INTEGER NOT NULL,
+      PRIMARY KEY(context, name)
+    ) WITHOUT ROWID;
+
+    -- What is left of a section without its entities, and where these belong in it.
+    CREATE TABLE section_content(
+      section INTEGER PRIMARY KEY,
+      skeleton BLOB NOT NULL,
+      holes BLOB NOT NULL
+    );
+
+    -- Variants: one a (entity_id, scope, place). `size` is NULL when the content was pruned while a section
+    -- still refers to it. `uses` counts these sections.
+    CREATE TABLE entity(
+      id INTEGER PRIMARY KEY,
+      entity_id TEXT NOT NULL,
+      scope INTEGER NOT NULL,
+      place INTEGER NOT NULL,
+      display_name TEXT,
+      time_to_live INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL,
+      uses INTEGER NOT NULL,
+      size INTEGER
+    );
+    CREATE INDEX entity_expiry ON entity(expires_at) WHERE size IS NOT NULL;
+    CREATE INDEX entity_unused ON entity(id) WHERE uses = 0;
+
+    CREATE TABLE entity_content(
+      entity INTEGER PRIMARY KEY,
+      body BLOB NOT NULL,
+      holes BLOB
+    );
+
+    -- From the hash of a variant's identity to its row, for entities up to setting 'indexed_through'; later
+    -- ones are found by VariantIndex.
+    CREATE TABLE entity_index(
+      hash INTEGER NOT NULL,
+      entity INTEGER NOT NULL,
+      PRIMARY KEY(hash, entity)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE setting(
+      key TEXT PRIMARY KEY,
+      value NOT NULL
+    ) WITHOUT ROWID;
+    """
+}

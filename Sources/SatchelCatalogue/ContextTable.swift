@@ -1,0 +1,150 @@
+import SatchelStorage
+
+/// A context as a reader meets it: whose content it is, and how much of it covers the location asked for.
+struct ServingContext {
+  var row: Int64
+  var coverage: Coverage
+  /// The level it was found at.
+  var level: Level
+  /// Whether it is the location's own.
+  var isExact: Bool
+}
+
+/// Finds the contexts that serve a location.
+struct ContextTable {
+  let connection: Connection
+
+  private static let columns = "id, country, adminarea, locality, sublocality, coordinate"
+
+  /// The row of a location's own context; 0 when there is none.
+  func exact(_ chain: PlaceChain) throws -> Int64 {
+    guard Level.allCases.contains(where: { chain[$0] != 0 }) else { return 0 }
+    return try connection.number(
+      """
+      SELECT id FROM context WHERE coordinate = ? AND sublocality = ? AND locality = ? AND adminarea = ?
+      AND country = ?
+      """, .integer(chain[.coordinate]), .integer(chain[.sublocality]), .integer(chain[.locality]),
+      .integer(chain[.adminarea]), .integer(chain[.country]))
+  }
+
+  /// The context that serves a location: its own, else the one that shares the most specific level with it.
+  func serving(_ location: Location) throws -> ServingContext? {
+    let chain = try PlaceChain(location, in: connection)
+    if let own = try own(location, chain) { return own }
+    for level in Level.allCases.sorted(by: >) where level != .coordinate && chain[level] != 0 {
+      if let (row, theirs) = try latest(at: chain[level]) {
+        return ServingContext(
+          row: row, coverage: Coverage(of: chain, by: theirs), level: level, isExact: false)
+      }
+    }
+    return nil
+  }
+
+  /// All contexts that share a level with the location, the most specific and then the latest first.
+  func sharing(_ location: Location, visit: (ServingContext) throws -> Void) throws {
+    let chain = try PlaceChain(location, in: connection)
+    var seen: Set<Int64> = []
+    if let own = try own(location, chain) {
+      seen.insert(own.row)
+      try visit(own)
+    }
+    for level in Level.allCases.sorted(by: >) where chain[level] != 0 {
+      for (row, theirs) in try all(at: chain[level]) where seen.insert(row).inserted {
+        try visit(
+          ServingContext(row: row, coverage: Coverage(of: chain, by: theirs), level: level, isExact: false))
+      }
+    }
+  }
+
+  private func own(_ location: Location, _ chain: PlaceChain) throws -> ServingContext? {
+    guard let level = location.mostSpecificLevel else { return nil }
+    // A place that is not known has no row; its chain must not be taken for a shorter one.
+    if location.keys.allSatisfy({ chain[$0.level] != 0 }) {
+      let row = try exact(chain)
+      if row != 0 { return ServingContext(row: row, coverage: .everything, level: level, isExact: true) }
+    }
+    // The same coordinate, told with more or fewer names. A bare coordinate sees all that was delivered for
+    // it: offline, nobody names places.
+    guard chain[.coordinate] != 0, let (row, theirs) = try latest(at: chain[.coordinate]) else { return nil }
+    let isBare = location.keys.allSatisfy { $0.level == .coordinate }
+    let coverage = isBare ? .everything : Coverage(of: chain, by: theirs)
+    return ServingContext(row: row, coverage: coverage, level: .coordinate, isExact: true)
+  }
+
+  private func latest(at place: Int64) throws -> (Int64, PlaceChain)? {
+    try connection.first(
+      """
+      SELECT c.id, c.country, c.adminarea, c.locality, c.sublocality, c.coordinate
+      FROM context_at a JOIN context c ON c.id = a.context
+      WHERE a.place = ? ORDER BY a.revision DESC, a.context DESC LIMIT 1
+      """, .integer(place)
+    ) { ($0.integer(0), PlaceChain($0, from: 1)) }
+  }
+
+  private func all(at place: Int64) throws -> [(Int64, PlaceChain)] {
+    var found: [(Int64, PlaceChain)] = []
+    try connection.each(
+      """
+      SELECT c.id, c.country, c.adminarea, c.locality, c.sublocality, c.coordinate
+      FROM context_at a JOIN context c ON c.id = a.context
+      WHERE a.place = ? ORDER BY a.revision DESC, a.context DESC
+      """, .integer(place)
+    ) { found.append(($0.integer(0), PlaceChain($0, from: 1))) }
+    return found
+  }
+
+  // MARK: Writing
+
+  /// Finds or makes the context of a location, and makes it the latest of all its places.
+  static func touch(_ location: Location, _ chain: PlaceChain, in transaction: Transaction) throws -> Int64 {
+    let connection = transaction.connection
+    let table = ContextTable(connection: connection)
+    var row = try table.exact(chain)
+    let before = row == 0 ? -1 : try connection.number("SELECT revision FROM context WHERE id = ?", .integer(row))
+    if before == transaction.revision { return row }
+    if row == 0 {
+      try connection.run(
+        """
+        INSERT INTO context(country, adminarea, locality, sublocality, coordinate, revision, updated_at, used_at,
+        next_ordinal, location) VALUES(?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
+        """, .integer(chain[.country]), .integer(chain[.adminarea]), .integer(chain[.locality]),
+        .integer(chain[.sublocality]), .integer(chain[.coordinate]), .integer(transaction.revision),
+        .integer(transaction.now), .integer(transaction.now), .text(try location.json.text))
+      row = connection.lastInsertedRow
+    } else {
+      try connection.run(
+        "UPDATE context SET revision = ?, updated_at = ?, used_at = max(used_at, ?) WHERE id = ?",
+        .integer(transaction.revision), .integer(transaction.now), .integer(transaction.now), .integer(row))
+    }
+    for level in Level.allCases where chain[level] != 0 {
+      if before >= 0 {
+        try connection.run(
+          "DELETE FROM context_at WHERE place = ? AND revision = ? AND context = ?", .integer(chain[level]),
+          .integer(before), .integer(row))
+      }
+      try connection.run(
+        "INSERT INTO context_at(place, revision, context) VALUES(?, ?, ?)", .integer(chain[level]),
+        .integer(transaction.revision), .integer(row))
+    }
+    return row
+  }
+
+  /// Removes a context and its sections; what they referred to is used once less.
+  static func remove(_ row: Int64, in transaction: Transaction) throws {
+    let connection = transaction.connection
+    guard
+      let (chain, revision) = try connection.first(
+        "SELECT country, adminarea, locality, sublocality, coordinate, revision FROM context WHERE id = ?",
+        .integer(row), read: { (PlaceChain($0, from: 0), $0.integer(5)) })
+    else { return }
+    var names: [String] = []
+    try connection.each("SELECT name FROM section WHERE context = ?", .integer(row)) { names.append($0.text(0)) }
+    for name in names { try SectionTable.remove(name, of: row, in: transaction) }
+    for level in Level.allCases where chain[level] != 0 {
+      try connection.run(
+        "DELETE FROM context_at WHERE place = ? AND revision = ? AND context = ?", .integer(chain[level]),
+        .integer(revision), .integer(row))
+    }
+    try connection.run("DELETE FROM context WHERE id = ?", .integer(row))
+  }
+}

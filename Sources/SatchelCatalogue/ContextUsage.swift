@@ -1,0 +1,29 @@
+import SatchelStorage
+import Synchronization
+
+/// When contexts were last read. Kept in memory, so that reading does not write, and put into the store with
+/// the next prune or when it closes; a crash costs no more than a less exact order of what to forget first.
+final class ContextUsage: Sendable {
+  private static let most = 65_536
+  private let times = Mutex<[Int64: Int64]>([:])
+
+  func note(_ context: Int64, at time: Int64) {
+    times.withLock { times in
+      if times.count >= Self.most { times.removeAll() }
+      times[context] = time
+    }
+  }
+
+  func write(in transaction: Transaction) throws {
+    let taken = times.withLock { times in
+      let taken = times
+      times = [:]
+      return taken
+    }
+    for (context, time) in taken.sorted(by: { $0.key < $1.key }) {
+      try transaction.connection.run(
+        "UPDATE context SET used_at = ? WHERE id = ? AND used_at < ?", .integer(time), .integer(context),
+        .integer(time))
+    }
+  }
+}

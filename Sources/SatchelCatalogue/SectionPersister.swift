@@ -1,0 +1,197 @@
+import SatchelJSON
+import SatchelStorage
+
+/// Carries out what a dissection found: one location's sections, inside one transaction.
+final class SectionPersister {
+  private let catalogue: Catalogue
+  private let location: Location
+  private let reuse: Catalogue.Reuse
+  private let transaction: Transaction
+  private let connection: Connection
+  private let entities: EntityTable
+  private let chain: PlaceChain
+  private let scopes: Set<Scope>
+  private let variants: VariantIndex.View
+  private var nextRow: Int64
+
+  init(
+    _ catalogue: Catalogue, _ location: Location, _ reuse: Catalogue.Reuse, _ transaction: Transaction
+  ) throws {
+    self.catalogue = catalogue
+    self.location = location
+    self.reuse = reuse
+    self.transaction = transaction
+    connection = transaction.connection
+    entities = EntityTable(connection: connection)
+    let chain = try PlaceChain(making: location, in: transaction)
+    self.chain = chain
+    scopes = Set(Scope.allCases.filter { chain.place(of: $0) != nil })
+    variants = try catalogue.index.view(of: connection)
+    nextRow = try VariantIndex.nextRow(connection)
+  }
+
+  /// Entities that an edit leaves alone: those of the section as it was that the edit does not name.
+  private struct Untouched {
+    var named: Set<EntityTarget>
+  }
+
+  func persist(_ payload: SectionPayload, _ tape: JSONTape, pointer: String) throws -> Receipt {
+    switch payload.action {
+    case .replace:
+      guard let content = payload.content else { throw JSONError("no content", pointer: pointer) }
+      return try replace(payload, tape, content, pointer: pointer + "/content", untouched: nil)
+    case .edit: return try edit(payload, tape, pointer: pointer)
+    }
+  }
+
+  // MARK: Edits
+
+  private func edit(_ payload: SectionPayload, _ tape: JSONTape, pointer: String) throws -> Receipt {
+    let reader = SectionReader(catalogue: catalogue, connection: connection, location: location, now: transaction.now)
+    let before = try reader.loadForEdit(payload.name)
+    let config = try payload.configIndex.map { try tape.value($0) } ?? .null
+    let new = try payload.content.map { try tape.value($0) } ?? .null
+    let edited: JSONValue
+    do {
+      edited = try JSONEdit(config: config).apply(to: before?.content ?? .null, new: new)
+    } catch var error as JSONError {
+      error.reason = "cannot edit section \(payload.name): \(error.reason)"
+      throw error
+    }
+    var named: Set<EntityTarget> = []
+    if let content = payload.content {
+      let sent = Dissection(tape, at: content, pointer: "", scopes: Set(Scope.allCases))
+      named = Set(sent.entities.map { EntityTarget(entityID: $0.tag.entityID, scope: $0.tag.scope) })
+    }
+    var payload = payload
+    payload.displayTitle = payload.displayTitle ?? before?.header.displayTitle
+    payload.config = try Self.config(before?.header.config ?? .null, editedBy: config)
+    return try edited.serialized().withUnsafeBytes { bytes in
+      let tape = try JSONTape(bytes)
+      return try replace(
+        payload, tape, tape.root, pointer: pointer + "/content", untouched: Untouched(named: named))
+    }
+  }
+
+  /// The config to keep: what the edit says beyond how to edit, over what was there.
+  private static func config(_ before: JSONValue, editedBy config: JSONValue) throws -> String? {
+    var rest = config.objectValue ?? JSONObject()
+    for key in ["operation", "target_path", "match"] { rest.removeValue(forKey: key) }
+    let kept = rest.isEmpty ? before : try before.merging(.object(rest))
+    return kept.isNull ? nil : String(decoding: try kept.serialized(), as: UTF8.self)
+  }
+
+  // MARK: Replacing
+
+  private func replace(
+    _ payload: SectionPayload, _ tape: JSONTape, _ content: Int, pointer: String, untouched: Untouched?
+  ) throws -> Receipt {
+    let dissection = Dissection(tape, at: content, pointer: pointer, scopes: scopes)
+    let context = try ContextTable.touch(location, chain, in: transaction)
+    let sections = SectionTable(connection: connection)
+    let before = try sections.record(payload.name, of: context)
+    var receipt = Receipt(section: payload.name)
+    receipt.inline = dissection.inlineObjects
+    receipt.problems = dissection.problems.map { .init(pointer: $0.pointer, reason: $0.reason) }
+
+    let usedBefore = try before.map { Set(try sections.holes($0.id).map(\.target.entity)) } ?? []
+    var rows: [Int64] = []
+    var inserted: Set<Int64> = []
+    rows.reserveCapacity(dissection.entities.count)
+    try dissection.bodies.withUnsafeBytes { bodies in
+      for entity in dissection.entities {
+        let body = UnsafeRawBufferPointer(rebasing: bodies[entity.body])
+        let (row, isNew) = try store(entity, body, untouched, &receipt)
+        rows.append(row)
+        if isNew { inserted.insert(row) }
+      }
+    }
+    let used = Set(rows)
+    for row in used where !usedBefore.contains(row) && !inserted.contains(row) {
+      try entities.changeUses(of: row, by: 1)
+    }
+    for row in usedBefore where !used.contains(row) { try entities.changeUses(of: row, by: -1) }
+
+    let filled = Self.fill(dissection, rows)
+    var counts = [Int64](repeating: 0, count: Scope.allCases.count)
+    for hole in filled.holes { counts[hole.target.scope.rawValue] += 1 }
+    try SectionTable.write(payload, content: filled, counts: counts, replacing: before, of: context, in: transaction)
+    receipt.bytes += filled.bytes.count
+    transaction.note(
+      subject: "catalogue", keys: [payload.name] + dissection.entities.map(\.tag.entityID),
+      place: location.keys.first?.text)
+    return receipt
+  }
+
+  /// The skeleton with rows in its holes, and behind these the rows of entities that are nested in others.
+  private static func fill(_ dissection: Dissection, _ rows: [Int64]) -> Template<SectionTarget> {
+    var filled = Template<SectionTarget>(bytes: dissection.skeleton.bytes)
+    filled.holes = dissection.skeleton.holes.map { hole in
+      let scope = dissection.entities[hole.target].tag.scope
+      return .init(
+        offset: hole.offset, prefix: hole.prefix,
+        target: SectionTarget(entity: rows[hole.target], scope: scope))
+    }
+    for (entity, row) in zip(dissection.entities, rows) where entity.isNested {
+      filled.holes.append(
+        .init(
+          offset: HoleCoding.nested, prefix: 0, target: SectionTarget(entity: row, scope: entity.effectiveScope)))
+    }
+    return filled
+  }
+
+  /// Stores one variant, or finds it stored.
+  ///
+  /// - Returns: its row, and whether it was made now.
+  private func store(
+    _ entity: Dissection.Entity, _ body: UnsafeRawBufferPointer, _ untouched: Untouched?, _ receipt: inout Receipt
+  ) throws -> (row: Int64, isNew: Bool) {
+    let tag = entity.tag
+    guard let place = chain.place(of: tag.scope) else {
+      throw SatchelError(.internal, "an entity of scope \(tag.scope.name) without a place")
+    }
+    let holes = entity.holes.isEmpty ? [] : HoleCoding.encode(entity.holes)
+    let variant = VariantIndex.Variant(entityID: tag.entityID, scope: tag.scope, place: place)
+    let hash = VariantIndex.hash(variant)
+    guard let row = try variants.find(variant, hash: hash), let record = try entities.record(row) else {
+      let row = nextRow
+      nextRow += 1
+      try entities.insert(
+        row, tag, place: place, displayName: entity.displayName, body: body, holes: holes, now: transaction.now)
+      catalogue.index.add(hash, row: row, in: transaction)
+      receipt.saved += 1
+      receipt.bytes += body.count
+      return (row, true)
+    }
+    let isStored = record.size != nil
+    if isStored, reuse == .untilExpiry, !record.isExpired(at: transaction.now) {
+      receipt.reused += 1
+      receipt.sharedBytes += Int(record.size ?? 0)
+    } else if isStored, try entities.hasContent(row, body: body, holes: holes) {
+      if !isLeftAlone(tag, by: untouched) {
+        try entities.renew(record, tag, displayName: entity.displayName, now: transaction.now)
+      }
+      receipt.reused += 1
+      receipt.sharedBytes += body.count
+    } else if isStored, isLeftAlone(tag, by: untouched), try saysTheSame(row, body) {
+      receipt.reused += 1
+      receipt.sharedBytes += body.count
+    } else {
+      try entities.update(row, tag, displayName: entity.displayName, body: body, holes: holes, now: transaction.now)
+      if isStored { receipt.updated += 1 } else { receipt.saved += 1 }
+      receipt.bytes += body.count
+    }
+    return (row, false)
+  }
+
+  private func isLeftAlone(_ tag: StorageTag, by untouched: Untouched?) -> Bool {
+    untouched.map { !$0.named.contains(EntityTarget(entityID: tag.entityID, scope: tag.scope)) } ?? false
+  }
+
+  /// Whether a stored body is the same value: an edit writes what it leaves alone in its own spelling.
+  private func saysTheSame(_ row: Int64, _ body: UnsafeRawBufferPointer) throws -> Bool {
+    try entities.withContent(of: row) { bytes, _ in
+      try JSONValue(parsing: bytes) == JSONValue(parsing: body)
+    } ?? false
+  }
+}

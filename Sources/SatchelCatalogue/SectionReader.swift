@@ -1,0 +1,124 @@
+import SatchelJSON
+import SatchelStorage
+
+/// Reads what a location sees, on one state of the store.
+struct SectionReader {
+  let catalogue: Catalogue
+  let connection: Connection
+  let location: Location
+  let now: Int64
+
+  private var sections: SectionTable { SectionTable(connection: connection) }
+  private var contexts: ContextTable { ContextTable(connection: connection) }
+
+  /// A section that shows, and by what right.
+  struct Found {
+    var record: SectionRecord
+    var context: ServingContext
+  }
+
+  /// Whether a section shows: content of another place only when something of it covers the location.
+  private func shows(_ record: SectionRecord, in context: ServingContext) -> Bool {
+    context.coverage == .everything || record.entityCount(context.coverage) > 0
+  }
+
+  // MARK: Finding
+
+  /// The context that serves the location; its use is remembered.
+  func serving() throws -> ServingContext? {
+    guard let context = try contexts.serving(location) else { return nil }
+    catalogue.usage.note(context.row, at: now)
+    return context
+  }
+
+  func found(union: Bool) throws -> [Found] {
+    var found: [Found] = []
+    if !union {
+      guard let context = try serving() else { return [] }
+      for record in try sections.records(of: context.row) where shows(record, in: context) {
+        found.append(Found(record: record, context: context))
+      }
+      return found
+    }
+    var names: Set<String> = []
+    try contexts.sharing(location) { context in
+      for record in try sections.records(of: context.row)
+      where !names.contains(record.name) && shows(record, in: context) {
+        names.insert(record.name)
+        found.append(Found(record: record, context: context))
+      }
+      if context.isExact { catalogue.usage.note(context.row, at: now) }
+    }
+    return found
+  }
+
+  func found(_ name: String, union: Bool) throws -> Found? {
+    if !union {
+      guard let context = try serving(), let record = try sections.record(name, of: context.row),
+        shows(record, in: context)
+      else { return nil }
+      return Found(record: record, context: context)
+    }
+    return try found(union: true).first { $0.record.name.utf8.elementsEqual(name.utf8) }
+  }
+
+  // MARK: Content
+
+  func load(_ name: String, union: Bool, allowsExpired: Bool) throws -> RenderedSection? {
+    guard let found = try found(name, union: union) else { return nil }
+    return try render(found, allowsExpired: allowsExpired, keepsTags: false)
+  }
+
+  /// A section as an edit starts from: expired entities in it, and each with its `_storage`.
+  func loadForEdit(_ name: String) throws -> Section? {
+    guard let found = try found(name, union: false),
+      let rendered = try render(found, allowsExpired: true, keepsTags: true)
+    else { return nil }
+    return Section(
+      header: rendered.header, content: try JSONValue(parsing: rendered.content), missing: rendered.missing,
+      expired: rendered.expired)
+  }
+
+  private func render(_ found: Found, allowsExpired: Bool, keepsTags: Bool) throws -> RenderedSection? {
+    guard var template = try sections.content(found.record.id) else { return nil }
+    let isWhole = found.context.coverage == .everything
+    if !isWhole { template = try template.containersOnly() }
+    var renderer = Renderer(
+      entities: EntityTable(connection: connection),
+      variants: { try catalogue.index.view(of: connection) }, chain: try chain(for: found.context),
+      coverage: found.context.coverage, now: now, allowsExpired: allowsExpired)
+    renderer.keepsTags = keepsTags
+    try renderer.render(template)
+    return RenderedSection(
+      header: try found.record.header(found.context.coverage, level: found.context.level),
+      content: renderer.output, missing: renderer.missing.ids, expired: renderer.expired.ids)
+  }
+
+  /// The places to find nested entities by: the context's own where all of it shows.
+  private func chain(for context: ServingContext) throws -> PlaceChain {
+    guard context.coverage == .everything else { return try PlaceChain(location, in: connection) }
+    return try connection.first(
+      "SELECT country, adminarea, locality, sublocality, coordinate FROM context WHERE id = ?",
+      .integer(context.row), read: { PlaceChain($0, from: 0) }) ?? PlaceChain()
+  }
+
+  // MARK: Plans
+
+  func plan() throws -> [(section: String, plan: Plan)] {
+    let entities = EntityTable(connection: connection)
+    return try found(union: false).map { found in
+      var (fresh, expired, missing) = (IDList(), IDList(), IDList())
+      for hole in try sections.holes(found.record.id) where found.context.coverage.contains(hole.target.scope) {
+        guard let record = try entities.record(hole.target.entity) else { continue }
+        if record.size == nil {
+          missing.add(record.entityID)
+        } else if record.isExpired(at: now) {
+          expired.add(record.entityID)
+        } else {
+          fresh.add(record.entityID)
+        }
+      }
+      return (found.record.name, Plan(fresh: fresh.ids, expired: expired.ids, missing: missing.ids))
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import SatchelJSON
+import SatchelStorage
+
+/// What of a section can be shown before its content is read.
+public struct SectionHeader: Sendable, Equatable {
+  /// The section's name.
+  public var section: String
+  public var displayTitle: String?
+  /// As the backend sent it; `.null` when it sent none.
+  public var config: JSONValue
+  /// Entities that the location asked for sees.
+  public var entityCount: Int
+  /// Unix milliseconds.
+  public var updatedAt: Int64
+  /// The level that it was found at.
+  public var level: Level
+
+  /// As it crosses the C boundary.
+  public var json: JSONValue {
+    [
+      "section": .string(section), "display_title": displayTitle.map { .string($0) } ?? .null, "config": config,
+      "entity_count": .int(Int64(entityCount)), "updated_at": .int(updatedAt), "level": .string(level.name),
+    ]
+  }
+}
+
+/// A row of `section`.
+struct SectionRecord {
+  var id: Int64
+  var name: String
+  var ordinal: Int64
+  var displayTitle: String?
+  /// JSON text.
+  var config: String?
+  var updatedAt: Int64
+  /// Entities by scope.
+  var counts: [Int64]
+
+  func entityCount(_ coverage: Coverage) -> Int {
+    Int(Scope.allCases.reduce(0) { coverage.contains($1) ? $0 + counts[$1.rawValue] : $0 })
+  }
+
+  func header(_ coverage: Coverage, level: Level) throws -> SectionHeader {
+    SectionHeader(
+      section: name, displayTitle: displayTitle,
+      config: try config.map { try JSONValue(parsing: $0) } ?? .null, entityCount: entityCount(coverage),
+      updatedAt: updatedAt, level: level)
+  }
+}
+
+/// The tables of sections: `section` for headers, `section_content` for skeletons.
+struct SectionTable {
+  let connection: Connection
+
+  /// A context's headers, in the order of their first delivery.
+  func records(of context: Int64) throws -> [SectionRecord] {
+    var records: [SectionRecord] = []
+    try connection.each(
+      """
+      SELECT id, name, ordinal, display_title, config, updated_at, in_global, in_country, in_adminarea,
+      in_locality, in_sublocality, in_coordinate FROM section WHERE context = ?
+      """, .integer(context)
+    ) { records.append(Self.read($0)) }
+    return records.sorted { $0.ordinal < $1.ordinal }
+  }
+
+  func record(_ name: String, of context: Int64) throws -> SectionRecord? {
+    try connection.first(
+      """
+      SELECT id, name, ordinal, display_title, config, updated_at, in_global, in_country, in_adminarea,
+      in_locality, in_sublocality, in_coordinate FROM section WHERE context = ? AND name = ?
+      """, .integer(context), .text(name), read: Self.read)
+  }
+
+  private static func read(_ row: Statement) -> SectionRecord {
+    SectionRecord(
+      id: row.integer(0), name: row.text(1), ordinal: row.integer(2), displayTitle: row.textIfAny(3),
+      config: row.textIfAny(4), updatedAt: row.integer(5), counts: (6..<12).map { row.integer($0) })
+  }
+
+  func content(_ id: Int64) throws -> Template<SectionTarget>? {
+    try connection.first("SELECT skeleton, holes FROM section_content WHERE section = ?", .integer(id)) {
+      Template(bytes: Array($0.bytes(0)), holes: HoleCoding.decodeSection($0.bytes(1)))
+    }
+  }
+
+  func holes(_ id: Int64) throws -> [Template<SectionTarget>.Hole] {
+    try connection.first("SELECT holes FROM section_content WHERE section = ?", .integer(id)) {
+      HoleCoding.decodeSection($0.bytes(0))
+    } ?? []
+  }
+
+  // MARK: Writing
+
+  /// Writes a section's header and content.
+  ///
+  /// - Parameter before: the row it replaces
+  static func write(
+    _ section: SectionPayload, content: Template<SectionTarget>, counts: [Int64], replacing before: SectionRecord?,
+    of context: Int64, in transaction: Transaction
+  ) throws {
+    let connection = transaction.connection
+    let holes = HoleCoding.encode(content.holes)
+    let id = try content.bytes.withUnsafeBytes { skeleton in
+      try holes.withUnsafeBytes { holes -> Int64 in
+        if let before {
+          try connection.run(
+            "UPDATE section_content SET skeleton = ?, holes = ? WHERE section = ?", .blob(skeleton), .blob(holes),
+            .integer(before.id))
+          return before.id
+        }
+        try connection.run(
+          "INSERT INTO section_content(skeleton, holes) VALUES(?, ?)", .blob(skeleton), .blob(holes))
+        return connection.lastInsertedRow
+      }
+    }
+    var ordinal = before?.ordinal ?? 0
+    if before == nil {
+      ordinal = try connection.number("SELECT next_ordinal FROM context WHERE id = ?", .integer(context))
+      try connection.run("UPDATE context SET next_ordinal = next_ordinal + 1 WHERE id = ?", .integer(context))
+    }
+    try connection.run(
+      """
+      INSERT OR REPLACE INTO section(context, name, id, ordinal, display_title, config, updated_at, in_global,
+      in_country, in_adminarea, in_locality, in_sublocality, in_coordinate)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .integer(context), .text(section.name), .integer(id), .integer(ordinal),
+      section.displayTitle.map { .text($0) } ?? .null, section.config.map { .text($0) } ?? .null,
+      .integer(transaction.now), .integer(counts[0]), .integer(counts[1]), .integer(counts[2]),
+      .integer(counts[3]), .integer(counts[4]), .integer(counts[5]))
+  }
+
+  /// Removes a section; what it referred to is used once less.
+  static func remove(_ name: String, of context: Int64, in transaction: Transaction) throws {
+    let connection = transaction.connection
+    let table = SectionTable(connection: connection)
+    guard let record = try table.record(name, of: context) else { return }
+    let entities = EntityTable(connection: connection)
+    for row in Set(try table.holes(record.id).map(\.target.entity)) {
+      try entities.changeUses(of: row, by: -1)
+    }
+    try connection.run("DELETE FROM section_content WHERE section = ?", .integer(record.id))
+    try connection.run(
+      "DELETE FROM section WHERE context = ? AND name = ?", .integer(context), .text(name))
+  }
+}

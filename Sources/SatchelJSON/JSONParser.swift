@@ -1,0 +1,116 @@
+import CJansson
+
+/// From a text to values, by jansson.
+enum JSONParser {
+  /// Jansson seeds its hash tables at the first object, which two threads must not do at once.
+  private static let seeded: Void = json_object_seed(0)
+
+  static func parse(_ bytes: UnsafeRawBufferPointer) throws -> JSONValue {
+    guard let base = bytes.baseAddress, !bytes.isEmpty else {
+      throw JSONError("the text is empty", position: JSONPosition(offset: 0, line: 1, column: 1))
+    }
+    try checkDepth(bytes)
+    _ = seeded
+    var error = json_error_t()
+    let flags = Int(JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
+    let text = base.assumingMemoryBound(to: CChar.self)
+    guard let root = json_loadb(text, bytes.count, flags, &error) else { throw failure(error, in: bytes) }
+    defer { json_decref(root) }
+    return value(root)
+  }
+
+  /// Before anything else, so that neither jansson's recursion nor ours runs deeper than the limit.
+  private static func checkDepth(_ bytes: UnsafeRawBufferPointer) throws {
+    var depth = 0
+    var offset = 0
+    while offset < bytes.count {
+      switch bytes[offset] {
+      case UInt8(ascii: "["), UInt8(ascii: "{"):
+        depth += 1
+        if depth > JSONValue.maximumDepth {
+          var error = JSONError.tooDeep
+          error.position = position(of: offset, in: bytes)
+          throw error
+        }
+      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+      case UInt8(ascii: "\""):
+        offset += 1
+        while offset < bytes.count, bytes[offset] != UInt8(ascii: "\"") {
+          offset += bytes[offset] == UInt8(ascii: "\\") ? 2 : 1
+        }
+      default: break
+      }
+      offset += 1
+    }
+  }
+
+  /// The depth was checked: it recurses at most 512 times.
+  private static func value(_ node: UnsafeMutablePointer<json_t>) -> JSONValue {
+    switch node.pointee.type {
+    case JSON_OBJECT: return .object(object(node))
+    case JSON_ARRAY:
+      let count = json_array_size(node)
+      var elements: [JSONValue] = []
+      elements.reserveCapacity(count)
+      for position in 0..<count {
+        if let element = json_array_get(node, position) { elements.append(value(element)) }
+      }
+      return .array(elements)
+    case JSON_STRING:
+      guard let start = json_string_value(node) else { return .string("") }
+      return .string(string(start, json_string_length(node)))
+    case JSON_INTEGER: return .int(Int64(json_integer_value(node)))
+    case JSON_REAL: return .double(json_real_value(node))
+    case JSON_TRUE: return .bool(true)
+    case JSON_FALSE: return .bool(false)
+    default: return .null
+    }
+  }
+
+  private static func object(_ node: UnsafeMutablePointer<json_t>) -> JSONObject {
+    var members: [(key: String, value: JSONValue)] = []
+    members.reserveCapacity(json_object_size(node))
+    var iterator = json_object_iter(node)
+    while let member = iterator {
+      if let key = json_object_iter_key(member), let child = json_object_iter_value(member) {
+        members.append((String(cString: key), value(child)))
+      }
+      iterator = json_object_iter_next(node, member)
+    }
+    return JSONObject(distinct: members)
+  }
+
+  private static func string(_ start: UnsafePointer<CChar>, _ count: Int) -> String {
+    let bytes = UnsafeRawBufferPointer(start: start, count: count)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// What jansson says, with its place: the end of what it had read.
+  private static func failure(_ error: json_error_t, in bytes: UnsafeRawBufferPointer) -> JSONError {
+    let reason = withUnsafeBytes(of: error.text) { text in
+      String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    let offset = min(max(Int(error.position), 0), bytes.count)
+    var place = position(of: max(offset - 1, 0), in: bytes)
+    place.offset = offset
+    return JSONError(reason.isEmpty ? "not JSON" : reason, position: place)
+  }
+
+  private static func position(of offset: Int, in bytes: UnsafeRawBufferPointer) -> JSONPosition {
+    var place = JSONPosition(offset: offset, line: 1, column: 1)
+    for byte in bytes.prefix(offset) {
+      if byte == UInt8(ascii: "\n") {
+        place.line += 1
+        place.column = 1
+      } else {
+        place.column += 1
+      }
+    }
+    return place
+  }
+}
+
+extension JSONError {
+  /// The one error of all that is nested too deeply.
+  static var tooDeep: JSONError { JSONError("more than \(JSONValue.maximumDepth) levels") }
+}

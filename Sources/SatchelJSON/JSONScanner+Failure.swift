@@ -1,0 +1,55 @@
+extension JSONScanner {
+  /// An error that names where the scanner is: line, column, and the pointer of the innermost value begun.
+  func failure(_ reason: String, at offset: Int? = nil) -> JSONError {
+    let bytes = UnsafeRawBufferPointer(start: base, count: count)
+    return JSONError(reason, pointer: pointer, position: JSONPosition(offset: offset ?? position, in: bytes))
+  }
+
+  private var pointer: String {
+    var result = ""
+    for (index, frame) in frames.enumerated() where frame.members > 0 {
+      if frame.kind == .array {
+        result += "/\(frame.members - 1)"
+      } else {
+        let behind = index + 1 < frames.count ? frames[index + 1].firstKey : keys.count
+        guard behind > frame.firstKey, let slice = keys.last(before: behind) else { continue }
+        result += "/" + JSONPointer.escaped(keys.text(slice))
+      }
+    }
+    return result
+  }
+
+  func printable(_ byte: UInt8) -> String {
+    (0x21..<0x7F).contains(byte) ? "\"\(UnicodeScalar(byte))\"" : "byte 0x\(String(byte, radix: 16))"
+  }
+}
+
+extension JSONPosition {
+  /// The place `offset` bytes into a text.
+  package init(offset: Int, in bytes: UnsafeRawBufferPointer) {
+    let offset = min(max(offset, 0), bytes.count)
+    var line = 1
+    var lineStart = 0
+    for index in 0..<offset where bytes[index] == UInt8(ascii: "\n") {
+      line += 1
+      lineStart = index + 1
+    }
+    self.init(offset: offset, line: line, column: offset - lineStart + 1)
+  }
+}
+
+/// RFC 6901.
+package enum JSONPointer {
+  /// A key as a reference token: "~" becomes "~0", "/" becomes "~1".
+  package static func escaped(_ key: String) -> String {
+    var result = ""
+    for scalar in key.unicodeScalars {
+      switch scalar {
+      case "~": result += "~0"
+      case "/": result += "~1"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

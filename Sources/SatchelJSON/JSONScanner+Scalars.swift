@@ -1,0 +1,161 @@
+extension JSONScanner {
+  /// Steps over a string, from its opening quote to behind its closing one.
+  ///
+  /// - Returns: whether it holds an escape.
+  mutating func string() throws(JSONError) -> Bool {
+    var isEscaped = false
+    position += 1
+    while true {
+      skipPlain()
+      guard position < count else { throw failure("the text ends inside a string") }
+      let byte = base[position]
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        return isEscaped
+      case UInt8(ascii: "\\"):
+        isEscaped = true
+        try escape()
+      case 0x80...: try multibyte()
+      default: throw failure("a control character inside a string")
+      }
+    }
+  }
+
+  /// Steps over printable ASCII that is neither quote nor backslash, sixteen bytes at a time.
+  @inline(__always)
+  private mutating func skipPlain() {
+    let raw = UnsafeRawPointer(base)
+    while position + 16 <= count {
+      let bytes = raw.loadUnaligned(fromByteOffset: position, as: SIMD16<UInt8>.self)
+      let isSpecial =
+        (bytes .== UInt8(ascii: "\"")) .| (bytes .== UInt8(ascii: "\\")) .| (bytes .< 0x20) .| (bytes .> 0x7F)
+      if any(isSpecial) { break }
+      position += 16
+    }
+    while position < count {
+      let byte = base[position]
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 || byte > 0x7F { return }
+      position += 1
+    }
+  }
+
+  private mutating func escape() throws(JSONError) {
+    guard position + 1 < count else { throw failure("the text ends inside a string") }
+    switch base[position + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      position += 2
+    case UInt8(ascii: "u"):
+      let unit = try codeUnit(at: position)
+      if unit & 0xFC00 == 0xD800 {
+        guard position + 7 < count, base[position + 6] == UInt8(ascii: "\\"),
+          base[position + 7] == UInt8(ascii: "u"), try codeUnit(at: position + 6) & 0xFC00 == 0xDC00
+        else { throw failure("a lone surrogate") }
+        position += 12
+      } else if unit & 0xFC00 == 0xDC00 {
+        throw failure("a lone surrogate")
+      } else {
+        position += 6
+      }
+    default: throw failure("an unknown escape")
+    }
+  }
+
+  /// The number behind a `\u` that begins at `offset`.
+  private func codeUnit(at offset: Int) throws(JSONError) -> UInt32 {
+    guard offset + 6 <= count else { throw failure("the text ends inside an escape") }
+    var unit: UInt32 = 0
+    for index in offset + 2..<offset + 6 {
+      guard let digit = Self.hexDigit(base[index]) else {
+        throw failure("an escape needs four hexadecimal digits")
+      }
+      unit = unit << 4 | digit
+    }
+    return unit
+  }
+
+  static func hexDigit(_ byte: UInt8) -> UInt32? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a")) + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A")) + 10
+    default: nil
+    }
+  }
+
+  /// Steps over one well-formed sequence of two to four bytes (Unicode, table 3-7).
+  @inline(__always)
+  private mutating func multibyte() throws(JSONError) {
+    let first = base[position]
+    let left = count - position
+    switch first {
+    case 0xC2...0xDF where left >= 2 && isContinuation(1): position += 2
+    case 0xE0...0xEF where left >= 3 && isContinuation(1) && isContinuation(2):
+      let second = base[position + 1]
+      if (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) { throw failure("invalid UTF-8") }
+      position += 3
+    case 0xF0...0xF4 where left >= 4 && isContinuation(1) && isContinuation(2) && isContinuation(3):
+      let second = base[position + 1]
+      if (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F) { throw failure("invalid UTF-8") }
+      position += 4
+    default: throw failure("invalid UTF-8")
+    }
+  }
+
+  @inline(__always)
+  private func isContinuation(_ distance: Int) -> Bool { base[position + distance] & 0xC0 == 0x80 }
+
+  /// Steps over a number.
+  ///
+  /// - Returns: `.integer` when it has neither fraction nor exponent, else `.double`.
+  mutating func number() throws(JSONError) -> JSONKind {
+    let start = position
+    let isNegative = base[position] == UInt8(ascii: "-")
+    if isNegative { position += 1 }
+    let firstDigit = position
+    skipDigits()
+    let digits = position - firstDigit
+    guard digits > 0 else { throw failure("a number needs a digit", at: start) }
+    if digits > 1, base[firstDigit] == UInt8(ascii: "0") {
+      throw failure("a number must not begin with 0", at: start)
+    }
+    var kind = JSONKind.integer
+    var hasExponent = false
+    if position < count, base[position] == UInt8(ascii: ".") {
+      kind = .double
+      position += 1
+      let first = position
+      skipDigits()
+      guard position > first else { throw failure("a number needs a digit behind its point", at: start) }
+    }
+    if position < count, base[position] | 0x20 == UInt8(ascii: "e") {
+      kind = .double
+      hasExponent = true
+      position += 1
+      if position < count, base[position] == UInt8(ascii: "+") || base[position] == UInt8(ascii: "-") {
+        position += 1
+      }
+      let first = position
+      skipDigits()
+      guard position > first else { throw failure("a number needs a digit in its exponent", at: start) }
+    }
+    if kind == .integer {
+      if digits > 18, Int64(text(start)) == nil {
+        throw failure("an integer outside the range of 64 bits", at: start)
+      }
+    } else if hasExponent || digits > 300, Double(text(start)).map({ $0.isFinite }) != true {
+      throw failure("a number beyond the range of a double", at: start)
+    }
+    return kind
+  }
+
+  private func text(_ start: Int) -> String {
+    String(decoding: UnsafeBufferPointer(start: base + start, count: position - start), as: UTF8.self)
+  }
+
+  @inline(__always)
+  private mutating func skipDigits() {
+    while position < count, base[position] &- UInt8(ascii: "0") < 10 { position += 1 }
+  }
+}

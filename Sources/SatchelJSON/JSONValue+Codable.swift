@@ -1,0 +1,75 @@
+extension JSONValue: Codable {
+  /// Reads any value from any decoder.
+  ///
+  /// Decoders that do not tell 1 from 1.0 give an integer for both, and those that forget the order of keys give
+  /// them in theirs; `init(parsing:)` keeps both.
+  public init(from decoder: any Decoder) throws {
+    guard decoder.codingPath.count <= JSONValue.maximumDepth else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: JSONError.tooDeep.reason))
+    }
+    if let container = try? decoder.container(keyedBy: JSONCodingKey.self) {
+      var object = JSONObject()
+      for key in container.allKeys {
+        object[key.stringValue] = try container.decode(JSONValue.self, forKey: key)
+      }
+      self = .object(object)
+    } else if var container = try? decoder.unkeyedContainer() {
+      var elements: [JSONValue] = []
+      while !container.isAtEnd { elements.append(try container.decode(JSONValue.self)) }
+      self = .array(elements)
+    } else {
+      try self.init(scalar: decoder.singleValueContainer())
+    }
+  }
+
+  private init(scalar container: any SingleValueDecodingContainer) throws {
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? container.decode(Int64.self) {
+      self = .int(value)
+    } else if (try? container.decode(UInt64.self)) != nil {
+      // As a double it would come back as another number.
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "the integer is beyond Int64")
+    } else if let value = try? container.decode(Double.self) {
+      self = .double(value)
+    } else {
+      self = .string(try container.decode(String.self))
+    }
+  }
+
+  /// Writes the value to any encoder.
+  public func encode(to encoder: any Encoder) throws {
+    guard encoder.codingPath.count <= JSONValue.maximumDepth else {
+      throw EncodingError.invalidValue(
+        self, .init(codingPath: encoder.codingPath, debugDescription: JSONError.tooDeep.reason))
+    }
+    switch self {
+    case .null:
+      var container = encoder.singleValueContainer()
+      try container.encodeNil()
+    case .bool(let value): try value.encode(to: encoder)
+    case .int(let value): try value.encode(to: encoder)
+    case .double(let value): try value.encode(to: encoder)
+    case .string(let value): try value.encode(to: encoder)
+    case .array(let elements):
+      var container = encoder.unkeyedContainer()
+      for element in elements { try container.encode(element) }
+    case .object(let object):
+      var container = encoder.container(keyedBy: JSONCodingKey.self)
+      for (key, value) in object { try container.encode(value, forKey: JSONCodingKey(stringValue: key)) }
+    }
+  }
+}
+
+/// Any key of an object.
+private struct JSONCodingKey: CodingKey {
+  var stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+
+  init(intValue: Int) { stringValue = String(intValue) }
+}

@@ -1,0 +1,63 @@
+extension JSONValue: Equatable {
+  /// Same type and same value; the order of an object's keys does not matter.
+  public static func == (left: JSONValue, right: JSONValue) -> Bool {
+    equal(left, right, numerically: false)
+  }
+
+  /// Whether two values are equal; numerically: whether 1 and 1.0 are.
+  ///
+  /// Keeps its own stack: values that a program built may be deeper than the thread's stack allows.
+  static func equal(_ left: JSONValue, _ right: JSONValue, numerically: Bool) -> Bool {
+    var pending: [(JSONValue, JSONValue)] = []
+    var pair: (JSONValue, JSONValue)? = (left, right)
+    while let (left, right) = pair {
+      switch (left, right) {
+      case (.array(let left), .array(let right)):
+        guard left.count == right.count else { return false }
+        for (left, right) in zip(left, right) {
+          guard let same = equalScalars(left, right, numerically) else {
+            pending.append((left, right))
+            continue
+          }
+          if !same { return false }
+        }
+      case (.object(let left), .object(let right)):
+        guard left.count == right.count else { return false }
+        for (position, member) in left.enumerated() {
+          guard let other = right.value(of: member.key, near: position) else { return false }
+          guard let same = equalScalars(member.value, other, numerically) else {
+            pending.append((member.value, other))
+            continue
+          }
+          if !same { return false }
+        }
+      default:
+        guard equalScalars(left, right, numerically) == true else { return false }
+      }
+      pair = pending.popLast()
+    }
+    return true
+  }
+
+  /// Nil when both are containers of the same kind, whose elements decide.
+  private static func equalScalars(_ left: JSONValue, _ right: JSONValue, _ numerically: Bool) -> Bool? {
+    switch (left, right) {
+    case (.null, .null): return true
+    case (.bool(let left), .bool(let right)): return left == right
+    case (.int(let left), .int(let right)): return left == right
+    case (.double(let left), .double(let right)): return left == right
+    case (.string(let left), .string(let right)): return left.hasSameBytes(as: right)
+    case (.int(let int), .double(let double)), (.double(let double), .int(let int)):
+      return numerically && Int64(exactly: double) == int
+    case (.array, .array), (.object, .object): return nil
+    default: return false
+    }
+  }
+}
+
+extension JSONObject: Equatable {
+  /// Same keys with equal values, in whatever order.
+  public static func == (left: JSONObject, right: JSONObject) -> Bool {
+    JSONValue.object(left) == JSONValue.object(right)
+  }
+}

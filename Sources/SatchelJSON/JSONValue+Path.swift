@@ -1,0 +1,133 @@
+extension JSONValue {
+  /// The value at a path; nil when the path leads to nothing. A null on the way counts as nothing.
+  ///
+  /// - Throws: `JSONError` naming the component when the path runs through something that has no members.
+  public func value(at path: JSONPath) throws -> JSONValue? {
+    let trace = try trace(path)
+    return trace.positions.count == path.components.count ? trace.reached : nil
+  }
+
+  /// The value at a path given as text; see `JSONPath`.
+  public func value(at path: String) throws -> JSONValue? { try value(at: JSONPath(path)) }
+
+  /// Changes the value at a path.
+  ///
+  /// Objects that are missing on the way (or null) are made, unless `body` leaves the value nil. Leaving an
+  /// existing value nil removes it; the whole value becomes null instead.
+  ///
+  /// - Parameter body: gets the value, nil when there is none.
+  /// - Throws: `JSONError` naming the component when the path runs through something that has no members, or to
+  ///   an element beyond an array's end: nothing is changed then. And what `body` throws.
+  public mutating func modify(at path: JSONPath, _ body: (inout JSONValue?) throws -> Void) throws {
+    let positions = try positionsToModify(path)
+    // Down: every container is taken out of its own, so that the change needs no copy.
+    var parents: [(container: JSONValue, position: Int)] = []
+    var current = moved()
+    for position in positions {
+      let child = current.takeChild(at: position)
+      parents.append((current.moved(), position))
+      current = child
+    }
+    var leaf: JSONValue?
+    let missing = path.components.dropFirst(positions.count)
+    if missing.isEmpty {
+      leaf = current.moved()
+    }
+    let outcome = Result { try body(&leaf) }
+    if let key = missing.first {
+      if let leaf { current.setMember(key, JSONValue.wrap(leaf, in: missing.dropFirst())) }
+      leaf = current.moved()
+    }
+    // And up again, also after an error.
+    while var parent = parents.popLast() {
+      parent.container.putChild(leaf, at: parent.position)
+      leaf = parent.container.moved()
+    }
+    self = leaf ?? .null
+    try outcome.get()
+  }
+
+  /// Changes the value at a path given as text; see `JSONPath`.
+  public mutating func modify(at path: String, _ body: (inout JSONValue?) throws -> Void) throws {
+    try modify(at: JSONPath(path), body)
+  }
+
+  /// How far a path leads: where each component stands in its container, and the value at the last of them.
+  private func trace(_ path: JSONPath) throws -> (positions: [Int], reached: JSONValue) {
+    var positions: [Int] = []
+    var reached = self
+    for component in path.components {
+      switch reached {
+      case .null: return (positions, reached)
+      case .object(let object):
+        guard let position = object.position(of: component) else { return (positions, reached) }
+        positions.append(position)
+        reached = object.members[position].value
+      case .array(let elements) where path.isPointer:
+        guard component != "-" else { return (positions, reached) }
+        guard let position = JSONPath.arrayIndex(component) else {
+          throw path.failure("\"\(component)\" is no index of an array", after: positions.count + 1)
+        }
+        guard position < elements.count else { return (positions, reached) }
+        positions.append(position)
+        reached = elements[position]
+      default:
+        let name = positions.isEmpty ? "the value" : "\"\(path.components[positions.count - 1])\""
+        throw path.failure(
+          "\(name) is \(reached.kind), not an object, so it has no \"\(component)\"", after: positions.count)
+      }
+    }
+    return (positions, reached)
+  }
+
+  private func positionsToModify(_ path: JSONPath) throws -> [Int] {
+    let (positions, reached) = try trace(path)
+    if positions.count < path.components.count, case .array(let elements) = reached {
+      let component = path.components[positions.count]
+      throw path.failure(
+        "\"\(component)\" is beyond the array's end (\(elements.count) elements)", after: positions.count + 1)
+    }
+    return positions
+  }
+
+  private mutating func takeChild(at position: Int) -> JSONValue {
+    if var object = movedObject() {
+      let child = object.take(at: position)
+      self = .object(object)
+      return child
+    }
+    guard var elements = movedArray() else { return .null }
+    let child = elements[position]
+    elements[position] = .null
+    self = .array(elements)
+    return child
+  }
+
+  private mutating func putChild(_ child: JSONValue?, at position: Int) {
+    if var object = movedObject() {
+      if let child { object.put(child, at: position) } else { object.removeMember(at: position) }
+      self = .object(object)
+    } else if var elements = movedArray() {
+      if let child { elements[position] = child } else { elements.remove(at: position) }
+      self = .array(elements)
+    }
+  }
+
+  /// Sets a member; what is no object (a null on the way) becomes one.
+  private mutating func setMember(_ key: String, _ value: JSONValue) {
+    var object = movedObject() ?? JSONObject()
+    object[key] = value
+    self = .object(object)
+  }
+
+  private static func wrap(_ value: JSONValue, in keys: ArraySlice<String>) -> JSONValue {
+    keys.reversed().reduce(value) { .object([$1: $0]) }
+  }
+}
+
+extension JSONPath {
+  /// An error about the component that `count` components lead to.
+  func failure(_ reason: String, after count: Int) -> JSONError {
+    JSONError(reason, pointer: JSONPath.pointer(components.prefix(count)))
+  }
+}

@@ -1,0 +1,75 @@
+import SatchelJSON
+
+/// What one commit changed.
+public struct Change: Equatable, Sendable {
+  /// "catalogue", "photos", "stories" or "records".
+  public var subject: String
+  /// Names and ids of what changed; `["*"]` when too much happened elsewhere to say.
+  public var keys: [String]
+  /// Text key of the place it was for, where there is one.
+  public var place: String?
+  /// Whether the handle that tells it also wrote it.
+  public var isOwn: Bool
+  /// The commit's number in the store.
+  public var revision: Int64
+
+  package init(subject: String, keys: [String], place: String?, isOwn: Bool, revision: Int64) {
+    self.subject = subject
+    self.keys = keys
+    self.place = place
+    self.isOwn = isOwn
+    self.revision = revision
+  }
+
+  /// As it crosses the C boundary.
+  package var json: JSONValue {
+    [
+      "subject": .string(subject), "keys": .array(keys.map { .string($0) }),
+      "place": place.map { .string($0) } ?? .null, "own": .bool(isOwn), "revision": .int(revision),
+    ]
+  }
+}
+
+/// The table of what the latest commits changed, by which processes hear of each other.
+package enum ChangeLog {
+  /// Commits that the log holds at least.
+  static let kept: Int64 = 1024
+  static let trimInterval: Int64 = 256
+
+  package static let schema = """
+    CREATE TABLE change(
+      revision INTEGER PRIMARY KEY,
+      time INTEGER NOT NULL,
+      writer INTEGER NOT NULL,
+      entries TEXT NOT NULL
+    );
+    """
+
+  /// The newest commit's number.
+  static func newest(_ connection: Connection) throws -> Int64 {
+    try connection.number("SELECT max(revision) FROM change")
+  }
+
+  /// What others committed behind `revision`.
+  static func read(_ connection: Connection, after revision: Int64, except writer: Int64) throws -> [Change] {
+    var changes: [Change] = []
+    let oldest = try connection.number("SELECT min(revision) FROM change")
+    let isGap = oldest > revision + 1
+    if isGap { changes.append(Change(subject: "catalogue", keys: ["*"], place: nil, isOwn: false, revision: oldest)) }
+    try connection.each(
+      "SELECT revision, entries FROM change WHERE revision > ? AND writer <> ? ORDER BY revision",
+      .integer(revision), .integer(writer)
+    ) { row in
+      guard case .array(let entries) = try JSONValue(parsing: row.bytes(1)) else { return }
+      for case .object(let entry) in entries {
+        guard case .string(let subject)? = entry["subject"], case .array(let keys)? = entry["keys"] else { continue }
+        var place: String?
+        if case .string(let text)? = entry["place"] { place = text }
+        let names = keys.compactMap { key -> String? in if case .string(let text) = key { text } else { nil } }
+        changes.append(
+          Change(subject: subject, keys: names, place: place, isOwn: false, revision: row.integer(0)))
+      }
+    }
+    return changes
+  }
+}

@@ -1,0 +1,66 @@
+import CSQLite
+import SatchelJSON
+
+/// Something that is not as it should be in a store's file.
+public struct StoreFinding: Equatable, Sendable {
+  /// Stable, for programs: "integrity", "dangling_reference", …
+  public var code: String
+  /// For people.
+  public var message: String
+
+  package init(code: String, message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var json: JSONValue { ["code": .string(code), "message": .string(message)] }
+}
+
+extension Database {
+  /// SQLite's own examination of every page.
+  package func checkIntegrity() throws -> [StoreFinding] {
+    try read { connection in
+      var findings: [StoreFinding] = []
+      try connection.each("PRAGMA integrity_check(100)") { row in
+        let message = row.text(0)
+        if message != "ok" { findings.append(StoreFinding(code: "integrity", message: message)) }
+      }
+      return findings
+    }
+  }
+
+  /// Bytes that the store's content takes: pages in use, free ones not counted.
+  package func usedBytes(_ connection: Connection) throws -> Int64 {
+    let pages = try connection.number("PRAGMA page_count") - connection.number("PRAGMA freelist_count")
+    return try pages * connection.number("PRAGMA page_size")
+  }
+
+  /// Bytes of the database file once its log is copied back.
+  package func pageBytes() throws -> Int64 {
+    try read { try $0.number("PRAGMA page_count") * $0.number("PRAGMA page_size") }
+  }
+
+  /// Bytes of the file on disk, its log included.
+  package var fileBytes: Int64 {
+    var total: Int64 = 0
+    for suffix in ["", "-wal"] {
+      var status = stat()
+      if !isMemory, stat(path + suffix, &status) == 0 { total += Int64(status.st_size) }
+    }
+    return total
+  }
+
+  /// Gives free pages back to the file system. What readers still look at goes with the next call.
+  package func shrink() throws {
+    try maintain { connection in
+      try connection.execute("PRAGMA incremental_vacuum")
+      connection.checkpoint()
+    }
+  }
+
+  package var schemaVersion: Int64 {
+    get throws { try read { try $0.number("PRAGMA user_version") } }
+  }
+
+  package static var sqliteVersion: String { String(cString: sqlite3_libversion()) }
+}

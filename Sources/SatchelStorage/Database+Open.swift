@@ -1,0 +1,98 @@
+import CSQLite
+
+extension Database {
+  /// Opens the store at `path`, making or migrating it as needed.
+  ///
+  /// - Parameter migrations: the whole schema; the change log is part of it.
+  package static func open(
+    path: String, options: StoreOptions, migrations: [Migration]
+  ) throws -> Database {
+    let migrator = Migrator(migrations: migrations)
+    if path == ":memory:" {
+      let database = make(path, options, setAside: nil)
+      let connection = try connect(path, options, readOnly: false)
+      try claim(connection, migrator, options)
+      database.adopt(connection)
+      return database
+    }
+    guard !path.isEmpty, !path.utf8.contains(0) else { throw SatchelError(.invalid, "path: empty, or holds a NUL") }
+    do {
+      return try openFile(path, options, migrator, setAside: nil)
+    } catch let error as SatchelError where options.setsAside && !options.isReadOnly && error.isAboutContent {
+      let target = try StoreFile.setAside(path, time: options.clock.now())
+      return try openFile(path, options, migrator, setAside: target)
+    }
+  }
+
+  private static func openFile(
+    _ path: String, _ options: StoreOptions, _ migrator: Migrator, setAside: String?
+  ) throws -> Database {
+    switch try StoreFile.examine(path) {
+    case .absent where options.isReadOnly: throw SatchelError(.notFound, "\(path): does not exist")
+    case .foreign(let reason): throw SatchelError(.foreign, "\(path): \(reason)")
+    case .damaged(let reason): throw SatchelError(.damaged, "\(path): \(reason)")
+    case .empty where options.isReadOnly, .unclaimed where options.isReadOnly:
+      throw SatchelError(.foreign, "\(path): no store yet")
+    case .absent, .empty, .unclaimed:
+      let connection = try connect(path, options, readOnly: false)
+      try claim(connection, migrator, options)
+      let database = make(path, options, setAside: setAside)
+      database.adopt(connection)
+      return database
+    case .store: break
+    }
+    let connection = try connect(path, options, readOnly: options.isReadOnly)
+    let version = try connection.number("PRAGMA user_version")
+    try migrator.refuseNewer(version, path: path)
+    if version < migrator.newest {
+      guard !options.isReadOnly else {
+        throw SatchelError(.readOnly, "\(path): of an older schema, which opening to read only cannot bring up to date")
+      }
+      try claim(connection, migrator, options)
+    } else {
+      // The schema is read here, so that a damaged one is named now and not in the middle of a call.
+      _ = try connection.number("SELECT max(revision) FROM change")
+    }
+    let database = make(path, options, setAside: setAside)
+    database.adopt(connection)
+    return database
+  }
+
+  private static func make(_ path: String, _ options: StoreOptions, setAside: String?) -> Database {
+    Database(path: path, options: options, setAsidePath: setAside) { readOnly in
+      try connect(path, options, readOnly: readOnly)
+    }
+  }
+
+  /// Makes the file ours before the first table: its owner and page layout cannot change later.
+  private static func claim(_ connection: Connection, _ migrator: Migrator, _ options: StoreOptions) throws {
+    if try connection.number("PRAGMA application_id") != StoreFile.applicationID {
+      try connection.execute(
+        """
+        PRAGMA page_size = 4096;
+        PRAGMA auto_vacuum = INCREMENTAL;
+        PRAGMA application_id = \(StoreFile.applicationID);
+        PRAGMA journal_mode = WAL;
+        """)
+    }
+    try migrator.migrate(connection)
+  }
+
+  /// Settings that each connection needs, as measured: a larger WAL before it is copied back, and no memory
+  /// map, which makes a cold open slower.
+  private static func connect(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
+    let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let connection = try Connection(path: path, flags: flags, busyTimeout: options.busyTimeout)
+    if !readOnly {
+      let synchronous = options.durability == .full ? "FULL" : "NORMAL"
+      try connection.execute(
+        "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8192;")
+    }
+    return connection
+  }
+}
+
+extension SatchelError {
+  /// Whether it is what stands in the file that cannot be used.
+  var isAboutContent: Bool { code == .damaged || code == .foreign }
+}

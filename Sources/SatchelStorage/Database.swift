@@ -1,0 +1,149 @@
+import CSQLite
+
+/// One SQLite file: a writer behind a lock, a few readers beside it that never wait for it (WAL).
+// Unchecked: `writer`, `depth` and `current` are touched only with `writing` held; the rest is immutable.
+package final class Database: @unchecked Sendable {
+  package let path: String
+  package let options: StoreOptions
+  package let clock: SteadyClock
+  /// Where a file that could not be opened went, when the caller asked for that.
+  package let setAsidePath: String?
+  package let changes: ChangeFeed
+  /// Tells this handle's changes from those of others in the log.
+  let identity = Int64.random(in: 1...Int64.max)
+
+  private let writing = Monitor()
+  private var writer: Connection?
+  private var current: Transaction?
+  private let readers: ConnectionPool
+  private let gate = Gate()
+  private let openConnection: @Sendable (_ readOnly: Bool) throws -> Connection
+  /// Runs before the writer closes, as its last transaction; set once, while opening.
+  package var beforeClose: ((Transaction) throws -> Void)?
+
+  /// Opens or makes a store; `Database.open` examines the file first.
+  init(
+    path: String, options: StoreOptions, setAsidePath: String?,
+    openConnection: @escaping @Sendable (_ readOnly: Bool) throws -> Connection
+  ) {
+    self.path = path
+    self.options = options
+    self.setAsidePath = setAsidePath
+    self.openConnection = openConnection
+    clock = SteadyClock(options.clock)
+    changes = ChangeFeed()
+    readers = ConnectionPool(limit: 4) { try openConnection(true) }
+  }
+
+  package var isMemory: Bool { path == ":memory:" }
+
+  // MARK: Reading
+
+  /// Runs `body` on one consistent state of the store. Inside `write` of the same thread it sees what was
+  /// written so far.
+  package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try gate.pass {
+      if isMemory || writing.isHeldByCaller {
+        return try writing.withLock {
+          let connection = try openWriter()
+          try learnTime(connection)
+          return try body(connection)
+        }
+      }
+      return try readers.withConnection { connection in
+        try connection.run("BEGIN")
+        defer { try? connection.run("COMMIT") }
+        try learnTime(connection)
+        return try body(connection)
+      }
+    }
+  }
+
+  /// The clock of a handle starts where the store's own history ends.
+  private func learnTime(_ connection: Connection) throws {
+    let time = try connection.number("SELECT time FROM change ORDER BY revision DESC LIMIT 1")
+    clock.advance(to: time)
+  }
+
+  // MARK: Writing
+
+  /// Runs `body` in a transaction, and tells its changes once it is committed. Inside `write` of the same
+  /// thread it is a savepoint: its failure undoes only itself.
+  package func write<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+    try gate.pass {
+      guard !options.isReadOnly else { throw SatchelError(.readOnly, "\(path): opened to read only") }
+      var told: [Change] = []
+      let result: Result = try writing.withOwnedLock {
+        if let outer = current { return try outer.nested(body) }
+        let connection = try openWriter()
+        let transaction = try Transaction.begin(on: connection, clock: clock, writer: identity)
+        current = transaction
+        defer { current = nil }
+        let result = try transaction.finish(body)
+        told = transaction.changes
+        return result
+      }
+      for change in told { changes.tell(change) }
+      return result
+    }
+  }
+
+  /// Runs `body` on the write connection outside a transaction, for what SQLite wants there.
+  package func maintain(_ body: (Connection) throws -> Void) throws {
+    try gate.pass {
+      guard !options.isReadOnly else { return }
+      try writing.withOwnedLock {
+        guard current == nil else { return }
+        try body(openWriter())
+      }
+    }
+  }
+
+  private func openWriter() throws -> Connection {
+    if let writer { return writer }
+    let connection = try openConnection(options.isReadOnly)
+    writer = connection
+    return connection
+  }
+
+  /// Hands the connection that made the store over as its writer, instead of opening another.
+  func adopt(_ connection: Connection) { writing.withLock { writer = connection } }
+
+  // MARK: Watching and closing
+
+  /// Subscribes to changes, also those that other handles and processes commit.
+  package func observe(_ hear: @escaping @Sendable (Change) -> Void) throws -> ChangeFeed.Subscription {
+    try gate.pass {
+      if !isMemory {
+        try changes.watch(writer: identity) { try self.openConnection(true) }
+      }
+      return changes.subscribe(hear)
+    }
+  }
+
+  /// Closes the store. Waits for calls under way.
+  ///
+  /// - Throws: `.closed` when it was closed before; what the last write met, after closing all the same.
+  package func close() throws {
+    guard gate.close() else { throw SatchelError(.closed, "\(path): the store is closed") }
+    changes.stop()
+    readers.drain()
+    var failure: (any Error)?
+    writing.withLock {
+      if let connection = writer, !options.isReadOnly, let beforeClose {
+        do {
+          let transaction = try Transaction.begin(on: connection, clock: clock, writer: identity)
+          try transaction.finish(beforeClose)
+        } catch { failure = error }
+      }
+      writer = nil
+      beforeClose = nil
+    }
+    if let failure { throw failure }
+  }
+
+  deinit { try? close() }
+
+  /// Whether `close` was called.
+  package var isClosed: Bool { gate.isClosed }
+}

@@ -1,0 +1,42 @@
+/// One step of the store's own schema, from `version - 1` to `version`.
+package struct Migration: Sendable {
+  package var version: Int64
+  package var sql: String
+
+  package init(version: Int64, sql: String) {
+    self.version = version
+    self.sql = sql
+  }
+}
+
+/// Brings a store's schema up to date. The version stands in the file's header (`user_version`).
+struct Migrator {
+  var migrations: [Migration]
+
+  var newest: Int64 { migrations.map(\.version).max() ?? 0 }
+
+  /// Runs the steps that are pending, all in one transaction.
+  ///
+  /// Safe when two processes do it at once: the version is read again once the lock is held.
+  func migrate(_ connection: Connection) throws {
+    try connection.execute("BEGIN EXCLUSIVE")
+    do {
+      let version = try connection.number("PRAGMA user_version")
+      try refuseNewer(version, path: connection.path)
+      for migration in migrations.sorted(by: { $0.version < $1.version }) where migration.version > version {
+        try connection.execute(migration.sql)
+        try connection.execute("PRAGMA user_version = \(migration.version)")
+      }
+      try connection.execute("COMMIT")
+    } catch {
+      try? connection.execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  func refuseNewer(_ version: Int64, path: String) throws {
+    guard version > newest else { return }
+    throw SatchelError(
+      .newer, "\(path): written by a newer Satchel (schema \(version), this one knows up to \(newest))")
+  }
+}

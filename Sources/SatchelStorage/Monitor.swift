@@ -1,0 +1,78 @@
+import Synchronization
+
+/// A mutex that its owner may take again, with a condition to wait for.
+// Unchecked: the pthread objects are made to be used from any thread, and never move.
+package final class Monitor: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  /// The thread inside `withOwnedLock`, 0 for none; `depth` is touched only by it.
+  let owner = Atomic<UInt>(0)
+  var depth = 0
+
+  package init() {
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
+    pthread_mutex_init(mutex, &attributes)
+    pthread_mutexattr_destroy(&attributes)
+    pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  package func lock() { pthread_mutex_lock(mutex) }
+  package func unlock() { pthread_mutex_unlock(mutex) }
+
+  package func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+    lock()
+    defer { unlock() }
+    return try body()
+  }
+
+  /// Waits for `signal()`; the lock must be held once, and is held again afterwards.
+  package func wait() { pthread_cond_wait(condition, mutex) }
+
+  /// As `wait()`, for at most so long.
+  package func wait(milliseconds: Int) {
+    var until = timespec()
+    clock_gettime(CLOCK_REALTIME, &until)
+    let nanoseconds = until.tv_nsec + (milliseconds % 1000) * 1_000_000
+    until.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
+    until.tv_nsec = nanoseconds % 1_000_000_000
+    pthread_cond_timedwait(condition, mutex, &until)
+  }
+
+  /// Wakes everyone who waits.
+  package func signal() { pthread_cond_broadcast(condition) }
+}
+
+extension Monitor {
+  /// As `withLock`, and marks the calling thread as the owner meanwhile.
+  package func withOwnedLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+    lock()
+    defer { unlock() }
+    owner.store(Self.callerIdentity, ordering: .relaxed)
+    depth += 1
+    defer {
+      depth -= 1
+      if depth == 0 { owner.store(0, ordering: .relaxed) }
+    }
+    return try body()
+  }
+
+  /// Whether the calling thread is inside `withOwnedLock`.
+  var isHeldByCaller: Bool { owner.load(ordering: .relaxed) == Self.callerIdentity }
+
+  private static var callerIdentity: UInt {
+    #if canImport(Glibc)
+      pthread_self()
+    #else
+      UInt(bitPattern: pthread_self())
+    #endif
+  }
+}

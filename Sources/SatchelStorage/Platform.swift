@@ -1,0 +1,54 @@
+// What differs between C libraries, in one place.
+#if canImport(Glibc)
+  @_exported import Glibc
+#elseif canImport(Musl)
+  @_exported import Musl
+#else
+  @_exported import Darwin
+#endif
+
+/// A thread of the library's own.
+package struct SystemThread {
+  private var thread: pthread_t
+
+  /// Starts a thread that runs `body`; nil when the system has none to give.
+  package init?(_ body: @escaping @Sendable () -> Void) {
+    final class Body: Sendable {
+      let run: @Sendable () -> Void
+      init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+    let context = Unmanaged.passRetained(Body(body)).toOpaque()
+    #if canImport(Darwin)
+      var started: pthread_t?
+      let code = pthread_create(
+        &started, nil,
+        { context in
+          Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+          return nil
+        }, context)
+      guard code == 0, let started else {
+        Unmanaged<Body>.fromOpaque(context).release()
+        return nil
+      }
+      thread = started
+    #else
+      thread = pthread_t()
+      let code = pthread_create(
+        &thread, nil,
+        { context in
+          if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() }
+          return nil
+        }, context)
+      guard code == 0 else {
+        Unmanaged<Body>.fromOpaque(context).release()
+        return nil
+      }
+    #endif
+  }
+
+  /// Whether this is the thread that asks.
+  package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
+
+  /// Waits until the thread has ended.
+  package func join() { pthread_join(thread, nil) }
+}

@@ -1,0 +1,25 @@
+import CSQLite
+
+extension SatchelError {
+  /// What SQLite said, in the words of the header.
+  init(sqlite code: Int32, on handle: OpaquePointer?, doing what: String) {
+    let text = handle.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
+    let reason = text.map { String(cString: $0) } ?? "error \(code)"
+    self.init(Self.code(of: code), "\(what): \(reason) (SQLite \(code))")
+  }
+
+  private static func code(of sqlite: Int32) -> Code {
+    switch sqlite & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED: .busy
+    case SQLITE_CORRUPT: .damaged
+    case SQLITE_NOTADB: .foreign
+    case SQLITE_FULL: .full
+    case SQLITE_READONLY, SQLITE_PERM: .readOnly
+    case SQLITE_IOERR, SQLITE_CANTOPEN: .io
+    case SQLITE_NOMEM: .noMemory
+    case SQLITE_INTERRUPT: .cancelled
+    case SQLITE_TOOBIG: .invalid
+    default: .internal
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import SatchelJSON
+
+/// One write under way: its connection, its time, its number, and what it will have changed.
+package final class Transaction {
+  package let connection: Connection
+  /// Unix milliseconds, the same for all of the transaction.
+  package let now: Int64
+  /// Grows with every commit that tells changes; the order of commits, where clocks cannot be trusted.
+  package let revision: Int64
+  private let writer: Int64
+  private(set) var changes: [Change] = []
+  private var undo: [() -> Void] = []
+  private var level = 0
+
+  private init(_ connection: Connection, now: Int64, revision: Int64, writer: Int64) {
+    self.connection = connection
+    self.now = now
+    self.revision = revision
+    self.writer = writer
+  }
+
+  static func begin(on connection: Connection, clock: SteadyClock, writer: Int64) throws -> Transaction {
+    try connection.run("BEGIN IMMEDIATE")
+    do {
+      let (revision, time) =
+        try connection.first("SELECT revision, time FROM change ORDER BY revision DESC LIMIT 1") {
+          ($0.integer(0), $0.integer(1))
+        } ?? (0, 0)
+      clock.advance(to: time)
+      return Transaction(connection, now: clock.now(), revision: revision + 1, writer: writer)
+    } catch {
+      try? connection.run("ROLLBACK")
+      throw error
+    }
+  }
+
+  /// Runs `body` and commits; rolls back when it throws.
+  func finish<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+    do {
+      let result = try body(self)
+      try log()
+      try connection.run("COMMIT")
+      return result
+    } catch {
+      // A full disk may have rolled back already.
+      if connection.isInTransaction { try? connection.run("ROLLBACK") }
+      for step in undo.reversed() { step() }
+      throw error
+    }
+  }
+
+  /// A transaction inside this one.
+  func nested<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+    let (changesBefore, undoBefore) = (changes.count, undo.count)
+    level += 1
+    defer { level -= 1 }
+    try connection.execute("SAVEPOINT level_\(level)")
+    do {
+      let result = try body(self)
+      try connection.execute("RELEASE level_\(level)")
+      return result
+    } catch {
+      if connection.isInTransaction {
+        try? connection.execute("ROLLBACK TO level_\(level); RELEASE level_\(level)")
+      }
+      changes.removeSubrange(changesBefore...)
+      for step in undo[undoBefore...].reversed() { step() }
+      undo.removeSubrange(undoBefore...)
+      throw error
+    }
+  }
+
+  /// Says what observers will hear after the commit.
+  package func note(subject: String, keys: [String], place: String?) {
+    changes.append(Change(subject: subject, keys: keys, place: place, isOwn: true, revision: revision))
+  }
+
+  /// Says how to mend what is kept in memory, should the transaction fail.
+  package func onFailure(_ step: @escaping () -> Void) { undo.append(step) }
+
+  private func log() throws {
+    guard !changes.isEmpty else { return }
+    let entries = changes.map { change -> JSONValue in
+      ["subject": .string(change.subject), "place": change.place.map { .string($0) } ?? .null,
+        "keys": .array(change.keys.map { .string($0) })]
+    }
+    var text: [UInt8] = []
+    try JSONValue.array(entries).write(into: &text)
+    try text.withUnsafeBytes {
+      try connection.run(
+        "INSERT INTO change(revision, time, writer, entries) VALUES(?, ?, ?, ?)", .integer(revision),
+        .integer(now), .integer(writer), .textBytes($0))
+    }
+    if revision % ChangeLog.trimInterval == 0 {
+      try connection.run("DELETE FROM change WHERE revision <= ?", .integer(revision - ChangeLog.kept))
+    }
+  }
+}

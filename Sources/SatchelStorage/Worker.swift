@@ -1,0 +1,48 @@
+/// A thread of its own that does one piece of work after the other; started with the first.
+// Unchecked: all state is behind the monitor.
+package final class Worker: @unchecked Sendable {
+  private let monitor = Monitor()
+  private var waiting: [@Sendable () -> Void] = []
+  private var thread: SystemThread?
+  private var isStopped = false
+
+  package init() {}
+
+  /// Adds a piece of work. After `stop` it is given up.
+  package func add(_ work: @escaping @Sendable () -> Void) throws {
+    try monitor.withLock {
+      guard !isStopped else { return }
+      if thread == nil {
+        thread = SystemThread { [self] in run() }
+        if thread == nil { throw SatchelError(.noMemory, "no thread to be had") }
+      }
+      waiting.append(work)
+      monitor.signal()
+    }
+  }
+
+  private func run() {
+    while true {
+      monitor.lock()
+      while waiting.isEmpty && !isStopped { monitor.wait() }
+      if isStopped {
+        monitor.unlock()
+        return
+      }
+      let work = waiting.removeFirst()
+      monitor.unlock()
+      work()
+    }
+  }
+
+  /// Gives up what waits, and waits for what is under way (unless called by it).
+  package func stop() {
+    let thread = monitor.withLock {
+      isStopped = true
+      waiting = []
+      monitor.signal()
+      return self.thread
+    }
+    if let thread, !thread.isCurrent { thread.join() }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import SatchelJSON
+
+/// Data that the tests share.
+enum JSONFixture {
+  /// A file of Tests/Fixtures.
+  static func read(_ path: String) throws -> JSONValue {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let data = try Data(contentsOf: folder.appending(path: "Fixtures").appending(path: path))
+    return try data.withUnsafeBytes { try JSONValue(parsing: $0) }
+  }
+
+  /// Any value, of at most that many levels.
+  static func random(_ generator: inout some RandomNumberGenerator, levels: Int) -> JSONValue {
+    switch Int.random(in: 0..<(levels > 0 ? 9 : 6), using: &generator) {
+    case 0: return .null
+    case 1: return .bool(Bool.random(using: &generator))
+    case 2: return .int(Int64(bitPattern: generator.next()))
+    case 3: return .double(finiteDouble(&generator))
+    case 4, 5: return .string(randomText(&generator))
+    case 6:
+      let count = Int.random(in: 0...6, using: &generator)
+      return .array((0..<count).map { _ in random(&generator, levels: levels - 1) })
+    default:
+      // Some beyond the size from which an object keeps an index.
+      let count = Int.random(in: 0...30, using: &generator)
+      return .object(
+        JSONObject((0..<count).map { _ in (randomKey(&generator), random(&generator, levels: levels - 2)) }))
+    }
+  }
+
+  static func finiteDouble(_ generator: inout some RandomNumberGenerator) -> Double {
+    while true {
+      let value = Double(bitPattern: generator.next())
+      if value.isFinite { return value }
+    }
+  }
+
+  static func randomText(_ generator: inout some RandomNumberGenerator) -> String {
+    var text = String.UnicodeScalarView()
+    for _ in 0..<Int.random(in: 0...12, using: &generator) {
+      let highest: UInt32 = [0x20, 0x7F, 0x7FF, 0xFFFF, 0x10FFFF].randomElement(using: &generator) ?? 0x7F
+      if let scalar = Unicode.Scalar(UInt32.random(in: 0...highest, using: &generator)) {
+        text.append(scalar)
+      }
+    }
+    return String(text)
+  }
+
+  private static func randomKey(_ generator: inout some RandomNumberGenerator) -> String {
+    String(String.UnicodeScalarView(randomText(&generator).unicodeScalars.filter { $0.value != 0 }))
+  }
+}
+
+/// Random numbers that are the same in every run (splitmix64), so that a failure can be seen again.
+struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
