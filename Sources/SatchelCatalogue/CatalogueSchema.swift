@@ -12,7 +12,8 @@ package enum CatalogueSchema {
       text TEXT NOT NULL
     );
 
-    -- A location that content was delivered for: the places it lies in, 0 where it has none.
+    -- A location that content was delivered for: the places it lies in, 0 where it has none. Persisting another
+    -- section does not touch it: when it was updated stands in context_at, and when in its sections.
     CREATE TABLE context(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       country INTEGER NOT NULL,
@@ -20,29 +21,27 @@ package enum CatalogueSchema {
       locality INTEGER NOT NULL,
       sublocality INTEGER NOT NULL,
       coordinate INTEGER NOT NULL,
-      revision INTEGER NOT NULL,
-      updated_at INTEGER NOT NULL,
       used_at INTEGER NOT NULL,
-      next_ordinal INTEGER NOT NULL,
       location TEXT NOT NULL,
       UNIQUE(coordinate, sublocality, locality, adminarea, country)
     );
 
-    -- The contexts in a place, the most recently updated last.
+    -- The contexts in a place, the most recently updated last. `own` marks the context that lies nowhere more
+    -- specific: each place has at most one such, a coordinate one for each way its places were named.
     CREATE TABLE context_at(
       place INTEGER NOT NULL,
+      own INTEGER NOT NULL,
       revision INTEGER NOT NULL,
       context INTEGER NOT NULL,
-      PRIMARY KEY(place, revision, context)
+      PRIMARY KEY(place, own, revision, context)
     ) WITHOUT ROWID;
 
-    -- Headers. The counts tell, without a look at any entity, how many of the section's entities another
+    -- Headers; in the order of their ids, which is that of their first delivery. The counts tell, without a look at any entity, how many of the section's entities another
     -- place would see.
     CREATE TABLE section(
       context INTEGER NOT NULL,
       name TEXT NOT NULL,
       id INTEGER NOT NULL,
-      ordinal INTEGER NOT NULL,
       display_title TEXT,
       config TEXT,
       updated_at INTEGER NOT NULL,
@@ -76,8 +75,14 @@ package enum CatalogueSchema {
       uses INTEGER NOT NULL,
       size INTEGER
     );
-    CREATE INDEX entity_expiry ON entity(expires_at) WHERE size IS NOT NULL;
     CREATE INDEX entity_unused ON entity(id) WHERE uses = 0;
+
+    -- No entity whose row lies in a block of 256 expires before `earliest`: pruning skips the other blocks. An
+    -- index on expires_at would cost persisting two pages more.
+    CREATE TABLE expiry_block(
+      block INTEGER PRIMARY KEY,
+      earliest INTEGER NOT NULL
+    );
 
     CREATE TABLE entity_content(
       entity INTEGER PRIMARY KEY,

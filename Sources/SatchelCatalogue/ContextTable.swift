@@ -14,11 +14,9 @@ struct ServingContext {
 struct ContextTable {
   let connection: Connection
 
-  private static let columns = "id, country, adminarea, locality, sublocality, coordinate"
-
   /// The row of a location's own context; 0 when there is none.
   func exact(_ chain: PlaceChain) throws -> Int64 {
-    guard Level.allCases.contains(where: { chain[$0] != 0 }) else { return 0 }
+    guard !chain.levels.isEmpty else { return 0 }
     return try connection.number(
       """
       SELECT id FROM context WHERE coordinate = ? AND sublocality = ? AND locality = ? AND adminarea = ?
@@ -31,7 +29,7 @@ struct ContextTable {
   func serving(_ location: Location) throws -> ServingContext? {
     let chain = try PlaceChain(location, in: connection)
     if let own = try own(location, chain) { return own }
-    for level in Level.allCases.sorted(by: >) where level != .coordinate && chain[level] != 0 {
+    for level in chain.levels where level != .coordinate {
       if let (row, theirs) = try latest(at: chain[level]) {
         return ServingContext(
           row: row, coverage: Coverage(of: chain, by: theirs), level: level, isExact: false)
@@ -48,7 +46,7 @@ struct ContextTable {
       seen.insert(own.row)
       try visit(own)
     }
-    for level in Level.allCases.sorted(by: >) where chain[level] != 0 {
+    for level in chain.levels {
       for (row, theirs) in try all(at: chain[level]) where seen.insert(row).inserted {
         try visit(
           ServingContext(row: row, coverage: Coverage(of: chain, by: theirs), level: level, isExact: false))
@@ -74,9 +72,13 @@ struct ContextTable {
   private func latest(at place: Int64) throws -> (Int64, PlaceChain)? {
     try connection.first(
       """
-      SELECT c.id, c.country, c.adminarea, c.locality, c.sublocality, c.coordinate
-      FROM context_at a JOIN context c ON c.id = a.context
-      WHERE a.place = ? ORDER BY a.revision DESC, a.context DESC LIMIT 1
+      SELECT c.id, c.country, c.adminarea, c.locality, c.sublocality, c.coordinate FROM (
+        SELECT * FROM (SELECT revision, context FROM context_at WHERE place = ?1 AND own = 0
+                       ORDER BY revision DESC, context DESC LIMIT 1)
+        UNION ALL
+        SELECT * FROM (SELECT revision, context FROM context_at WHERE place = ?1 AND own = 1
+                       ORDER BY revision DESC, context DESC LIMIT 1)
+      ) a JOIN context c ON c.id = a.context ORDER BY a.revision DESC, a.context DESC LIMIT 1
       """, .integer(place)
     ) { ($0.integer(0), PlaceChain($0, from: 1)) }
   }
@@ -100,51 +102,61 @@ struct ContextTable {
     let connection = transaction.connection
     let table = ContextTable(connection: connection)
     var row = try table.exact(chain)
-    let before = row == 0 ? -1 : try connection.number("SELECT revision FROM context WHERE id = ?", .integer(row))
-    if before == transaction.revision { return row }
+    var before: Int64?
     if row == 0 {
       try connection.run(
         """
-        INSERT INTO context(country, adminarea, locality, sublocality, coordinate, revision, updated_at, used_at,
-        next_ordinal, location) VALUES(?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
+        INSERT INTO context(country, adminarea, locality, sublocality, coordinate, used_at, location)
+        VALUES(?, ?, ?, ?, ?, ?, ?)
         """, .integer(chain[.country]), .integer(chain[.adminarea]), .integer(chain[.locality]),
-        .integer(chain[.sublocality]), .integer(chain[.coordinate]), .integer(transaction.revision),
-        .integer(transaction.now), .integer(transaction.now), .text(try location.json.text))
+        .integer(chain[.sublocality]), .integer(chain[.coordinate]), .integer(transaction.now),
+        .text(try location.json.text))
       row = connection.lastInsertedRow
     } else {
-      try connection.run(
-        "UPDATE context SET revision = ?, updated_at = ?, used_at = max(used_at, ?) WHERE id = ?",
-        .integer(transaction.revision), .integer(transaction.now), .integer(transaction.now), .integer(row))
+      before = try table.revision(of: row, chain)
+      if before == transaction.revision { return row }
     }
-    for level in Level.allCases where chain[level] != 0 {
-      if before >= 0 {
-        try connection.run(
-          "DELETE FROM context_at WHERE place = ? AND revision = ? AND context = ?", .integer(chain[level]),
-          .integer(before), .integer(row))
-      }
+    if let before { try table.removeEntries(of: row, chain, revision: before) }
+    for level in chain.levels {
       try connection.run(
-        "INSERT INTO context_at(place, revision, context) VALUES(?, ?, ?)", .integer(chain[level]),
-        .integer(transaction.revision), .integer(row))
+        "INSERT INTO context_at(place, own, revision, context) VALUES(?, ?, ?, ?)", .integer(chain[level]),
+        .integer(level == chain.levels.first ? 1 : 0), .integer(transaction.revision), .integer(row))
     }
     return row
+  }
+
+  private func removeEntries(of row: Int64, _ chain: PlaceChain, revision: Int64) throws {
+    for level in chain.levels {
+      try connection.run(
+        "DELETE FROM context_at WHERE place = ? AND own = ? AND revision = ? AND context = ?",
+        .integer(chain[level]), .integer(level == chain.levels.first ? 1 : 0), .integer(revision), .integer(row))
+    }
+  }
+
+  /// The commit that updated a context last.
+  private func revision(of row: Int64, _ chain: PlaceChain) throws -> Int64? {
+    guard let level = chain.levels.first else { return nil }
+    return try connection.first(
+      "SELECT revision FROM context_at WHERE place = ? AND own = 1 AND context = ?", .integer(chain[level]),
+      .integer(row)
+    ) { $0.integer(0) }
   }
 
   /// Removes a context and its sections; what they referred to is used once less.
   static func remove(_ row: Int64, in transaction: Transaction) throws {
     let connection = transaction.connection
     guard
-      let (chain, revision) = try connection.first(
-        "SELECT country, adminarea, locality, sublocality, coordinate, revision FROM context WHERE id = ?",
-        .integer(row), read: { (PlaceChain($0, from: 0), $0.integer(5)) })
+      let chain = try connection.first(
+        "SELECT country, adminarea, locality, sublocality, coordinate FROM context WHERE id = ?", .integer(row),
+        read: { PlaceChain($0, from: 0) })
     else { return }
+    let table = ContextTable(connection: connection)
+    if let revision = try table.revision(of: row, chain) {
+      try table.removeEntries(of: row, chain, revision: revision)
+    }
     var names: [String] = []
     try connection.each("SELECT name FROM section WHERE context = ?", .integer(row)) { names.append($0.text(0)) }
     for name in names { try SectionTable.remove(name, of: row, in: transaction) }
-    for level in Level.allCases where chain[level] != 0 {
-      try connection.run(
-        "DELETE FROM context_at WHERE place = ? AND revision = ? AND context = ?", .integer(chain[level]),
-        .integer(revision), .integer(row))
-    }
     try connection.run("DELETE FROM context WHERE id = ?", .integer(row))
   }
 }

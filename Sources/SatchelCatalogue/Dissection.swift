@@ -211,7 +211,11 @@ private struct Dissector {
     let scope = max(stated.scope, enclosing?.scope ?? .global)
     let inner = Enclosing(targets: (enclosing?.targets ?? []) + [target], scope: scope)
     var body = Template<Int>()
-    emitMembers(of: index, without: tag, into: &body, inside: inner, isCounted: true)
+    if firstTag(from: index + 1) == firstTag(from: Int(tape[index].next)) {
+      tape.copy(index, without: tag, to: &body.bytes)
+    } else {
+      emitMembers(of: index, without: tag, into: &body, inside: inner, isCounted: true)
+    }
     let holes = body.holes.map { hole in
       let tag = result.entities[hole.target].tag
       return Template<EntityTarget>.Hole(

@@ -79,6 +79,7 @@ struct EntityTable {
     try insert.bind(.integer(Int64(body.count)), at: 9)
     _ = try insert.step()
     try insertContent(row, body, holes)
+    try lowerEarliest(of: row, to: now + tag.timeToLive)
   }
 
   private func insertContent(_ row: Int64, _ body: UnsafeRawBufferPointer, _ holes: [UInt8]) throws {
@@ -103,6 +104,7 @@ struct EntityTable {
       """, displayName == tag.entityID ? .null : .text(displayName), .integer(tag.timeToLive),
       .integer(now + tag.timeToLive), .integer(now), .integer(Int64(body.count)), .integer(row))
     try insertContent(row, body, holes)
+    try lowerEarliest(of: row, to: now + tag.timeToLive)
   }
 
   /// The same content again: it lives on.
@@ -116,6 +118,7 @@ struct EntityTable {
       "UPDATE entity SET display_name = ?, time_to_live = ?, expires_at = ? WHERE id = ?",
       displayName == tag.entityID ? .null : .text(displayName), .integer(tag.timeToLive), .integer(expiry),
       .integer(record.row))
+    if expiry < record.expiresAt { try lowerEarliest(of: record.row, to: expiry) }
   }
 
   /// One section more, or less, refers to a variant.
@@ -148,6 +151,15 @@ struct EntityTable {
       }
     }
     return size
+  }
+}
+
+extension String {
+  func hasSameBytes(as other: String) -> Bool {
+    var (one, two) = (self, other)
+    return one.withUTF8 { one in
+      two.withUTF8 { UnsafeRawBufferPointer(one).hasSameBytes(as: UnsafeRawBufferPointer($0)) }
+    }
   }
 }
 

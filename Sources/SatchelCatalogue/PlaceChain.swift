@@ -12,6 +12,9 @@ struct PlaceChain: Equatable {
     set { rows[level.rawValue] = newValue }
   }
 
+  /// The levels it has a place at, the most specific first.
+  var levels: [Level] { Level.mostSpecificFirst.filter { self[$0] != 0 } }
+
   /// The place that an entity of a scope belongs to: none for `global`, nil where the location has no such place.
   func place(of scope: Scope) -> Int64? {
     guard let level = scope.level else { return 0 }

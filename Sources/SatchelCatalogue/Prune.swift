@@ -103,6 +103,7 @@ private struct Pruner {
         leastRecentlyUsed().filter { $0.usedAt <= transaction.now - age && !$0.isActive }.map(\.row))
     }
     if let most = options.maxBytes, most >= 0 { try fit(into: most) }
+    try entities.refreshBlocks(at: transaction.now)
   }
 
   // MARK: What is named
@@ -135,9 +136,7 @@ private struct Pruner {
   private mutating func pruneByCondition() throws {
     var rows: [Int64] = []
     if options.expired {
-      try connection.each(
-        "SELECT id FROM entity WHERE size IS NOT NULL AND expires_at <= ?", .integer(transaction.now)
-      ) { rows.append($0.integer(0)) }
+      rows = try entities.expired(at: transaction.now)
       if options.section != nil || options.location != nil {
         let named = try referenced(by: namedSections())
         rows.removeAll { !named.contains($0) }
@@ -212,7 +211,12 @@ private struct Pruner {
     let active = try Catalogue.activeLocation(connection).map { try PlaceChain($0, in: connection) }
     let activeRow = try active.map { try ContextTable(connection: connection).exact($0) }
     var found: [(row: Int64, usedAt: Int64, isActive: Bool)] = []
-    try connection.each("SELECT id, used_at FROM context ORDER BY used_at, id") {
+    try connection.each(
+      """
+      SELECT id, max(used_at, ifnull((SELECT max(updated_at) FROM section WHERE context = context.id), 0)) AS used
+      FROM context ORDER BY used, id
+      """
+    ) {
       found.append(($0.integer(0), $0.integer(1), $0.integer(0) == activeRow))
     }
     return found.filter { !$0.isActive } + found.filter { $0.isActive }
@@ -233,12 +237,7 @@ private struct Pruner {
   private mutating func fit(into most: Int64) throws {
     var isFitting: Bool { get throws { try database.usedBytes(connection) <= most } }
     if try isFitting { return }
-    var expired: [Int64] = []
-    try connection.each(
-      "SELECT id FROM entity WHERE size IS NOT NULL AND expires_at <= ? ORDER BY expires_at",
-      .integer(transaction.now)
-    ) { expired.append($0.integer(0)) }
-    for row in expired {
+    for row in try entities.expired(at: transaction.now) {
       if try isFitting { return }
       try prune(row)
     }

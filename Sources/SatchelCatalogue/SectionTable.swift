@@ -28,7 +28,6 @@ public struct SectionHeader: Sendable, Equatable {
 struct SectionRecord {
   var id: Int64
   var name: String
-  var ordinal: Int64
   var displayTitle: String?
   /// JSON text.
   var config: String?
@@ -57,25 +56,25 @@ struct SectionTable {
     var records: [SectionRecord] = []
     try connection.each(
       """
-      SELECT id, name, ordinal, display_title, config, updated_at, in_global, in_country, in_adminarea,
+      SELECT id, name, display_title, config, updated_at, in_global, in_country, in_adminarea,
       in_locality, in_sublocality, in_coordinate FROM section WHERE context = ?
       """, .integer(context)
     ) { records.append(Self.read($0)) }
-    return records.sorted { $0.ordinal < $1.ordinal }
+    return records.sorted { $0.id < $1.id }
   }
 
   func record(_ name: String, of context: Int64) throws -> SectionRecord? {
     try connection.first(
       """
-      SELECT id, name, ordinal, display_title, config, updated_at, in_global, in_country, in_adminarea,
+      SELECT id, name, display_title, config, updated_at, in_global, in_country, in_adminarea,
       in_locality, in_sublocality, in_coordinate FROM section WHERE context = ? AND name = ?
       """, .integer(context), .text(name), read: Self.read)
   }
 
   private static func read(_ row: Statement) -> SectionRecord {
     SectionRecord(
-      id: row.integer(0), name: row.text(1), ordinal: row.integer(2), displayTitle: row.textIfAny(3),
-      config: row.textIfAny(4), updatedAt: row.integer(5), counts: (6..<12).map { row.integer($0) })
+      id: row.integer(0), name: row.text(1), displayTitle: row.textIfAny(2), config: row.textIfAny(3),
+      updatedAt: row.integer(4), counts: (5..<11).map { row.integer($0) })
   }
 
   func content(_ id: Int64) throws -> Template<SectionTarget>? {
@@ -114,17 +113,12 @@ struct SectionTable {
         return connection.lastInsertedRow
       }
     }
-    var ordinal = before?.ordinal ?? 0
-    if before == nil {
-      ordinal = try connection.number("SELECT next_ordinal FROM context WHERE id = ?", .integer(context))
-      try connection.run("UPDATE context SET next_ordinal = next_ordinal + 1 WHERE id = ?", .integer(context))
-    }
     try connection.run(
       """
-      INSERT OR REPLACE INTO section(context, name, id, ordinal, display_title, config, updated_at, in_global,
+      INSERT OR REPLACE INTO section(context, name, id, display_title, config, updated_at, in_global,
       in_country, in_adminarea, in_locality, in_sublocality, in_coordinate)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, .integer(context), .text(section.name), .integer(id), .integer(ordinal),
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .integer(context), .text(section.name), .integer(id),
       section.displayTitle.map { .text($0) } ?? .null, section.config.map { .text($0) } ?? .null,
       .integer(transaction.now), .integer(counts[0]), .integer(counts[1]), .integer(counts[2]),
       .integer(counts[3]), .integer(counts[4]), .integer(counts[5]))

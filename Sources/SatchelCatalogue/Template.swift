@@ -30,12 +30,13 @@ struct EntityTarget: Hashable {
 
   // By bytes: to Swift "é" and its decomposed form are one text, to a backend they are two ids.
   static func == (one: Self, other: Self) -> Bool {
-    one.scope == other.scope && one.entityID.utf8.elementsEqual(other.entityID.utf8)
+    one.scope == other.scope && one.entityID.hasSameBytes(as: other.entityID)
   }
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(scope)
-    for byte in entityID.utf8 { hasher.combine(byte) }
+    var id = entityID
+    id.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }
 

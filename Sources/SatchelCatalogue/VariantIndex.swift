@@ -82,7 +82,9 @@ final class VariantIndex: Sendable {
       defer { statement.reset() }
       try statement.bind(.integer(row), at: 1)
       guard try statement.step() else { return false }
-      return statement.bytes(0).elementsEqual(variant.entityID.utf8)
+      var id = variant.entityID
+      let bytes = statement.bytes(0)
+      return id.withUTF8({ bytes.hasSameBytes(as: UnsafeRawBufferPointer($0)) })
         && statement.integer(1) == Int64(variant.scope.rawValue) && statement.integer(2) == variant.place
     }
   }

@@ -77,6 +77,23 @@ package struct JSONTape {
     target.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[spelling(index)]))
   }
 
+  /// Adds the bytes that spell an object, less one of its members, to others.
+  package func copy(_ object: Int, without member: Int, to target: inout [UInt8]) {
+    let whole = spelling(object)
+    let key = spelling(member - 1)
+    let behind = Int(tokens[member].next)
+    let hasNext = behind < Int(tokens[object].next)
+    // The comma behind the member goes with it; that of the last member stands before it.
+    var end = key.lowerBound
+    if !hasNext {
+      while end > whole.lowerBound, bytes[end - 1] != UInt8(ascii: ","), bytes[end - 1] != UInt8(ascii: "{") { end -= 1 }
+      if bytes[end - 1] == UInt8(ascii: ",") { end -= 1 }
+    }
+    let rest = hasNext ? spelling(behind).lowerBound : spelling(member).upperBound
+    target.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[whole.lowerBound..<end]))
+    target.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[rest..<whole.upperBound]))
+  }
+
   /// The value as a `JSONValue`.
   package func value(_ index: Int) throws -> JSONValue {
     try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[spelling(index)]))

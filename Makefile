@@ -1,0 +1,198 @@
+# Satchel. `make demo` and `make test` do everything, and install what is missing.
+# A new subject adds its tests to a runner below; it needs no target of its own.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+LIBDIR ?= $(PREFIX)/lib
+
+VERSION := $(shell sed -n 's/^#define SATCHEL_VERSION_STRING "\(.*\)"/\1/p' Include/satchel.h)
+MAJOR := $(firstword $(subst ., ,$(VERSION)))
+SONAME := libsatchel.so.$(MAJOR)
+
+# One scratch path a kind of build: builds with other flags would undo each other.
+BUILD := .build-lib
+BUILT := $(CURDIR)/$(BUILD)/release
+STAGED := $(BUILD)/stage/libsatchel.so.$(VERSION)
+LOGS := .build-test/logs
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+
+STRICT := -Xswiftc -warnings-as-errors
+# The Swift runtime is linked in, and nothing but satchel_* is exported. Linker flags stand here and not in
+# Package.swift, because a package with unsafe flags cannot be imported by others.
+RELEASE := -c release --scratch-path $(BUILD) $(STRICT) -Xswiftc -static-stdlib \
+  -Xswiftc -cross-module-optimization \
+  -Xlinker --version-script=Include/satchel.map -Xlinker -soname -Xlinker $(SONAME) \
+  -Xlinker --gc-sections -Xlinker --as-needed -Xswiftc -use-ld=lld
+SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
+
+# Keeps a runner's output for the closing summary, and its exit status.
+log = mkdir -p $(LOGS) && { $(2); } 2>&1 | tee $(LOGS)/$(1).log
+
+##@ Start here
+
+.PHONY: help
+help: ## This list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: setup lib ## Build, and walk through the travel guide in C, Python and Swift
+	@Tests/examples/run.sh --show
+
+.PHONY: test
+test: setup-tests ## Every test, after installing what is missing
+	@rm -rf $(LOGS)
+	@status=0; $(MAKE) --no-print-directory --keep-going $(TESTS) || status=1; \
+	  python3 Tests/summary.py $(LOGS) $(TESTS) || status=1; exit $$status
+
+.PHONY: setup
+setup: ## Install what building needs (Debian packages); nothing when all is there
+	@command -v swift > /dev/null || { \
+	  echo "swift is not in PATH: install the Swift toolchain, 6.3 or newer (swift.org/install)" >&2; exit 1; }
+	@command -v python3 > /dev/null || { echo "python3 is not in PATH: install it first" >&2; exit 1; }
+	@$(call install-missing,$(PACKAGES),$(HEADERS))
+
+##@ Build
+
+.PHONY: lib
+lib: setup $(STAGED) ## The library for C and Python: .build-lib/release/libsatchel.so
+
+.PHONY: tool
+tool: setup ## The command-line tool, release build
+	swift build $(RELEASE) --product satchel-cli
+
+.PHONY: wheel
+wheel: lib setup-tests ## The self-contained Python wheel
+	$(PYTHON) Bindings/Python/build_wheel.py
+
+$(STAGED): $(SOURCES)
+	swift build $(RELEASE) --product satchel
+	@ln -sf libsatchel.so $(BUILD)/release/$(SONAME)
+	@rm -rf $(@D) && mkdir -p $(@D)
+	@strip --strip-unneeded -o $@ $(BUILD)/release/libsatchel.so
+	@ln -s $(@F) $(@D)/$(SONAME) && ln -s $(SONAME) $(@D)/libsatchel.so
+	@echo "$@: $$(stat -c %s $@) bytes"
+
+##@ Test
+
+TESTS := test-swift test-c test-python test-examples test-install test-docs
+
+.PHONY: test-swift
+test-swift: setup ## The Swift suites
+	@$(call log,$@,swift test --scratch-path .build-test $(STRICT))
+
+.PHONY: test-c
+test-c: setup-tests lib ## The C programs against the release library, valgrind and kill -9 included
+	@$(call log,$@,Tests/C/run.sh)
+
+.PHONY: test-python
+test-python: setup-tests lib ## The Python suite
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	  HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/.build-test/hypothesis \
+	  $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests)
+
+.PHONY: test-examples
+test-examples: setup lib ## The examples build, run and say what they should
+	@$(call log,$@,Tests/examples/run.sh)
+
+.PHONY: test-install
+test-install: setup-tests lib ## Installing, pkg-config, CMake, and Swift packages that import Satchel
+	@$(call log,$@,Tests/install/run.sh)
+
+.PHONY: test-docs
+test-docs: setup-tests lib ## The code blocks of README.md and Documentation/
+	@$(call log,$@,$(PYTHON) Tests/documentation/run.py)
+
+.PHONY: test-wheel
+test-wheel: wheel ## The wheel in a virtual environment of its own
+	Tests/wheel/run.sh
+
+.PHONY: check
+check: lint ## Everything: tests (300 kills instead of 30), formatting, types, sanitizers
+	@SATCHEL_CRASHES=300 $(MAKE) --no-print-directory test
+	swift test --sanitize=thread --scratch-path .build-thread
+	swift test --sanitize=address --scratch-path .build-address
+
+.PHONY: lint
+lint: setup-tests ## Formatting of Swift and Python, and Python's types
+	swift format lint --strict -r Sources Tests Examples Package.swift
+	$(VENV)/bin/ruff check --no-cache Bindings/Python Tests Examples
+	cd Bindings/Python && $(CURDIR)/$(VENV)/bin/mypy --cache-dir $(CURDIR)/.build-test/mypy --strict satchel
+
+.PHONY: bench
+bench: setup-tests lib ## Measure against other libraries and the limits of the machine
+	Benchmarks/run
+
+.PHONY: setup-tests
+setup-tests: setup $(VENV)/requirements-dev.txt ## Install what testing needs besides (Debian packages, .venv)
+
+.PHONY: setup-debian-tests
+setup-debian-tests:
+	@$(call install-missing,$(TEST_PACKAGES),)
+
+$(VENV)/requirements-dev.txt: Bindings/Python/requirements-dev.txt | setup-debian-tests
+	python3 -m venv $(VENV)
+	$(PYTHON) -m pip install --quiet --requirement $<
+	@cp $< $@
+
+##@ Install
+
+.PHONY: install
+install: $(STAGED) ## Install under PREFIX (/usr/local), or below DESTDIR for packagers
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/Satchel
+	install -m 644 Include/satchel.h $(DESTDIR)$(PREFIX)/include/
+	install -m 755 $(STAGED) $(DESTDIR)$(LIBDIR)/
+	ln -sf libsatchel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsatchel.so
+	@for file in $(TEMPLATES); do $(call fill,$$file); done
+	@if [ -f Documentation/satchel.1 ]; then \
+	  install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 Documentation/satchel.1; fi
+	@if [ -x $(BUILD)/release/satchel-cli ]; then \
+	  install -D -s -m 755 $(BUILD)/release/satchel-cli $(DESTDIR)$(PREFIX)/bin/satchel; fi
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+.PHONY: uninstall
+uninstall: ## Remove what `make install` put there; takes the same PREFIX and DESTDIR
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsatchel.so $(SONAME) libsatchel.so.$(VERSION) pkgconfig/satchel.pc)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,include/satchel.h share/man/man1/satchel.1 bin/satchel)
+	rm -rf $(DESTDIR)$(LIBDIR)/cmake/Satchel
+
+.PHONY: clean
+clean: ## Remove everything built, and the virtual environment
+	rm -rf .build .build-* $(VENV)
+
+# template:place below LIBDIR
+TEMPLATES := satchel.pc.in:pkgconfig/satchel.pc \
+  SatchelConfig.cmake.in:cmake/Satchel/SatchelConfig.cmake \
+  SatchelConfigVersion.cmake.in:cmake/Satchel/SatchelConfigVersion.cmake
+TO_INCLUDE = $$(realpath -m --relative-to=$(LIBDIR)/cmake/Satchel $(PREFIX)/include)
+fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
+  -e 's|@SONAME@|$(SONAME)|g' -e "s|@TO_INCLUDE@|$(TO_INCLUDE)|g" \
+  "Include/$${file%%:*}" > "$(DESTDIR)$(LIBDIR)/$${file\#\#*:}"
+
+# Debian's packages, with the headers that prove them. dpkg alone is not believed: an image may have been
+# trimmed after it recorded a package. Nothing is downloaded, and no network needed, when all is there.
+PACKAGES := gcc libsqlite3-dev libjansson-dev libutf8proc-dev nettle-dev pkg-config
+HEADERS := sqlite3.h jansson.h utf8proc.h nettle/sha2.h
+TEST_PACKAGES := valgrind cmake g++ git $(shell python3 -c 'import ensurepip, venv' 2>&1 | sed -n '$$s/.*/python3-venv/p')
+ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+define install-missing
+missing=""; \
+for package in $(1); do dpkg -s $$package > /dev/null 2>&1 || missing="$$missing $$package"; done; \
+for header in $(2); do [ -f /usr/include/$$header ] || missing="$(1)"; done; \
+if [ -n "$$missing" ]; then \
+  command -v apt-get > /dev/null || { echo "please install:$$missing" >&2; exit 1; }; \
+  echo "installing:$$missing"; \
+  $(ROOT) apt-get update -qq; \
+  DEBIAN_FRONTEND=noninteractive $(ROOT) apt-get install -y -qq --no-install-recommends --reinstall $$missing; \
+fi
+endef
