@@ -15,9 +15,9 @@
  *              file may be opened by several processes, unless said otherwise.
  *
  * Out-parameters come last and are emptied when a call fails. A NULL
- * out-parameter is SATCHEL_EINVALID unless the text says that it may be NULL.
- * A handle that was closed, or that never was one, is SATCHEL_ECLOSED: handles
- * are numbered, never followed as addresses.
+ * out-parameter is SATCHEL_EINVALID unless the text says that it may be NULL,
+ * and so is a handle that is NULL. A handle that was closed, or that never was
+ * one, is SATCHEL_ECLOSED: handles are numbered, never followed as addresses.
  */
 #ifndef SATCHEL_H
 #define SATCHEL_H
@@ -58,7 +58,8 @@ typedef enum satchel_status {
     SATCHEL_EBUSY = 3,
     /** The file is a SQLite database, but damaged or cut short. */
     SATCHEL_EDAMAGED = 4,
-    /** The file is no SQLite database, or one that Satchel did not make. */
+    /** The file is no SQLite database, or one that Satchel did not make; a
+     *  directory is neither. */
     SATCHEL_EFOREIGN = 5,
     /** The file was written by a newer Satchel than this one. */
     SATCHEL_ENEWER = 6,
@@ -557,7 +558,9 @@ SATCHEL_API satchel_status satchel_catalogue_prune(
  * A session: what one screen shows
  *
  * Section states go placeholder → loading → loaded | failed. A session tells
- * its host what changed and what to fetch; it draws nothing.
+ * its host what changed and what to fetch; it draws nothing. Once its store is
+ * closed, calls that need the store are SATCHEL_ECLOSED; what is on the screen
+ * can still be asked for.
  * --------------------------------------------------------------------- */
 
 /** A screen's session over a store. */

@@ -6,7 +6,8 @@ extension satchel_bytes {
   func raw(_ name: StaticString) throws -> UnsafeRawBufferPointer {
     if size == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
     guard let data else { throw SatchelError(.invalid, "\(name): data is NULL, size is \(size)") }
-    guard size <= Int.max / 2 else { throw SatchelError(.invalid, "\(name): size \(size) is impossible") }
+    // A size beyond Int.max arrives as a negative number.
+    guard size > 0, size <= Int.max / 2 else { throw SatchelError(.invalid, "\(name): size \(size) is impossible") }
     return UnsafeRawBufferPointer(start: data, count: Int(size))
   }
 

@@ -16,7 +16,7 @@ struct ContextTable {
 
   /// The row of a location's own context; 0 when there is none.
   func exact(_ chain: PlaceChain) throws -> Int64 {
-    guard !chain.levels.isEmpty else { return 0 }
+    guard chain.isComplete, !chain.levels.isEmpty else { return 0 }
     return try connection.number(
       """
       SELECT id FROM context WHERE coordinate = ? AND sublocality = ? AND locality = ? AND adminarea = ?
@@ -56,11 +56,8 @@ struct ContextTable {
 
   private func own(_ location: Location, _ chain: PlaceChain) throws -> ServingContext? {
     guard let level = location.mostSpecificLevel else { return nil }
-    // A place that is not known has no row; its chain must not be taken for a shorter one.
-    if location.keys.allSatisfy({ chain[$0.level] != 0 }) {
-      let row = try exact(chain)
-      if row != 0 { return ServingContext(row: row, coverage: .everything, level: level, isExact: true) }
-    }
+    let row = try exact(chain)
+    if row != 0 { return ServingContext(row: row, coverage: .everything, level: level, isExact: true) }
     // The same coordinate, told with more or fewer names. A bare coordinate sees all that was delivered for
     // it: offline, nobody names places.
     guard chain[.coordinate] != 0, let (row, theirs) = try latest(at: chain[.coordinate]) else { return nil }

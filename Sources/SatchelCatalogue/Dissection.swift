@@ -143,7 +143,7 @@ private struct Dissector {
         template.bytes.append(UInt8(ascii: "0"))
         return
       }
-      if !isCounted { result.inlineObjects += 1 }
+      result.inlineObjects += 1
       isCounted = true
     }
     emitMembers(of: index, without: own, into: &template, inside: enclosing, isCounted: isCounted)
@@ -214,7 +214,7 @@ private struct Dissector {
     if firstTag(from: index + 1) == firstTag(from: Int(tape[index].next)) {
       tape.copy(index, without: tag, to: &body.bytes)
     } else {
-      emitMembers(of: index, without: tag, into: &body, inside: inner, isCounted: true)
+      emitMembers(of: index, without: tag, into: &body, inside: inner, isCounted: false)
     }
     let holes = body.holes.map { hole in
       let tag = result.entities[hole.target].tag

@@ -4,6 +4,8 @@ import SatchelStorage
 /// delivered for that place.
 struct PlaceChain: Equatable {
   private var rows = SIMD8<Int64>(repeating: 0)
+  /// Whether all places of the location are known. Otherwise it must not be taken for one that has fewer.
+  private(set) var isComplete = true
 
   init() {}
 
@@ -24,7 +26,9 @@ struct PlaceChain: Equatable {
   /// Looks a location's places up.
   init(_ location: Location, in connection: Connection) throws {
     for key in location.keys {
-      self[key.level] = try Self.find(key, in: connection)
+      let row = try Self.find(key, in: connection)
+      self[key.level] = row
+      if row == 0 { isComplete = false }
     }
   }
 
