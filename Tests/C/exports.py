@@ -1,0 +1,94 @@
+"""The same list in five places: header, map, library, Python. And what the library needs and weighs.
+
+Usage: exports.py LIBRARY STRIPPED, from the root of the repository.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+LARGEST = 9 * 1000 * 1000
+
+
+def in_header(text: str) -> set[str]:
+    without_comments = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    return set(re.findall(r"SATCHEL_API[^;{]*?\b(satchel_\w+)\s*\(", without_comments))
+
+
+def in_map(text: str) -> set[str]:
+    listed = re.search(r"global:(.*?)local:\s*\*;", text, flags=re.DOTALL)
+    return set(re.findall(r"\w+", listed[1])) if listed else set()
+
+
+def in_python(text: str) -> set[str]:
+    for node in ast.parse(text).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == "FUNCTIONS" for target in targets):
+            names = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+            return {name for name in names if isinstance(name, str) and name.startswith("satchel_")}
+    return set()
+
+
+def exported(library: str) -> set[str]:
+    """Global symbols; `A` is the version node itself, small letters are not visible to others."""
+    lines = run("nm", "-D", "--defined-only", library).splitlines()
+    symbols = (line.split()[-2:] for line in lines)
+    return {name.split("@")[0] for kind, name in symbols if kind.isupper() and kind != "A"}
+
+
+def run(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def differences(left: set[str], right: set[str]) -> str:
+    return f"only in the first: {sorted(left - right)}, only in the second: {sorted(right - left)}"
+
+
+def main(library: str, stripped: str) -> int:
+    header_text = Path("Include/satchel.h").read_text(encoding="utf-8")
+    header = in_header(header_text)
+    major = re.search(r"#define SATCHEL_VERSION_MAJOR (\d+)", header_text)
+    others = {
+        "satchel.map": in_map(Path("Include/satchel.map").read_text(encoding="utf-8")),
+        "the library": exported(library),
+        "the stripped library": exported(stripped),
+        "_abi.py": in_python(Path("Bindings/Python/satchel/_abi.py").read_text(encoding="utf-8")),
+    }
+    dynamic = run("readelf", "-d", stripped)
+    needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
+    soname = re.findall(r"SONAME.*\[(.*)\]", dynamic)
+    loaded = run("ldd", stripped)
+    size = Path(stripped).resolve().stat().st_size
+
+    checks = [
+        (f"satchel.h against {name}", header == names, differences(header, names))
+        for name, names in others.items()
+    ]
+    checks += [
+        ("functions are found at all", len(header) > 0, "the header has none"),
+        ("soname", major is not None and soname == [f"libsatchel.so.{major[1]}"], str(soname)),
+        ("no Swift library is needed", not re.search(r"swift|Foundation", loaded), loaded),
+        ("every library is found", "not found" not in loaded, loaded),
+        ("libcurl is not loaded at start", not any("curl" in name for name in needed), str(needed)),
+        (
+            "no path of the build machine",
+            not re.search(r"R(UN)?PATH.*/", dynamic.replace("$ORIGIN", "")),
+            dynamic,
+        ),
+        ("at most 9 MB stripped", size <= LARGEST, f"{size} bytes"),
+    ]
+    for name, fine, detail in checks:
+        if not fine:
+            print(f"exports: {name}: {detail}", file=sys.stderr)
+    failed = sum(not fine for _, fine, _ in checks)
+    print(
+        f"exports: {len(header)} functions, {size} bytes stripped, needs {' '.join(needed)}", file=sys.stderr
+    )
+    print(f"{len(checks) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))

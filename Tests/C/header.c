@@ -1,0 +1,15 @@
+/* The header alone, as C99 and as C++17, with every warning: it needs nothing before it, and its macros fit. */
+#include "satchel.h"
+
+int main(void) {
+    satchel_open_options open = SATCHEL_OPEN_OPTIONS_INIT;
+    satchel_persist_options persist = SATCHEL_PERSIST_OPTIONS_INIT;
+    satchel_read_options read = SATCHEL_READ_OPTIONS_INIT;
+    satchel_prune_options prune = SATCHEL_PRUNE_OPTIONS_INIT;
+    satchel_buffer buffer = SATCHEL_BUFFER_INIT;
+    satchel_buffer_free(&buffer);
+    return open.size == sizeof open && persist.size == sizeof persist && read.size == sizeof read
+                   && prune.size == sizeof prune && satchel_version() != NULL
+               ? 0
+               : 1;
+}

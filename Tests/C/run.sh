@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Compiles the C programs against the release library, runs each, and adds up what they counted.
+# SATCHEL_CRASHES (30) and SATCHEL_SECONDS (3) set how long crash.py and threads.c take.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+release=$PWD/.build-lib/release
+stripped=$(readlink -f .build-lib/stage/libsatchel.so)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+strict=(-Wall -Wextra -Wpedantic -Wshadow -Werror -O1 -g)
+include=(-IInclude)
+link=(-L"$release" -Wl,-rpath,"$release" -lsatchel)
+passed=0
+failed=0
+
+# Runs a program that closes with "N passed, N failed", and adds its counts to ours.
+counted() {
+  local name=$1 output status line
+  shift
+  output=$("$@")
+  status=$?
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' <<< "$output" | tail -n 1)
+  if [[ -z $line ]]; then
+    echo "$name ended with status $status before it counted" >&2
+    ((failed++))
+    return
+  fi
+  printf '%-14s %s\n' "$name" "$line"
+  read -r good _ bad _ <<< "$line"
+  ((passed += good, failed += bad))
+  if ((status != 0 && bad == 0)); then
+    echo "$name ended with status $status" >&2
+    ((failed++))
+  fi
+}
+
+# Runs a command whose exit status is the check.
+succeeds() {
+  local name=$1
+  shift
+  if "$@"; then
+    echo "$name: fine"
+    ((passed++))
+  else
+    echo "$name failed: $*" >&2
+    ((failed++))
+  fi
+}
+
+compile() {
+  gcc -std=c99 -D_POSIX_C_SOURCE=200809L "${strict[@]}" "${include[@]}" "$1" -o "$folder/$(basename "$1" .c)" \
+    "${link[@]}" -ljansson -lsqlite3 -lpthread
+}
+
+succeeds "header as C99" gcc -x c -std=c99 "${strict[@]}" -Wstrict-prototypes "${include[@]}" \
+  Tests/C/header.c -o "$folder/header-c" "${link[@]}"
+succeeds "header as C++17" g++ -x c++ -std=c++17 "${strict[@]}" "${include[@]}" \
+  Tests/C/header.c -o "$folder/header-cpp" "${link[@]}"
+succeeds "header run, C" "$folder/header-c"
+succeeds "header run, C++" "$folder/header-cpp"
+
+for program in vectors bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer; do
+  succeeds "compile $program" compile "Tests/C/$program.c"
+done
+succeeds "compile guide" compile Examples/C/guide.c
+
+counted exports python3 Tests/C/exports.py "$release/libsatchel.so" "$stripped"
+counted vectors "$folder/vectors" Tests/Fixtures
+counted bad_json "$folder/bad_json"
+counted bad_files "$folder/bad_files" "$folder"
+counted bad_handles "$folder/bad_handles"
+counted bad_catalogue "$folder/bad_catalogue"
+counted roundtrip "$folder/roundtrip" Tests/Fixtures "$folder"
+counted threads "$folder/threads" "$folder"
+counted crash python3 Tests/C/crash.py "$folder/crash_writer" "$folder"
+
+# No invalid access and no lost byte, in the library either.
+under_valgrind() {
+  (cd "$folder" && valgrind --quiet --leak-check=full --show-leak-kinds=definite \
+    --errors-for-leak-kinds=definite --error-exitcode=1 "$@") > "$folder/valgrind.txt"
+}
+head -n 60 Tests/Fixtures/places.jsonl > "$folder/places.jsonl"
+succeeds "valgrind guide" under_valgrind "$folder/guide" "$folder/places.jsonl"
+succeeds "valgrind bad_handles" under_valgrind "$folder/bad_handles"
+
+echo "$passed passed, $failed failed"
+((failed == 0))

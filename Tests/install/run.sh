@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Installs into a folder of its own and uses what lies there: through pkg-config, through CMake, and as a
+# Swift package by path and by URL and version.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+root=$PWD
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+prefix=$folder/prefix
+version=$(sed -n 's/^#define SATCHEL_VERSION_STRING "\(.*\)"/\1/p' Include/satchel.h)
+passed=0
+failed=0
+
+# Runs a command, quietly when it succeeds.
+check() {
+  local what=$1
+  shift
+  if "$@" > "$folder/log" 2>&1; then
+    echo "$what: fine"
+    passed=$((passed + 1))
+  else
+    echo "$what: failed" >&2
+    cat "$folder/log" >&2
+    failed=$((failed + 1))
+  fi
+}
+
+greets() {
+  "$@" | grep -q "^satchel $version: \[.*\"section\":\"facts\""
+}
+
+with_pkg_config() {
+  export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+  [[ $(pkg-config --modversion satchel) == "$version" ]] || return 1
+  # shellcheck disable=SC2046 # words are wanted here
+  gcc -std=c99 -Wall -Wextra -Werror Tests/install/hello.c -o "$folder/hello" $(pkg-config --cflags --libs satchel) \
+    && LD_LIBRARY_PATH=$prefix/lib greets "$folder/hello"
+}
+
+with_cmake() {
+  cmake -S Tests/install -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$1" && cmake --build "$folder/cmake" \
+    && greets "$folder/cmake/hello"
+  local status=$?
+  rm -rf "$folder/cmake"
+  return $status
+}
+
+without_a_fitting_version() {
+  mkdir -p "$folder/newer" && sed 's/Satchel 0.1/Satchel 99.0/' Tests/install/CMakeLists.txt \
+    > "$folder/newer/CMakeLists.txt" && cp Tests/install/hello.c "$folder/newer/"
+  ! cmake -S "$folder/newer" -B "$folder/newer/build" -DCMAKE_PREFIX_PATH="$prefix"
+}
+
+# A package of one small program that depends on Satchel as the first argument says.
+swift_package() {
+  local name=$1 dependency=$2
+  mkdir -p "$folder/$name/Sources/hello"
+  cat > "$folder/$name/Package.swift" << END
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+  name: "hello",
+  platforms: [.macOS(.v15)],
+  dependencies: [$dependency],
+  targets: [
+    .executableTarget(name: "hello", dependencies: [.product(name: "Satchel", package: "Satchel")])
+  ]
+)
+END
+  cat > "$folder/$name/Sources/hello/main.swift" << 'END'
+import Satchel
+
+let store = try Satchel(path: ":memory:")
+print(try store.catalogue.sections(at: Location(countryCode: "fr")).count)
+END
+  [[ $(swift run --quiet --package-path "$folder/$name" hello) == 0 ]]
+}
+
+# The tree as it is, committed and tagged in a repository elsewhere.
+tagged_copy() (
+  mkdir -p "$folder/origin/Satchel" && git ls-files -z --cached --others --exclude-standard \
+    | while IFS= read -r -d '' file; do [[ -e $file ]] && printf '%s\0' "$file"; done \
+    | tar --null -T - -c | tar -x -C "$folder/origin/Satchel" || return 1
+  cd "$folder/origin/Satchel" && git init --quiet && git add --all \
+    && git -c user.name=Satchel -c user.email=satchel@localhost commit --quiet -m "$version" && git tag "$version"
+)
+
+nothing_left() {
+  [[ -z $(find "$prefix" -not -type d) ]]
+}
+
+check "make install" make --no-print-directory install PREFIX="$prefix"
+check "links: .so, soname, version" test "$(readlink -f "$prefix/lib/libsatchel.so")" = "$prefix/lib/libsatchel.so.$version"
+check "pkg-config" with_pkg_config
+check "CMake" with_cmake "$prefix"
+check "CMake refuses another version" without_a_fitting_version
+check "DESTDIR" make --no-print-directory install PREFIX=/usr DESTDIR="$folder/destination"
+check "CMake, moved tree" with_cmake "$folder/destination/usr"
+check "make uninstall" make --no-print-directory uninstall PREFIX="$prefix"
+check "nothing is left" nothing_left
+
+check "Swift package by path" swift_package by-path ".package(name: \"Satchel\", path: \"$root\")"
+check "a tagged copy of the repository" tagged_copy
+check "Swift package by URL and version" \
+  swift_package by-url ".package(url: \"file://$folder/origin/Satchel\", from: \"$version\")"
+
+echo "$passed passed, $failed failed"
+((failed == 0))
