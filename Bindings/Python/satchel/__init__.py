@@ -1,0 +1,87 @@
+"""Satchel: the offline content layer for apps, over one SQLite file.
+
+>>> with satchel.open("guide.satchel") as store:
+...     receipt = store.catalogue.persist(location, section)
+...     for header in store.catalogue.sections(location):
+...         print(header.display_title, header.entity_count)
+
+Threads: a store may be used from any number of threads at once; calls let other Python threads run.
+Processes: several may open one file. Open a store after ``fork``: one opened before is closed in the
+child. Times are Unix milliseconds.
+"""
+
+from __future__ import annotations
+
+from satchel import json, places
+from satchel._version import __version__
+from satchel.catalogue import Catalogue
+from satchel.errors import (
+    Busy,
+    Cancelled,
+    Closed,
+    Damaged,
+    ForeignFile,
+    Full,
+    InternalError,
+    InvalidArgument,
+    IOFailure,
+    NewerStore,
+    NotFound,
+    OutOfMemory,
+    ReadOnly,
+    SatchelError,
+)
+from satchel.session import Session
+from satchel.store import Observer, Store, library_version, open
+from satchel.values import (
+    Change,
+    Entity,
+    Finding,
+    Plan,
+    Problem,
+    PruneReceipt,
+    Receipt,
+    Section,
+    SectionHeader,
+    SessionSection,
+    SessionState,
+    StoreInfo,
+)
+
+__all__ = [
+    "Busy",
+    "Cancelled",
+    "Catalogue",
+    "Change",
+    "Closed",
+    "Damaged",
+    "Entity",
+    "Finding",
+    "ForeignFile",
+    "Full",
+    "IOFailure",
+    "InternalError",
+    "InvalidArgument",
+    "NewerStore",
+    "NotFound",
+    "Observer",
+    "OutOfMemory",
+    "Plan",
+    "Problem",
+    "PruneReceipt",
+    "ReadOnly",
+    "Receipt",
+    "SatchelError",
+    "Section",
+    "SectionHeader",
+    "Session",
+    "SessionSection",
+    "SessionState",
+    "Store",
+    "StoreInfo",
+    "__version__",
+    "json",
+    "library_version",
+    "open",
+    "places",
+]

@@ -1,0 +1,135 @@
+"""The contract of satchel.h in ctypes: its structs, its callbacks, and one table of all its functions.
+
+The tests compare this page with the header, with the map of exported symbols and with the library.
+"""
+
+from __future__ import annotations
+
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_bool,
+    c_char_p,
+    c_int,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_void_p,
+)
+from typing import Any, Dict, Tuple
+
+SONAME = "libsatchel.so.0"
+
+REUSE = {"unless_changed": 0, "until_expiry": 1}
+
+
+class Bytes(Structure):
+    """``satchel_bytes``: bytes lent for the length of one call; ``Bytes(b"…", size)`` copies nothing."""
+
+    _fields_ = (("data", c_char_p), ("size", c_size_t))
+
+
+class Buffer(Structure):
+    """``satchel_buffer``: bytes that the library made and the caller frees."""
+
+    _fields_ = (("data", c_void_p), ("size", c_size_t))
+
+
+Release = CFUNCTYPE(None, c_void_p)
+Clock = CFUNCTYPE(c_int64, c_void_p)
+ChangeCallback = CFUNCTYPE(None, c_void_p, Bytes)
+SessionCallback = CFUNCTYPE(None, c_void_p, Bytes)
+
+
+class OpenOptions(Structure):
+    """``satchel_open_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("read_only", c_bool),
+        ("set_aside", c_bool),
+        ("relaxed_durability", c_bool),
+        ("busy_timeout_ms", c_uint32),
+        ("clock", Clock),
+        ("clock_context", c_void_p),
+        ("clock_release", Release),
+    )
+
+
+class PersistOptions(Structure):
+    """``satchel_persist_options``."""
+
+    _fields_ = (("size", c_size_t), ("reuse", c_int))
+
+
+class ReadOptions(Structure):
+    """``satchel_read_options``."""
+
+    _fields_ = (("size", c_size_t), ("union_contexts", c_bool), ("allow_expired", c_bool))
+
+
+class PruneOptions(Structure):
+    """``satchel_prune_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("expired", c_bool),
+        ("unreferenced", c_bool),
+        ("section", Bytes),
+        ("scope", Bytes),
+        ("location", Bytes),
+        ("contexts_unused_for_ms", c_int64),
+        ("max_bytes", c_int64),
+    )
+
+
+_out = POINTER(Buffer)
+_handle_out = POINTER(c_void_p)
+_persist = POINTER(PersistOptions)
+_read = POINTER(ReadOptions)
+
+#: Every function of the header: its name, what it gives back, what it takes. Handles are c_void_p.
+FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
+    "satchel_version": (c_char_p, ()),
+    "satchel_status_name": (c_char_p, (c_int,)),
+    "satchel_error_message": (c_char_p, ()),
+    "satchel_buffer_free": (None, (_out,)),
+    "satchel_store_open": (c_int, (c_char_p, POINTER(OpenOptions), _handle_out)),
+    "satchel_store_close": (c_int, (c_void_p,)),
+    "satchel_store_info": (c_int, (c_void_p, _out)),
+    "satchel_store_check": (c_int, (c_void_p, _out)),
+    "satchel_store_is_read_only": (c_int, (c_void_p, POINTER(c_bool))),
+    "satchel_store_observe": (c_int, (c_void_p, ChangeCallback, c_void_p, Release, _handle_out)),
+    "satchel_observer_free": (None, (c_void_p,)),
+    "satchel_json_check": (c_int, (Bytes,)),
+    "satchel_json_edit": (c_int, (Bytes, Bytes, Bytes, _out)),
+    "satchel_json_merge": (c_int, (Bytes, Bytes, _out)),
+    "satchel_json_merge_patch": (c_int, (Bytes, Bytes, _out)),
+    "satchel_json_patch": (c_int, (Bytes, Bytes, _out)),
+    "satchel_json_value_at": (c_int, (Bytes, Bytes, _out)),
+    "satchel_place_normalize": (c_int, (Bytes, _out)),
+    "satchel_place_key": (c_int, (Bytes, Bytes, _out)),
+    "satchel_place_most_specific_level": (c_int, (Bytes, _out)),
+    "satchel_place_level_of_scope": (c_int, (Bytes, _out)),
+    "satchel_place_entity_id": (c_int, (Bytes, Bytes, _out)),
+    "satchel_place_section_of": (c_int, (Bytes, _out)),
+    "satchel_catalogue_persist": (c_int, (c_void_p, Bytes, Bytes, _persist, _out)),
+    "satchel_catalogue_deliver": (c_int, (c_void_p, Bytes, _persist, _out)),
+    "satchel_catalogue_sections": (c_int, (c_void_p, Bytes, _read, _out)),
+    "satchel_catalogue_load": (c_int, (c_void_p, Bytes, Bytes, _read, _out)),
+    "satchel_catalogue_plan": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_catalogue_has_cached": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_catalogue_entity": (c_int, (c_void_p, Bytes, Bytes, _out)),
+    "satchel_catalogue_set_active_location": (c_int, (c_void_p, Bytes)),
+    "satchel_catalogue_active_location": (c_int, (c_void_p, _out)),
+    "satchel_catalogue_prune": (c_int, (c_void_p, POINTER(PruneOptions), _out)),
+    "satchel_session_new": (c_int, (c_void_p, SessionCallback, c_void_p, Release, _handle_out)),
+    "satchel_session_show": (c_int, (c_void_p, Bytes)),
+    "satchel_session_handle": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_session_load": (c_int, (c_void_p, Bytes)),
+    "satchel_session_fail": (c_int, (c_void_p, Bytes, Bytes)),
+    "satchel_session_set_order": (c_int, (c_void_p, Bytes)),
+    "satchel_session_state": (c_int, (c_void_p, _out)),
+    "satchel_session_free": (None, (c_void_p,)),
+}

@@ -1,0 +1,128 @@
+"""Callbacks from the library into Python.
+
+The library gets one of the three functions below and a number as its context; the Python callable
+waits in a register under that number until the library releases it. So nothing that the library may
+still call can be collected, and nothing is kept for longer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+import json as _json
+import operator
+import threading
+import time
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+from satchel._abi import ChangeCallback, Clock, Release, SessionCallback
+
+_registered: Dict[int, Tuple[Callable[..., Any], int]] = {}
+_numbers = itertools.count(1)
+_owners = itertools.count(1)
+_running = threading.local()
+
+
+def new_owner() -> int:
+    """A number for a store, by which its callbacks know whose they are."""
+    return next(_owners)
+
+
+def register(function: Callable[..., Any], owner: int) -> int:
+    """Keeps a callable until the library releases it; gives the context to hand to the library."""
+    context = next(_numbers)
+    _registered[context] = (function, owner)
+    return context
+
+
+def registered_count() -> int:
+    """How many callables the library may still call."""
+    return len(_registered)
+
+
+def is_running(owner: int) -> bool:
+    """Whether this thread is inside a callback of the store."""
+    return owner in getattr(_running, "owners", ())
+
+
+def elsewhere(function: Callable[[int], Any], pointer: int) -> None:
+    """Frees a handle on another thread, for those who must not wait for their own callback."""
+    threading.Thread(target=function, args=(pointer,), name="satchel-free").start()
+
+
+@contextlib.contextmanager
+def _entered(owner: int) -> Iterator[None]:
+    owners: List[int] = _running.__dict__.setdefault("owners", [])
+    owners.append(owner)
+    try:
+        yield
+    finally:
+        owners.pop()
+
+
+def _lookup(context: Optional[int]) -> Tuple[Optional[Callable[..., Any]], int]:
+    return _registered.get(context or 0, (None, 0))
+
+
+def _tell(context: Optional[int], message: Any) -> None:
+    # An exception that leaves this function is handed to sys.unraisablehook by ctypes.
+    function, owner = _lookup(context)
+    if function is None:
+        return
+    # Bytes.data would stop at the first NUL: read the address, and as many bytes as there are.
+    address = ctypes.c_void_p.from_buffer(message).value
+    text = ctypes.string_at(address, message.size) if address else b"null"
+    with _entered(owner):
+        function(_json.loads(text))
+
+
+def _let_go(context: Optional[int]) -> None:
+    _registered.pop(context or 0, None)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _read_clock(context: Optional[int]) -> int:
+    function, owner = _lookup(context)
+    if function is None:
+        return _now()
+    try:
+        with _entered(owner):
+            moment = operator.index(function())
+        if not -(2**63) <= moment < 2**63:
+            raise OverflowError(f"the clock gave {moment}, which is outside of 64 bits")
+        return moment
+    except BaseException as error:
+        _report(error)
+        return _now()
+
+
+def _raise(error: BaseException) -> None:
+    raise error
+
+
+# ctypes hands what is raised in a callback to sys.unraisablehook, with arguments that only C can make.
+_report = ctypes.CFUNCTYPE(None, ctypes.py_object)(_raise)
+
+on_change = ChangeCallback(_tell)
+on_event = SessionCallback(_tell)
+no_event = SessionCallback()
+on_clock = Clock(_read_clock)
+on_release = Release(_let_go)
+
+
+__all__ = [
+    "elsewhere",
+    "is_running",
+    "new_owner",
+    "no_event",
+    "on_change",
+    "on_clock",
+    "on_event",
+    "on_release",
+    "register",
+    "registered_count",
+]

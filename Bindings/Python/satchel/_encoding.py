@@ -1,0 +1,130 @@
+"""Python values as the bytes that the library takes.
+
+Where the standard encoder would change a value without a word (the key 1 becomes "1", NaN becomes a
+word that is not JSON), the value is refused, and the message says where it stands.
+"""
+
+from __future__ import annotations
+
+import json as _json
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+
+from satchel._abi import Bytes
+from satchel.errors import InvalidArgument
+
+#: JSON that is encoded already; str is encoded as UTF-8, the others are UTF-8.
+Encoded = Union[str, bytes, bytearray, memoryview]
+#: A JSON object, or the text of one.
+Document = Union[Dict[str, Any], Encoded]
+
+_encode = _json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_DEEPEST = 512
+
+NOTHING = Bytes(None, 0)
+
+
+def lend(data: bytes) -> Bytes:
+    """Bytes for one call, without copying; the struct keeps them alive."""
+    return Bytes(data, len(data))
+
+
+def lend_text(text: Any, name: str) -> Bytes:
+    """A text argument.
+
+    :param name: the argument's name, for the message
+    :raises InvalidArgument: when it is no str, or has a lone surrogate
+    """
+    if not isinstance(text, str):
+        raise InvalidArgument(f"{name} must be a str, not {type(text).__name__}")
+    return lend(_utf8(text, name))
+
+
+def lend_value(value: Any, name: str) -> Bytes:
+    """Any Python value as JSON; bytes, bytearray and memoryview are JSON already."""
+    if isinstance(value, bytes):
+        return lend(value)
+    if isinstance(value, (bytearray, memoryview)):
+        return lend(bytes(value))
+    return lend(_encoded(value, name))
+
+
+def lend_document(value: Any, name: str) -> Bytes:
+    """A dict as JSON; a str too is JSON already here."""
+    if isinstance(value, str):
+        return lend(_utf8(value, name))
+    return lend_value(value, name)
+
+
+def _utf8(text: str, name: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(f"{name} has a lone surrogate at character {error.start}") from error
+
+
+def _encoded(value: Any, name: str) -> bytes:
+    try:
+        data = _encode(value).encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        place, reason = _first_fault(value) or ("", str(error))
+        raise InvalidArgument(f"{name} at {place or 'its root'}: {reason}") from error
+    if not _has_text_keys(value):
+        place, reason = _first_fault(value) or ("", "a key that is not a str")
+        raise InvalidArgument(f"{name} at {place or 'its root'}: {reason}")
+    return data
+
+
+def _has_text_keys(value: Any) -> bool:
+    # Called after encoding, which has proven that the value is a tree.
+    if not isinstance(value, (dict, list, tuple)):
+        return True
+    waiting: List[Any] = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            for key in item:
+                if not isinstance(key, str):
+                    return False
+            waiting.extend(child for child in item.values() if isinstance(child, (dict, list, tuple)))
+        else:
+            waiting.extend(child for child in item if isinstance(child, (dict, list, tuple)))
+    return True
+
+
+def _first_fault(value: Any) -> Optional[Tuple[str, str]]:
+    """Where a value is not JSON, as a JSON Pointer, and why. Only called when it is not."""
+    waiting: List[Tuple[str, int, Any]] = [("", 0, value)]
+    while waiting:
+        place, depth, item = waiting.pop()
+        reason = _fault(item)
+        if reason is None and depth > _DEEPEST:
+            reason = f"more than {_DEEPEST} levels, or a value that contains itself"
+        if reason is not None:
+            return place, reason
+        waiting.extend((f"{place}/{step}", depth + 1, child) for step, child in _children(item))
+    return None
+
+
+def _children(item: Any) -> Iterator[Tuple[str, Any]]:
+    if isinstance(item, dict):
+        steps = ((key.replace("~", "~0").replace("/", "~1"), child) for key, child in item.items())
+    elif isinstance(item, (list, tuple)):
+        steps = ((str(index), child) for index, child in enumerate(item))
+    else:
+        return
+    yield from reversed(list(steps))
+
+
+def _fault(item: Any) -> Optional[str]:
+    if item is None or isinstance(item, (list, tuple)):
+        return None
+    if isinstance(item, dict):
+        texts = (_fault(key) if isinstance(key, str) else f"the key {key!r} is not a str" for key in item)
+        return next((text for text in texts if text is not None), None)
+    if isinstance(item, str):
+        return "a lone surrogate" if any("\ud800" <= letter <= "\udfff" for letter in item) else None
+    if isinstance(item, float) and not (float("-inf") < item < float("inf")):
+        return f"{item!r} is not a JSON number"
+    if isinstance(item, int) and not -(2**63) <= item < 2**63:
+        return "an integer outside of 64 bits"
+    return None if isinstance(item, (int, float)) else f"{type(item).__name__} is not a JSON type"

@@ -1,0 +1,84 @@
+"""Calls into the library: statuses become errors, buffers become values, handles are freed once."""
+
+from __future__ import annotations
+
+import json as _json
+from ctypes import byref, c_void_p, string_at
+from typing import Any, Callable, List, Optional
+
+from satchel._abi import Buffer
+from satchel._library import library
+from satchel.errors import Closed, InternalError, error_for
+
+
+def check(status: int) -> None:
+    """Raises the error of a status. To be called right after the call, on the same thread."""
+    if status != 0:
+        message = library.satchel_error_message().decode("utf-8", "replace")
+        name = library.satchel_status_name(status).decode("ascii", "replace")
+        raise error_for(status, name, message)
+
+
+def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
+    """Calls a function whose last parameter is a buffer; gives its bytes, or None when it is none."""
+    buffer = Buffer()
+    check(function(*arguments, byref(buffer)))
+    try:
+        return string_at(buffer.data, buffer.size) if buffer.data else None
+    finally:
+        library.satchel_buffer_free(byref(buffer))
+
+
+def text_answer(function: Callable[..., int], *arguments: Any) -> Optional[str]:
+    """As :func:`answer`, for text."""
+    data = answer(function, *arguments)
+    return None if data is None else data.decode("utf-8")
+
+
+def json_answer(function: Callable[..., int], *arguments: Any) -> Any:
+    """As :func:`answer`, for JSON; None when there is none."""
+    data = answer(function, *arguments)
+    return None if data is None else _json.loads(data.decode("utf-8"))
+
+
+class Handle:
+    """A handle of the library, which is given away to be freed exactly once, from any thread."""
+
+    __slots__ = ("_cell", "kind")
+
+    def __init__(self, pointer: int, kind: str) -> None:
+        # A list of one: its pop() is atomic, so that of two threads that close only one gets it.
+        self._cell: List[int] = [pointer]
+        self.kind = kind
+
+    @classmethod
+    def made_by(cls, kind: str, function: Callable[..., int], *arguments: Any) -> Handle:
+        """Calls a function whose last parameter is a new handle."""
+        out = c_void_p()
+        check(function(*arguments, byref(out)))
+        if out.value is None:
+            raise InternalError(f"the library made no {kind}")
+        return cls(out.value, kind)
+
+    @property
+    def pointer(self) -> int:
+        """The number to hand to the library.
+
+        :raises Closed: when it was given away
+        """
+        try:
+            return self._cell[0]
+        except IndexError:
+            raise Closed(f"the {self.kind} is closed") from None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was given away."""
+        return not self._cell
+
+    def give_away(self) -> Optional[int]:
+        """The number, to be freed by the caller; None from the second time on."""
+        try:
+            return self._cell.pop()
+        except IndexError:
+            return None

@@ -1,0 +1,90 @@
+"""Finds the shared library and gives its functions their types.
+
+Looked at, in this order: the file that the environment variable SATCHEL_LIBRARY names; a
+libsatchel.so beside the package, as a wheel carries it; the build folder of a source checkout; the
+system's libraries. A file that is there but cannot be loaded is an ImportError at once: going on to
+another one would hide which library runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+from pathlib import Path
+from typing import List, Optional
+
+from satchel._abi import FUNCTIONS, SONAME
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def beside_package(package: Path) -> Optional[Path]:
+    """The library that stands in the package's own directory."""
+    return next(iter(sorted(package.glob("libsatchel.so*"))), None)
+
+
+def in_checkout(package: Path) -> Optional[Path]:
+    """Where the library is built, if the package stands in a source checkout."""
+    if len(package.parents) < 3:
+        return None
+    root = package.parents[2]
+    return root / ".build-lib/release/libsatchel.so" if (root / "Include/satchel.h").is_file() else None
+
+
+def _open(path: str) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(f"satchel: {path} cannot be loaded: {error}") from error
+
+
+def find(package: Path = _PACKAGE) -> ctypes.CDLL:
+    """Loads the library from the first place that has it.
+
+    :raises ImportError: with the list of the places that were looked at
+    """
+    named = os.environ.get("SATCHEL_LIBRARY")
+    if named:
+        return _open(named)
+    looked: List[str] = ["the environment variable SATCHEL_LIBRARY (not set)"]
+
+    beside = beside_package(package)
+    if beside is not None:
+        return _open(str(beside))
+    looked.append(str(package / "libsatchel.so*"))
+
+    built = in_checkout(package)
+    if built is not None:
+        if built.is_file():
+            return _open(str(built))
+        looked.append(str(built))
+
+    system = ctypes.util.find_library("satchel")
+    for name in dict.fromkeys(filter(None, (SONAME, system))):
+        try:
+            return ctypes.CDLL(name)
+        except OSError as error:
+            looked.append(f"{name} among the system's libraries ({error})")
+    places = "".join(f"\n  - {place}" for place in looked)
+    raise ImportError(f"satchel: the shared library libsatchel.so was not found. Looked at:{places}")
+
+
+def declare(library: ctypes.CDLL) -> ctypes.CDLL:
+    """Gives every function of the header its types.
+
+    :raises ImportError: when the library is too old to have one of them
+    """
+    for name, (result, arguments) in FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError as error:
+            raise ImportError(
+                f"satchel: {library._name} has no {name}: it is not of the version of this package"
+            ) from error
+        function.restype = result
+        function.argtypes = arguments
+    return library
+
+
+library = declare(find())

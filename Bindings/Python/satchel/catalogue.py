@@ -1,0 +1,254 @@
+"""The catalogue: content scoped to places, stored once, reused between them.
+
+A location is a dict as :mod:`satchel.places` describes it. A section is a dict with ``section`` (its
+name), ``display_title``, ``config``, ``action`` ("replace", the default, or "edit") and ``content``. Both
+may be JSON texts instead (bytes, bytearray, memoryview or str), which are passed on as they are.
+
+Inside the content every object that carries ``_storage``: {"entity_id", "scope", "ttl_hours" (default
+168)} is an entity, stored once per entity id, scope, and place at that scope. Loading gives back what was
+sent, less ``_storage``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union, cast
+
+from satchel import _abi, _encoding
+from satchel._encoding import Document
+from satchel._handle import check, json_answer, text_answer
+from satchel._library import library
+from satchel.errors import InvalidArgument
+from satchel.session import Session
+from satchel.values import (
+    Entity,
+    Plan,
+    PruneReceipt,
+    Receipt,
+    Section,
+    SectionHeader,
+    receipt_from,
+    record_from,
+)
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from satchel.store import Store
+
+__all__ = ["Catalogue"]
+
+_LARGEST = 2**63 - 1
+
+
+class Catalogue:
+    """The catalogue of a store: ``store.catalogue``.
+
+    All methods may be called on any thread, also at once. All raise :class:`satchel.Closed` once the
+    store is closed, and :class:`satchel.InvalidArgument` for a location that yields no key. Those that
+    write may raise Busy, Full, ReadOnly and IOFailure; then nothing was changed.
+    """
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def persist(self, location: Document, section: Document, reuse: str = "unless_changed") -> Receipt:
+        """Takes a section in, in one transaction; when this returns it is on the disk.
+
+        :param location: where the content belongs
+        :param section: what the backend sent
+        :param reuse: "unless_changed": the same content only renews its expiry, changed content is
+            updated; "until_expiry": a fresh stored copy is kept untouched until it expires
+        :returns: what was done; an object with a bad ``_storage`` stays inline and is named in
+            ``problems``
+        :raises InvalidArgument: for a section that is not as described; nothing is changed
+        """
+        return receipt_from(
+            json_answer(
+                library.satchel_catalogue_persist,
+                self._store._pointer,
+                _encoding.lend_document(location, "location"),
+                _encoding.lend_document(section, "section"),
+                ctypes.byref(_persist_options(reuse)),
+            )
+        )
+
+    def deliver(self, delivery: Document, reuse: str = "unless_changed") -> List[Receipt]:
+        """Takes in {"location": …, "sections": [section, …]}, all of it in one transaction.
+
+        :returns: a receipt for each section; otherwise as :meth:`persist`
+        """
+        receipts = json_answer(
+            library.satchel_catalogue_deliver,
+            self._store._pointer,
+            _encoding.lend_document(delivery, "delivery"),
+            ctypes.byref(_persist_options(reuse)),
+        )
+        return [receipt_from(each) for each in receipts]
+
+    def sections(self, location: Document, union: bool = False) -> List[SectionHeader]:
+        """Headers of a location's sections, the first delivered first; no content is read.
+
+        :param union: takes the sections of all places that share a level with the location, the most
+            specific winning section by section
+        """
+        headers = json_answer(
+            library.satchel_catalogue_sections,
+            self._store._pointer,
+            _encoding.lend_document(location, "location"),
+            ctypes.byref(_read_options(union, False)),
+        )
+        return [record_from(SectionHeader, each) for each in headers]
+
+    def load(
+        self, location: Document, section: str, allow_expired: bool = False, union: bool = False
+    ) -> Optional[Section]:
+        """A section with its content.
+
+        :param section: the section's name
+        :param allow_expired: keeps expired entities in the content; they are named in any case
+        :param union: as in :meth:`sections`
+        :returns: None when the location has no such section
+        """
+        found = json_answer(
+            library.satchel_catalogue_load,
+            self._store._pointer,
+            _encoding.lend_document(location, "location"),
+            _encoding.lend_text(section, "section"),
+            ctypes.byref(_read_options(union, allow_expired)),
+        )
+        return None if found is None else record_from(Section, found)
+
+    def plan(self, location: Document) -> Dict[str, Plan]:
+        """What has to be fetched for a location, by the name of the section; reads no content."""
+        plans = json_answer(
+            library.satchel_catalogue_plan,
+            self._store._pointer,
+            _encoding.lend_document(location, "location"),
+        )
+        return {name: record_from(Plan, each) for name, each in plans.items()}
+
+    def has_cached(self, location: Document) -> Optional[Literal["exact", "inherited"]]:
+        """Whether a location has content of its own, or another place's that covers it, or none."""
+        found = text_answer(
+            library.satchel_catalogue_has_cached,
+            self._store._pointer,
+            _encoding.lend_document(location, "location"),
+        )
+        return cast("Optional[Literal['exact', 'inherited']]", found)
+
+    def entity(self, entity_id: str, location: Document) -> Optional[Entity]:
+        """The variant of an entity that covers a location, the most specific first; None if none."""
+        found = json_answer(
+            library.satchel_catalogue_entity,
+            self._store._pointer,
+            _encoding.lend_text(entity_id, "entity_id"),
+            _encoding.lend_document(location, "location"),
+        )
+        return None if found is None else record_from(Entity, found)
+
+    def set_active_location(self, location: Optional[Document]) -> None:
+        """Remembers where the person is, across restarts; None forgets it.
+
+        The active location's content is the last that a byte budget takes.
+        """
+        lent = _encoding.NOTHING if location is None else _encoding.lend_document(location, "location")
+        check(library.satchel_catalogue_set_active_location(self._store._pointer, lent))
+
+    def active_location(self) -> Optional[Dict[str, Any]]:
+        """The active location as it was set; None when there is none."""
+        found: Optional[Dict[str, Any]] = json_answer(
+            library.satchel_catalogue_active_location, self._store._pointer
+        )
+        return found
+
+    def prune(
+        self,
+        expired: bool = True,
+        unreferenced: bool = False,
+        section: Optional[str] = None,
+        scope: Optional[str] = None,
+        location: Optional[Document] = None,
+        contexts_unused_for: Optional[Union[timedelta, int, float]] = None,
+        max_bytes: Optional[int] = None,
+    ) -> PruneReceipt:
+        """Removes content, and gives its space back to the file system.
+
+        ``section``, ``scope`` and ``location`` narrow what ``expired`` and ``unreferenced`` take; when both
+        of these are false, everything that the narrowing names goes. An entity that a section still
+        refers to is named as missing afterwards, and is whole again when it is delivered again.
+
+        :param expired: content of entities that have expired
+        :param unreferenced: entities that no section refers to any more
+        :param section: only what the section of this name refers to
+        :param scope: only entities of this scope
+        :param location: only what this location's own content refers to
+        :param contexts_unused_for: places neither written nor read for this long, a timedelta or
+            milliseconds, with the entities that only they refer to; the active location stays
+        :param max_bytes: then, while the store holds more than this: what expired, then whole places,
+            the least recently used first
+        """
+        options = _abi.PruneOptions(size=ctypes.sizeof(_abi.PruneOptions))
+        options.expired = bool(expired)
+        options.unreferenced = bool(unreferenced)
+        options.section = _narrowing(section, "section")
+        options.scope = _narrowing(scope, "scope")
+        if location is not None:
+            options.location = _encoding.lend_document(location, "location")
+            if options.location.size == 0:
+                raise InvalidArgument("location is empty")
+        options.contexts_unused_for_ms = _milliseconds(contexts_unused_for)
+        options.max_bytes = -1 if max_bytes is None else _count(max_bytes, "max_bytes")
+        receipt = json_answer(library.satchel_catalogue_prune, self._store._pointer, ctypes.byref(options))
+        return record_from(PruneReceipt, receipt)
+
+    def session(self, callback: Optional[Callable[[Dict[str, Any]], object]] = None) -> Session:
+        """Begins a session: what one screen shows.
+
+        :param callback: hears the session's events as dicts; see :class:`Session`
+        """
+        return Session(self._store, callback)
+
+
+def _persist_options(reuse: Any) -> _abi.PersistOptions:
+    if not isinstance(reuse, str) or reuse not in _abi.REUSE:
+        raise InvalidArgument(f"reuse must be one of {', '.join(map(repr, _abi.REUSE))}, not {reuse!r}")
+    return _abi.PersistOptions(ctypes.sizeof(_abi.PersistOptions), _abi.REUSE[reuse])
+
+
+def _read_options(union: Any, allow_expired: Any) -> _abi.ReadOptions:
+    return _abi.ReadOptions(ctypes.sizeof(_abi.ReadOptions), bool(union), bool(allow_expired))
+
+
+def _narrowing(text: Optional[str], name: str) -> _abi.Bytes:
+    if text is None:
+        return _encoding.NOTHING
+    lent = _encoding.lend_text(text, name)
+    # The empty text means "any" in C; here that is None, and an empty name is a mistake.
+    if lent.size == 0:
+        raise InvalidArgument(f"{name} is empty")
+    return lent
+
+
+def _milliseconds(duration: Any) -> int:
+    if duration is None:
+        return -1
+    if isinstance(duration, timedelta):
+        return _count(duration // timedelta(milliseconds=1), "contexts_unused_for")
+    if isinstance(duration, float) and abs(duration) < _LARGEST:  # so NaN and infinity are refused below
+        duration = int(duration // 1)
+    return _count(duration, "contexts_unused_for")
+
+
+def _count(number: Any, name: str) -> int:
+    try:
+        count = operator.index(number)
+    except TypeError:
+        raise InvalidArgument(f"{name} must be a whole number, not {number!r}") from None
+    if not 0 <= count <= _LARGEST:
+        raise InvalidArgument(f"{name} must be from 0 to {_LARGEST}, not {count}")
+    return count

@@ -1,0 +1,94 @@
+"""JSON values: edits as a backend sends them, the two standard patches, paths.
+
+Values are Python's: dict, list, tuple, str, int, float, bool, None. A str is a JSON string here; bytes,
+bytearray and memoryview are JSON texts, read by the library's strict rules: at most 512 levels, no
+duplicate keys, no lone surrogates, integers of 64 bits. Integers stay integers.
+
+A path is dot-separated keys ("cards.items"), or a JSON Pointer (RFC 6901) when it begins with "/"; the
+empty path is the whole value.
+
+All functions are pure and safe on any thread; they raise :class:`satchel.InvalidArgument` for what is
+not as described, and name the place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Union
+
+from satchel import _encoding
+from satchel._encoding import Encoded
+from satchel._handle import check as _check
+from satchel._handle import json_answer
+from satchel._library import library
+
+__all__ = ["check", "edit", "merge", "merge_patch", "patch", "value_at"]
+
+
+def check(text: Encoded) -> None:
+    """Whether a text is JSON.
+
+    :raises InvalidArgument: with line, column and JSON Pointer, when it is not
+    """
+    _check(library.satchel_json_check(_encoding.lend_document(text, "text")))
+
+
+def edit(existing: Any, new: Any, config: Optional[Union[Dict[str, Any], bytes]] = None) -> Any:
+    """Applies an edit; neither argument is changed.
+
+    :param existing: the value to edit
+    :param new: the new value
+    :param config: ``operation``: "merge" (default), "append", "remove", "merge_patch" or "patch";
+        ``target_path``: where in ``existing``; ``match``: for "remove", a non-empty dict
+    :returns: the edited value
+    :raises InvalidArgument: for an unknown operation, a missing or empty match, or a path that runs
+        through something that is no object
+    """
+    return json_answer(
+        library.satchel_json_edit,
+        _encoding.lend_value(existing, "existing"),
+        _encoding.lend_value(new, "new"),
+        _encoding.NOTHING if config is None else _encoding.lend_value(config, "config"),
+    )
+
+
+def merge(existing: Any, new: Any) -> Any:
+    """Deep merge: objects merge, new values win, None is stored, anything else is replaced."""
+    return json_answer(
+        library.satchel_json_merge,
+        _encoding.lend_value(existing, "existing"),
+        _encoding.lend_value(new, "new"),
+    )
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """JSON Merge Patch, RFC 7396: as :func:`merge`, but None removes."""
+    return json_answer(
+        library.satchel_json_merge_patch,
+        _encoding.lend_value(target, "target"),
+        _encoding.lend_value(patch, "patch"),
+    )
+
+
+def patch(target: Any, operations: Any) -> Any:
+    """JSON Patch, RFC 6902: all operations or none.
+
+    :param operations: a list of operations
+    """
+    return json_answer(
+        library.satchel_json_patch,
+        _encoding.lend_value(target, "target"),
+        _encoding.lend_value(operations, "operations"),
+    )
+
+
+def value_at(value: Any, path: str) -> Any:
+    """The value at a path.
+
+    :returns: None when the path leads to nothing (and when it leads to null)
+    :raises InvalidArgument: when it runs through a scalar
+    """
+    return json_answer(
+        library.satchel_json_value_at,
+        _encoding.lend_value(value, "value"),
+        _encoding.lend_text(path, "path"),
+    )

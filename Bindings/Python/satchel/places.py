@@ -1,0 +1,88 @@
+"""Places: how locations become keys, and labels become entity ids.
+
+A location is a dict (or the JSON text of one) with ``latitude``, ``longitude`` (numbers, both or
+neither), ``sublocality``, ``locality``, ``admin_area``, ``country_code``, ``country_name`` (texts), each
+optional or None; other keys are ignored. It must yield at least one key. Levels, the most specific
+first: coordinate, sublocality, locality, adminarea, country. A scope is a level or "global", in any
+letter case.
+
+All functions are pure and safe on any thread.
+"""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from satchel import _encoding
+from satchel._encoding import Document
+from satchel._handle import text_answer
+from satchel._library import library
+from satchel.errors import InternalError
+
+__all__ = ["entity_id", "key", "level_of_scope", "most_specific_level", "normalize", "section_of"]
+
+
+def normalize(text: Optional[str]) -> Optional[str]:
+    """A text as a component of a key: "São Paulo" becomes "sao_paulo".
+
+    :param text: any text; None gives None
+    :returns: None when nothing is left of the text
+    :raises InvalidArgument: when it is no text
+    """
+    if text is None:
+        return None
+    return text_answer(library.satchel_place_normalize, _encoding.lend_text(text, "text"))
+
+
+def key(location: Document, level: str) -> Optional[str]:
+    """The key of a location at a level, as text: "cn_shanghai_shanghai".
+
+    :returns: None when the location has no key at that level
+    :raises InvalidArgument: for an unknown level, or a location that yields no key at all
+    """
+    return text_answer(
+        library.satchel_place_key,
+        _encoding.lend_document(location, "location"),
+        _encoding.lend_text(level, "level"),
+    )
+
+
+def most_specific_level(location: Document) -> str:
+    """The most specific level of a location that yields a key.
+
+    :raises InvalidArgument: when the location yields none
+    """
+    level = text_answer(
+        library.satchel_place_most_specific_level, _encoding.lend_document(location, "location")
+    )
+    return _some(level)
+
+
+def level_of_scope(scope: str) -> Optional[str]:
+    """The level (or "global") that a scope names in any letter case; None when it is no scope."""
+    return text_answer(library.satchel_place_level_of_scope, _encoding.lend_text(scope, "scope"))
+
+
+def entity_id(section: str, label: str) -> str:
+    """The entity id of a label in a section: "cuisine:chinese_cuisine".
+
+    :param label: a label of which nothing is left gives "cuisine:unknown"
+    :raises InvalidArgument: when one of them is no text
+    """
+    made = text_answer(
+        library.satchel_place_entity_id,
+        _encoding.lend_text(section, "section"),
+        _encoding.lend_text(label, "label"),
+    )
+    return _some(made)
+
+
+def section_of(entity_id: str) -> Optional[str]:
+    """What stands before the first colon of an entity id; None when there is nothing."""
+    return text_answer(library.satchel_place_section_of, _encoding.lend_text(entity_id, "entity_id"))
+
+
+def _some(text: Optional[str]) -> str:
+    if text is None:
+        raise InternalError("the library answered nothing where it owes a text")
+    return text

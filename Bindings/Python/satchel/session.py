@@ -1,0 +1,119 @@
+"""A session: what one screen shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Optional
+
+from satchel import _callbacks, _encoding
+from satchel._encoding import Document
+from satchel._handle import Handle, check, json_answer
+from satchel._library import library
+from satchel.errors import InvalidArgument
+from satchel.values import Receipt, SessionSection, SessionState, receipt_from, record_from
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Type
+
+    from satchel.store import Store
+
+__all__ = ["Session"]
+
+
+class Session:
+    """Tells its host what changed and what to fetch; it draws nothing.
+
+    Section states go placeholder → loading → loaded | failed. Begun by ``store.catalogue.session()``,
+    ended by :meth:`close`, at the end of a ``with`` block, or with the store.
+
+    The callback hears dicts whose "event" is "sections", "section" or "refresh": on the thread that
+    caused them, or on a thread of the library when content was loaded lazily; never twice at once for
+    one session. What it raises goes to ``sys.unraisablehook``.
+
+    The methods may be called on any thread; they raise :class:`satchel.Closed` after the end.
+    """
+
+    __slots__ = ("__weakref__", "_handle", "_store")
+
+    def __init__(self, store: Store, callback: Optional[Callable[[Dict[str, Any]], object]] = None) -> None:
+        if callback is not None and not callable(callback):
+            raise InvalidArgument(f"callback must be callable, not {type(callback).__name__}")
+        self._store = store
+        pointer = store._pointer
+        hears, context = _callbacks.no_event, 0
+        if callback is not None:
+            hears, context = _callbacks.on_event, _callbacks.register(callback, store._owner)
+        self._handle = Handle.made_by(
+            "session", library.satchel_session_new, pointer, hears, context, _callbacks.on_release
+        )
+        store._adopt(self)
+
+    def show(self, location: Document) -> None:
+        """Shows a location: its headers at once from the store, then the event "refresh".
+
+        Remembers the location as the active one.
+        """
+        lent = _encoding.lend_document(location, "location")
+        check(library.satchel_session_show(self._handle.pointer, lent))
+
+    def handle(self, section: Document) -> Receipt:
+        """Persists a section for the session's location, and shows it."""
+        lent = _encoding.lend_document(section, "section")
+        return receipt_from(json_answer(library.satchel_session_handle, self._handle.pointer, lent))
+
+    def load(self, section: str) -> None:
+        """Asks for a section's content; the event "section" follows on a thread of the library."""
+        lent = _encoding.lend_text(section, "section")
+        check(library.satchel_session_load(self._handle.pointer, lent))
+
+    def fail(self, section: str, reason: str) -> None:
+        """Says that fetching a section failed, and why."""
+        lent = _encoding.lend_text(section, "section"), _encoding.lend_text(reason, "reason")
+        check(library.satchel_session_fail(self._handle.pointer, *lent))
+
+    def set_order(self, sections: Iterable[str]) -> None:
+        """Puts sections into an order; those not named follow in the order they were delivered."""
+        if isinstance(sections, (str, bytes)):
+            raise InvalidArgument("sections must be names, not one text")
+        lent = _encoding.lend_value(list(sections), "sections")
+        check(library.satchel_session_set_order(self._handle.pointer, lent))
+
+    def state(self) -> SessionState:
+        """What the screen shows now."""
+        answer = json_answer(library.satchel_session_state, self._handle.pointer)
+        sections = [record_from(SessionSection, each) for each in answer["sections"]]
+        return record_from(SessionState, answer, sections=sections)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the session has ended."""
+        return self._handle.closed
+
+    def close(self) -> None:
+        """Ends the session; a second time is fine. Waits for a callback under way elsewhere."""
+        pointer = self._handle.give_away()
+        if pointer is None:
+            return
+        if _callbacks.is_running(self._store._owner):
+            _callbacks.elsewhere(library.satchel_session_free, pointer)
+        else:
+            library.satchel_session_free(pointer)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # A session whose making failed has no handle.
+        if hasattr(self, "_handle"):
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"<satchel.Session of {self._store.path!r}{', closed' if self.closed else ''}>"

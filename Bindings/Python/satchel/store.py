@@ -1,0 +1,326 @@
+"""The store: one SQLite file that holds everything."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import math
+import os
+import warnings
+import weakref
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set, Union
+
+from satchel import _abi, _callbacks
+from satchel._handle import Handle, check, json_answer
+from satchel._library import library
+from satchel.catalogue import Catalogue
+from satchel.errors import InvalidArgument
+from satchel.values import Change, Finding, StoreInfo, record_from
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Type
+
+    from satchel.session import Session
+
+__all__ = ["Observer", "Store", "library_version", "open"]
+
+# The stores to be closed at exit; list() of its values is atomic, which a WeakSet's iteration is not.
+_open_stores: Dict[int, weakref.ref[Store]] = {}
+
+
+def library_version() -> str:
+    """The version of the shared library that runs, "major.minor.patch"."""
+    version: bytes = library.satchel_version()
+    return version.decode("ascii")
+
+
+def open(
+    path: Union[str, os.PathLike[str]],
+    clock: Optional[Callable[[], int]] = None,
+    read_only: bool = False,
+    *,
+    set_aside: bool = False,
+    durability: str = "full",
+    busy_timeout: float = 5.0,
+) -> Store:
+    """Opens a store, creating the file when there is none.
+
+    :param path: the file's path, or ":memory:" for a store that lives until it is closed
+    :param clock: gives the time in Unix milliseconds, on any thread; None means the system's. What it
+        raises goes to ``sys.unraisablehook``, and the system's time is taken
+    :param read_only: opens without writing: the file must exist, and is not changed
+    :param set_aside: a damaged, foreign or unreadable file is renamed (never deleted) and a new store
+        begun; where to: ``store.info().set_aside``
+    :param durability: "full" syncs every commit; "relaxed": commits survive the end of the process, but
+        only those up to the last checkpoint survive a power cut
+    :param busy_timeout: seconds that a call waits for another writer; 0 means one millisecond
+    :raises ForeignFile, Damaged, NewerStore: when the file is not a store that can be opened; it is left
+        as it is
+    :raises NotFound: when there is no file to read, or no directory
+    :raises ReadOnly, IOFailure, Busy, InvalidArgument: as their names say
+
+    Open a store after ``fork``: in the child, one that was opened before is closed.
+    """
+    return Store(path, clock, read_only, set_aside, durability, busy_timeout)
+
+
+class Observer:
+    """A subscription to a store's changes, made by :meth:`Store.observe`; ends with :meth:`close`."""
+
+    __slots__ = ("__weakref__", "_family", "_handle", "_owner")
+
+    def __init__(self, handle: Handle, owner: int, family: Set[Observer]) -> None:
+        self._handle = handle
+        self._owner = owner
+        self._family = family
+        family.add(self)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended."""
+        return self._handle.closed
+
+    def close(self) -> None:
+        """Ends the subscription; a second time, and from the callback itself, is fine."""
+        pointer = self._handle.give_away()
+        self._family.discard(self)
+        if pointer is None:
+            return
+        if _callbacks.is_running(self._owner):
+            _callbacks.elsewhere(library.satchel_observer_free, pointer)
+        else:
+            library.satchel_observer_free(pointer)
+
+    def __enter__(self) -> Observer:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+
+class Store:
+    """An open store; made by :func:`satchel.open`, closed by :meth:`close` or a ``with`` block.
+
+    Any number of threads may use it at once. A store that is left open is closed when it is collected,
+    with a ResourceWarning.
+    """
+
+    def __init__(
+        self,
+        path: Union[str, os.PathLike[str]],
+        clock: Optional[Callable[[], int]],
+        read_only: bool,
+        set_aside: bool,
+        durability: str,
+        busy_timeout: float,
+    ) -> None:
+        """As :func:`satchel.open`, which is the way to make one."""
+        self._path, file = _path(path)
+        if clock is not None and not callable(clock):
+            raise InvalidArgument(f"clock must be callable, not {type(clock).__name__}")
+        if durability not in ("full", "relaxed"):
+            raise InvalidArgument(f"durability must be 'full' or 'relaxed', not {durability!r}")
+        options = _abi.OpenOptions(size=ctypes.sizeof(_abi.OpenOptions))
+        options.read_only = bool(read_only)
+        options.set_aside = bool(set_aside)
+        options.relaxed_durability = durability == "relaxed"
+        options.busy_timeout_ms = _timeout(busy_timeout)
+        self._owner = _callbacks.new_owner()
+        self._observers: Set[Observer] = set()
+        self._sessions: Dict[int, weakref.ref[Session]] = {}
+        if clock is not None:
+            options.clock = _callbacks.on_clock
+            options.clock_context = _callbacks.register(clock, self._owner)
+            options.clock_release = _callbacks.on_release
+        self._handle = Handle.made_by("store", library.satchel_store_open, file, ctypes.byref(options))
+        _open_stores[self._owner] = weakref.ref(self)
+
+    @property
+    def path(self) -> str:
+        """The path as it was given to :func:`satchel.open`."""
+        return self._path
+
+    @property
+    def closed(self) -> bool:
+        """Whether the store was closed."""
+        return self._handle.closed
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened to read only."""
+        out = ctypes.c_bool()
+        check(library.satchel_store_is_read_only(self._pointer, ctypes.byref(out)))
+        return out.value
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Content scoped to places."""
+        return Catalogue(self)
+
+    def info(self) -> StoreInfo:
+        """Facts about the store."""
+        return record_from(StoreInfo, json_answer(library.satchel_store_info, self._pointer))
+
+    def check(self) -> List[Finding]:
+        """Examines the whole file, reading every page.
+
+        :returns: what is wrong with it; [] when the store is sound
+        """
+        findings = json_answer(library.satchel_store_check, self._pointer)
+        return [record_from(Finding, each) for each in findings]
+
+    def observe(self, callback: Callable[[Change], object]) -> Observer:
+        """Hears of every change after its commit, until the observer or the store is closed.
+
+        :param callback: called with a :class:`satchel.Change`: for this store's own changes on the
+            thread that made them, before the call that made them returns; for those of other processes
+            and handles on a thread of the library, within about 0.2 s. It may use the store, but not
+            close it. What it raises goes to ``sys.unraisablehook``
+        """
+        if not callable(callback):
+            raise InvalidArgument(f"callback must be callable, not {type(callback).__name__}")
+
+        def tell(change: Dict[str, Any]) -> None:
+            callback(record_from(Change, change))
+
+        pointer = self._pointer
+        context = _callbacks.register(tell, self._owner)
+        handle = Handle.made_by(
+            "observer",
+            library.satchel_store_observe,
+            pointer,
+            _callbacks.on_change,
+            context,
+            _callbacks.on_release,
+        )
+        return Observer(handle, self._owner, self._observers)
+
+    def close(self) -> None:
+        """Closes the store with its observers and sessions; a second time is fine.
+
+        Waits for calls under way on other threads. Everything acknowledged before is in the file.
+
+        :raises InvalidArgument: when called from a callback of this store
+        :raises SatchelError: when the last write failed; the store is closed in any case
+        """
+        if _callbacks.is_running(self._owner) and not self.closed:
+            raise InvalidArgument("a store cannot be closed from one of its own callbacks")
+        pointer = self._handle.give_away()
+        if pointer is None:
+            return
+        _open_stores.pop(self._owner, None)
+        try:
+            check(library.satchel_store_close(pointer))
+        finally:
+            for child in self._children():
+                child.close()
+
+    @property
+    def _pointer(self) -> int:
+        return self._handle.pointer
+
+    def _adopt(self, session: Session) -> None:
+        sessions = self._sessions
+        number = id(session)
+        sessions[number] = weakref.ref(session, lambda _: sessions.pop(number, None))
+
+    def _children(self) -> List[Union[Observer, Session]]:
+        sessions = (reference() for reference in list(self._sessions.values()))
+        return [*list(self._observers), *(session for session in sessions if session is not None)]
+
+    def _forget(self) -> None:
+        """Lets go without a call: the handles belong to the process that forked this one."""
+        for child in self._children():
+            child._handle.give_away()
+        self._handle.give_away()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # A store whose opening failed has no handle.
+        handle: Optional[Handle] = self.__dict__.get("_handle")
+        if handle is None or handle.closed:
+            return
+        try:
+            warnings.warn(f"unclosed store {self._path!r}", ResourceWarning, source=self, stacklevel=2)
+        finally:
+            # Also where warnings are errors.
+            self._close_collected()
+
+    def _close_collected(self) -> None:
+        if not _callbacks.is_running(self._owner):
+            with contextlib.suppress(Exception):
+                self.close()
+            return
+        # Collected inside its own callback, which closing would wait for: close on another thread.
+        handles = [*(child._handle for child in self._children()), self._handle]
+        frees = {"observer": library.satchel_observer_free, "session": library.satchel_session_free}
+        _open_stores.pop(self._owner, None)
+        for handle in handles:
+            pointer = handle.give_away()
+            if pointer is not None:
+                _callbacks.elsewhere(frees.get(handle.kind, library.satchel_store_close), pointer)
+
+    def __repr__(self) -> str:
+        return f"<satchel.Store {self._path!r}{', closed' if self.closed else ''}>"
+
+
+def _path(path: Any) -> tuple[str, bytes]:
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        raise InvalidArgument(f"path must be a path, not {type(path).__name__}") from None
+    if not isinstance(text, str):
+        raise InvalidArgument("path must be a str or a path of str, not of bytes")
+    try:
+        file = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"path is not Unicode: {text!r}") from None
+    if b"\0" in file:
+        raise InvalidArgument("path has a NUL in it")
+    return text, file
+
+
+def _timeout(seconds: Any) -> int:
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < 2**32 / 1000:
+        raise InvalidArgument(f"busy_timeout must be from 0 to 4294967 seconds, not {seconds!r}")
+    # 0 says "the default" in C; here it is as short as a wait can be.
+    return min(max(1, math.ceil(seconds * 1000)), 2**32 - 1)
+
+
+def _stores() -> List[Store]:
+    stores = (reference() for reference in list(_open_stores.values()))
+    return [store for store in stores if store is not None]
+
+
+@atexit.register
+def _close_all() -> None:
+    for store in _stores():
+        with contextlib.suppress(Exception):
+            store.close()
+
+
+def _after_fork() -> None:
+    for store in _stores():
+        store._forget()
+    _open_stores.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

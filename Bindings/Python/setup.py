@@ -1,0 +1,69 @@
+"""Puts the shared library into the package, when there is one; pyproject.toml says the rest.
+
+With a library (SATCHEL_LIBRARY, or the one that a source checkout has built) the wheel is of this
+platform, py3-none-<platform>, since nothing in it depends on the version of Python. Without one it is a
+pure wheel, which uses the library of the system.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Optional
+
+from setuptools import setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+from setuptools.dist import Distribution
+
+CARRIED = "libsatchel.so"
+HERE = Path(__file__).resolve().parent
+
+
+def built_library() -> Optional[Path]:
+    """The library to carry, if there is one."""
+    named = os.environ.get("SATCHEL_LIBRARY")
+    if named:
+        return Path(named).resolve(strict=True)
+    # The stripped one first; `make lib` leaves both.
+    places = (
+        HERE.parents[1] / ".build-lib" / each for each in ("stage/libsatchel.so", "release/libsatchel.so")
+    )
+    return next((place.resolve() for place in places if place.is_file()), None)
+
+
+class BuildWithLibrary(build_py):
+    """Copies the package, and the library beside it."""
+
+    def run(self) -> None:
+        """Runs the command."""
+        super().run()
+        library = built_library()
+        if self.editable_mode:
+            return  # The package stays in its checkout, which has the library.
+        package = Path(self.build_lib) / "satchel"
+        for stale in package.glob("libsatchel.so*"):
+            stale.unlink()
+        if library is not None:
+            shutil.copyfile(library, package / CARRIED)
+
+
+class PlatformWheel(bdist_wheel):
+    """A wheel for any Python 3 of this platform."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """The wheel's tag."""
+        tag: tuple[str, str, str] = super().get_tag()
+        return ("py3", "none", tag[2])
+
+
+class WithLibrary(Distribution):
+    """A distribution that is pure only without the library."""
+
+    def has_ext_modules(self) -> bool:
+        """Whether the wheel belongs to one platform."""
+        return built_library() is not None
+
+
+setup(distclass=WithLibrary, cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+import pytest
+from helpers import FIXTURES, Clock
+
+import satchel
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Dict[str, Any]:
+    """The examples of the contract, by the name of their file."""
+    return {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in (FIXTURES / "vectors").glob("*.json")
+    }
+
+
+@pytest.fixture(scope="session")
+def deliveries() -> List[Dict[str, Any]]:
+    """What a backend sent for 266 towns; not to be changed by a test."""
+    lines = (FIXTURES / "places.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "guide.satchel"
+
+
+@pytest.fixture
+def store(path: Path, clock: Clock) -> Iterator[satchel.Store]:
+    """A store in a file, with a clock that stands still; it has to be sound after every test."""
+    with satchel.open(path, clock=clock) as store:
+        yield store
+        if not store.closed:
+            assert store.check() == []
+
+
+@pytest.fixture
+def catalogue(store: satchel.Store) -> satchel.Catalogue:
+    return store.catalogue
+
+
+@pytest.fixture
+def delivery(deliveries: List[Dict[str, Any]]) -> Dict[str, Any]:
+    """One delivery, for a test to change as it likes."""
+    return copy.deepcopy(deliveries[0])

@@ -1,0 +1,75 @@
+"""What several tests share."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional
+
+PACKAGE = Path(__file__).resolve().parents[1]
+ROOT = PACKAGE.parents[1]
+FIXTURES = ROOT / "Tests/Fixtures"
+
+HOUR = 3_600_000
+SHANGHAI = {"locality": "Shanghai", "admin_area": "Shanghai", "country_code": "CN", "country_name": "China"}
+SPRINGFIELD_ILLINOIS = {"locality": "Springfield", "admin_area": "Illinois", "country_code": "US"}
+SPRINGFIELD_MISSOURI = {"locality": "Springfield", "admin_area": "Missouri", "country_code": "US"}
+SINGAPORE = {"locality": "Singapore", "country_code": "SG"}
+
+
+class Clock:
+    """A clock that tests set. It begins in 2024 and moves only when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_704_067_200_000
+
+    def __call__(self) -> int:
+        return self.now
+
+    def advance(self, milliseconds: float) -> None:
+        self.now += int(milliseconds)
+
+
+def storage(
+    entity_id: str, scope: str = "locality", hours: Optional[float] = None, **extra: Any
+) -> Dict[str, Any]:
+    """An entity's `_storage`, to be spread into an object."""
+    tag: Dict[str, Any] = {"entity_id": entity_id, "scope": scope, **extra}
+    return {"_storage": tag if hours is None else {**tag, "ttl_hours": hours}}
+
+
+def section(content: Any, name: str = "cuisine", **fields: Any) -> Dict[str, Any]:
+    return {"section": name, "display_title": name.title(), "content": content, **fields}
+
+
+def stripped(value: Any) -> Any:
+    """A value less `_storage`, wherever it stands."""
+    if isinstance(value, dict):
+        return {key: stripped(child) for key, child in value.items() if key != "_storage"}
+    return [stripped(child) for child in value] if isinstance(value, list) else value
+
+
+def text(value: Any) -> str:
+    """A value as text, by which the order of keys and 1 and 1.0 differ."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def dump(path: Path) -> List[str]:
+    """Everything in a store's file, without regard to its schema."""
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        return list(connection.iterdump())
+    finally:
+        connection.close()
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 10) -> bool:
+    """Waits until something holds that another thread or process brings about."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True

@@ -1,0 +1,207 @@
+"""The rules of the catalogue once more, in plain Python and without regard to cost.
+
+Written from the specification alone, to hold the library against. A context is what one place was sent;
+where a location has none of its own, the context that shares the most specific level with it serves, of
+several the most recently updated, and shows only what covers the location.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+LEVELS = ("coordinate", "sublocality", "locality", "adminarea", "country")
+_NOTHING = object()
+
+Key = Tuple[Any, ...]
+
+
+def component(text: Optional[str]) -> str:
+    """A text as a component of a key; "" when nothing is left of it."""
+    kept: List[str] = []
+    base = ""
+    for letter in unicodedata.normalize("NFD", (text or "").lower()):
+        if unicodedata.category(letter) != "Mn":
+            base = unicodedata.name(letter, "").split(" ")[0]
+            kept.append(letter)
+        elif base not in ("LATIN", "GREEK", "CYRILLIC"):
+            kept.append(letter)
+    return "_".join(unicodedata.normalize("NFC", "".join(kept)).replace(",", "").split())
+
+
+def keys(location: Dict[str, Any]) -> Dict[str, Key]:
+    """The keys of a location by level, the most specific first."""
+    country, admin_area, locality, sublocality = (
+        component(location.get(name)) for name in ("country_code", "admin_area", "locality", "sublocality")
+    )
+    found: Dict[str, Key] = {}
+    if location.get("latitude") is not None:
+        found["coordinate"] = (round(location["latitude"], 4), round(location["longitude"], 4))
+    if country and sublocality:
+        found["sublocality"] = (country, admin_area, locality, sublocality)
+    if country and locality:
+        found["locality"] = (country, admin_area, locality)
+    if country and admin_area:
+        found["adminarea"] = (country, admin_area)
+    if country:
+        found["country"] = (country,)
+    return found
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where an entity stood: its id, its scope, and its place at that scope."""
+
+    entity_id: str
+    scope: str
+    key: Key
+
+
+@dataclass
+class Variant:
+    content: Any
+    expires_at: int
+
+
+@dataclass
+class Stored:
+    header: Dict[str, Any]
+    skeleton: Any
+
+
+@dataclass
+class Context:
+    keys: Dict[str, Key]
+    updated_at: int = 0
+    sections: Dict[str, Stored] = field(default_factory=dict)
+
+
+class Model:
+    def __init__(self, clock: Callable[[], int]) -> None:
+        self.clock = clock
+        self.contexts: Dict[Tuple[str, Key], Context] = {}
+        self.variants: Dict[Reference, Variant] = {}
+
+    # What is sent.
+
+    def deliver(self, delivery: Dict[str, Any]) -> None:
+        for section in delivery["sections"]:
+            self.persist(delivery["location"], section)
+
+    def persist(self, location: Dict[str, Any], section: Dict[str, Any]) -> None:
+        places = keys(location)
+        context = self.contexts.setdefault(next(iter(places.items())), Context(places))
+        context.updated_at = self.clock()
+        skeleton = self.taken(section["content"], places)
+        header = {
+            "section": section["section"],
+            "display_title": section["display_title"],
+            "config": section["config"],
+            "updated_at": self.clock(),
+        }
+        context.sections[section["section"]] = Stored(header, skeleton)
+
+    def taken(self, value: Any, places: Dict[str, Key]) -> Any:
+        """A value with references where the entities stood."""
+        if isinstance(value, list):
+            return [self.taken(child, places) for child in value]
+        if not isinstance(value, dict):
+            return value
+        body = {key: self.taken(child, places) for key, child in value.items() if key != "_storage"}
+        if "_storage" not in value:
+            return body
+        tag = value["_storage"]
+        scope = tag["scope"].lower()
+        reference = Reference(tag["entity_id"], scope, () if scope == "global" else places[scope])
+        lifetime = int(tag.get("ttl_hours", 168) * 3_600_000)
+        self.variants[reference] = Variant(body, self.clock() + lifetime)
+        return reference
+
+    # What is asked.
+
+    def serving(self, location: Dict[str, Any]) -> Tuple[Optional[str], Optional[Context]]:
+        """The context for a location, and the level that they share."""
+        places = keys(location)
+        most_specific = next(iter(places.items()))
+        if most_specific in self.contexts:
+            return most_specific[0], self.contexts[most_specific]
+        for level, key in places.items():
+            sharing = [each for each in self.contexts.values() if each.keys.get(level) == key]
+            if sharing:
+                return level, max(sharing, key=lambda context: context.updated_at)
+        return None, None
+
+    def is_own(self, location: Dict[str, Any]) -> bool:
+        return next(iter(keys(location).items())) in self.contexts
+
+    def covers(self, reference: Reference, location: Dict[str, Any]) -> bool:
+        return reference.scope == "global" or keys(location).get(reference.scope) == reference.key
+
+    def references(self, value: Any) -> Iterator[Reference]:
+        """All references of a skeleton, those inside of entities too."""
+        if isinstance(value, Reference):
+            yield value
+            yield from self.references(self.variants[value].content)
+        elif isinstance(value, (dict, list)):
+            for child in value.values() if isinstance(value, dict) else value:
+                yield from self.references(child)
+
+    def shown(self, location: Dict[str, Any]) -> Dict[str, Tuple[Stored, List[Reference]]]:
+        """The sections of a location, each with the references that it shows."""
+        _, context = self.serving(location)
+        found = {}
+        for name, stored in context.sections.items() if context else ():
+            covering = [each for each in self.references(stored.skeleton) if self.covers(each, location)]
+            if covering or self.is_own(location):
+                found[name] = (stored, covering)
+        return found
+
+    def headers(self, location: Dict[str, Any]) -> List[Dict[str, Any]]:
+        level, _ = self.serving(location)
+        return [
+            {**stored.header, "entity_count": len(set(covering)), "level": level}
+            for stored, covering in self.shown(location).values()
+        ]
+
+    def content(self, location: Dict[str, Any], name: str, allow_expired: bool = False) -> Any:
+        """A section's content; None when the location has no such section."""
+        if name not in self.shown(location):
+            return None
+        stored, _ = self.shown(location)[name]
+        inline = self.is_own(location)
+
+        def assembled(value: Any, inline: bool) -> Any:
+            if isinstance(value, Reference):
+                variant = self.variants[value]
+                expired = variant.expires_at <= self.clock() and not allow_expired
+                if expired or not self.covers(value, location):
+                    return _NOTHING
+                # What stands inside of an entity belongs to it, and is covered as it is.
+                return assembled(variant.content, True)
+            if not inline and not any(True for _ in self.references(value)):
+                return _NOTHING
+            if isinstance(value, dict):
+                parts = ((key, assembled(child, inline)) for key, child in value.items())
+                return {key: child for key, child in parts if child is not _NOTHING}
+            if isinstance(value, list):
+                return [child for each in value if (child := assembled(each, inline)) is not _NOTHING]
+            return value
+
+        content = assembled(stored.skeleton, inline)
+        return None if content is _NOTHING else content
+
+    def plan(self, location: Dict[str, Any]) -> Dict[str, Dict[str, List[str]]]:
+        plans = {}
+        for name, (_, covering) in self.shown(location).items():
+            plan: Dict[str, List[str]] = {"fresh": [], "expired": [], "missing": []}
+            for reference in dict.fromkeys(covering):
+                expired = self.variants[reference].expires_at <= self.clock()
+                plan["expired" if expired else "fresh"].append(reference.entity_id)
+            plans[name] = {state: sorted(ids) for state, ids in plan.items()}
+        return plans
+
+    def has_cached(self, location: Dict[str, Any]) -> Optional[str]:
+        if self.is_own(location):
+            return "exact"
+        return "inherited" if self.shown(location) else None

@@ -1,0 +1,131 @@
+"""The header is the contract: the table, the structs, the map and the library have to agree with it."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+from typing import Any, Dict, List, Tuple
+
+import pytest
+from helpers import ROOT
+
+import satchel
+from satchel import _abi, errors
+from satchel._library import library
+
+HEADER = re.sub(r"/\*.*?\*/", "", (ROOT / "Include/satchel.h").read_text(encoding="utf-8"), flags=re.DOTALL)
+
+SCALARS: Dict[str, Any] = {
+    "void": None,
+    "bool": ctypes.c_bool,
+    "size_t": ctypes.c_size_t,
+    "uint32_t": ctypes.c_uint32,
+    "int64_t": ctypes.c_int64,
+    "char *": ctypes.c_char_p,
+    "void *": ctypes.c_void_p,
+    "satchel_status": ctypes.c_int,
+    "satchel_reuse": ctypes.c_int,
+    "satchel_bytes": _abi.Bytes,
+    "satchel_store *": ctypes.c_void_p,
+    "satchel_observer *": ctypes.c_void_p,
+    "satchel_session *": ctypes.c_void_p,
+    "satchel_clock": _abi.Clock,
+    "satchel_change_callback": _abi.ChangeCallback,
+    "satchel_session_callback": _abi.SessionCallback,
+    "void (*)(void *context)": _abi.Release,
+    "bool *": ctypes.POINTER(ctypes.c_bool),
+    "satchel_buffer *": ctypes.POINTER(_abi.Buffer),
+    "satchel_store **": ctypes.POINTER(ctypes.c_void_p),
+    "satchel_observer **": ctypes.POINTER(ctypes.c_void_p),
+    "satchel_session **": ctypes.POINTER(ctypes.c_void_p),
+    "satchel_open_options *": ctypes.POINTER(_abi.OpenOptions),
+    "satchel_persist_options *": ctypes.POINTER(_abi.PersistOptions),
+    "satchel_read_options *": ctypes.POINTER(_abi.ReadOptions),
+    "satchel_prune_options *": ctypes.POINTER(_abi.PruneOptions),
+}
+STRUCTS = {
+    "satchel_bytes": _abi.Bytes,
+    "satchel_buffer": _abi.Buffer,
+    "satchel_open_options": _abi.OpenOptions,
+    "satchel_persist_options": _abi.PersistOptions,
+    "satchel_read_options": _abi.ReadOptions,
+    "satchel_prune_options": _abi.PruneOptions,
+}
+
+
+def declared(declaration: str) -> Tuple[str, Any]:
+    """The name and the ctypes type of a C declaration such as `const char *path`."""
+    one_line = " ".join(declaration.split()).replace("const ", "")
+    callback = re.fullmatch(r"void \(\*(\w+)\)\((.*)\)", one_line)
+    if callback:
+        return callback.group(1), SCALARS[f"void (*)({callback.group(2)})"]
+    kind, name = re.fullmatch(r"(.*?[ *])(\w+)", one_line).groups()  # type: ignore[union-attr]
+    return name, SCALARS[kind.strip()]
+
+
+def parameters(text: str) -> List[str]:
+    """Splits at the commas that are not inside of parentheses."""
+    return [] if text.strip() == "void" else re.split(r",(?![^(]*\))", text)
+
+
+def functions_of_header() -> Dict[str, Tuple[Any, Tuple[Any, ...]]]:
+    found = {}
+    for result, name, arguments in re.findall(
+        r"SATCHEL_API ([^;(]*?)(satchel_\w+)\((.*?)\);", HEADER, re.DOTALL
+    ):
+        kinds = tuple(declared(each)[1] for each in parameters(arguments))
+        found[name] = (declared(f"{result}x")[1], kinds)
+    return found
+
+
+def test_the_table_has_every_function_of_the_header_with_its_types() -> None:
+    header = functions_of_header()
+    assert len(header) > 30
+    assert header == _abi.FUNCTIONS
+
+
+def test_the_map_exports_the_functions_of_the_header() -> None:
+    exported = re.findall(r"(satchel_\w+);", (ROOT / "Include/satchel.map").read_text(encoding="utf-8"))
+    assert sorted(exported) == sorted(_abi.FUNCTIONS)
+
+
+def test_the_library_exports_the_functions_of_the_header_and_nothing_else() -> None:
+    listing = subprocess.run(
+        ["nm", "--dynamic", "--defined-only", library._name], check=True, capture_output=True, text=True
+    ).stdout
+    names = {line.split()[-1].split("@")[0] for line in listing.splitlines() if " A " not in line}
+    assert names == set(_abi.FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", STRUCTS)
+def test_a_struct_has_the_fields_of_the_header(name: str) -> None:
+    body = re.search(rf"typedef struct {name} {{(.*?)}} {name};", HEADER, re.DOTALL)
+    assert body is not None
+    fields = [declared(each) for each in body.group(1).split(";") if each.strip()]
+    if name in ("satchel_bytes", "satchel_buffer"):
+        # One pointer to bytes, which ctypes reads best as the other kind.
+        fields = [(field, None if field == "data" else kind) for field, kind in fields]
+        ours = [(field, None if field == "data" else kind) for field, kind in STRUCTS[name]._fields_]
+        assert ours == fields
+    else:
+        assert list(STRUCTS[name]._fields_) == fields
+
+
+def test_there_is_an_error_class_for_every_status_of_the_header() -> None:
+    statuses = {int(number): name for name, number in re.findall(r"SATCHEL_(E\w+) = (\d+)", HEADER)}
+    assert {status: kind.code for status, kind in errors.BY_STATUS.items()} == statuses
+    for status, name in statuses.items():
+        assert library.satchel_status_name(status) == b"SATCHEL_" + name.encode()
+
+
+def test_the_ways_to_reuse_have_the_numbers_of_the_header() -> None:
+    numbers = re.findall(r"SATCHEL_REUSE_(\w+) = (\d+)", HEADER)
+    assert {name.lower(): int(number) for name, number in numbers} == _abi.REUSE
+
+
+def test_the_package_has_the_version_of_the_header_and_the_library() -> None:
+    version = re.search(r'SATCHEL_VERSION_STRING "(.*?)"', HEADER)
+    assert version is not None
+    assert satchel.__version__ == version.group(1) == satchel.library_version()
+    assert f"libsatchel.so.{version.group(1).split('.')[0]}" == _abi.SONAME

@@ -1,0 +1,132 @@
+"""The library against the model, on what a backend sent for 266 towns of five countries."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, Tuple
+
+import pytest
+from helpers import HOUR, Clock, text
+from model import Model
+
+import satchel
+
+
+def probes(location: Dict[str, Any]) -> Dict[str, Dict[str, Any]]:
+    """A delivered location, and where else a person may be."""
+    here = {key: value for key, value in location.items() if key not in ("latitude", "longitude")}
+    return {
+        "exact": location,
+        "20 metres away": {**location, "latitude": location["latitude"] + 0.0002},
+        "without coordinates": here,
+        "a quarter of the town": {**here, "sublocality": "Harbour"},
+        "another town of the region": {**here, "locality": "Nowhere"},
+        "another region": {**here, "admin_area": "Elsewhere", "locality": "Nowhere"},
+        "the same town's name in another region": {**here, "admin_area": "Elsewhere"},
+        "the country": {"country_code": location["country_code"].lower()},
+        "another country": {**here, "country_code": "ZZ"},
+        "the sea": {"latitude": 0.5, "longitude": -30},
+    }
+
+
+PROBES = tuple(probes({"latitude": 0, "longitude": 0, "country_code": "XX"}))
+
+
+@pytest.fixture(scope="module")
+def world(deliveries: List[Dict[str, Any]]) -> Iterator[Tuple[satchel.Store, Model, Clock]]:
+    """All deliveries, in a store and in the model, a second apart."""
+    clock = Clock()
+    model = Model(clock)
+    with satchel.open(":memory:", clock=clock) as store:
+        for delivery in deliveries:
+            clock.advance(1000)
+            store.catalogue.deliver(delivery)
+            model.deliver(delivery)
+        yield store, model, clock
+        assert store.check() == []
+
+
+def compare(catalogue: satchel.Catalogue, model: Model, location: Dict[str, Any]) -> int:
+    """Compares all that can be asked for a location; gives how many sections there were."""
+    headers = catalogue.sections(location)
+    ours = [
+        {name: getattr(header, name) for name in satchel.SectionHeader.__dataclass_fields__}
+        for header in headers
+    ]
+    assert ours == [
+        {name: expected[name] for name in satchel.SectionHeader.__dataclass_fields__}
+        for expected in model.headers(location)
+    ]
+    plans = {
+        name: {state: sorted(getattr(plan, state)) for state in ("fresh", "expired", "missing")}
+        for name, plan in catalogue.plan(location).items()
+    }
+    assert plans == model.plan(location)
+    assert catalogue.has_cached(location) == model.has_cached(location)
+    shown = [header.section for header in headers]
+    for name in ("country", "region", "places", "here"):
+        loaded = catalogue.load(location, name)
+        if name not in shown:
+            assert loaded is None, name
+            continue
+        assert loaded is not None, name
+        assert loaded.level == model.serving(location)[0]
+        assert loaded.missing == []
+        assert sorted(loaded.expired) == plans[name]["expired"]
+        everything = catalogue.load(location, name, allow_expired=True)
+        assert everything is not None
+        assert text(everything.content) == text(model.content(location, name, allow_expired=True))
+        if not loaded.expired:
+            assert text(loaded.content) == text(model.content(location, name))
+    return len(headers)
+
+
+@pytest.mark.parametrize("where", PROBES)
+def test_a_location_sees_what_the_model_sees(
+    world: Tuple[satchel.Store, Model, Clock], deliveries: List[Dict[str, Any]], where: str
+) -> None:
+    store, model, _ = world
+    seen = sum(
+        compare(store.catalogue, model, probes(delivery["location"])[where]) for delivery in deliveries
+    )
+    # The model could be as blind as the library: say what each kind of place sees at all.
+    if where in ("another country", "the sea"):
+        assert seen == 0
+    else:
+        assert seen >= len(deliveries)
+
+
+def test_places_further_away_see_less_and_never_what_is_not_theirs(
+    world: Tuple[satchel.Store, Model, Clock], deliveries: List[Dict[str, Any]]
+) -> None:
+    store, _, _ = world
+    location = deliveries[0]["location"]
+    seen = {
+        where: [header.section for header in store.catalogue.sections(probe)]
+        for where, probe in probes(location).items()
+    }
+    assert seen["exact"] == ["country", "region", "places", "here"]
+    assert seen["20 metres away"] == ["country", "region", "places", "here"]
+    assert seen["another town of the region"] == ["country", "region", "places"]
+    assert "country" in seen["another region"]
+    assert "region" not in seen["another region"]
+    near = store.catalogue.load(probes(location)["20 metres away"], "here")
+    assert near is not None
+    # The note without `_storage` was for the exact place; the city's own entity is still there.
+    assert len(near.content["items"]) == 1
+    assert near.level == "locality"
+
+
+@pytest.mark.parametrize("hours", [24, 168, 336, 720])
+def test_expiry_is_as_the_model_says(deliveries: List[Dict[str, Any]], hours: int) -> None:
+    clock = Clock()
+    model = Model(clock)
+    with satchel.open(":memory:", clock=clock) as store:
+        for delivery in deliveries[:20]:
+            clock.advance(1000)
+            store.catalogue.deliver(delivery)
+            model.deliver(delivery)
+        clock.advance(hours * HOUR + 1)
+        for delivery in deliveries[:20]:
+            for where in ("exact", "20 metres away", "another town of the region"):
+                compare(store.catalogue, model, probes(delivery["location"])[where])
+        assert any(plan.expired for plan in store.catalogue.plan(deliveries[0]["location"]).values())
