@@ -1,0 +1,249 @@
+"""The goals, and what became of them: figures in, rows of the table out. Pure."""
+
+from dataclasses import dataclass, field
+
+from .generate import GROWTH, Shape
+from .persist import DURABLE_PEERS, READ_PEERS, RELAXED_PEERS
+from .runner import Figures
+
+NOISE = 1.15
+"""What two medians of the same thing may differ by on a shared machine."""
+FLAT = 1.25
+"""A look-up in ten times as much may cost so much more: noise, and one more level of a tree."""
+C_CALL_NS = 1.3
+"""What a call through the ABI of C took where the goal of 2 ns was set."""
+NAMES = {
+    "rocksdict-sync": "RocksDB",
+    "apsw-full": "APSW",
+    "sqlite3-full": "sqlite3",
+    "lmdb-sync": "LMDB",
+    "objectbox": "ObjectBox",
+    "files-fsync": "files, fsync",
+    "files-rename": "files, renamed",
+    "files-none": "files",
+    "sqlite3-normal": "sqlite3 NORMAL",
+    "apsw-normal": "APSW NORMAL",
+    "lmdb-nosync": "LMDB, no sync",
+    "sqlite3": "libsqlite3",
+    "swift-runtime": "Swift runtime",
+    "satchel": "**Satchel**",
+    "satchel-relaxed": "**Satchel**, NORMAL",
+    "satchel-python": "**Satchel** from Python",
+    "limit-append": "limit: append and sync",
+    "limit-unique": "limit: SQLite, unique ids",
+    "limit-deferred": "limit: SQLite, deferred index",
+    "limit-deferred-normal": "limit: the same, NORMAL",
+}
+"""The jobs as people call them."""
+
+
+@dataclass(frozen=True)
+class Row:
+    workload: str
+    unit: str
+    satchel: float | None
+    goal: str = "–"
+    bound: float | None = None
+    """What the figure may be at most, in the row's unit; None for a row without a goal."""
+    first_bound: float | None = None
+    """A goal on the way there."""
+    peer: tuple[str, float] | None = None
+    """The peer that the goal names, which is the best of its class unless the workload says otherwise."""
+    limit: float | None = None
+    others: dict[str, float] = field(default_factory=dict)
+    """Every peer's figure."""
+    against_peers: bool = True
+    """False when the goal is a number and not a share of a peer's."""
+
+    @property
+    def ratio(self) -> float | None:
+        return self.satchel / self.peer[1] if self.satchel is not None and self.peer else None
+
+    @property
+    def limit_ratio(self) -> float | None:
+        return self.satchel / self.limit if self.satchel is not None and self.limit else None
+
+    @property
+    def met(self) -> str:
+        if self.satchel is None or self.bound is None:
+            return "–"
+        if self.satchel <= self.bound:
+            return "yes"
+        return "first step" if self.first_bound and self.satchel <= self.first_bound else "no"
+
+
+def compared(
+    workload: str, unit: str, key: str, figures: Figures, names: list[str], satchel: str, **more
+) -> Row:
+    """A row against the best of some peers, or against the peer `named`."""
+    suffix = more.pop("suffix", "")
+    keyed = [name + suffix for name in names]
+    named = more.pop("named", None)
+    best = figures.best([named] if named else keyed, key)
+    factor, first = more.pop("factor", None), more.pop("first", None)
+    others = {
+        NAMES[name]: value for name in names if (value := figures.median(name + suffix, key)) is not None
+    }
+    return Row(
+        workload,
+        unit,
+        figures.median(satchel + suffix, key),
+        peer=(NAMES[best[0].removesuffix(suffix)], best[1]) if best else None,
+        bound=best[1] * factor if best and factor else None,
+        first_bound=best[1] * first if best and first else None,
+        limit=figures.median(more.pop("limit") + suffix, key),
+        others=others,
+        **more,
+    )
+
+
+def persist_rows(figures: Figures, shape: Shape) -> list[Row]:
+    what = f"persist {shape.payloads:,} × {shape.entities}"
+    durable = {"limit": "limit-deferred"}
+    return [
+        compared(
+            f"W1 {what}, each synced",
+            "s",
+            "seconds",
+            figures,
+            DURABLE_PEERS,
+            "satchel",
+            goal="≤ 1.0 × the best, then ≤ 0.72 ×",
+            factor=0.72,
+            first=1.0,
+            **durable,
+        ),
+        compared(
+            f"W1 {what}, synced, from Python",
+            "s",
+            "seconds",
+            figures,
+            DURABLE_PEERS,
+            "satchel-python",
+            **durable,
+        ),
+        compared(
+            f"W1 {what}, synchronous=NORMAL",
+            "s",
+            "seconds",
+            figures,
+            RELAXED_PEERS,
+            "satchel-relaxed",
+            goal="≤ 0.5 × sqlite3",
+            factor=0.5,
+            named="sqlite3-normal",
+            limit="limit-deferred-normal",
+        ),
+    ]
+
+
+def restore_rows(restored: dict[str, Figures]) -> list[Row]:
+    rows = []
+    for state, label, suffix, factor in (
+        ("warm", "cache warm", "", 0.95),
+        ("dropped", "cache dropped", " dropped", 0.75),
+    ):
+        common = {"suffix": suffix, "limit": "limit-deferred"}
+        figures = restored[state]
+        rows.append(
+            compared(
+                f"W2 open, headers, a section: {label}",
+                "ms",
+                "total_ms",
+                figures,
+                READ_PEERS,
+                "satchel",
+                goal=f"≤ {factor} × the best",
+                factor=factor,
+                **common,
+            )
+        )
+        rows.append(
+            compared(
+                f"W2 from Python: {label}",
+                "ms",
+                "total_ms",
+                figures,
+                READ_PEERS,
+                "satchel-python",
+                **common,
+            )
+        )
+    return rows
+
+
+def call_rows(figures: Figures) -> list[Row]:
+    rows = []
+    for key, label, nanoseconds in (
+        ("nothing_ns", "nothing", 2.0),
+        ("handle_ns", "a handle, its lock", 25.0),
+    ):
+        plain = figures.median("plain", key)
+        bound, goal = nanoseconds, f"≤ {nanoseconds:.0f} ns"
+        if key == "nothing_ns" and plain is not None and plain > C_CALL_NS:
+            # Where C itself is slower than where the goal was set, the goal moves with it.
+            bound = nanoseconds / C_CALL_NS * plain
+            goal = f"≤ {nanoseconds / C_CALL_NS:.2f} × C (2 ns where C takes {C_CALL_NS})"
+        rows.append(call_row(f"W6 call: {label}", figures, "satchel", "plain", key, goal, bound))
+    for key, label in (("nothing_ns", "nothing"), ("handle_ns", "a handle")):
+        plain = figures.median("plain-ctypes", key)
+        bound = plain * NOISE if plain else None
+        names = ("satchel-ctypes", "plain-ctypes")
+        rows.append(
+            call_row(f"W6 call from Python: {label}", figures, *names, key, f"≤ {NOISE} × C (noise)", bound)
+        )
+    return rows
+
+
+def call_row(workload: str, figures: Figures, name: str, plain: str, key: str, goal: str, bound) -> Row:
+    limit = figures.median(plain, key)
+    return Row(
+        workload,
+        "ns",
+        figures.median(name, key),
+        goal=goal,
+        bound=bound,
+        limit=limit,
+        against_peers=False,
+    )
+
+
+def footprint_rows(figures: Figures) -> list[Row]:
+    rows = []
+    for key, label, unit, bound in (
+        ("megabytes", "size, stripped", "MB", 9.0),
+        ("load_ms", "load", "ms", 3.0),
+        ("resident_mb", "resident after open", "MB", 8.0),
+    ):
+        # Only what opened a store too can be compared after opening one.
+        peers = ["sqlite3"] if key == "resident_mb" else ["sqlite3", "objectbox"]
+        best = figures.best(peers, key)
+        others = {NAMES[name]: value for name in peers if (value := figures.median(name, key)) is not None}
+        limit = figures.median("swift-runtime", key)
+        rows.append(
+            Row(
+                label,
+                unit,
+                figures.median("satchel", key),
+                goal=f"≤ {bound:.0f} {unit}",
+                bound=bound,
+                peer=(NAMES[best[0]], best[1]) if best else None,
+                limit=limit,
+                others=others,
+                against_peers=False,
+            )
+        )
+    return rows
+
+
+def growth_rows(figures: Figures) -> list[Row]:
+    rows = []
+    for job, key, label, bound in (
+        ("persist", "seconds", f"growth: persisting {GROWTH} × the entities", 1.1 * GROWTH),
+        ("lookups", "headers_us", f"growth: headers in {GROWTH} × the entities", FLAT),
+        ("lookups", "section_us", f"growth: a section in {GROWTH} × the entities", FLAT),
+    ):
+        once, grown = figures.median(f"once-{job}", key), figures.median(f"grown-{job}", key)
+        ratio = grown / once if once and grown else None
+        rows.append(Row(label, "×", ratio, goal=f"≤ {bound:g} ×", bound=bound, against_peers=False))
+    return rows

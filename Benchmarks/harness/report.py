@@ -1,0 +1,127 @@
+"""The table, on the terminal and in RESULTS.md."""
+
+from .generate import GROWTH, Shape
+from .goals import NAMES, Row
+from .machine import machine, versions
+from .runner import Figures
+
+COLUMNS = ["workload", "Satchel", "best peer", "ratio", "goal", "met?", "C limit", "to limit"]
+KEYS = {
+    "persist": ("seconds", "s"),
+    "restore-warm": ("total_ms", "ms"),
+    "restore-dropped": ("total_ms", "ms"),
+}
+"""The workloads whose every figure is written down, and which figure."""
+READING = """\
+- Everything runs on one machine in turn, {rounds} rounds ({restores} for W2), each run in its own process;
+  a figure is the median. Two medians of the same thing differ by up to 15 % here.
+- Ratios are what to read: below 1 Satchel is faster than the peer in that row. Absolute times belong to this
+  machine.
+- What syncs every commit is only compared with what syncs every commit. In the class of
+  synchronous=NORMAL, the goal is set against sqlite3; LMDB without any sync is faster and safe against less.
+- Peers are driven from Python, as their users do; Satchel's rows are C unless they say Python, so the
+  Python rows are the like-for-like ones. The clock starts after importing, and C programs are linked before
+  it starts.
+- W1 hands each side the same {payloads:,} payloads of {entities} entities ({megabytes:.0f} MB), in random
+  order. Peers parse them with orjson; Satchel gets the bytes.
+- W2 is opening the store, the headers of one location ({sections} sections) and one section of {entities}.
+  Peers parse each entity; Satchel in C hands out JSON, in Python it is parsed. "Dropped" means the store's
+  files, not the programs.
+- The C limit does the least that could work: SQLite with prepared statements and the index on ids deferred,
+  over payloads that are cut by their known shape (no yyjson in Debian 12, so nothing is parsed at all). For
+  calls it is a C library of the same shape, for size and load a Swift library that does nothing.
+- Growth: {payloads:,} sections of {entities} entities against {factor} times as many locations; look-ups are
+  medians of 1,000 random ones in an open store, page cache warm. Flat means at most 1.25 ×.
+- Correctness is part of the run: every store that was written is read again, and its headers, the ids and
+  order of {entities} entities and the bytes of one of them are held against the data; a wrong answer fails
+  the run.
+"""
+
+
+def figure(value: float | None, unit: str) -> str:
+    if value is None:
+        return "–"
+    digits = 3 if value < 1 else 2 if value < 100 else 0
+    return f"{value:.{digits}f} {unit}"
+
+
+def cells(row: Row) -> list[str]:
+    peer = f"{figure(row.peer[1], row.unit)} ({row.peer[0]})" if row.peer else "–"
+    return [
+        row.workload,
+        figure(row.satchel, row.unit),
+        peer,
+        f"{row.ratio:.2f} ×" if row.ratio is not None else "–",
+        row.goal,
+        row.met,
+        figure(row.limit, row.unit),
+        f"{row.limit_ratio:.2f} ×" if row.limit_ratio is not None else "–",
+    ]
+
+
+def table(header: list[str], lines: list[list[str]]) -> str:
+    widths = [max(len(line[column]) for line in [header, *lines]) for column in range(len(header))]
+
+    def one(line: list[str]) -> str:
+        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
+
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([one(header), rule, *map(one, lines)])
+
+
+def goal_table(rows: list[Row]) -> str:
+    return table(COLUMNS, [cells(row) for row in rows])
+
+
+def all_figures(workload: str, figures: Figures) -> str:
+    key, unit = KEYS[workload]
+    lines = []
+    known = [(figures.median(name, key), name) for name in figures.records if name not in figures.failures]
+    for median, name in sorted(known):
+        low, high = figures.spread(name, key)
+        plain = name.removesuffix(" dropped")
+        lines.append(
+            [
+                NAMES.get(plain, plain),
+                figure(median, unit),
+                f"{figure(low, unit)} – {figure(high, unit)}",
+                str(len(figures.records[name])),
+            ]
+        )
+    return table(["", "median", "least – most", "runs"], lines)
+
+
+def markdown(
+    rows: list[Row], measured: dict[str, Figures], shape: Shape, rounds: dict[str, int], chart: str
+) -> str:
+    reading = READING.format(
+        rounds=rounds["persist"],
+        restores=rounds["restore"],
+        payloads=shape.payloads,
+        entities=shape.entities,
+        sections=shape.sections,
+        megabytes=shape.payload_file.stat().st_size / 1e6,
+        factor=GROWTH,
+    )
+    facts = "\n".join(f"- {name}: {value}" for name, value in machine().items())
+    peers = "\n".join(f"- {name}: {value}" for name, value in versions().items())
+    parts = [
+        "# Results",
+        "Written by `make bench`; do not edit.",
+        f"![Satchel beside its peers]({chart})",
+        goal_table(rows),
+        "## How to read this",
+        reading.strip(),
+        "## Machine",
+        facts,
+        "## Versions",
+        peers,
+    ]
+    titles = {
+        "persist": "W1, everyone",
+        "restore-warm": "W2, page cache warm, everyone",
+        "restore-dropped": "W2, page cache dropped, everyone",
+    }
+    for workload, title in titles.items():
+        parts += [f"## {title}", all_figures(workload, measured[workload])]
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,132 @@
+/* satchel_w1: W1, W2 and growth through satchel.h, timed as the probes and the peers are.
+ *
+ * satchel_w1 mode=write   store=FILE data=DELIVERIES [relaxed=1]
+ * satchel_w1 mode=read    store=FILE location=JSON prefix=SECTION chosen=ORDER sections=COUNT
+ * satchel_w1 mode=lookups store=FILE locations=COUNT sections=COUNT lookups=COUNT */
+#include "measure.h"
+#include "satchel.h"
+
+enum { DELIVERIES_MAXIMUM = 1 << 20, LOOKUPS_MAXIMUM = 1 << 16 };
+
+static void expect(satchel_status status) {
+    if (status == SATCHEL_OK) return;
+    fprintf(stderr, "%s: %s\n", satchel_status_name(status), satchel_error_message());
+    exit(1);
+}
+
+static satchel_bytes lend(const char *text) { return (satchel_bytes){text, strlen(text)}; }
+
+static satchel_store *open_store(const char *path, bool read_only, bool relaxed) {
+    satchel_open_options options = SATCHEL_OPEN_OPTIONS_INIT;
+    satchel_store *store = NULL;
+    options.read_only = read_only;
+    options.relaxed_durability = relaxed;
+    expect(satchel_store_open(path, &options, &store));
+    return store;
+}
+
+static int write_all(int count, char **arguments) {
+    FILE *input = fopen(option(count, arguments, "data", ""), "rb");
+    double *latencies = malloc(sizeof *latencies * DELIVERIES_MAXIMUM);
+    if (input == NULL || latencies == NULL) fail("cannot open the data");
+    char *line = NULL;
+    size_t capacity = 0, payloads = 0;
+    ssize_t length;
+
+    double start = now();
+    satchel_store *store = open_store(option(count, arguments, "store", ""), false,
+                                      atoi(option(count, arguments, "relaxed", "0")) != 0);
+    while ((length = getline(&line, &capacity, input)) > 0) {
+        double before = now();
+        expect(satchel_catalogue_deliver(store, (satchel_bytes){line, (size_t)length}, NULL, NULL));
+        if (payloads < DELIVERIES_MAXIMUM) latencies[payloads++] = now() - before;
+    }
+    expect(satchel_store_close(store));
+    double seconds = now() - start;
+
+    printf("{\"seconds\":%.4f,\"payloads\":%zu,\"median_us\":%.1f,\"p95_us\":%.1f,\"resident\":%ld}\n", seconds,
+           payloads, percentile(latencies, payloads, 0.5) * 1e6, percentile(latencies, payloads, 0.95) * 1e6,
+           memory_status("VmHWM:"));
+    return 0;
+}
+
+static satchel_buffer load(satchel_store *store, const char *location, const char *section) {
+    satchel_buffer out = SATCHEL_BUFFER_INIT;
+    expect(satchel_catalogue_load(store, lend(location), lend(section), NULL, &out));
+    if (out.data == NULL) fail("the section is missing");
+    return out;
+}
+
+static int read_one(int count, char **arguments) {
+    const char *path = option(count, arguments, "store", "");
+    const char *location = option(count, arguments, "location", "");
+    const char *prefix = option(count, arguments, "prefix", "");
+    int sections = atoi(option(count, arguments, "sections", "0"));
+    char name[256];
+    satchel_buffer headers = SATCHEL_BUFFER_INIT;
+    snprintf(name, sizeof name, "%s%03d", prefix, atoi(option(count, arguments, "chosen", "0")));
+
+    double start = now();
+    satchel_store *store = open_store(path, true, false);
+    double opened = now();
+    expect(satchel_catalogue_sections(store, lend(location), NULL, &headers));
+    double listed = now();
+    satchel_buffer section = load(store, location, name);
+    double loaded = now();
+    for (int order = 0; order < sections; order++) {
+        snprintf(name, sizeof name, "%s%03d", prefix, order);
+        satchel_buffer each = load(store, location, name);
+        satchel_buffer_free(&each);
+    }
+    double finished = now();
+
+    printf("{\"open_ms\":%.3f,\"list_ms\":%.3f,\"load_ms\":%.3f,\"total_ms\":%.3f,\"warm_section_us\":%.1f,"
+           "\"headers\":%s,\"section\":%s}\n",
+           (opened - start) * 1e3, (listed - opened) * 1e3, (loaded - listed) * 1e3, (loaded - start) * 1e3,
+           (finished - loaded) / sections * 1e6, headers.data, section.data);
+    satchel_buffer_free(&headers);
+    satchel_buffer_free(&section);
+    expect(satchel_store_close(store));
+    return 0;
+}
+
+static int look_up_many(int count, char **arguments) {
+    int locations = atoi(option(count, arguments, "locations", "1"));
+    int sections = atoi(option(count, arguments, "sections", "1"));
+    size_t lookups = (size_t)atoi(option(count, arguments, "lookups", "1000"));
+    static double listing[LOOKUPS_MAXIMUM], loading[LOOKUPS_MAXIMUM];
+    satchel_store *store = open_store(option(count, arguments, "store", ""), true, false);
+    if (lookups > LOOKUPS_MAXIMUM) fail("too many look-ups");
+    srand(1);
+    for (size_t index = 0; index < lookups; index++) {
+        int place = rand() % locations;
+        char location[256], section[256];
+        snprintf(location, sizeof location,
+                 "{\"country_code\":\"xx\",\"admin_area\":\"area\",\"locality\":\"loc %03d\"}", place);
+        snprintf(section, sizeof section, "sec:%03d:%03d", place, rand() % sections);
+        satchel_buffer headers = SATCHEL_BUFFER_INIT;
+        double start = now();
+        expect(satchel_catalogue_sections(store, lend(location), NULL, &headers));
+        double listed = now();
+        satchel_buffer content = load(store, location, section);
+        loading[index] = now() - listed;
+        listing[index] = listed - start;
+        if (headers.size < 3) fail("a location without headers");
+        satchel_buffer_free(&headers);
+        satchel_buffer_free(&content);
+    }
+    printf("{\"headers_us\":%.1f,\"section_us\":%.1f,\"resident\":%ld}\n",
+           percentile(listing, lookups, 0.5) * 1e6, percentile(loading, lookups, 0.5) * 1e6,
+           memory_status("VmHWM:"));
+    expect(satchel_store_close(store));
+    return 0;
+}
+
+int main(int count, char **arguments) {
+    const char *mode = option(count, arguments, "mode", "");
+    if (strcmp(mode, "write") == 0) return write_all(count, arguments);
+    if (strcmp(mode, "read") == 0) return read_one(count, arguments);
+    if (strcmp(mode, "lookups") == 0) return look_up_many(count, arguments);
+    fail("mode=write, read or lookups");
+    return 1;
+}
