@@ -89,7 +89,7 @@ extension Catalogue {
         else { continue }
         var renderer = Renderer(
           entities: EntityTable(connection: connection), variants: { view }, chain: chain,
-          coverage: .everything, now: reader.now, allowsExpired: true)
+          coverage: .everything, now: try reader.now(), allowsExpired: true)
         guard try renderer.append(record) else { continue }
         return Entity(
           entityID: entityID, content: try JSONValue(parsing: renderer.output), scope: scope,
@@ -101,7 +101,7 @@ extension Catalogue {
 
   private func reading<Result>(_ location: Location, _ body: (SectionReader) throws -> Result) throws -> Result {
     try database.read { connection in
-      try body(SectionReader(catalogue: self, connection: connection, location: location, now: now()))
+      try body(SectionReader(catalogue: self, connection: connection, location: location))
     }
   }
 }

@@ -17,6 +17,7 @@ public final class Catalogue: Sendable {
       try index.merge(in: transaction)
       try usage.write(in: transaction)
     }
+    database.hasClosingWork = { !usage.isEmpty }
   }
 
   /// What to do with an entity that is stored already.
@@ -92,6 +93,4 @@ public final class Catalogue: Sendable {
       throw error
     }
   }
-
-  func now() -> Int64 { database.clock.now() }
 }

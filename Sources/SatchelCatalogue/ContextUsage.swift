@@ -14,6 +14,8 @@ final class ContextUsage: Sendable {
     }
   }
 
+  var isEmpty: Bool { times.withLock { $0.isEmpty } }
+
   func write(in transaction: Transaction) throws {
     let taken = times.withLock { times in
       let taken = times

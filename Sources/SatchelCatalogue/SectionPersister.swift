@@ -47,7 +47,7 @@ final class SectionPersister {
   // MARK: Edits
 
   private func edit(_ payload: SectionPayload, _ tape: JSONTape, pointer: String) throws -> Receipt {
-    let reader = SectionReader(catalogue: catalogue, connection: connection, location: location, now: transaction.now)
+    let reader = SectionReader(catalogue: catalogue, connection: connection, location: location)
     let before = try reader.loadForEdit(payload.name)
     let config = try payload.configIndex.map { try tape.value($0) } ?? .null
     let new = try payload.content.map { try tape.value($0) } ?? .null

@@ -6,7 +6,9 @@ struct SectionReader {
   let catalogue: Catalogue
   let connection: Connection
   let location: Location
-  let now: Int64
+
+  /// The time, asked for only by who needs it: it costs a page.
+  func now() throws -> Int64 { try catalogue.database.time(connection) }
 
   private var sections: SectionTable { SectionTable(connection: connection) }
   private var contexts: ContextTable { ContextTable(connection: connection) }
@@ -27,7 +29,7 @@ struct SectionReader {
   /// The context that serves the location; its use is remembered.
   func serving() throws -> ServingContext? {
     guard let context = try contexts.serving(location) else { return nil }
-    catalogue.usage.note(context.row, at: now)
+    catalogue.usage.note(context.row, at: catalogue.database.clock.now())
     return context
   }
 
@@ -47,7 +49,7 @@ struct SectionReader {
         names.insert(record.name)
         found.append(Found(record: record, context: context))
       }
-      if context.isExact { catalogue.usage.note(context.row, at: now) }
+      if context.isExact { catalogue.usage.note(context.row, at: catalogue.database.clock.now()) }
     }
     return found
   }
@@ -86,7 +88,7 @@ struct SectionReader {
     var renderer = Renderer(
       entities: EntityTable(connection: connection),
       variants: { try catalogue.index.view(of: connection) }, chain: try chain(for: found.context),
-      coverage: found.context.coverage, now: now, allowsExpired: allowsExpired)
+      coverage: found.context.coverage, now: try now(), allowsExpired: allowsExpired)
     renderer.keepsTags = keepsTags
     try renderer.render(template)
     return RenderedSection(
@@ -106,6 +108,7 @@ struct SectionReader {
 
   func plan() throws -> [(section: String, plan: Plan)] {
     let entities = EntityTable(connection: connection)
+    let now = try now()
     return try found(union: false).map { found in
       var (fresh, expired, missing) = (IDList(), IDList(), IDList())
       for hole in try sections.holes(found.record.id) where found.context.coverage.contains(hole.target.scope) {

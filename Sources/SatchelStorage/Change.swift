@@ -45,6 +45,11 @@ package enum ChangeLog {
     );
     """
 
+  /// When the newest commit was made.
+  static func newestTime(_ connection: Connection) throws -> Int64 {
+    try connection.number("SELECT time FROM change ORDER BY revision DESC LIMIT 1")
+  }
+
   /// The newest commit's number.
   static func newest(_ connection: Connection) throws -> Int64 {
     try connection.number("SELECT max(revision) FROM change")

@@ -43,6 +43,9 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
+  /// Adds a connection that is open already.
+  func adopt(_ connection: Connection) { monitor.withLock { idle.append(connection) } }
+
   /// Closes the connections that are not lent.
   func drain() { monitor.withLock { idle.removeAll() } }
 }

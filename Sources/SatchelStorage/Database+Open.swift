@@ -12,7 +12,7 @@ extension Database {
       let database = make(path, options, setAside: nil)
       let connection = try connect(path, options, readOnly: false)
       try claim(connection, migrator, options)
-      database.adopt(connection)
+      database.adopt(connection, asWriter: true)
       return database
     }
     guard !path.isEmpty, !path.utf8.contains(0) else { throw SatchelError(.invalid, "path: empty, or holds a NUL") }
@@ -37,24 +37,27 @@ extension Database {
       let connection = try connect(path, options, readOnly: false)
       try claim(connection, migrator, options)
       let database = make(path, options, setAside: setAside)
-      database.adopt(connection)
+      database.adopt(connection, asWriter: true)
       return database
     case .store: break
     }
-    let connection = try connect(path, options, readOnly: options.isReadOnly)
+    // Opened to write even though it will read first: whoever closes a store last must be able to empty its log.
+    let connection = try open(path, options, readOnly: options.isReadOnly)
     let version = try connection.number("PRAGMA user_version")
     try migrator.refuseNewer(version, path: path)
-    if version < migrator.newest {
+    let isOld = version < migrator.newest
+    if isOld {
       guard !options.isReadOnly else {
         throw SatchelError(.readOnly, "\(path): of an older schema, which opening to read only cannot bring up to date")
       }
+      try configureWriter(connection, options)
       try claim(connection, migrator, options)
     } else {
       // The schema is read here, so that a damaged one is named now and not in the middle of a call.
-      _ = try connection.number("SELECT max(revision) FROM change")
+      _ = try connection.prepared("SELECT max(revision) FROM change")
     }
     let database = make(path, options, setAside: setAside)
-    database.adopt(connection)
+    database.adopt(connection, asWriter: isOld)
     return database
   }
 
@@ -78,17 +81,23 @@ extension Database {
     try migrator.migrate(connection)
   }
 
-  /// Settings that each connection needs, as measured: a larger WAL before it is copied back, and no memory
-  /// map, which makes a cold open slower.
   private static func connect(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
-    let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-    let connection = try Connection(path: path, flags: flags, busyTimeout: options.busyTimeout)
-    if !readOnly {
-      let synchronous = options.durability == .full ? "FULL" : "NORMAL"
-      try connection.execute(
-        "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8192;")
-    }
+    let connection = try open(path, options, readOnly: readOnly)
+    if !readOnly { try configureWriter(connection, options) }
     return connection
+  }
+
+  private static func open(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
+    let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    return try Connection(path: path, flags: flags, busyTimeout: options.busyTimeout)
+  }
+
+  /// Settings of the connection that writes, as measured: a larger log before it is copied back. No memory map:
+  /// it makes a cold open slower.
+  private static func configureWriter(_ connection: Connection, _ options: StoreOptions) throws {
+    let synchronous = options.durability == .full ? "FULL" : "NORMAL"
+    try connection.execute(
+      "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8192;")
   }
 }
 

@@ -1,4 +1,5 @@
 import CSQLite
+import Synchronization
 
 /// One SQLite file: a writer behind a lock, a few readers beside it that never wait for it (WAL).
 // Unchecked: `writer`, `depth` and `current` are touched only with `writing` held; the rest is immutable.
@@ -17,9 +18,12 @@ package final class Database: @unchecked Sendable {
   private var current: Transaction?
   private let readers: ConnectionPool
   private let gate = Gate()
+  private let hasLearnedTime = Atomic(false)
   private let openConnection: @Sendable (_ readOnly: Bool) throws -> Connection
   /// Runs before the writer closes, as its last transaction; set once, while opening.
   package var beforeClose: ((Transaction) throws -> Void)?
+  /// Whether that has work to do even when nothing was written.
+  package var hasClosingWork: (() -> Bool)?
 
   /// Opens or makes a store; `Database.open` examines the file first.
   init(
@@ -44,25 +48,23 @@ package final class Database: @unchecked Sendable {
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try gate.pass {
       if isMemory || writing.isHeldByCaller {
-        return try writing.withLock {
-          let connection = try openWriter()
-          try learnTime(connection)
-          return try body(connection)
-        }
+        return try writing.withLock { try body(openWriter()) }
       }
       return try readers.withConnection { connection in
         try connection.run("BEGIN")
         defer { try? connection.run("COMMIT") }
-        try learnTime(connection)
         return try body(connection)
       }
     }
   }
 
-  /// The clock of a handle starts where the store's own history ends.
-  private func learnTime(_ connection: Connection) throws {
-    let time = try connection.number("SELECT time FROM change ORDER BY revision DESC LIMIT 1")
-    clock.advance(to: time)
+  /// The time now. A handle's clock starts where the store's own history ends.
+  package func time(_ connection: Connection) throws -> Int64 {
+    if !hasLearnedTime.load(ordering: .relaxed) {
+      clock.advance(to: try ChangeLog.newestTime(connection))
+      hasLearnedTime.store(true, ordering: .relaxed)
+    }
+    return clock.now()
   }
 
   // MARK: Writing
@@ -106,8 +108,11 @@ package final class Database: @unchecked Sendable {
     return connection
   }
 
-  /// Hands the connection that made the store over as its writer, instead of opening another.
-  func adopt(_ connection: Connection) { writing.withLock { writer = connection } }
+  /// Keeps the connection that opened the store, instead of opening another: as the writer when it made the
+  /// store, else as the first reader, since reading is what most apps start with.
+  func adopt(_ connection: Connection, asWriter: Bool) {
+    if asWriter || isMemory { writing.withLock { writer = connection } } else { readers.adopt(connection) }
+  }
 
   // MARK: Watching and closing
 
@@ -127,18 +132,20 @@ package final class Database: @unchecked Sendable {
   package func close() throws {
     guard gate.close() else { throw SatchelError(.closed, "\(path): the store is closed") }
     changes.stop()
-    readers.drain()
     var failure: (any Error)?
     writing.withLock {
-      if let connection = writer, !options.isReadOnly, let beforeClose {
+      if !options.isReadOnly, let beforeClose, writer != nil || hasClosingWork?() == true {
         do {
+          let connection = try openWriter()
           let transaction = try Transaction.begin(on: connection, clock: clock, writer: identity)
           try transaction.finish(beforeClose)
         } catch { failure = error }
       }
       writer = nil
       beforeClose = nil
+      hasClosingWork = nil
     }
+    readers.drain()
     if let failure { throw failure }
   }
 
