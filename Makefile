@@ -29,7 +29,8 @@ STRICT := -Xswiftc -warnings-as-errors
 RELEASE := -c release --scratch-path $(BUILD) $(STRICT) -Xswiftc -static-stdlib \
   -Xswiftc -cross-module-optimization \
   -Xlinker --version-script=Include/satchel.map -Xlinker -soname -Xlinker $(SONAME) \
-  -Xlinker --gc-sections -Xlinker --as-needed -Xswiftc -use-ld=lld
+  -Xlinker --gc-sections -Xlinker --as-needed -Xswiftc -use-ld=lld \
+  -Xlinker -L$(CURDIR)/$(BUILD)/static -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
 
 # Keeps a runner's output for the closing summary, and its exit status.
@@ -74,6 +75,8 @@ wheel: lib setup-tests ## The self-contained Python wheel
 	$(PYTHON) Bindings/Python/build_wheel.py
 
 $(STAGED): $(SOURCES)
+	@# The Swift runtime's C++ library goes in as well: a folder that holds only the archive is searched first.
+	@mkdir -p $(BUILD)/static && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(BUILD)/static/libstdc++.a
 	swift build $(RELEASE) --product satchel
 	@ln -sf libsatchel.so $(BUILD)/release/$(SONAME)
 	@rm -rf $(@D) && mkdir -p $(@D)

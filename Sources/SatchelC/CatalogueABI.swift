@@ -35,9 +35,8 @@ public func satchel_catalogue_sections(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let catalogue = try Handles.stores.borrow(store).catalogue
-    let headers = try catalogue.sections(
-      at: location.location(), union: OptionsReader(options).flag(\.union_contexts))
-    try give(.array(headers.map(\.json)), to: out)
+    let union = try OptionsReader(options).flag(\.union_contexts)
+    try give(catalogue.sectionsText(at: location.location(), union: union), to: out)
   }
 }
 

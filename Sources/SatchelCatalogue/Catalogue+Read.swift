@@ -17,47 +17,55 @@ extension Catalogue {
     }
   }
 
+  /// As `sections`, as the JSON that crosses the C boundary.
+  package func sectionsText(at location: Location, union: Bool) throws -> [UInt8] {
+    try reading(location) { reader in
+      var text: [UInt8] = [UInt8(ascii: "[")]
+      for found in try reader.found(union: union) {
+        text.append(contentsOf: text.count > 1 ? ",{".utf8 : "{".utf8)
+        found.record.writeHeader(found.context.coverage, level: found.context.level, into: &text)
+        text.append(UInt8(ascii: "}"))
+      }
+      text.append(UInt8(ascii: "]"))
+      return text
+    }
+  }
+
   /// A section with its content; nil when the location has no such section.
   ///
   /// - Parameter allowExpired: keep expired entities in the content; they are named in any case
   public func load(
     _ section: String, at location: Location, allowExpired: Bool = false, union: Bool = false
   ) throws -> Section? {
-    guard let rendered = try render(section, at: location, allowExpired: allowExpired, union: union) else {
-      return nil
+    try reading(location) { reader in
+      guard let found = try reader.found(section, union: union),
+        let rendered = try reader.render(found, allowsExpired: allowExpired)
+      else { return nil }
+      return try Section(found, rendered)
     }
-    return Section(
-      header: rendered.header, content: try JSONValue(parsing: rendered.content), missing: rendered.missing,
-      expired: rendered.expired)
   }
 
   /// As `load`, as the JSON that crosses the C boundary, without taking the content apart on the way.
   package func loadText(
     _ section: String, at location: Location, allowExpired: Bool, union: Bool
   ) throws -> [UInt8]? {
-    guard let rendered = try render(section, at: location, allowExpired: allowExpired, union: union) else {
-      return nil
+    try reading(location) { reader in
+      guard let found = try reader.found(section, union: union),
+        let rendered = try reader.render(found, allowsExpired: allowExpired)
+      else { return nil }
+      var text: [UInt8] = []
+      text.reserveCapacity(rendered.content.count + 512)
+      text.append(UInt8(ascii: "{"))
+      found.record.writeHeader(found.context.coverage, level: found.context.level, into: &text)
+      for (key, ids) in [("missing", rendered.missing), ("expired", rendered.expired)] {
+        text.append(contentsOf: ",\"\(key)\":".utf8)
+        try JSONValue.array(ids.map { .string($0) }).write(into: &text)
+      }
+      text.append(contentsOf: ",\"content\":".utf8)
+      text.append(contentsOf: rendered.content)
+      text.append(UInt8(ascii: "}"))
+      return text
     }
-    let header = rendered.header
-    func list(_ ids: [String]) -> JSONValue { .array(ids.map { .string($0) }) }
-    let before: JSONValue = [
-      "section": .string(header.section), "display_title": header.displayTitle.map { .string($0) } ?? .null,
-      "config": header.config, "entity_count": .int(Int64(header.entityCount)),
-      "updated_at": .int(header.updatedAt), "level": .string(header.level.name),
-      "missing": list(rendered.missing), "expired": list(rendered.expired),
-    ]
-    var text = try before.serialized()
-    text.removeLast()
-    text.append(contentsOf: ",\"content\":".utf8)
-    text.append(contentsOf: rendered.content)
-    text.append(UInt8(ascii: "}"))
-    return text
-  }
-
-  private func render(
-    _ section: String, at location: Location, allowExpired: Bool, union: Bool
-  ) throws -> RenderedSection? {
-    try reading(location) { try $0.load(section, union: union, allowsExpired: allowExpired) }
   }
 
   /// What has to be fetched for a location, section by section. Reads no content.

@@ -17,7 +17,7 @@ public final class Catalogue: Sendable {
       try index.merge(in: transaction)
       try usage.write(in: transaction)
     }
-    database.hasClosingWork = { !usage.isEmpty }
+    database.hasClosingWork = { try usage.isWorthWriting($0) }
   }
 
   /// What to do with an entity that is stored already.

@@ -63,7 +63,7 @@ struct ContextTable {
     guard chain[.coordinate] != 0, let (row, theirs) = try latest(at: chain[.coordinate]) else { return nil }
     let isBare = location.keys.allSatisfy { $0.level == .coordinate }
     let coverage = isBare ? .everything : Coverage(of: chain, by: theirs)
-    return ServingContext(row: row, coverage: coverage, level: .coordinate, isExact: true)
+    return ServingContext(row: row, coverage: coverage, level: .coordinate, isExact: isBare)
   }
 
   private func latest(at place: Int64) throws -> (Int64, PlaceChain)? {

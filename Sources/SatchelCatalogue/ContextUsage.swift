@@ -5,6 +5,8 @@ import Synchronization
 /// the next prune or when it closes; a crash costs no more than a less exact order of what to forget first.
 final class ContextUsage: Sendable {
   private static let most = 65_536
+  /// How much less exact the order may be across restarts: an hour.
+  private static let slack: Int64 = 3_600_000
   private let times = Mutex<[Int64: Int64]>([:])
 
   func note(_ context: Int64, at time: Int64) {
@@ -14,7 +16,14 @@ final class ContextUsage: Sendable {
     }
   }
 
-  var isEmpty: Bool { times.withLock { $0.isEmpty } }
+  /// Whether the store is behind by so much that closing should write, though nothing else was written.
+  func isWorthWriting(_ connection: Connection) throws -> Bool {
+    try times.withLock { times in
+      try times.contains { context, time in
+        try connection.number("SELECT used_at FROM context WHERE id = ?", .integer(context)) < time - Self.slack
+      }
+    }
+  }
 
   func write(in transaction: Transaction) throws {
     let taken = times.withLock { times in

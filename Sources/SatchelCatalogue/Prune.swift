@@ -208,8 +208,9 @@ private struct Pruner {
   }
 
   private func leastRecentlyUsed() throws -> [(row: Int64, usedAt: Int64, isActive: Bool)] {
-    let active = try Catalogue.activeLocation(connection).map { try PlaceChain($0, in: connection) }
-    let activeRow = try active.map { try ContextTable(connection: connection).exact($0) }
+    // What serves it, be it its own or another place's: that is what the person has on the screen.
+    let active = try Catalogue.activeLocation(connection)
+    let activeRow = try active.flatMap { try ContextTable(connection: connection).serving($0)?.row }
     var found: [(row: Int64, usedAt: Int64, isActive: Bool)] = []
     try connection.each(
       """

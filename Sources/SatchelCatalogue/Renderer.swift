@@ -4,10 +4,11 @@ import SatchelStorage
 /// Entity ids in the order they were met, each once.
 struct IDList {
   private(set) var ids: [String] = []
-  private var known: Set<String> = []
+  // By bytes: to Swift "é" and its decomposed form are one text, to a backend they are two ids.
+  private var known: Set<EntityTarget> = []
 
   mutating func add(_ id: String) {
-    if known.insert(id).inserted { ids.append(id) }
+    if known.insert(EntityTarget(entityID: id, scope: .global)).inserted { ids.append(id) }
   }
 }
 
@@ -66,7 +67,7 @@ struct Renderer {
   mutating func append(_ record: EntityRecord) throws -> Bool {
     guard record.size != nil else {
       missing.add(record.entityID)
-      return false
+      return try keepsTags && appendMissing(record)
     }
     if record.isExpired(at: now) {
       expired.add(record.entityID)
@@ -102,11 +103,21 @@ struct Renderer {
     return isThere ?? false
   }
 
+  /// What an edit sees of an entity that was pruned: nothing but who it is, so that it is still missed afterwards.
+  private mutating func appendMissing(_ record: EntityRecord) throws -> Bool {
+    output.append(contentsOf: "{}".utf8)
+    try appendTag(of: record)
+    return true
+  }
+
   private mutating func append(_ target: EntityTarget) throws -> Bool {
     guard let place = chain.place(of: target.scope) else { return false }
     let variant = VariantIndex.Variant(entityID: target.entityID, scope: target.scope, place: place)
-    guard let row = try variants().find(variant), let record = try entities.record(row) else {
-      missing.add(target.entityID)
+    guard let row = try variants().find(variant), let record = try entities.record(row),
+      record.size != nil || keepsTags
+    else {
+      // Of another place's content only what covers the location is missed, as in its plan.
+      if coverage.contains(target.scope) { missing.add(target.entityID) }
       return false
     }
     return try append(record)
@@ -115,6 +126,8 @@ struct Renderer {
   private mutating func appendTag(of record: EntityRecord) throws {
     guard output.last == UInt8(ascii: "}") else { return }
     output.removeLast()
+    // Bodies are as they were sent, white space and all.
+    while let last = output.last, last <= UInt8(ascii: " ") { output.removeLast() }
     if output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
     let tag: JSONValue = [
       "entity_id": .string(record.entityID), "scope": .string(record.scope.name),

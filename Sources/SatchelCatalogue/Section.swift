@@ -37,12 +37,20 @@ public struct Entity: Sendable, Equatable {
   public var updatedAt: Int64
 }
 
-/// A section whose content is still bytes: what crosses the C boundary is not taken apart on the way.
-struct RenderedSection {
-  var header: SectionHeader
+/// A section's content while it is still bytes: what crosses the C boundary is not taken apart on the way.
+struct RenderedContent {
   var content: [UInt8]
   var missing: [String]
   var expired: [String]
+}
+
+extension Section {
+  init(_ found: SectionReader.Found, _ rendered: RenderedContent) throws {
+    header = try found.record.header(found.context.coverage, level: found.context.level)
+    content = try JSONValue(parsing: rendered.content)
+    missing = rendered.missing
+    expired = rendered.expired
+  }
 }
 
 extension Entity {

@@ -114,7 +114,7 @@ final class SectionPersister {
 
     let filled = Self.fill(dissection, rows)
     var counts = [Int64](repeating: 0, count: Scope.allCases.count)
-    for hole in filled.holes { counts[hole.target.scope.rawValue] += 1 }
+    for entity in dissection.entities { counts[entity.effectiveScope.rawValue] += 1 }
     try SectionTable.write(payload, content: filled, counts: counts, replacing: before, of: context, in: transaction)
     receipt.bytes += filled.bytes.count
     transaction.note(
@@ -164,6 +164,8 @@ final class SectionPersister {
       return (row, true)
     }
     let isStored = record.size != nil
+    // It was pruned, and the edit that carries it along says nothing of it: it is still missing.
+    if !isStored, body.count == 2, isLeftAlone(tag, by: untouched) { return (row, false) }
     if isStored, reuse == .untilExpiry, !record.isExpired(at: transaction.now) {
       receipt.reused += 1
       receipt.sharedBytes += Int(record.size ?? 0)

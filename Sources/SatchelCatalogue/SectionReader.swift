@@ -66,22 +66,16 @@ struct SectionReader {
 
   // MARK: Content
 
-  func load(_ name: String, union: Bool, allowsExpired: Bool) throws -> RenderedSection? {
-    guard let found = try found(name, union: union) else { return nil }
-    return try render(found, allowsExpired: allowsExpired, keepsTags: false)
-  }
-
   /// A section as an edit starts from: expired entities in it, and each with its `_storage`.
   func loadForEdit(_ name: String) throws -> Section? {
     guard let found = try found(name, union: false),
       let rendered = try render(found, allowsExpired: true, keepsTags: true)
     else { return nil }
-    return Section(
-      header: rendered.header, content: try JSONValue(parsing: rendered.content), missing: rendered.missing,
-      expired: rendered.expired)
+    return try Section(found, rendered)
   }
 
-  private func render(_ found: Found, allowsExpired: Bool, keepsTags: Bool) throws -> RenderedSection? {
+  /// A section's content as a location sees it, still bytes; nil when the file has lost it.
+  func render(_ found: Found, allowsExpired: Bool, keepsTags: Bool = false) throws -> RenderedContent? {
     guard var template = try sections.content(found.record.id) else { return nil }
     let isWhole = found.context.coverage == .everything
     if !isWhole { template = try template.containersOnly() }
@@ -91,8 +85,8 @@ struct SectionReader {
       coverage: found.context.coverage, now: try now(), allowsExpired: allowsExpired)
     renderer.keepsTags = keepsTags
     try renderer.render(template)
-    return RenderedSection(
-      header: try found.record.header(found.context.coverage, level: found.context.level),
+    if !renderer.expired.ids.isEmpty { catalogue.database.noteExpiry() }
+    return RenderedContent(
       content: renderer.output, missing: renderer.missing.ids, expired: renderer.expired.ids)
   }
 
@@ -117,6 +111,7 @@ struct SectionReader {
           missing.add(record.entityID)
         } else if record.isExpired(at: now) {
           expired.add(record.entityID)
+          catalogue.database.noteExpiry()
         } else {
           fresh.add(record.entityID)
         }

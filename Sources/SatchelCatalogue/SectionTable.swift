@@ -1,52 +1,6 @@
 import SatchelJSON
 import SatchelStorage
 
-/// What of a section can be shown before its content is read.
-public struct SectionHeader: Sendable, Equatable {
-  /// The section's name.
-  public var section: String
-  public var displayTitle: String?
-  /// As the backend sent it; `.null` when it sent none.
-  public var config: JSONValue
-  /// Entities that the location asked for sees.
-  public var entityCount: Int
-  /// Unix milliseconds.
-  public var updatedAt: Int64
-  /// The level that it was found at.
-  public var level: Level
-
-  /// As it crosses the C boundary.
-  public var json: JSONValue {
-    [
-      "section": .string(section), "display_title": displayTitle.map { .string($0) } ?? .null, "config": config,
-      "entity_count": .int(Int64(entityCount)), "updated_at": .int(updatedAt), "level": .string(level.name),
-    ]
-  }
-}
-
-/// A row of `section`.
-struct SectionRecord {
-  var id: Int64
-  var name: String
-  var displayTitle: String?
-  /// JSON text.
-  var config: String?
-  var updatedAt: Int64
-  /// Entities by scope.
-  var counts: [Int64]
-
-  func entityCount(_ coverage: Coverage) -> Int {
-    Int(Scope.allCases.reduce(0) { coverage.contains($1) ? $0 + counts[$1.rawValue] : $0 })
-  }
-
-  func header(_ coverage: Coverage, level: Level) throws -> SectionHeader {
-    SectionHeader(
-      section: name, displayTitle: displayTitle,
-      config: try config.map { try JSONValue(parsing: $0) } ?? .null, entityCount: entityCount(coverage),
-      updatedAt: updatedAt, level: level)
-  }
-}
-
 /// The tables of sections: `section` for headers, `section_content` for skeletons.
 struct SectionTable {
   let connection: Connection

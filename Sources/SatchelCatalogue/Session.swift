@@ -60,7 +60,7 @@ public final class Session: @unchecked Sendable {
     let (location, generation) = try current()
     let receipt = try catalogue.persist(section, at: location)
     let headers = try catalogue.sections(at: location)
-    let loaded = try catalogue.load(receipt.section, at: location)
+    let loaded = try catalogue.load(receipt.section, at: location, allowExpired: true)
     let isNew = monitor.withLock {
       guard generation == self.generation else { return false }
       let known = Set(sections.map(\.name))

@@ -44,7 +44,8 @@ struct StorageTag: Equatable {
     }
     entityID = tape.text(id)
     self.scope = known
-    timeToLive = Int64(min(hours * 3_600_000, Self.mostMilliseconds))
+    // Rounded: 2.3 hours are 8,279,999.999… milliseconds, and an edit must read back what it wrote.
+    timeToLive = Int64(min((hours * 3_600_000).rounded(), Self.mostMilliseconds))
   }
 }
 

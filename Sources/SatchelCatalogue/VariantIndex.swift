@@ -52,17 +52,28 @@ final class VariantIndex: Sendable {
 
   // MARK: Looking up
 
-  /// One connection's state of the store, to look several variants up in.
-  struct View {
-    fileprivate let index: VariantIndex
-    fileprivate let connection: Connection
-    /// Rows that the memory no longer has, when this state is older than the last merge.
-    fileprivate let older: [Int64: [Int64]]
+  /// One connection's state of the store, to look several variants up in. Used by the thread that made it.
+  final class View {
+    private let index: VariantIndex
+    private let connection: Connection
+    /// Rows up to here are in the index, as this state has it.
+    private let floor: Int64
+    /// Rows that the memory no longer has: this state is older than a merge, which may have come after it.
+    private var older: (through: Int64, rows: [Int64: [Int64]]) = (0, [:])
+
+    fileprivate init(_ index: VariantIndex, _ connection: Connection, floor: Int64) {
+      self.index = index
+      self.connection = connection
+      self.floor = floor
+    }
 
     /// The row of a variant; nil when there is none.
     func find(_ variant: Variant, hash: Int64) throws -> Int64? {
-      let waiting = index.tail.withLock { $0.rows[hash] } ?? []
-      for row in waiting + (older[hash] ?? []) {
+      let (waiting, merged) = index.tail.withLock { ($0.rows[hash] ?? [], $0.floor) }
+      if merged > floor, merged > older.through {
+        older = (merged, try VariantIndex.scan(connection, from: floor, through: merged))
+      }
+      for row in waiting + (older.rows[hash] ?? []) {
         if try isVariant(row, variant) { return row }
       }
       let statement = try connection.prepared("SELECT entity FROM entity_index WHERE hash = ?")
@@ -93,17 +104,17 @@ final class VariantIndex: Sendable {
   func view(of connection: Connection) throws -> View {
     let floor = try Self.indexedThrough(connection)
     let newest = try Self.newestRow(connection)
-    let older = try tail.withLock { tail -> [Int64: [Int64]] in
-      if tail.floor > floor { return try Self.scan(connection, from: floor, through: tail.floor) }
-      if tail.seen < newest {
-        for (hash, rows) in try Self.scan(connection, from: max(floor, tail.seen), through: newest) {
-          for row in rows { tail.add(hash, row) }
-        }
-        tail.seen = newest
+    try tail.withLock { tail in
+      // The memory holds all rows between its floor and what it has seen. Others have merged beyond that: it
+      // begins anew, rather than with a gap that an older state would fall into.
+      if floor > tail.seen { tail = Tail(floor: floor, seen: floor) }
+      guard tail.seen < newest else { return }
+      for (hash, rows) in try Self.scan(connection, from: tail.seen, through: newest) {
+        for row in rows { tail.add(hash, row) }
       }
-      return [:]
+      tail.seen = newest
     }
-    return View(index: self, connection: connection, older: older)
+    return View(self, connection, floor: floor)
   }
 
   private static func scan(

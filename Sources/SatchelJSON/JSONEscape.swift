@@ -30,12 +30,6 @@ package enum JSONEscape {
     return String(decoding: units, as: UTF8.self)
   }
 
-  /// A form of `key` that is equal only for equal scalars: Swift compares strings by canonical equivalence,
-  /// JSON by code point.
-  package static func identity(of key: String) -> String {
-    key.utf8.allSatisfy { $0 < 0x80 } ? key : key.unicodeScalars.map { "\($0.value)" }.joined(separator: " ")
-  }
-
   private static func scalar(_ bytes: UnsafeRawBufferPointer, at index: Int) -> (Unicode.Scalar, Int) {
     let replacement: Unicode.Scalar = "\u{FFFD}"
     guard let high = unit(bytes, at: index) else { return (replacement, 2) }

@@ -39,19 +39,19 @@ struct JSONKeyStack {
     return isDuplicate
   }
 
-  /// A key of the object that stands there twice, among many or behind escapes.
+  /// The first key of the object that repeats an earlier one, among many or behind escapes.
   func duplicate(from first: Int, hasEscapedKey: Bool) -> JSONSlice? {
     if hasEscapedKey {
-      var seen: Set<String> = []
-      // Text, not Character by Character: "é" and its decomposed form are two keys.
-      return slices[first...].first { !seen.insert(JSONEscape.identity(of: text($0))).inserted }
+      var seen: Set<JSONKey> = []
+      return slices[first...].first { !seen.insert(JSONKey(text: text($0))).inserted }
     }
     guard slices.count - first > Self.fewKeys else { return nil }
     let sorted = slices[first...].sorted { isOrdered($0, $1) }
-    for index in sorted.indices.dropFirst() where isEqual(sorted[index - 1], sorted[index]) {
-      return sorted[index - 1].start > sorted[index].start ? sorted[index - 1] : sorted[index]
+    var earliest: JSONSlice?
+    for (one, other) in zip(sorted, sorted.dropFirst()) where isEqual(one, other) {
+      if other.start < earliest?.start ?? Int.max { earliest = other }
     }
-    return nil
+    return earliest
   }
 
   /// The key as text, escapes resolved.
@@ -67,6 +67,7 @@ struct JSONKeyStack {
 
   private func isOrdered(_ one: JSONSlice, _ other: JSONSlice) -> Bool {
     if one.count != other.count { return one.count < other.count }
-    return memcmp(base + one.start, base + other.start, one.count) < 0
+    let order = memcmp(base + one.start, base + other.start, one.count)
+    return order == 0 ? one.start < other.start : order < 0
   }
 }

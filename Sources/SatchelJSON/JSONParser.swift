@@ -9,7 +9,7 @@ enum JSONParser {
     guard let base = bytes.baseAddress, !bytes.isEmpty else {
       throw JSONError("the text is empty", position: JSONPosition(offset: 0, line: 1, column: 1))
     }
-    try checkDepth(bytes)
+    try checkShape(bytes)
     _ = seeded
     var error = json_error_t()
     let flags = Int(JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
@@ -19,8 +19,9 @@ enum JSONParser {
     return value(root)
   }
 
-  /// Before anything else, so that neither jansson's recursion nor ours runs deeper than the limit.
-  private static func checkDepth(_ bytes: UnsafeRawBufferPointer) throws {
+  /// Before anything else, so that neither jansson's recursion nor ours runs deeper than the limit; and for a NUL
+  /// outside of strings, which jansson passes over where it stands behind a number or a word.
+  private static func checkShape(_ bytes: UnsafeRawBufferPointer) throws {
     var depth = 0
     var offset = 0
     while offset < bytes.count {
@@ -33,6 +34,7 @@ enum JSONParser {
           throw error
         }
       case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+      case 0: throw JSONError("a NUL outside of a string", position: position(of: offset, in: bytes))
       case UInt8(ascii: "\""):
         offset += 1
         while offset < bytes.count, bytes[offset] != UInt8(ascii: "\"") {

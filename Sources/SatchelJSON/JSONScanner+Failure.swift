@@ -1,20 +1,25 @@
 extension JSONScanner {
   /// An error that names where the scanner is: line, column, and the pointer of the innermost value begun.
-  func failure(_ reason: String, at offset: Int? = nil) -> JSONError {
+  ///
+  /// - Parameter key: the member of the innermost object that it is about, when that is not the last one.
+  func failure(_ reason: String, at offset: Int? = nil, key: JSONSlice? = nil) -> JSONError {
     let bytes = UnsafeRawBufferPointer(start: base, count: count)
-    return JSONError(reason, pointer: pointer, position: JSONPosition(offset: offset ?? position, in: bytes))
+    return JSONError(
+      reason, pointer: pointer(key: key), position: JSONPosition(offset: offset ?? position, in: bytes))
   }
 
-  private var pointer: String {
+  private func pointer(key: JSONSlice?) -> String {
     var result = ""
     for (index, frame) in frames.enumerated() where frame.members > 0 {
       if frame.kind == .array {
         result += "/\(frame.members - 1)"
-      } else {
-        let behind = index + 1 < frames.count ? frames[index + 1].firstKey : keys.count
-        guard behind > frame.firstKey, let slice = keys.last(before: behind) else { continue }
-        result += "/" + JSONPointer.escaped(keys.text(slice))
+        continue
       }
+      let isInnermost = index + 1 == frames.count
+      let behind = isInnermost ? keys.count : frames[index + 1].firstKey
+      // While a key is being read it names nothing yet: the error is about its object.
+      guard behind - frame.firstKey >= frame.members, let last = keys.last(before: behind) else { continue }
+      result += "/" + JSONPointer.escaped(keys.text(isInnermost ? key ?? last : last))
     }
     return result
   }

@@ -35,7 +35,8 @@ extension JSONScanner {
       let quote = word ^ (ones &* 0x22)
       let backslash = word ^ (ones &* 0x5C)
       let special =
-        (((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash) | word)
+        (((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
+          | word)
         & (ones &* 0x80)
       if special != 0 {
         position += special.trailingZeroBitCount / 8
@@ -103,11 +104,15 @@ extension JSONScanner {
     case 0xC2...0xDF where left >= 2 && isContinuation(1): position += 2
     case 0xE0...0xEF where left >= 3 && isContinuation(1) && isContinuation(2):
       let second = base[position + 1]
-      if (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) { throw failure("invalid UTF-8") }
+      if (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) {
+        throw failure("invalid UTF-8")
+      }
       position += 3
     case 0xF0...0xF4 where left >= 4 && isContinuation(1) && isContinuation(2) && isContinuation(3):
       let second = base[position + 1]
-      if (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F) { throw failure("invalid UTF-8") }
+      if (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F) {
+        throw failure("invalid UTF-8")
+      }
       position += 4
     default: throw failure("invalid UTF-8")
     }

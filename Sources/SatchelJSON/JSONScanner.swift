@@ -145,7 +145,7 @@ package struct JSONScanner {
   }
 
   private func duplicate(_ slice: JSONSlice, at offset: Int) -> JSONError {
-    failure("the key \"\(keys.text(slice))\" stands here for the second time", at: offset)
+    failure("the key \"\(keys.text(slice))\" stands here for the second time", at: offset, key: slice)
   }
 
   private mutating func literal(

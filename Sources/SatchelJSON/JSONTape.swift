@@ -48,11 +48,12 @@ package struct JSONTape {
   /// Whether the value at `child` of an object stands under the key `name`.
   package func keyEquals(_ child: Int, _ name: StaticString) -> Bool {
     let key = tokens[child - 1]
-    if key.isEscaped { return text(child - 1) == "\(name)" }
+    if key.isEscaped { return text(child - 1).hasSameBytes(as: "\(name)") }
     let length = Int(key.end - key.start)
     guard length == name.utf8CodeUnitCount, let base = bytes.baseAddress else { return false }
     let start = base + Int(key.start)
-    for offset in 0..<length where start.load(fromByteOffset: offset, as: UInt8.self) != name.utf8Start[offset] {
+    for offset in 0..<length
+    where start.load(fromByteOffset: offset, as: UInt8.self) != name.utf8Start[offset] {
       return false
     }
     return true
@@ -86,7 +87,9 @@ package struct JSONTape {
     // The comma behind the member goes with it; that of the last member stands before it.
     var end = key.lowerBound
     if !hasNext {
-      while end > whole.lowerBound, bytes[end - 1] != UInt8(ascii: ","), bytes[end - 1] != UInt8(ascii: "{") { end -= 1 }
+      while end > whole.lowerBound, bytes[end - 1] != UInt8(ascii: ","), bytes[end - 1] != UInt8(ascii: "{") {
+        end -= 1
+      }
       if bytes[end - 1] == UInt8(ascii: ",") { end -= 1 }
     }
     let rest = hasNext ? spelling(behind).lowerBound : spelling(member).upperBound

@@ -60,17 +60,22 @@ package enum ChangeLog {
     var changes: [Change] = []
     let oldest = try connection.number("SELECT min(revision) FROM change")
     let isGap = oldest > revision + 1
-    if isGap { changes.append(Change(subject: "catalogue", keys: ["*"], place: nil, isOwn: false, revision: oldest)) }
+    if isGap {
+      changes.append(Change(subject: "catalogue", keys: ["*"], place: nil, isOwn: false, revision: oldest))
+    }
     try connection.each(
       "SELECT revision, entries FROM change WHERE revision > ? AND writer <> ? ORDER BY revision",
       .integer(revision), .integer(writer)
     ) { row in
       guard case .array(let entries) = try JSONValue(parsing: row.bytes(1)) else { return }
       for case .object(let entry) in entries {
-        guard case .string(let subject)? = entry["subject"], case .array(let keys)? = entry["keys"] else { continue }
+        guard case .string(let subject)? = entry["subject"], case .array(let keys)? = entry["keys"] else {
+          continue
+        }
         var place: String?
         if case .string(let text)? = entry["place"] { place = text }
-        let names = keys.compactMap { key -> String? in if case .string(let text) = key { text } else { nil } }
+        let names = keys.compactMap { key -> String? in if case .string(let text) = key { text } else { nil }
+        }
         changes.append(
           Change(subject: subject, keys: names, place: place, isOwn: false, revision: row.integer(0)))
       }

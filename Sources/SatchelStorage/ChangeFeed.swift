@@ -67,15 +67,22 @@ package final class ChangeFeed: @unchecked Sendable {
       if isOver { return }
       // A failure here is another writer's moment; the next round asks again.
       guard let seen = try? connection.number("PRAGMA data_version"), seen != version,
-        let latest = try? ChangeLog.newest(connection)
+        let (latest, found) = try? Self.news(connection, after: newest, except: writer)
       else { continue }
-      if latest > newest {
-        guard let found = try? ChangeLog.read(connection, after: newest, except: writer) else { continue }
-        for change in found { tell(change) }
-        newest = latest
-      }
+      for change in found { tell(change) }
+      newest = max(newest, latest)
       version = seen
     }
+  }
+
+  /// What others committed, and the newest revision: of one state of the store, so that nothing is told twice.
+  private static func news(
+    _ connection: Connection, after revision: Int64, except writer: Int64
+  ) throws -> (latest: Int64, found: [Change]) {
+    try connection.run("BEGIN")
+    defer { try? connection.run("COMMIT") }
+    let latest = try ChangeLog.newest(connection)
+    return (latest, latest > revision ? try ChangeLog.read(connection, after: revision, except: writer) : [])
   }
 
   /// Falls silent for good.

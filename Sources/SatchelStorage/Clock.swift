@@ -15,6 +15,15 @@ public struct Clock: Sendable {
   }
 }
 
+extension Clock {
+  /// For measuring how long something takes, whatever is done to the time of day.
+  static var steadyMilliseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}
+
 /// A clock that never runs backwards: a host clock that is set back must not make expired content fresh again.
 package final class SteadyClock: Sendable {
   /// The furthest time a clock may tell, so that sums with it cannot overflow: the year 100,000 or so.

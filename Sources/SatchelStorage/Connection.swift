@@ -9,10 +9,14 @@ package final class Connection: @unchecked Sendable {
 
   /// Opens a file.
   ///
-  /// - Parameter flags: of `sqlite3_open_v2`; SQLITE_OPEN_NOMUTEX is added.
-  init(path: String, flags: Int32, busyTimeout: Int32) throws {
+  /// - Parameters:
+  ///   - flags: of `sqlite3_open_v2`; SQLITE_OPEN_NOMUTEX is added.
+  ///   - isImmutable: nobody will write to the file, so that neither locks nor files beside it are needed.
+  init(path: String, flags: Int32, busyTimeout: Int32, isImmutable: Bool = false) throws {
     var opened: OpaquePointer?
-    let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    let name = isImmutable ? Self.immutableName(of: path) : path
+    let flags = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (isImmutable ? SQLITE_OPEN_URI : 0)
+    let code = sqlite3_open_v2(name, &opened, flags, nil)
     guard code == SQLITE_OK, let opened else {
       let error = SatchelError(sqlite: code, on: opened, doing: "opening \(path)")
       sqlite3_close_v2(opened)
@@ -26,6 +30,21 @@ package final class Connection: @unchecked Sendable {
   deinit {
     statements.removeAll()
     sqlite3_close_v2(handle)
+  }
+
+  /// The path as SQLite's URI; a relative one stays relative.
+  private static func immutableName(of path: String) -> String {
+    var escaped: [UInt8] = []
+    let digits = Array("0123456789ABCDEF".utf8)
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: "#"):
+        escaped += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      default: escaped.append(byte)
+      }
+    }
+    let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+    return (isAbsolute ? "file://" : "file:") + String(decoding: escaped, as: UTF8.self) + "?immutable=1"
   }
 
   func error(_ code: Int32, _ what: String) -> SatchelError {
@@ -46,7 +65,12 @@ package final class Connection: @unchecked Sendable {
     let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
     let code = sqlite3_prepare_v3(
       handle, text, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
-    guard code == SQLITE_OK, let compiled else { throw error(code, "preparing “\(sql)”") }
+    guard code == SQLITE_OK, let compiled else {
+      var error = error(code, "preparing “\(sql)”")
+      // The text is constant and fits the schema's version: a table that is not there was lost.
+      if code == SQLITE_ERROR { error.code = .damaged }
+      throw error
+    }
     let statement = Statement(compiled, connection: self)
     statements[key] = statement
     return statement

@@ -6,6 +6,7 @@ final class ConnectionPool: @unchecked Sendable {
   private let limit: Int
   private var idle: [Connection] = []
   private var lent = 0
+  private var adopted: Connection?
 
   init(limit: Int, open: @escaping () throws -> Connection) {
     self.limit = limit
@@ -43,9 +44,19 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-  /// Adds a connection that is open already.
-  func adopt(_ connection: Connection) { monitor.withLock { idle.append(connection) } }
+  /// Adds a connection that is open already, and that may write: it is closed last, and takes the log along.
+  func adopt(_ connection: Connection) {
+    monitor.withLock {
+      idle.append(connection)
+      adopted = connection
+    }
+  }
 
   /// Closes the connections that are not lent.
-  func drain() { monitor.withLock { idle.removeAll() } }
+  func drain() {
+    monitor.withLock {
+      idle.removeAll()
+      adopted = nil
+    }
+  }
 }

@@ -15,7 +15,9 @@ extension Database {
       database.adopt(connection, asWriter: true)
       return database
     }
-    guard !path.isEmpty, !path.utf8.contains(0) else { throw SatchelError(.invalid, "path: empty, or holds a NUL") }
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw SatchelError(.invalid, "path: empty, or holds a NUL")
+    }
     do {
       return try openFile(path, options, migrator, setAside: nil)
     } catch let error as SatchelError where options.setsAside && !options.isReadOnly && error.isAboutContent {
@@ -48,7 +50,8 @@ extension Database {
     let isOld = version < migrator.newest
     if isOld {
       guard !options.isReadOnly else {
-        throw SatchelError(.readOnly, "\(path): of an older schema, which opening to read only cannot bring up to date")
+        throw SatchelError(
+          .readOnly, "\(path): of an older schema, which opening to read only cannot bring up to date")
       }
       try configureWriter(connection, options)
       try claim(connection, migrator, options)
@@ -69,16 +72,26 @@ extension Database {
 
   /// Makes the file ours before the first table: its owner and page layout cannot change later.
   private static func claim(_ connection: Connection, _ migrator: Migrator, _ options: StoreOptions) throws {
-    if try connection.number("PRAGMA application_id") != StoreFile.applicationID {
-      try connection.execute(
-        """
-        PRAGMA page_size = 4096;
-        PRAGMA auto_vacuum = INCREMENTAL;
-        PRAGMA application_id = \(StoreFile.applicationID);
-        PRAGMA journal_mode = WAL;
-        """)
+    // SQLite does not wait where two make the same file: it says at once that the other is busy.
+    let start = Clock.steadyMilliseconds
+    while true {
+      do {
+        if try connection.number("PRAGMA application_id") != StoreFile.applicationID {
+          try connection.execute(
+            """
+            PRAGMA page_size = 4096;
+            PRAGMA auto_vacuum = INCREMENTAL;
+            PRAGMA application_id = \(StoreFile.applicationID);
+            """)
+        }
+        // Each time: whoever claimed the file may have come no further.
+        try connection.execute("PRAGMA journal_mode = WAL")
+        return try migrator.migrate(connection)
+      } catch let error as SatchelError where error.code == .busy {
+        guard Clock.steadyMilliseconds - start < Int64(options.busyTimeout) else { throw error }
+        usleep(10_000)
+      }
     }
-    try migrator.migrate(connection)
   }
 
   private static func connect(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
@@ -89,7 +102,18 @@ extension Database {
 
   private static func open(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
     let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-    return try Connection(path: path, flags: flags, busyTimeout: options.busyTimeout)
+    let connection = try Connection(path: path, flags: flags, busyTimeout: options.busyTimeout)
+    guard options.isReadOnly, path != ":memory:" else { return connection }
+    do {
+      _ = try connection.number("PRAGMA schema_version")
+      return connection
+    } catch let error as SatchelError where error.code == .readOnly || error.code == .io {
+      // A log that holds something needs its index, which cannot be made here.
+      if StoreFile.hasLog(path) { throw error }
+    }
+    // In a directory that cannot be written there is no place for the index of a log. Without a log, and where
+    // nobody can make one, the file is all there is.
+    return try Connection(path: path, flags: flags, busyTimeout: options.busyTimeout, isImmutable: true)
   }
 
   /// Settings of the connection that writes, as measured: a larger log before it is copied back. No memory map:

@@ -19,11 +19,12 @@ package final class Database: @unchecked Sendable {
   private let readers: ConnectionPool
   private let gate = Gate()
   private let hasLearnedTime = Atomic(false)
+  private let hasToldExpiry = Atomic(false)
   private let openConnection: @Sendable (_ readOnly: Bool) throws -> Connection
   /// Runs before the writer closes, as its last transaction; set once, while opening.
   package var beforeClose: ((Transaction) throws -> Void)?
   /// Whether that has work to do even when nothing was written.
-  package var hasClosingWork: (() -> Bool)?
+  package var hasClosingWork: ((Connection) throws -> Bool)?
 
   /// Opens or makes a store; `Database.open` examines the file first.
   init(
@@ -46,7 +47,7 @@ package final class Database: @unchecked Sendable {
   /// Runs `body` on one consistent state of the store. Inside `write` of the same thread it sees what was
   /// written so far.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try gate.pass {
+    try pass {
       if isMemory || writing.isHeldByCaller {
         return try writing.withLock { try body(openWriter()) }
       }
@@ -67,15 +68,19 @@ package final class Database: @unchecked Sendable {
     return clock.now()
   }
 
+  /// Notes that something was told to have expired by now: closing keeps the time, so that a clock that is set
+  /// back afterwards does not make it fresh again.
+  package func noteExpiry() { hasToldExpiry.store(true, ordering: .relaxed) }
+
   // MARK: Writing
 
   /// Runs `body` in a transaction, and tells its changes once it is committed. Inside `write` of the same
   /// thread it is a savepoint: its failure undoes only itself.
   package func write<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-    try gate.pass {
+    try pass {
       guard !options.isReadOnly else { throw SatchelError(.readOnly, "\(path): opened to read only") }
       var told: [Change] = []
-      let result: Result = try writing.withOwnedLock {
+      let result: Result = try writing.withOwnedLock(within: patience) {
         if let outer = current { return try outer.nested(body) }
         let connection = try openWriter()
         let transaction = try Transaction.begin(on: connection, clock: clock, writer: identity)
@@ -94,11 +99,18 @@ package final class Database: @unchecked Sendable {
   package func maintain(_ body: (Connection) throws -> Void) throws {
     try gate.pass {
       guard !options.isReadOnly else { return }
-      try writing.withOwnedLock {
+      try writing.withOwnedLock(within: patience) {
         guard current == nil else { return }
         try body(openWriter())
       }
     }
+  }
+
+  private var patience: Int { max(0, Int(options.busyTimeout)) }
+
+  /// Through the gate; a call inside a write of the same thread is through already, also while it closes.
+  private func pass<Result>(_ body: () throws -> Result) throws -> Result {
+    writing.isHeldByCaller ? try body() : try gate.pass(body)
   }
 
   private func openWriter() throws -> Connection {
@@ -134,19 +146,29 @@ package final class Database: @unchecked Sendable {
     changes.stop()
     var failure: (any Error)?
     writing.withLock {
-      if !options.isReadOnly, let beforeClose, writer != nil || hasClosingWork?() == true {
+      if !options.isReadOnly, let beforeClose, writer != nil || needsWriterToClose {
         do {
           let connection = try openWriter()
           let transaction = try Transaction.begin(on: connection, clock: clock, writer: identity)
-          try transaction.finish(beforeClose)
+          try transaction.finish { transaction in
+            try beforeClose(transaction)
+            if hasToldExpiry.load(ordering: .relaxed) { transaction.keepTime() }
+          }
         } catch { failure = error }
       }
-      writer = nil
       beforeClose = nil
       hasClosingWork = nil
+      // The readers first: only a connection that may write takes the log along when it is the last.
+      readers.drain()
+      writer = nil
     }
-    readers.drain()
     if let failure { throw failure }
+  }
+
+  private var needsWriterToClose: Bool {
+    if hasToldExpiry.load(ordering: .relaxed) { return true }
+    guard let hasClosingWork else { return false }
+    return (try? readers.withConnection(hasClosingWork)) ?? false
   }
 
   deinit { try? close() }

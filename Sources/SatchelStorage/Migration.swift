@@ -23,6 +23,11 @@ struct Migrator {
     do {
       let version = try connection.number("PRAGMA user_version")
       try refuseNewer(version, path: connection.path)
+      let isNew = try connection.number("SELECT count(*) FROM sqlite_schema") == 0
+      guard version > 0 || version == 0 && isNew else {
+        throw SatchelError(
+          .damaged, "\(connection.path): has tables, but its schema is of version \(version)")
+      }
       for migration in migrations.sorted(by: { $0.version < $1.version }) where migration.version > version {
         try connection.execute(migration.sql)
         try connection.execute("PRAGMA user_version = \(migration.version)")

@@ -28,6 +28,32 @@ package final class Monitor: @unchecked Sendable {
   package func lock() { pthread_mutex_lock(mutex) }
   package func unlock() { pthread_mutex_unlock(mutex) }
 
+  /// Takes the lock if that is possible within so long.
+  package func lock(milliseconds: Int) -> Bool {
+    #if canImport(Darwin)
+      // No pthread_mutex_timedlock there.
+      var left = milliseconds
+      while pthread_mutex_trylock(mutex) != 0 {
+        guard left > 0 else { return false }
+        left -= 5
+        usleep(5000)
+      }
+      return true
+    #else
+      var until = Self.time(in: milliseconds)
+      return pthread_mutex_timedlock(mutex, &until) == 0
+    #endif
+  }
+
+  private static func time(in milliseconds: Int) -> timespec {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    let nanoseconds = time.tv_nsec + (milliseconds % 1000) * 1_000_000
+    time.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
+    time.tv_nsec = nanoseconds % 1_000_000_000
+    return time
+  }
+
   package func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
     lock()
     defer { unlock() }
@@ -39,11 +65,7 @@ package final class Monitor: @unchecked Sendable {
 
   /// As `wait()`, for at most so long.
   package func wait(milliseconds: Int) {
-    var until = timespec()
-    clock_gettime(CLOCK_REALTIME, &until)
-    let nanoseconds = until.tv_nsec + (milliseconds % 1000) * 1_000_000
-    until.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
-    until.tv_nsec = nanoseconds % 1_000_000_000
+    var until = Self.time(in: milliseconds)
     pthread_cond_timedwait(condition, mutex, &until)
   }
 
@@ -53,8 +75,12 @@ package final class Monitor: @unchecked Sendable {
 
 extension Monitor {
   /// As `withLock`, and marks the calling thread as the owner meanwhile.
-  package func withOwnedLock<Result>(_ body: () throws -> Result) rethrows -> Result {
-    lock()
+  ///
+  /// - Throws: `.busy` when another thread keeps the lock for longer than so many milliseconds.
+  package func withOwnedLock<Result>(within milliseconds: Int, _ body: () throws -> Result) throws -> Result {
+    guard lock(milliseconds: milliseconds) else {
+      throw SatchelError(.busy, "another thread has been writing for more than \(milliseconds) ms")
+    }
     defer { unlock() }
     owner.store(Self.callerIdentity, ordering: .relaxed)
     depth += 1

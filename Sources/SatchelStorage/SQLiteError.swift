@@ -11,8 +11,8 @@ extension SatchelError {
   private static func code(of sqlite: Int32) -> Code {
     switch sqlite & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED: .busy
-    case SQLITE_CORRUPT: .damaged
-    case SQLITE_NOTADB: .foreign
+    // StoreFile has seen whose file it is before SQLite was let near it: what SQLite then cannot read is ours.
+    case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
     case SQLITE_FULL: .full
     case SQLITE_READONLY, SQLITE_PERM: .readOnly
     case SQLITE_IOERR, SQLITE_CANTOPEN: .io

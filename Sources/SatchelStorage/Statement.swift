@@ -48,7 +48,8 @@ package final class Statement {
         handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.nothing,
         UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
     case .blob(let bytes):
-      code = sqlite3_bind_blob64(handle, index, bytes.baseAddress ?? UnsafeRawPointer(Self.nothing), UInt64(bytes.count), nil)
+      code = sqlite3_bind_blob64(
+        handle, index, bytes.baseAddress ?? UnsafeRawPointer(Self.nothing), UInt64(bytes.count), nil)
     }
     if code != SQLITE_OK { throw connection.error(code, "binding a value") }
   }
@@ -72,9 +73,15 @@ package final class Statement {
     }
   }
 
-  package func reset() { sqlite3_reset(handle) }
+  /// Ends the run, and lets go of what was bound: lent bytes must not be read again.
+  package func reset() {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
 
-  private var sql: String { sqlite3_sql(handle).map { "“\(String(cString: $0).prefix(60))…”" } ?? "a statement" }
+  private var sql: String {
+    sqlite3_sql(handle).map { "“\(String(cString: $0).prefix(60))…”" } ?? "a statement"
+  }
 
   // Columns of the current row. Bytes are valid until the statement steps on or is reset.
 

@@ -36,7 +36,9 @@ enum StoreFile {
     defer { close(descriptor) }
     let count = header.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, 100, 0) }
     let magic = Array("SQLite format 3\u{0}".utf8)
-    guard count >= magic.count, header.starts(with: magic) else { return .foreign("not a SQLite database") }
+    guard count > 0, header.prefix(count).starts(with: magic.prefix(count)) else {
+      return .foreign("not a SQLite database")
+    }
     guard count == 100 else { return .damaged("cut short inside its header") }
     return judge(header, size: Int64(status.st_size), hasLog: hasLog(path))
   }
@@ -54,10 +56,14 @@ enum StoreFile {
     }
     let owner = number(68)
     if owner == applicationID { return .store }
-    return owner == 0 && pages <= 1 ? .unclaimed : .foreign("a SQLite database that Satchel did not make")
+    // Our first page, before it says whose it is: ready for incremental vacuum (52), without schema (40) or
+    // version (60). A log beside it would be another program's.
+    let isFirstPage = size == pageSize && number(52) > 0 && number(40) == 0 && number(60) == 0 && !hasLog
+    return owner == 0 && isFirstPage ? .unclaimed : .foreign("a SQLite database that Satchel did not make")
   }
 
-  private static func hasLog(_ path: String) -> Bool {
+  /// Whether SQLite left a log with content beside the file.
+  static func hasLog(_ path: String) -> Bool {
     var status = stat()
     return stat(path + "-wal", &status) == 0 && status.st_size > 0
   }

@@ -11,6 +11,7 @@ package final class Transaction {
   private(set) var changes: [Change] = []
   private var undo: [() -> Void] = []
   private var level = 0
+  private var keepsTime = false
 
   private init(_ connection: Connection, now: Int64, revision: Int64, writer: Int64) {
     self.connection = connection
@@ -75,14 +76,19 @@ package final class Transaction {
     changes.append(Change(subject: subject, keys: keys, place: place, isOwn: true, revision: revision))
   }
 
+  /// Writes the transaction's time into the log, though nothing else may have changed.
+  func keepTime() { keepsTime = true }
+
   /// Says how to mend what is kept in memory, should the transaction fail.
   package func onFailure(_ step: @escaping () -> Void) { undo.append(step) }
 
   private func log() throws {
-    guard !changes.isEmpty else { return }
+    guard !changes.isEmpty || keepsTime else { return }
     let entries = changes.map { change -> JSONValue in
-      ["subject": .string(change.subject), "place": change.place.map { .string($0) } ?? .null,
-        "keys": .array(change.keys.map { .string($0) })]
+      [
+        "subject": .string(change.subject), "place": change.place.map { .string($0) } ?? .null,
+        "keys": .array(change.keys.map { .string($0) }),
+      ]
     }
     var text: [UInt8] = []
     try JSONValue.array(entries).write(into: &text)

@@ -37,12 +37,15 @@ package final class Worker: @unchecked Sendable {
 
   /// Gives up what waits, and waits for what is under way (unless called by it).
   package func stop() {
-    let thread = monitor.withLock {
+    let running = monitor.withLock { () -> SystemThread? in
       isStopped = true
       waiting = []
       monitor.signal()
-      return self.thread
+      // A thread may be joined only once, however often this is called.
+      guard let running = thread, !running.isCurrent else { return nil }
+      thread = nil
+      return running
     }
-    if let thread, !thread.isCurrent { thread.join() }
+    running?.join()
   }
 }

@@ -17,14 +17,17 @@ jail=$(mktemp -d)
 trap 'rm -rf "$jail"' EXIT
 trap 'exit 1' INT TERM
 
-# What every manylinux system has, and what the interpreter itself needs; all else stays outside.
-allowed='^(ld-linux|libc|libm|libdl|libpthread|librt|libutil|libgcc_s|libstdc\+\+|libpython|libffi)[-0-9._a-z]*so'
+# What the wheel brings along must not come from here; what every manylinux system has may.
+carried='^lib(jansson|sqlite3|utf8proc|nettle|satchel)'
+system='^(ld-linux|libc|libm|libdl|libpthread|librt|libutil|libgcc_s|libstdc\+\+)[-0-9._a-z]*so'
 
-# Copies the libraries that a file asks for to the same paths in the root, as far as they are allowed.
+# carry_needs FILE PATTERN: copies the libraries that FILE asks for to the same paths in the root, as far as
+# their names match.
 carry_needs() {
   ldd "$1" | grep -o '/[^ ]*' | while read -r needed; do
     case $needed in "$jail"/*) continue ;; esac
-    basename "$needed" | grep -Eq "$allowed" || continue
+    name=$(basename "$needed")
+    if echo "$name" | grep -Eq "$carried" || ! echo "$name" | grep -Eq "$2"; then continue; fi
     mkdir -p "$jail$(dirname "$needed")"
     cp -L "$needed" "$jail$needed"
   done
@@ -36,17 +39,17 @@ modules=$("$python" -c 'import os; print(os.path.dirname(os.path.realpath(os.__f
 
 mkdir -p "$jail/tmp" "$jail$modules" "$jail$(dirname "$interpreter")"
 cp "$interpreter" "$jail$interpreter"
-carry_needs "$interpreter"
+carry_needs "$interpreter" .
 tar cf - -C "$modules" --exclude=site-packages --exclude=dist-packages --exclude=./test --exclude=idlelib \
   --exclude=ensurepip --exclude=__pycache__ --exclude='config-*' --exclude='_sqlite3.*' . |
   tar xf - -C "$jail$modules"
 for module in "$modules"/lib-dynload/_ctypes.*.so; do
-  [ ! -f "$module" ] || carry_needs "$module"
+  [ ! -f "$module" ] || carry_needs "$module" .
 done
 
 PIP_ROOT_USER_ACTION=ignore "$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-compile \
   --target "$jail/site" "$wheel"
-carry_needs "$jail/site/satchel/libsatchel.so"
+carry_needs "$jail/site/satchel/libsatchel.so" "$system"
 cp "$here/inside.py" "$jail/inside.py"
 
 enter=$(command -v chroot || echo /usr/sbin/chroot)

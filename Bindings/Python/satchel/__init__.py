@@ -31,8 +31,9 @@ from satchel.errors import (
     ReadOnly,
     SatchelError,
 )
+from satchel.observer import Observer
 from satchel.session import Session
-from satchel.store import Observer, Store, library_version, open
+from satchel.store import Store, library_version, open
 from satchel.values import (
     Change,
     Entity,

@@ -16,6 +16,7 @@ from satchel._handle import Handle, check, json_answer
 from satchel._library import library
 from satchel.catalogue import Catalogue
 from satchel.errors import InvalidArgument
+from satchel.observer import Observer
 from satchel.values import Change, Finding, StoreInfo, record_from
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from satchel.session import Session
 
-__all__ = ["Observer", "Store", "library_version", "open"]
+__all__ = ["Store", "library_version", "open"]
 
 # The stores to be closed at exit; list() of its values is atomic, which a WeakSet's iteration is not.
 _open_stores: Dict[int, weakref.ref[Store]] = {}
@@ -64,45 +65,6 @@ def open(
     Open a store after ``fork``: in the child, one that was opened before is closed.
     """
     return Store(path, clock, read_only, set_aside, durability, busy_timeout)
-
-
-class Observer:
-    """A subscription to a store's changes, made by :meth:`Store.observe`; ends with :meth:`close`."""
-
-    __slots__ = ("__weakref__", "_family", "_handle", "_owner")
-
-    def __init__(self, handle: Handle, owner: int, family: Set[Observer]) -> None:
-        self._handle = handle
-        self._owner = owner
-        self._family = family
-        family.add(self)
-
-    @property
-    def closed(self) -> bool:
-        """Whether it has ended."""
-        return self._handle.closed
-
-    def close(self) -> None:
-        """Ends the subscription; a second time, and from the callback itself, is fine."""
-        pointer = self._handle.give_away()
-        self._family.discard(self)
-        if pointer is None:
-            return
-        if _callbacks.is_running(self._owner):
-            _callbacks.elsewhere(library.satchel_observer_free, pointer)
-        else:
-            library.satchel_observer_free(pointer)
-
-    def __enter__(self) -> Observer:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        self.close()
 
 
 class Store:

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Satchel
+
+/// `satchel catalogue show`: what is stored, from the places down to one section's content.
+struct CatalogueShow: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show the places, the sections of a location, or the content of a section.",
+    discussion: """
+      Without a location, the places that content was delivered for, the latest first. With one, the headers of \
+      what a person there would see offline: from the place itself, or from the one that shares the most with it.
+
+        satchel catalogue show guide.satchel
+        satchel catalogue show guide.satchel --location '{"country_code": "PT", "locality": "Porto"}'
+        satchel catalogue show guide.satchel --location '{"country_code": "PT"}' --section facts
+
+      Expired entities stay in a section's content, and are named.
+
+      Exit codes: 0 shown; 1 nothing is stored for it; 2 could not run.
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(help: LocationArgument.help, transform: LocationArgument.init)
+  var location: LocationArgument?
+
+  @Option(help: "Show the content of this section; needs --location.")
+  var section: String?
+
+  @Flag(help: "Take the sections of all places that share a level with the location.")
+  var union = false
+
+  func validate() throws {
+    if location == nil, section != nil || union {
+      throw ValidationError("--section and --union need a --location")
+    }
+  }
+
+  func run() throws {
+    let store = try arguments.open()
+    defer { try? store.close() }
+    guard let location = location?.location else { return try showContexts(store) }
+    if let section { return try show(section, at: location, in: store.catalogue) }
+    try showSections(at: location, in: store.catalogue)
+  }
+
+  private func showContexts(_ store: Satchel) throws {
+    let contexts = try store.catalogue.contexts()
+    if arguments.json {
+      try Terminal.print(json: .array(contexts.map(\.json)))
+    } else if contexts.isEmpty {
+      Terminal.complain("\(arguments.store): nothing is stored")
+    } else {
+      let active = try store.catalogue.activeLocation()
+      let rows = contexts.map { context in
+        [
+          Terminal.time(context.updatedAt), Terminal.count(context.sectionCount, "section"),
+          Terminal.count(context.entityCount, "entity", "entities"),
+          name(context.location) + (context.location == active ? "  (active)" : ""),
+        ]
+      }
+      print(Terminal.table(rows))
+    }
+    if contexts.isEmpty { throw Terminal.attention }
+  }
+
+  private func showSections(at location: Location, in catalogue: Catalogue) throws {
+    let headers = try catalogue.sections(at: location, union: union)
+    if arguments.json {
+      try Terminal.print(json: .array(headers.map(\.json)))
+    } else if headers.isEmpty {
+      Terminal.complain("nothing is stored for \(name(location))")
+    } else {
+      let rows = headers.map { header in
+        [
+          header.section, Terminal.count(header.entityCount, "entity", "entities"), "by \(header.level.name)",
+          Terminal.time(header.updatedAt), header.displayTitle ?? "",
+        ]
+      }
+      print(Terminal.table(rows))
+    }
+    if headers.isEmpty { throw Terminal.attention }
+  }
+
+  private func show(_ section: String, at location: Location, in catalogue: Catalogue) throws {
+    let found = try catalogue.load(section, at: location, allowExpired: true, union: union)
+    guard let found else {
+      if arguments.json { try Terminal.print(json: .null) }
+      Terminal.complain("no section \(section) is stored for \(name(location))")
+      throw Terminal.attention
+    }
+    if arguments.json { return try Terminal.print(json: json(found)) }
+    print("\(found.header.displayTitle ?? section), by \(found.header.level.name)")
+    if !found.expired.isEmpty { print("expired: \(found.expired.joined(separator: ", "))") }
+    if !found.missing.isEmpty { print("missing: \(found.missing.joined(separator: ", "))") }
+    print(try found.content.pretty())
+  }
+
+  private func json(_ section: Section) -> JSONValue {
+    var json = section.header.json.objectValue ?? JSONObject()
+    json["missing"] = .array(section.missing.map { .string($0) })
+    json["expired"] = .array(section.expired.map { .string($0) })
+    json["content"] = section.content
+    return .object(json)
+  }
+
+  /// The key that names the place best, and its coordinates where it has them.
+  private func name(_ location: Location) -> String {
+    let texts = location.keys.map(\.text)
+    guard location.key(.coordinate) != nil, texts.count > 1 else { return texts.first ?? "" }
+    return "\(texts[1])  \(texts[0])"
+  }
+}

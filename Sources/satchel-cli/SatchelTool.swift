@@ -1,0 +1,42 @@
+import ArgumentParser
+import Satchel
+
+/// The tool itself: its subjects, and what `satchel --help` says.
+struct SatchelTool: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "satchel",
+    abstract: "Look into a Satchel store, and keep it small and sound.",
+    discussion: """
+      A store is one SQLite file that an app keeps its offline content in. The tool reads it while the app \
+      runs; only "prune" writes.
+
+        satchel catalogue show guide.satchel
+        satchel catalogue plan guide.satchel --location '{"country_code": "PT", "locality": "Porto"}'
+        satchel store check guide.satchel
+
+      Exit codes: 0 all is well; 1 something was found that wants attention, or nothing was found that was \
+      asked for (each command says which); 2 the command could not run, and a line on the standard error says why.
+
+      With --json each command prints one line of JSON instead of text.
+
+      Completion for a shell: satchel --generate-completion-script bash (or zsh, or fish).
+      """,
+    version: Satchel.version,
+    subcommands: [CatalogueCommand.self, StoreCommand.self])
+}
+
+/// `satchel catalogue`.
+struct CatalogueCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "catalogue",
+    abstract: "The content of a store, scoped to places.",
+    subcommands: [CatalogueShow.self, CataloguePlan.self, CataloguePrune.self])
+}
+
+/// `satchel store`.
+struct StoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "store",
+    abstract: "The store as a file.",
+    subcommands: [StoreCheck.self, StoreInfo.self])
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import Satchel
+
+/// What every command takes: a store, and how to answer.
+struct StoreArguments: ParsableArguments {
+  @Argument(help: "The store's file.", completion: .file())
+  var store: String
+
+  @Flag(help: "Print JSON, on one line.")
+  var json = false
+
+  /// Opens the store; a file that does not exist is never made.
+  ///
+  /// - Parameter writing: whether the command changes the store
+  func open(writing: Bool = false) throws -> Satchel {
+    guard access(store, F_OK) == 0 else { throw SatchelError(.notFound, "\(store): does not exist") }
+    var options = StoreOptions()
+    options.isReadOnly = !writing
+    return try Satchel(path: store, options: options)
+  }
+}
+
+/// A location as it stands on a command line.
+struct LocationArgument: ExpressibleByArgument {
+  let location: Location
+
+  init?(argument: String) { nil }
+
+  init(_ text: String) throws {
+    do {
+      location = try Location(json: JSONValue(parsing: text))
+    } catch {
+      throw ValidationError("--location: \(error)")
+    }
+  }
+
+  static let help = ArgumentHelp(
+    "A location: JSON with latitude, longitude, sublocality, locality, admin_area, country_code.",
+    valueName: "json")
+}

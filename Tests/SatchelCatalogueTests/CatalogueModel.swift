@@ -1,0 +1,261 @@
+import Satchel
+
+/// What a catalogue has to do, said with plain dictionaries and without a thought for cost. Written from the
+/// rules, not from the library, to hold the library against it. Of the library it uses keys of places and JSON.
+struct CatalogueModel {
+  struct Variant: Hashable {
+    var id: String
+    var scope: Int
+    var place: String
+  }
+
+  /// Content with entities taken out.
+  indirect enum Node: Equatable {
+    case plain(String)
+    case array([Node])
+    case object([Member])
+    case entity(id: String, scope: Int)
+
+    struct Member: Equatable {
+      var key: String
+      var node: Node
+    }
+
+    var holdsEntity: Bool {
+      switch self {
+      case .plain: false
+      case .array(let nodes): nodes.contains(where: \.holdsEntity)
+      case .object(let members): members.contains(where: \.node.holdsEntity)
+      case .entity: true
+      }
+    }
+  }
+
+  struct Stored {
+    var content: Node?
+    var expires: Int64
+  }
+
+  struct Section {
+    var name: String
+    var skeleton: Node
+    /// Entities, and the narrowest scope of each and of what it is nested in.
+    var entities: [(variant: Variant, scope: Int)]
+    var updated: Int64
+  }
+
+  struct Context {
+    var keys: [Int: String]
+    var order: Int
+    var sections: [Section] = []
+  }
+
+  struct Answer: Equatable {
+    var content: String
+    var missing: Set<String>
+    var expired: Set<String>
+    /// Entities that are being written, while it is made.
+    fileprivate var open: Set<Variant> = []
+
+    init(content: String, missing: Set<String>, expired: Set<String>) {
+      (self.content, self.missing, self.expired) = (content, missing, expired)
+    }
+  }
+
+  struct Serving {
+    var context: Context
+    var scopes: Set<Int>
+    var keys: [Int: String]
+    var level: Int
+    var isExact: Bool
+  }
+
+  var now: Int64
+  var variants: [Variant: Stored] = [:]
+  var contexts: [Context] = []
+  private var order = 0
+
+  init(now: Int64) { self.now = now }
+
+  static func keys(_ location: Location) -> [Int: String] {
+    Dictionary(uniqueKeysWithValues: location.keys.map { ($0.level.rawValue, $0.identity) })
+  }
+
+  private func place(_ scope: Int, _ keys: [Int: String]) -> String? { scope == 0 ? "" : keys[scope] }
+
+  // MARK: Deliveries
+
+  struct Counts: Equatable {
+    var saved = 0
+    var updated = 0
+    var reused = 0
+  }
+
+  mutating func deliver(
+    _ sections: [(name: String, content: JSONValue)], at location: Location, keepsFresh: Bool
+  ) -> [Counts] {
+    let keys = Self.keys(location)
+    order += 1
+    let index = contexts.firstIndex { $0.keys == keys } ?? contexts.count
+    if index == contexts.count { contexts.append(Context(keys: keys, order: order)) }
+    contexts[index].order = order
+    var all: [Counts] = []
+    for (name, content) in sections {
+      var counts = Counts()
+      var entities: [(variant: Variant, scope: Int)] = []
+      let skeleton = take(content, keys, 0, keepsFresh, &counts, &entities)
+      let section = Section(name: name, skeleton: skeleton, entities: entities, updated: now)
+      if let position = contexts[index].sections.firstIndex(where: { $0.name == name }) {
+        contexts[index].sections[position] = section
+      } else {
+        contexts[index].sections.append(section)
+      }
+      all.append(counts)
+    }
+    return all
+  }
+
+  private mutating func take(
+    _ value: JSONValue, _ keys: [Int: String], _ outer: Int, _ keepsFresh: Bool, _ counts: inout Counts,
+    _ entities: inout [(variant: Variant, scope: Int)]
+  ) -> Node {
+    switch value {
+    case .array(let elements):
+      return .array(elements.map { take($0, keys, outer, keepsFresh, &counts, &entities) })
+    case .object(let object):
+      var variant: Variant?
+      if let tag = object["_storage"], let id = tag["entity_id"]?.stringValue,
+        let scope = tag["scope"]?.stringValue.flatMap(Scope.init(name:))?.rawValue
+      {
+        variant = place(scope, keys).map { Variant(id: id, scope: scope, place: $0) }
+      }
+      let narrowest = max(outer, variant?.scope ?? 0)
+      let members = object.filter { $0.key != "_storage" }.map {
+        Node.Member(key: $0.key, node: take($0.value, keys, narrowest, keepsFresh, &counts, &entities))
+      }
+      guard let variant else { return .object(members) }
+      let hours = object["_storage"]?["ttl_hours"]?.doubleValue ?? 168
+      let new = Stored(content: .object(members), expires: now + Int64((hours * 3_600_000).rounded()))
+      let old = variants[variant]
+      if let old, old.content != nil, keepsFresh, old.expires > now {
+        counts.reused += 1
+      } else {
+        if let content = old?.content {
+          if content == new.content { counts.reused += 1 } else { counts.updated += 1 }
+        } else {
+          counts.saved += 1
+        }
+        variants[variant] = new
+      }
+      entities.append((variant, narrowest))
+      return .entity(id: variant.id, scope: variant.scope)
+    default: return .plain((try? value.text) ?? "?")
+    }
+  }
+
+  mutating func prune() -> Int {
+    var count = 0
+    for (variant, stored) in variants where stored.content != nil && stored.expires <= now {
+      variants[variant]?.content = nil
+      count += 1
+    }
+    return count
+  }
+
+  // MARK: Coming back
+
+  func serving(_ location: Location) -> Serving? {
+    let keys = Self.keys(location)
+    if let own = contexts.first(where: { $0.keys == keys }) {
+      return Serving(
+        context: own, scopes: Set(0...5), keys: keys, level: keys.keys.max() ?? 0, isExact: true)
+    }
+    for level in keys.keys.sorted(by: >) {
+      let sharing = contexts.filter { $0.keys[level] == keys[level] }
+      guard let latest = sharing.max(by: { $0.order < $1.order }) else { continue }
+      if keys.count == 1, level == 5 {
+        return Serving(context: latest, scopes: Set(0...5), keys: latest.keys, level: 5, isExact: true)
+      }
+      let scopes = Set(1...5).filter { keys[$0] != nil && keys[$0] == latest.keys[$0] }
+      return Serving(context: latest, scopes: scopes.union([0]), keys: keys, level: level, isExact: false)
+    }
+    return nil
+  }
+
+  func headers(_ location: Location) -> [String] {
+    guard let serving = serving(location) else { return [] }
+    return serving.context.sections.compactMap { section in
+      let count = section.entities.filter { serving.scopes.contains($0.scope) }.count
+      guard serving.scopes.count == 6 || count > 0 else { return nil }
+      return "\(section.name) \(count) \(section.updated) \(serving.level)"
+    }
+  }
+
+  func plan(_ location: Location) -> [String] {
+    guard let serving = serving(location) else { return [] }
+    return serving.context.sections.compactMap { section in
+      let seen = section.entities.filter { serving.scopes.contains($0.scope) }
+      guard serving.scopes.count == 6 || !seen.isEmpty else { return nil }
+      let words = seen.map { entity -> String in
+        guard let stored = variants[entity.variant], stored.content != nil else {
+          return "missing \(entity.variant.id)"
+        }
+        return (stored.expires <= now ? "expired " : "fresh ") + entity.variant.id
+      }
+      return "\(section.name): \(Set(words).sorted())"
+    }
+  }
+
+  func load(_ name: String, _ location: Location, allowExpired: Bool) -> Answer? {
+    guard let serving = serving(location),
+      let section = serving.context.sections.first(where: { $0.name == name }),
+      serving.scopes.count == 6 || section.entities.contains(where: { serving.scopes.contains($0.scope) })
+    else { return nil }
+    var answer = Answer(content: "", missing: [], expired: [])
+    let isHome = serving.scopes.count == 6
+    answer.content = fill(section.skeleton, serving, !isHome, allowExpired, true, &answer) ?? "null"
+    return answer
+  }
+
+  /// The text of a node; nil when it must not show.
+  private func fill(
+    _ node: Node, _ serving: Serving, _ containersOnly: Bool, _ allowExpired: Bool, _ isSkeleton: Bool,
+    _ answer: inout Answer
+  ) -> String? {
+    switch node {
+    case .plain(let text): return text
+    case .array(let nodes):
+      let shown = nodes.filter { !containersOnly || $0.holdsEntity }
+      return "["
+        + shown.compactMap { fill($0, serving, containersOnly, allowExpired, isSkeleton, &answer) }
+        .joined(separator: ",") + "]"
+    case .object(let members):
+      let parts = members.filter { !containersOnly || $0.node.holdsEntity }.compactMap { member -> String? in
+        let text = fill(member.node, serving, containersOnly, allowExpired, isSkeleton, &answer)
+        let key = (try? JSONValue.string(member.key).text) ?? "?"
+        return text.map { "\(key):\($0)" }
+      }
+      return "{" + parts.joined(separator: ",") + "}"
+    case .entity(let id, let scope):
+      guard let place = place(scope, serving.keys), !isSkeleton || serving.scopes.contains(scope) else {
+        return nil
+      }
+      let variant = Variant(id: id, scope: scope, place: place)
+      guard let stored = variants[variant], let content = stored.content else {
+        if serving.scopes.contains(scope) { answer.missing.insert(id) }
+        return nil
+      }
+      if stored.expires <= now {
+        answer.expired.insert(id)
+        if !allowExpired { return nil }
+      }
+      // Deliveries may have put two entities into each other: the inner one cannot be had.
+      guard answer.open.insert(variant).inserted else {
+        answer.missing.insert(id)
+        return nil
+      }
+      defer { answer.open.remove(variant) }
+      return fill(content, serving, false, allowExpired, false, &answer)
+    }
+  }
+}
