@@ -1,0 +1,98 @@
+"""A travel guide that works offline.
+
+Takes in what a backend sent for some hundred towns, goes offline, and shows what a traveller sees.
+Usage: guide.py places.jsonl
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import satchel
+
+FILE = Path("guide.satchel")
+PORTO = {
+    "latitude": 41.14961,
+    "longitude": -8.61099,
+    "locality": "Porto",
+    "admin_area": "Porto",
+    "country_code": "PT",
+}
+JOURNEY = {
+    "Porto": PORTO,
+    "Porto, 20 metres on": PORTO | {"latitude": 41.14979},
+    "Singapore": {"locality": "Singapore", "admin_area": "Central Singapore", "country_code": "SG"},
+    "A town in Portugal, never visited": {"locality": "Piódão", "admin_area": "Beira", "country_code": "PT"},
+}
+
+# In Unix milliseconds; the store asks for it, so that a day can pass here.
+today = time.time_ns() // 1_000_000
+
+
+def open_guide() -> satchel.Store:
+    return satchel.open(FILE, clock=lambda: today)
+
+
+def milliseconds_since(start: float) -> float:
+    return (time.perf_counter() - start) * 1000
+
+
+def take_in(store: satchel.Store, deliveries: list[bytes]) -> None:
+    """Takes in deliveries; each is on the disk when its call returns."""
+    start = time.perf_counter()
+    receipts = [receipt for delivery in deliveries for receipt in store.catalogue.deliver(delivery)]
+    took = milliseconds_since(start)
+    print(f"Took in {len(deliveries)} deliveries in {took:.3f} ms; each was on the disk before the next.")
+    print(f"{sum(each.shared_bytes for each in receipts)} bytes of them were stored once instead of again.")
+
+
+def visit(store: satchel.Store, title: str, location: dict) -> None:
+    """Shows a place as a screen would: the headers first, then each section's content."""
+    start = time.perf_counter()
+    headers = store.catalogue.sections(location)
+    print(f"\n{title}: headers in {milliseconds_since(start):.3f} ms")
+    for header in headers:
+        start = time.perf_counter()
+        # Old is better than nothing, offline.
+        section = store.catalogue.load(location, header.section, allow_expired=True)
+        print(
+            f"  {milliseconds_since(start):.3f} ms  {header.section:<7}  entities {header.entity_count:2}, "
+            f"expired {len(section.expired)}, by {section.level:<10}  {header.display_title}"
+        )
+
+
+def show_plan(store: satchel.Store, when: str) -> None:
+    """What there is to fetch for Porto, counted over its sections."""
+    plans = store.catalogue.plan(PORTO).values()
+    fresh, expired, missing = (
+        sum(len(getattr(plan, kind)) for plan in plans) for kind in ("fresh", "expired", "missing")
+    )
+    print(f"  {when:<15} {fresh} fresh, {expired} expired, {missing} missing")
+
+
+def main() -> None:
+    global today
+    if len(sys.argv) != 2:
+        sys.exit("Usage: guide.py places.jsonl")
+    with open_guide() as store:
+        take_in(store, Path(sys.argv[1]).read_bytes().splitlines())
+
+    print("\nOffline from here on.")
+    with open_guide() as store:
+        for title, location in JOURNEY.items():
+            visit(store, title, location)
+
+        print("\nA day passes. What is there to fetch for Porto?")
+        show_plan(store, "before")
+        today += 25 * 3600 * 1000
+        show_plan(store, "a day later")
+        visit(store, "Porto, still readable", PORTO)
+
+        receipt = store.catalogue.prune()
+        print(f"\nPruned {receipt.entities} expired entities, {receipt.bytes} bytes.")
+        show_plan(store, "after pruning")
+    FILE.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,12 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+  name: "guide",
+  platforms: [.macOS(.v15)],
+  // An app would write: .package(url: "https://…/Satchel", from: "0.1.0")
+  dependencies: [.package(name: "Satchel", path: "../..")],
+  targets: [
+    .executableTarget(name: "guide", dependencies: [.product(name: "Satchel", package: "Satchel")])
+  ]
+)
