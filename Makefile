@@ -86,11 +86,16 @@ $(STAGED): $(SOURCES)
 
 ##@ Test
 
-TESTS := test-swift test-c test-python test-examples test-install test-docs
+TESTS := test-swift test-tool test-c test-python test-examples test-install test-docs
 
 .PHONY: test-swift
 test-swift: setup ## The Swift suites
 	@$(call log,$@,swift test --scratch-path .build-test $(STRICT))
+
+.PHONY: test-tool
+test-tool: setup lib ## The command-line tool, as a person uses it
+	@swift build --scratch-path .build-test $(STRICT) --product satchel-cli
+	@$(call log,$@,Tests/tool/run.sh .build-test/debug/satchel-cli)
 
 .PHONY: test-c
 test-c: setup-tests lib ## The C programs against the release library, valgrind and kill -9 included

@@ -514,8 +514,9 @@ SATCHEL_API satchel_status satchel_catalogue_active_location(
 
 /** What to remove; start from SATCHEL_PRUNE_OPTIONS_INIT, which removes what
  *  has expired. section, scope and location narrow what `expired` and
- *  `unreferenced` take; when both of these are false, everything that the
- *  narrowing names goes. */
+ *  `unreferenced` take. When both of these are false, everything that the
+ *  narrowing names goes: sections with what only they refer to, or, with a
+ *  scope, the content of their entities of that scope. */
 typedef struct satchel_prune_options {
     size_t size;
     /** Content of entities that have expired. */
@@ -532,8 +533,9 @@ typedef struct satchel_prune_options {
      *  entities that only they refer to; negative for none. The active
      *  location's context stays. */
     int64_t contexts_unused_for_ms;
-    /** Then, while the store holds more than this: what expired, then whole
-     *  contexts, the least recently used first; negative for no budget. */
+    /** Then, while the whole store holds more bytes than this: what expired,
+     *  what nothing refers to, then whole contexts, the least recently used
+     *  first; negative for no budget. */
     int64_t max_bytes;
 } satchel_prune_options;
 

@@ -48,7 +48,8 @@ public final class Satchel: Sendable {
   /// Facts for people: path, sizes, versions.
   public func info() throws -> JSONValue {
     [
-      "path": .string(path), "read_only": .bool(isReadOnly), "schema_version": .int(try database.schemaVersion),
+      "path": .string(path), "read_only": .bool(isReadOnly),
+      "schema_version": .int(try database.schemaVersion),
       "file_bytes": .int(database.fileBytes), "sqlite_version": .string(Database.sqliteVersion),
       "set_aside": setAsidePath.map { .string($0) } ?? .null,
     ]

@@ -7,7 +7,9 @@ extension satchel_bytes {
     if size == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
     guard let data else { throw SatchelError(.invalid, "\(name): data is NULL, size is \(size)") }
     // A size beyond Int.max arrives as a negative number.
-    guard size > 0, size <= Int.max / 2 else { throw SatchelError(.invalid, "\(name): size \(size) is impossible") }
+    guard size > 0, size <= Int.max / 2 else {
+      throw SatchelError(.invalid, "\(name): size \(size) is impossible")
+    }
     return UnsafeRawBufferPointer(start: data, count: Int(size))
   }
 
@@ -47,7 +49,9 @@ extension UnsafeRawBufferPointer {
 
 /// Hands bytes over to the host.
 func give(_ bytes: UnsafeRawBufferPointer, to out: UnsafeMutablePointer<satchel_buffer>) throws {
-  guard let copy = malloc(bytes.count + 1) else { throw SatchelError(.noMemory, "no memory for \(bytes.count) bytes") }
+  guard let copy = malloc(bytes.count + 1) else {
+    throw SatchelError(.noMemory, "no memory for \(bytes.count) bytes")
+  }
   if let start = bytes.baseAddress { memcpy(copy, start, bytes.count) }
   let text = copy.assumingMemoryBound(to: CChar.self)
   text[bytes.count] = 0

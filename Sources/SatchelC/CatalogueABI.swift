@@ -81,7 +81,9 @@ public func satchel_catalogue_entity(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let catalogue = try Handles.stores.borrow(store).catalogue
-    guard let entity = try catalogue.entity(entity_id.text("entity_id"), at: location.location()) else { return }
+    guard let entity = try catalogue.entity(entity_id.text("entity_id"), at: location.location()) else {
+      return
+    }
     try give(entity.json, to: out)
   }
 }
@@ -137,7 +139,9 @@ extension PruneOptions {
     if let name = given.value(\.section), name.size > 0 { section = try name.text("section") }
     if let name = given.value(\.scope), name.size > 0 {
       let text = try name.text("scope")
-      guard let known = Scope(name: text) else { throw SatchelError(.invalid, "scope: unknown scope \"\(text)\"") }
+      guard let known = Scope(name: text) else {
+        throw SatchelError(.invalid, "scope: unknown scope \"\(text)\"")
+      }
       scope = known
     }
     if let place = given.value(\.location), place.size > 0 { location = try place.location() }

@@ -15,7 +15,8 @@ func guarded(_ body: () throws -> Void) -> satchel_status {
 /// As `guarded`, for a function that gives bytes: they are emptied first, and stay so on failure.
 @inline(__always)
 func guarded(
-  emptying out: UnsafeMutablePointer<satchel_buffer>?, _ body: (UnsafeMutablePointer<satchel_buffer>) throws -> Void
+  emptying out: UnsafeMutablePointer<satchel_buffer>?,
+  _ body: (UnsafeMutablePointer<satchel_buffer>) throws -> Void
 ) -> satchel_status {
   guard let out else { return failed(SatchelError(.invalid, "out is NULL")) }
   out.pointee = satchel_buffer()
@@ -60,7 +61,8 @@ enum ThreadMessage {
   static func set(_ message: String) {
     free(pthread_getspecific(key))
     // A NUL would end the message early for the host.
-    let clean = message.utf8.contains(0) ? message.split(separator: "\0").joined(separator: "\u{FFFD}") : message
+    let clean =
+      message.utf8.contains(0) ? message.split(separator: "\0").joined(separator: "\u{FFFD}") : message
     pthread_setspecific(key, strdup(clean))
   }
 }

@@ -37,7 +37,9 @@ struct OptionsReader<Options> {
     read(field).map { ($0 as UInt8) != 0 } ?? standard
   }
 
-  func number<Number: FixedWidthInteger>(_ field: KeyPath<Options, Number>, default standard: Number) -> Number {
+  func number<Number: FixedWidthInteger>(_ field: KeyPath<Options, Number>, default standard: Number)
+    -> Number
+  {
     read(field) ?? standard
   }
 

@@ -14,7 +14,9 @@ public func satchel_place_key(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let name = try level.text("level")
-    guard let level = Level(name: name) else { throw SatchelError(.invalid, "level: unknown level \"\(name)\"") }
+    guard let level = Level(name: name) else {
+      throw SatchelError(.invalid, "level: unknown level \"\(name)\"")
+    }
     try give(location.location().key(level)?.text, to: out)
   }
 }

@@ -4,7 +4,8 @@ import Satchel
 @_cdecl("satchel_session_new") @implementation
 public func satchel_session_new(
   _ store: OpaquePointer!, _ callback: satchel_session_callback!, _ context: UnsafeMutableRawPointer!,
-  _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!, _ out: UnsafeMutablePointer<OpaquePointer?>!
+  _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!,
+  _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
   out?.pointee = nil
   let host = HostContext(context, release)
@@ -44,7 +45,9 @@ public func satchel_session_load(_ session: OpaquePointer!, _ section: satchel_b
 public func satchel_session_fail(
   _ session: OpaquePointer!, _ section: satchel_bytes, _ reason: satchel_bytes
 ) -> satchel_status {
-  guarded { try Handles.sessions.borrow(session).fail(section.text("section"), reason: reason.text("reason")) }
+  guarded {
+    try Handles.sessions.borrow(session).fail(section.text("section"), reason: reason.text("reason"))
+  }
 }
 
 @_cdecl("satchel_session_set_order") @implementation
@@ -56,7 +59,9 @@ public func satchel_session_set_order(_ session: OpaquePointer!, _ names: satche
     }
     try session.setOrder(
       list.enumerated().map { index, name in
-        guard case .string(let text) = name else { throw SatchelError(.invalid, "names: /\(index) is no text") }
+        guard case .string(let text) = name else {
+          throw SatchelError(.invalid, "names: /\(index) is no text")
+        }
         return text
       })
   }

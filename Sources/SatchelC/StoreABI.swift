@@ -14,7 +14,9 @@ public func satchel_store_open(
       given.value(\.clock_context) ?? nil, given.value(\.clock_release) ?? nil)
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
     guard let path else { throw SatchelError(.invalid, "path is NULL") }
-    guard let text = String(validatingCString: path) else { throw SatchelError(.invalid, "path: invalid UTF-8") }
+    guard let text = String(validatingCString: path) else {
+      throw SatchelError(.invalid, "path: invalid UTF-8")
+    }
     var wanted = StoreOptions()
     wanted.isReadOnly = given.flag(\.read_only)
     wanted.setsAside = given.flag(\.set_aside)
@@ -69,7 +71,8 @@ public func satchel_store_is_read_only(
 @_cdecl("satchel_store_observe") @implementation
 public func satchel_store_observe(
   _ store: OpaquePointer!, _ callback: satchel_change_callback!, _ context: UnsafeMutableRawPointer!,
-  _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!, _ out: UnsafeMutablePointer<OpaquePointer?>!
+  _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!,
+  _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
   out?.pointee = nil
   let host = HostContext(context, release)

@@ -5,13 +5,19 @@ extension Catalogue {
   package func check() throws -> [StoreFinding] {
     try database.read { connection in
       var findings: [StoreFinding] = []
-      func find(_ code: String, _ message: String) { findings.append(StoreFinding(code: code, message: message)) }
+      func find(_ code: String, _ message: String) {
+        findings.append(StoreFinding(code: code, message: message))
+      }
       var uses: [Int64: Int64] = [:]
-      try connection.each("SELECT s.name, c.holes FROM section s LEFT JOIN section_content c ON c.section = s.id") {
+      try connection.each(
+        "SELECT s.name, c.holes FROM section s LEFT JOIN section_content c ON c.section = s.id"
+      ) {
         if $0.isNull(1) {
           find("missing_content", "section \($0.text(0)) has no content")
         }
-        for row in Set(HoleCoding.decodeSection($0.bytes(1)).map(\.target.entity)) { uses[row, default: 0] += 1 }
+        for row in Set(HoleCoding.decodeSection($0.bytes(1)).map(\.target.entity)) {
+          uses[row, default: 0] += 1
+        }
       }
       try connection.each(
         "SELECT e.id, e.entity_id, e.uses, e.size, length(c.body) FROM entity e LEFT JOIN entity_content c ON c.entity = e.id"
@@ -25,7 +31,9 @@ extension Catalogue {
           find("content_size", "entity \(id) has other content than its size says")
         }
       }
-      for row in uses.keys.sorted() { find("dangling_reference", "a section refers to entity row \(row), which is not there") }
+      for row in uses.keys.sorted() {
+        find("dangling_reference", "a section refers to entity row \(row), which is not there")
+      }
       let orphans = try connection.number(
         "SELECT count(*) FROM entity_content WHERE entity NOT IN (SELECT id FROM entity)")
       if orphans > 0 { find("orphaned_content", "\(orphans) bodies without an entity") }

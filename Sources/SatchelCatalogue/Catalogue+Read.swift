@@ -13,7 +13,9 @@ extension Catalogue {
   ///   specific winning section by section; cost grows with the contexts of the country
   public func sections(at location: Location, union: Bool = false) throws -> [SectionHeader] {
     try reading(location) { reader in
-      try reader.found(union: union).map { try $0.record.header($0.context.coverage, level: $0.context.level) }
+      try reader.found(union: union).map {
+        try $0.record.header($0.context.coverage, level: $0.context.level)
+      }
     }
   }
 
@@ -107,7 +109,9 @@ extension Catalogue {
     }
   }
 
-  private func reading<Result>(_ location: Location, _ body: (SectionReader) throws -> Result) throws -> Result {
+  private func reading<Result>(_ location: Location, _ body: (SectionReader) throws -> Result) throws
+    -> Result
+  {
     try database.read { connection in
       try body(SectionReader(catalogue: self, connection: connection, location: location))
     }

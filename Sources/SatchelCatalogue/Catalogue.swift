@@ -67,9 +67,12 @@ public final class Catalogue: Sendable {
   public func deliver(_ delivery: UnsafeRawBufferPointer, reuse: Reuse = .unlessChanged) throws -> [Receipt] {
     try naming("delivery") {
       let tape = try JSONTape(delivery)
-      guard let place = tape.member("location", of: tape.root), let list = tape.member("sections", of: tape.root)
+      guard let place = tape.member("location", of: tape.root),
+        let list = tape.member("sections", of: tape.root)
       else { throw JSONError("a delivery is an object with location and sections", pointer: "") }
-      guard tape[list].kind == .array else { throw JSONError("sections must be an array", pointer: "/sections") }
+      guard tape[list].kind == .array else {
+        throw JSONError("sections must be an array", pointer: "/sections")
+      }
       let location = try Self.location(tape, at: place)
       let payloads = try tape.children(of: list).enumerated().map { position, index in
         try SectionPayload(tape, at: index, pointer: "/sections/\(position)")

@@ -126,7 +126,8 @@ struct ContextTable {
     for level in chain.levels {
       try connection.run(
         "DELETE FROM context_at WHERE place = ? AND own = ? AND revision = ? AND context = ?",
-        .integer(chain[level]), .integer(level == chain.levels.first ? 1 : 0), .integer(revision), .integer(row))
+        .integer(chain[level]), .integer(level == chain.levels.first ? 1 : 0), .integer(revision),
+        .integer(row))
     }
   }
 
@@ -144,7 +145,8 @@ struct ContextTable {
     let connection = transaction.connection
     guard
       let chain = try connection.first(
-        "SELECT country, adminarea, locality, sublocality, coordinate FROM context WHERE id = ?", .integer(row),
+        "SELECT country, adminarea, locality, sublocality, coordinate FROM context WHERE id = ?",
+        .integer(row),
         read: { PlaceChain($0, from: 0) })
     else { return }
     let table = ContextTable(connection: connection)
@@ -152,7 +154,9 @@ struct ContextTable {
       try table.removeEntries(of: row, chain, revision: revision)
     }
     var names: [String] = []
-    try connection.each("SELECT name FROM section WHERE context = ?", .integer(row)) { names.append($0.text(0)) }
+    try connection.each("SELECT name FROM section WHERE context = ?", .integer(row)) {
+      names.append($0.text(0))
+    }
     for name in names { try SectionTable.remove(name, of: row, in: transaction) }
     try connection.run("DELETE FROM context WHERE id = ?", .integer(row))
   }

@@ -20,7 +20,8 @@ final class ContextUsage: Sendable {
   func isWorthWriting(_ connection: Connection) throws -> Bool {
     try times.withLock { times in
       try times.contains { context, time in
-        try connection.number("SELECT used_at FROM context WHERE id = ?", .integer(context)) < time - Self.slack
+        try connection.number("SELECT used_at FROM context WHERE id = ?", .integer(context)) < time
+          - Self.slack
       }
     }
   }

@@ -96,7 +96,8 @@ struct EntityTable {
 
   /// New content for a variant, and a new life.
   func update(
-    _ row: Int64, _ tag: StorageTag, displayName: String, body: UnsafeRawBufferPointer, holes: [UInt8], now: Int64
+    _ row: Int64, _ tag: StorageTag, displayName: String, body: UnsafeRawBufferPointer, holes: [UInt8],
+    now: Int64
   ) throws {
     try connection.run(
       """
@@ -144,7 +145,8 @@ struct EntityTable {
       let record = try record(row)
       try connection.run("DELETE FROM entity WHERE id = ?", .integer(row))
       if let record {
-        let variant = VariantIndex.Variant(entityID: record.entityID, scope: record.scope, place: record.place)
+        let variant = VariantIndex.Variant(
+          entityID: record.entityID, scope: record.scope, place: record.place)
         try connection.run(
           "DELETE FROM entity_index WHERE hash = ? AND entity = ?", .integer(VariantIndex.hash(variant)),
           .integer(row))

@@ -153,7 +153,8 @@ private struct Pruner {
       // Nothing refers to them: their id and place must say where they belong.
       if let section = options.section, EntityID.section(of: row.text(1)) != section { return }
       if let places {
-        guard let scope = Scope(rawValue: Int(row.integer(2))), places.place(of: scope) == row.integer(3) else { return }
+        guard let scope = Scope(rawValue: Int(row.integer(2))), places.place(of: scope) == row.integer(3)
+        else { return }
       }
       rows.append(row.integer(0))
     }
@@ -197,7 +198,8 @@ private struct Pruner {
   }
 
   private mutating func pruneUnused(_ rows: Set<Int64>) throws {
-    for row in rows.sorted() where try connection.number("SELECT uses FROM entity WHERE id = ?", .integer(row)) == 0 {
+    for row in rows.sorted()
+    where try connection.number("SELECT uses FROM entity WHERE id = ?", .integer(row)) == 0 {
       guard let record = try entities.record(row) else { continue }
       changed.add(record.entityID)
       if let bytes = try entities.prune(row) {

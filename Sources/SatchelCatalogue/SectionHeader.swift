@@ -17,7 +17,8 @@ public struct SectionHeader: Sendable, Equatable {
   /// As it crosses the C boundary.
   public var json: JSONValue {
     [
-      "section": .string(section), "display_title": displayTitle.map { .string($0) } ?? .null, "config": config,
+      "section": .string(section), "display_title": displayTitle.map { .string($0) } ?? .null,
+      "config": config,
       "entity_count": .int(Int64(entityCount)), "updated_at": .int(updatedAt), "level": .string(level.name),
     ]
   }
@@ -51,7 +52,11 @@ struct SectionRecord {
     text.append(contentsOf: "\"section\":".utf8)
     JSONValue.write(name, into: &text)
     text.append(contentsOf: ",\"display_title\":".utf8)
-    if let displayTitle { JSONValue.write(displayTitle, into: &text) } else { text.append(contentsOf: "null".utf8) }
+    if let displayTitle {
+      JSONValue.write(displayTitle, into: &text)
+    } else {
+      text.append(contentsOf: "null".utf8)
+    }
     text.append(contentsOf: ",\"config\":".utf8)
     text.append(contentsOf: (config ?? "null").utf8)
     text.append(contentsOf: ",\"entity_count\":".utf8)

@@ -19,7 +19,9 @@ struct SectionPayload {
   ///
   /// - Parameter pointer: of the section itself, for errors
   init(_ tape: JSONTape, at index: Int, pointer: String) throws {
-    guard tape[index].kind == .object else { throw JSONError("a section must be an object", pointer: pointer) }
+    guard tape[index].kind == .object else {
+      throw JSONError("a section must be an object", pointer: pointer)
+    }
     guard let nameIndex = tape.member("section", of: index) else {
       throw JSONError("a section needs a name, the key \"section\"", pointer: pointer)
     }
@@ -38,7 +40,8 @@ struct SectionPayload {
         throw JSONError("config must be an object", pointer: pointer + "/config")
       }
       configIndex = stated
-      config = String(decoding: UnsafeRawBufferPointer(rebasing: tape.bytes[tape.spelling(stated)]), as: UTF8.self)
+      config = String(
+        decoding: UnsafeRawBufferPointer(rebasing: tape.bytes[tape.spelling(stated)]), as: UTF8.self)
     }
     action = .replace
     if let stated = tape.member("action", of: index), tape[stated].kind != .null {

@@ -115,7 +115,8 @@ final class SectionPersister {
     let filled = Self.fill(dissection, rows)
     var counts = [Int64](repeating: 0, count: Scope.allCases.count)
     for entity in dissection.entities { counts[entity.effectiveScope.rawValue] += 1 }
-    try SectionTable.write(payload, content: filled, counts: counts, replacing: before, of: context, in: transaction)
+    try SectionTable.write(
+      payload, content: filled, counts: counts, replacing: before, of: context, in: transaction)
     receipt.bytes += filled.bytes.count
     transaction.note(
       subject: "catalogue", keys: [payload.name] + dissection.entities.map(\.tag.entityID),
@@ -135,7 +136,8 @@ final class SectionPersister {
     for (entity, row) in zip(dissection.entities, rows) where entity.isNested {
       filled.holes.append(
         .init(
-          offset: HoleCoding.nested, prefix: 0, target: SectionTarget(entity: row, scope: entity.effectiveScope)))
+          offset: HoleCoding.nested, prefix: 0,
+          target: SectionTarget(entity: row, scope: entity.effectiveScope)))
     }
     return filled
   }
@@ -144,7 +146,8 @@ final class SectionPersister {
   ///
   /// - Returns: its row, and whether it was made now.
   private func store(
-    _ entity: Dissection.Entity, _ body: UnsafeRawBufferPointer, _ untouched: Untouched?, _ receipt: inout Receipt
+    _ entity: Dissection.Entity, _ body: UnsafeRawBufferPointer, _ untouched: Untouched?,
+    _ receipt: inout Receipt
   ) throws -> (row: Int64, isNew: Bool) {
     let tag = entity.tag
     guard let place = chain.place(of: tag.scope) else {
@@ -157,7 +160,8 @@ final class SectionPersister {
       let row = nextRow
       nextRow += 1
       try entities.insert(
-        row, tag, place: place, displayName: entity.displayName, body: body, holes: holes, now: transaction.now)
+        row, tag, place: place, displayName: entity.displayName, body: body, holes: holes,
+        now: transaction.now)
       catalogue.index.add(hash, row: row, in: transaction)
       receipt.saved += 1
       receipt.bytes += body.count
@@ -179,7 +183,8 @@ final class SectionPersister {
       receipt.reused += 1
       receipt.sharedBytes += body.count
     } else {
-      try entities.update(row, tag, displayName: entity.displayName, body: body, holes: holes, now: transaction.now)
+      try entities.update(
+        row, tag, displayName: entity.displayName, body: body, holes: holes, now: transaction.now)
       if isStored { receipt.updated += 1 } else { receipt.saved += 1 }
       receipt.bytes += body.count
     }

@@ -105,7 +105,8 @@ struct SectionReader {
     let now = try now()
     return try found(union: false).map { found in
       var (fresh, expired, missing) = (IDList(), IDList(), IDList())
-      for hole in try sections.holes(found.record.id) where found.context.coverage.contains(hole.target.scope) {
+      for hole in try sections.holes(found.record.id) where found.context.coverage.contains(hole.target.scope)
+      {
         guard let record = try entities.record(hole.target.entity) else { continue }
         if record.size == nil {
           missing.add(record.entityID)

@@ -49,7 +49,8 @@ struct SectionTable {
   ///
   /// - Parameter before: the row it replaces
   static func write(
-    _ section: SectionPayload, content: Template<SectionTarget>, counts: [Int64], replacing before: SectionRecord?,
+    _ section: SectionPayload, content: Template<SectionTarget>, counts: [Int64],
+    replacing before: SectionRecord?,
     of context: Int64, in transaction: Transaction
   ) throws {
     let connection = transaction.connection
@@ -58,7 +59,8 @@ struct SectionTable {
       try holes.withUnsafeBytes { holes -> Int64 in
         if let before {
           try connection.run(
-            "UPDATE section_content SET skeleton = ?, holes = ? WHERE section = ?", .blob(skeleton), .blob(holes),
+            "UPDATE section_content SET skeleton = ?, holes = ? WHERE section = ?", .blob(skeleton),
+            .blob(holes),
             .integer(before.id))
           return before.id
         }

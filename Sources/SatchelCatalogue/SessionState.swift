@@ -59,7 +59,8 @@ public enum SessionEvent: Sendable, Equatable {
   public var json: JSONValue {
     switch self {
     case .sections: ["event": "sections"]
-    case .section(let name, let state): ["event": "section", "section": .string(name), "state": .string(state)]
+    case .section(let name, let state):
+      ["event": "section", "section": .string(name), "state": .string(state)]
     case .refresh(let cached, let plan):
       [
         "event": "refresh", "cached": cached.map { .string($0.rawValue) } ?? .null,

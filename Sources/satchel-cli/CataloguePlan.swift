@@ -10,7 +10,7 @@ struct CataloguePlan: ParsableCommand {
       For each section: how many entities are fresh, and which are expired or missing (pruned, and still \
       referred to). Content is not read.
 
-        satchel catalogue plan guide.satchel --location '{"country_code": "PT", "locality": "Porto"}'
+        satchel catalogue plan guide.satchel --location '{"country_code": "PT"}'
 
       Exit codes: 0 all is fresh; 1 there is something to fetch, or nothing is stored at all; 2 could not run.
       """)

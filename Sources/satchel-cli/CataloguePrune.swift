@@ -12,7 +12,7 @@ struct CataloguePrune: ParsableCommand {
       they name.
 
         satchel catalogue prune guide.satchel
-        satchel catalogue prune guide.satchel --unreferenced --contexts-unused-for 720
+        satchel catalogue prune guide.satchel --contexts-unused-for 720
         satchel catalogue prune guide.satchel --max-bytes 50000000
         satchel catalogue prune guide.satchel --no-expired --section news
 
@@ -39,10 +39,13 @@ struct CataloguePrune: ParsableCommand {
   @Option(help: LocationArgument.help, transform: LocationArgument.init)
   var location: LocationArgument?
 
-  @Option(help: "Also places that were neither written nor read for so long.")
+  @Option(
+    help: ArgumentHelp("Also places that were neither written nor read for so long.", valueName: "hours"))
   var contextsUnusedFor: Double?
 
-  @Option(help: "Then, while the store holds more: what expired, and the least recently used places.")
+  @Option(
+    help: ArgumentHelp(
+      "Then, while the store holds more: what expired, and the least recently used places.", valueName: "n"))
   var maxBytes: Int64?
 
   func validate() throws {
@@ -69,7 +72,8 @@ struct CataloguePrune: ParsableCommand {
     try store.close()
     if arguments.json { return try Terminal.print(json: receipt.json) }
     let entities = Terminal.count(receipt.entities, "entity", "entities")
-    print("Removed \(entities) and \(Terminal.count(receipt.contexts, "place")): \(receipt.bytes) bytes of content.")
+    let places = Terminal.count(receipt.contexts, "place")
+    print("Removed \(entities) and \(places): \(receipt.bytes) bytes of content.")
     print("The file is smaller by \(receipt.fileBytes) bytes.")
   }
 }

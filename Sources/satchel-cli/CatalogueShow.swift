@@ -11,8 +11,9 @@ struct CatalogueShow: ParsableCommand {
       what a person there would see offline: from the place itself, or from the one that shares the most with it.
 
         satchel catalogue show guide.satchel
-        satchel catalogue show guide.satchel --location '{"country_code": "PT", "locality": "Porto"}'
-        satchel catalogue show guide.satchel --location '{"country_code": "PT"}' --section facts
+        satchel catalogue show guide.satchel --location '{"country_code": "PT"}'
+        satchel catalogue show guide.satchel --section facts \\
+          --location '{"country_code": "PT", "locality": "Porto"}'
 
       Expired entities stay in a section's content, and are named.
 

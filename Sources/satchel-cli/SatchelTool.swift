@@ -11,7 +11,7 @@ struct SatchelTool: ParsableCommand {
       runs; only "prune" writes.
 
         satchel catalogue show guide.satchel
-        satchel catalogue plan guide.satchel --location '{"country_code": "PT", "locality": "Porto"}'
+        satchel catalogue plan guide.satchel --location '{"country_code": "PT"}'
         satchel store check guide.satchel
 
       Exit codes: 0 all is well; 1 something was found that wants attention, or nothing was found that was \

@@ -21,10 +21,8 @@ struct StoreArguments: ParsableArguments {
 }
 
 /// A location as it stands on a command line.
-struct LocationArgument: ExpressibleByArgument {
+struct LocationArgument {
   let location: Location
-
-  init?(argument: String) { nil }
 
   init(_ text: String) throws {
     do {

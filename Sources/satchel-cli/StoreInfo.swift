@@ -7,6 +7,9 @@ struct StoreInfo: ParsableCommand {
     commandName: "info",
     abstract: "Show a store's size and versions.",
     discussion: """
+      Its path, its size on disk with its log, the versions of its schema and of SQLite, how many places it has \
+      content for, and the active location.
+
         satchel store info guide.satchel
 
       Exit codes: 0 shown; 2 could not run.
