@@ -27,10 +27,9 @@ STRICT := -Xswiftc -warnings-as-errors
 # The Swift runtime is linked in, and nothing but satchel_* is exported. Linker flags stand here and not in
 # Package.swift, because a package with unsafe flags cannot be imported by others.
 RELEASE := -c release --scratch-path $(BUILD) $(STRICT) -Xswiftc -static-stdlib \
-  -Xswiftc -cross-module-optimization \
-  -Xlinker --version-script=Include/satchel.map -Xlinker -soname -Xlinker $(SONAME) \
-  -Xlinker --gc-sections -Xlinker --as-needed -Xswiftc -use-ld=lld \
+  -Xswiftc -cross-module-optimization -Xswiftc -use-ld=lld -Xlinker --gc-sections -Xlinker --as-needed \
   -Xlinker -L$(CURDIR)/$(BUILD)/static -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
+SHARED := -Xlinker --version-script=Include/satchel.map -Xlinker -soname -Xlinker $(SONAME)
 SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
 
 # Keeps a runner's output for the closing summary, and its exit status.
@@ -77,7 +76,7 @@ wheel: lib setup-tests ## The self-contained Python wheel
 $(STAGED): $(SOURCES)
 	@# The Swift runtime's C++ library goes in as well: a folder that holds only the archive is searched first.
 	@mkdir -p $(BUILD)/static && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(BUILD)/static/libstdc++.a
-	swift build $(RELEASE) --product satchel
+	swift build $(RELEASE) $(SHARED) --product satchel
 	@ln -sf libsatchel.so $(BUILD)/release/$(SONAME)
 	@rm -rf $(@D) && mkdir -p $(@D)
 	@strip --strip-unneeded -o $@ $(BUILD)/release/libsatchel.so
@@ -154,7 +153,7 @@ $(VENV)/requirements-dev.txt: Bindings/Python/requirements-dev.txt | setup-debia
 ##@ Install
 
 .PHONY: install
-install: $(STAGED) ## Install under PREFIX (/usr/local), or below DESTDIR for packagers
+install: $(STAGED) tool ## Install under PREFIX (/usr/local), or below DESTDIR for packagers
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/Satchel
 	install -m 644 Include/satchel.h $(DESTDIR)$(PREFIX)/include/
 	install -m 755 $(STAGED) $(DESTDIR)$(LIBDIR)/
@@ -163,8 +162,7 @@ install: $(STAGED) ## Install under PREFIX (/usr/local), or below DESTDIR for pa
 	@for file in $(TEMPLATES); do $(call fill,$$file); done
 	@if [ -f Documentation/satchel.1 ]; then \
 	  install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 Documentation/satchel.1; fi
-	@if [ -x $(BUILD)/release/satchel-cli ]; then \
-	  install -D -s -m 755 $(BUILD)/release/satchel-cli $(DESTDIR)$(PREFIX)/bin/satchel; fi
+	install -D -s -m 755 $(BUILD)/release/satchel-cli $(DESTDIR)$(PREFIX)/bin/satchel
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 .PHONY: uninstall

@@ -1,5 +1,4 @@
 import SatchelStorage
-import Synchronization
 
 /// When contexts were last read. Kept in memory, so that reading does not write, and put into the store with
 /// the next prune or when it closes; a crash costs no more than a less exact order of what to forget first.
@@ -7,7 +6,7 @@ final class ContextUsage: Sendable {
   private static let most = 65_536
   /// How much less exact the order may be across restarts: an hour.
   private static let slack: Int64 = 3_600_000
-  private let times = Mutex<[Int64: Int64]>([:])
+  private let times = Guarded<[Int64: Int64]>([:])
 
   func note(_ context: Int64, at time: Int64) {
     times.withLock { times in

@@ -1,6 +1,5 @@
 import CNettle
 import SatchelStorage
-import Synchronization
 
 /// Finds the row of a variant: the entity id, its scope, and the place it is for.
 ///
@@ -24,7 +23,7 @@ final class VariantIndex: Sendable {
     }
   }
 
-  private let tail = Mutex(Tail())
+  private let tail = Guarded(Tail())
 
   struct Variant {
     var entityID: String
