@@ -8,11 +8,13 @@ public struct JSONPath: Sendable {
 
   /// Reads a path.
   ///
-  /// - Throws: `JSONError` for an empty component of a dotted path, a "~" that escapes nothing, and more than
-  ///   512 components.
+  /// - Throws: `JSONError` for an empty component of a dotted path, a "~" that escapes nothing, a NUL, and more
+  ///   than 512 components.
   public init(_ text: String) throws {
     let bytes = text.utf8
     isPointer = bytes.first == UInt8(ascii: "/")
+    // No key holds a NUL, and an edit must not make one: what it gives could not be read again.
+    guard !bytes.contains(0) else { throw JSONError("a path with a NUL in it") }
     // Bytes, not characters: a combining mark may follow a separator.
     if bytes.isEmpty {
       components = []

@@ -78,6 +78,15 @@ struct JSONAgreementTests {
     #expect(accepted > 300 && accepted < 2000)
   }
 
+  @Test("no path makes a key that neither would read again", arguments: ["a\u{0}b", "/a\u{0}b", "a.\u{0}"])
+  func nulInPath(path: String) throws {
+    #expect(throws: JSONError.self) { try JSONPath(path) }
+    let patch: JSONValue = [["op": "add", "path": .string("/" + path), "value": 1]]
+    for config in [["target_path": .string(path)], ["operation": "patch"]] as [JSONValue] {
+      #expect(throws: JSONError.self) { try JSONEdit(config: config).apply(to: ["a": [:]], new: patch) }
+    }
+  }
+
   /// Whether both accept; records an issue when they differ, also in what they make of the text.
   @discardableResult
   private func agree(_ bytes: [UInt8]) -> Bool {

@@ -42,7 +42,10 @@ final class StorageFixture {
   }
 
   func bytes(_ path: String? = nil) throws -> [UInt8] {
-    Array(try Data(contentsOf: URL(filePath: path ?? self.path)))
+    let path = path ?? self.path
+    // Foundation leaks a buffer for an empty file, which the address sanitizer would tell each time.
+    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+    return size == 0 ? [] : Array(try Data(contentsOf: URL(filePath: path)))
   }
 
   func put(_ bytes: [UInt8]) throws {

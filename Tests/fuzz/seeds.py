@@ -1,0 +1,67 @@
+"""Writes what a fuzzer begins with: seeds.py TARGET FOLDER."""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+FIXTURES = Path(__file__).resolve().parent.parent / "Fixtures"
+
+
+def values(value: object) -> Iterator[object]:
+    """The value, and every object inside it."""
+    yield value
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for child in children:
+        if isinstance(child, dict | list):
+            yield from values(child)
+
+
+def texts() -> Iterator[str]:
+    for file in sorted((FIXTURES / "vectors").glob("*.json")):
+        for value in values(json.loads(file.read_text())):
+            yield json.dumps(value, ensure_ascii=False)
+    yield from (FIXTURES / "places.jsonl").read_text().splitlines()
+
+
+def edits() -> Iterator[str]:
+    vectors = json.loads((FIXTURES / "vectors" / "edits.json").read_text())
+    for value in values(vectors):
+        if isinstance(value, dict) and "existing" in value:
+            config = value.get("config") or {
+                key: value[key] for key in ("operation", "target_path", "match") if key in value
+            }
+            yield "\n".join(json.dumps(part) for part in (value["existing"], value.get("new"), config))
+    patch = [{"op": "add", "path": "/a/-", "value": 1}, {"op": "move", "from": "/a/0", "path": "/b"}]
+    news = {"merge": {"a": [2]}, "append": [2], "merge_patch": {"a": None}, "patch": patch}
+    for operation, new in news.items():
+        yield "\n".join(json.dumps(part) for part in ({"a": [1]}, new, {"operation": operation}))
+    removal = {"operation": "remove", "target_path": "a", "match": {"x": 1}}
+    yield "\n".join(json.dumps(part) for part in ({"a": [{"x": 1}]}, None, removal))
+
+
+def sections() -> Iterator[str]:
+    def entity(key: str, scope: str) -> dict[str, object]:
+        return {"local_name": key, "_storage": {"entity_id": f"s:{key}", "scope": scope, "ttl_hours": 24}}
+
+    nested = {"A": entity("a", "locality"), "B": entity("b", "global"), "C": {"plain": [1, 2.5, "é"]}}
+    nested["A"]["cards"] = [entity("inner", "country")]
+    for content in (nested, {"items": [entity("a", "locality"), entity("c", "coordinate"), 1]}, [], None):
+        yield json.dumps({"section": "s", "display_title": "S", "content": content}, ensure_ascii=False)
+    config = {"operation": "append", "target_path": "items"}
+    yield json.dumps({"section": "s", "action": "edit", "config": config, "content": [entity("d", "global")]})
+    yield json.dumps({"section": "s", "content": {"x": {"_storage": {"entity_id": 1}}}})
+
+
+def main() -> None:
+    target, folder = sys.argv[1], Path(sys.argv[2])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    seeds = {"FuzzJSON": texts, "FuzzEdit": edits, "FuzzCatalogue": sections}[target]
+    for number, text in enumerate(dict.fromkeys(seeds())):
+        (folder / f"{number:04}").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
