@@ -1,3 +1,4 @@
+import SatchelJSON
 import SatchelStorage
 
 /// What is known of a variant without its content.
@@ -113,7 +114,7 @@ struct EntityTable {
     let expiry = now + tag.timeToLive
     guard
       expiry != record.expiresAt || tag.timeToLive != record.timeToLive
-        || !displayName.utf8.elementsEqual(record.displayName.utf8)
+        || !displayName.hasSameBytes(as: record.displayName)
     else { return }
     try connection.run(
       "UPDATE entity SET display_name = ?, time_to_live = ?, expires_at = ? WHERE id = ?",
@@ -153,15 +154,6 @@ struct EntityTable {
       }
     }
     return size
-  }
-}
-
-extension String {
-  func hasSameBytes(as other: String) -> Bool {
-    var (one, two) = (self, other)
-    return one.withUTF8 { one in
-      two.withUTF8 { UnsafeRawBufferPointer(one).hasSameBytes(as: UnsafeRawBufferPointer($0)) }
-    }
   }
 }
 

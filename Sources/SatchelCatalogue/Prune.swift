@@ -123,7 +123,7 @@ private struct Pruner {
       }
     }
     guard let section = options.section else { return found }
-    return found.filter { $0.1.utf8.elementsEqual(section.utf8) }
+    return found.filter { $0.1.hasSameBytes(as: section) }
   }
 
   private func referenced(by sections: [(context: Int64, name: String, id: Int64)]) throws -> Set<Int64> {

@@ -61,7 +61,7 @@ struct SectionReader {
       else { return nil }
       return Found(record: record, context: context)
     }
-    return try found(union: true).first { $0.record.name.utf8.elementsEqual(name.utf8) }
+    return try found(union: true).first { $0.record.name.hasSameBytes(as: name) }
   }
 
   // MARK: Content

@@ -1,3 +1,5 @@
+import SatchelJSON
+
 /// JSON bytes with holes where entities belong.
 ///
 /// The bytes are valid JSON by themselves: each hole is the single byte `0`. Around holes there is no white
