@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .library(name: "Satchel", targets: ["Satchel"]),
     .library(name: "SatchelCatalogue", targets: ["SatchelCatalogue"]),
+    .library(name: "SatchelStories", targets: ["SatchelStories"]),
     .library(name: "SatchelJSON", targets: ["SatchelJSON"]),
     .library(name: "satchel", type: .dynamic, targets: ["SatchelC"]),
     .executable(name: "satchel-cli", targets: ["satchel-cli"]),
@@ -34,9 +35,12 @@ let package = Package(
     .target(
       name: "SatchelCatalogue",
       dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc", "CNettle"]),
+    .target(
+      name: "SatchelStories",
+      dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc", "CNettle"]),
 
     // The whole, and its two doors.
-    .target(name: "Satchel", dependencies: ["SatchelCatalogue"]),
+    .target(name: "Satchel", dependencies: ["SatchelCatalogue", "SatchelStories"]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
     .executableTarget(
       name: "satchel-cli",
@@ -47,6 +51,7 @@ let package = Package(
     .testTarget(name: "SatchelJSONTests", dependencies: ["SatchelJSON"]),
     .testTarget(name: "SatchelStorageTests", dependencies: ["SatchelStorage"]),
     .testTarget(name: "SatchelCatalogueTests", dependencies: ["SatchelCatalogue", "Satchel"]),
+    .testTarget(name: "SatchelStoriesTests", dependencies: ["SatchelStories", "Satchel"]),
   ],
   swiftLanguageModes: [.v6]
 )

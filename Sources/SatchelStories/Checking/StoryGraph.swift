@@ -1,0 +1,120 @@
+/// Who leads where: a story's choices as indices, and what can be reached along them.
+///
+/// Everything is walked with lists instead of recursion, so that a chain of a million segments needs no stack; time
+/// and memory grow with segments plus choices.
+struct StoryGraph {
+  /// Of each choice the segment it leads to; -1 where there is none.
+  private(set) var targets: ContiguousArray<Int32>
+  /// The ids of segments; the first of equal ones counts.
+  let ids: StoryIDTable
+  /// Segments whose id an earlier one has, with that one.
+  private(set) var duplicates: [(segment: Int, earlier: Int)] = []
+
+  init(_ table: inout StoryTable) {
+    let text = table.text
+    var ids = StoryIDTable(capacity: table.segments.count)
+    for index in table.segments.indices where table.segments[index].flags.contains(.hasID) {
+      let earlier = table.segments.withUnsafeBufferPointer { segments in
+        ids.insert(index, segments[index].id, in: text) { segments[$0].id }
+      }
+      guard let earlier else { continue }
+      table.segments[index].flags.insert(.isDuplicate)
+      duplicates.append((index, earlier))
+    }
+    self.ids = ids
+    targets = ContiguousArray(repeating: -1, count: table.choices.count)
+    table.segments.withUnsafeBufferPointer { segments in
+      for (index, choice) in table.choices.enumerated() where choice.flags.contains(.hasTarget) {
+        if let target = ids.find(choice.target, in: text, id: { segments[$0].id }) {
+          targets[index] = Int32(truncatingIfNeeded: target)
+        }
+      }
+    }
+  }
+
+  /// The segments that can be reached from the first one along choices, nearest first.
+  ///
+  /// - Parameter isOpen: whether a segment may be entered
+  func reach(_ table: StoryTable, isOpen: (Int) -> Bool = { _ in true }) -> Reach {
+    var reach = Reach(count: table.segments.count)
+    guard !table.segments.isEmpty, isOpen(0) else { return reach }
+    reach.enter(0, from: -1)
+    var next = 0
+    while next < reach.order.count {
+      let segment = Int(reach.order[next])
+      next += 1
+      for choice in table.choiceRange(segment) {
+        let target = Int(targets[choice])
+        if target >= 0, !reach.contains(target), isOpen(target) { reach.enter(target, from: segment) }
+      }
+    }
+    return reach
+  }
+
+  /// What was reached, and how.
+  struct Reach {
+    /// In order of distance.
+    private(set) var order: ContiguousArray<Int32> = []
+    /// Of each segment the one it was reached from; -1 for the start, -2 where it was not reached.
+    private(set) var from: ContiguousArray<Int32>
+
+    init(count: Int) {
+      from = ContiguousArray(repeating: -2, count: count)
+    }
+
+    @inline(__always)
+    func contains(_ segment: Int) -> Bool { from[segment] != -2 }
+
+    @inline(__always)
+    mutating func enter(_ segment: Int, from other: Int) {
+      from[segment] = Int32(truncatingIfNeeded: other)
+      order.append(Int32(truncatingIfNeeded: segment))
+    }
+  }
+
+  /// Which segments an ending can be reached from: backwards from all endings.
+  func canEnd(_ table: StoryTable) -> ContiguousArray<Bool> {
+    let count = table.segments.count
+    let sources = Sources(table, targets)
+    var result = ContiguousArray(repeating: false, count: count)
+    var open: ContiguousArray<Int32> = []
+    for segment in 0..<count where table.isEnding(segment) || table.segments[segment].flags.contains(.jumps) {
+      result[segment] = true
+      open.append(Int32(truncatingIfNeeded: segment))
+    }
+    while let segment = open.popLast() {
+      for source in sources.of(Int(segment)) where !result[Int(source)] {
+        result[Int(source)] = true
+        open.append(source)
+      }
+    }
+    return result
+  }
+
+  /// The choices turned round: of each segment those that lead to it, one after the other in one array.
+  private struct Sources {
+    private var first: ContiguousArray<Int32>
+    private var sources: ContiguousArray<Int32>
+
+    init(_ table: StoryTable, _ targets: ContiguousArray<Int32>) {
+      let count = table.segments.count
+      first = ContiguousArray(repeating: 0, count: count + 1)
+      for target in targets where target >= 0 { first[Int(target) + 1] += 1 }
+      for segment in 0..<count { first[segment + 1] += first[segment] }
+      sources = ContiguousArray(repeating: 0, count: Int(first[count]))
+      var next = first
+      for segment in 0..<count {
+        for choice in table.choiceRange(segment) where targets[choice] >= 0 {
+          let target = Int(targets[choice])
+          sources[Int(next[target])] = Int32(truncatingIfNeeded: segment)
+          next[target] += 1
+        }
+      }
+    }
+
+    @inline(__always)
+    func of(_ segment: Int) -> ContiguousArray<Int32>.SubSequence {
+      sources[Int(first[segment])..<Int(first[segment + 1])]
+    }
+  }
+}

@@ -1,0 +1,167 @@
+/// All rules of a story, as a value made from values: neither disk nor clock, time linear in segments plus choices.
+struct StoryRules {
+  private let analysis: StoryAnalysis
+  private var faults: ContiguousArray<StoryFault>
+
+  private var table: StoryTable { analysis.table }
+
+  /// What is wrong with a story, in the order of its file.
+  static func faults(of analysis: StoryAnalysis) -> ContiguousArray<StoryFault> {
+    var rules = StoryRules(analysis: analysis, faults: analysis.table.faults)
+    rules.checkHeader()
+    if analysis.table.segments.isEmpty {
+      rules.checkThatThereAreSegments()
+    } else {
+      rules.checkIDs()
+      rules.checkChoices()
+      rules.checkReach()
+      rules.checkEndings()
+      rules.checkAuthenticPath()
+    }
+    return ContiguousArray(rules.faults.sorted { $0.offset < $1.offset })
+  }
+
+  private mutating func note(
+    _ code: StoryFinding.Code, at offset: Int, segment: Int = -1, choice: Int = -1, field: StoryField? = nil,
+    detail: Int = -1, isMilder: Bool = false
+  ) {
+    faults.append(
+      StoryFault(
+        code: code, offset: UInt32(truncatingIfNeeded: offset), segment: Int32(truncatingIfNeeded: segment),
+        choice: Int32(truncatingIfNeeded: choice), field: field, detail: Int32(truncatingIfNeeded: detail),
+        isMilder: isMilder))
+  }
+
+  private mutating func note(_ code: StoryFinding.Code, segment: Int, isMilder: Bool = false) {
+    note(code, at: Int(table.segments[segment].start), segment: segment, isMilder: isMilder)
+  }
+
+  // MARK: - The header
+
+  private mutating func checkHeader() {
+    guard !table.isImported else { return }
+    if let value = table.header[.ageRange], let range = table.string(.ageRange), AgeRange(range) == nil {
+      note(.malformedAgeRange, at: Int(value.slice.start) - 1, field: .ageRange)
+    }
+    if let value = table.header[.estimatedReadingMinutes], let minutes = table.integer(.estimatedReadingMinutes),
+      let span = ReadingTime(analysis), !span.isNear(minutes)
+    {
+      note(.readingTime, at: Int(value.slice.start), field: .estimatedReadingMinutes)
+    }
+  }
+
+  private mutating func checkThatThereAreSegments() {
+    let isOtherType = faults.contains { $0.code == .wrongType && $0.field == .segments }
+    if !isOtherType { note(.noSegments, at: table.segmentsStart ?? table.start, field: .segments) }
+  }
+
+  // MARK: - Ids
+
+  private mutating func checkIDs() {
+    let text = table.text
+    for (segment, earlier) in analysis.graph.duplicates {
+      note(
+        .duplicateSegment, at: text.origin(of: table.segments[segment].id) - quote, segment: segment, field: .id,
+        detail: earlier)
+    }
+    var choices = StoryIDTable(capacity: table.choices.count)
+    for segment in table.segments.indices {
+      for index in table.choiceRange(segment) where table.choices[index].flags.contains(.hasID) {
+        let earlier = analysis.table.choices.withUnsafeBufferPointer { records in
+          choices.insert(index, records[index].id, in: text) { records[$0].id }
+        }
+        guard let earlier else { continue }
+        note(
+          .duplicateChoice, at: text.origin(of: table.choices[index].id) - quote, segment: segment, choice: index,
+          field: .id, detail: earlier, isMilder: earlier < Int(table.segments[segment].firstChoice))
+      }
+    }
+  }
+
+  // A text's slice lies behind its quote.
+  private var quote: Int { table.isImported ? 0 : 1 }
+
+  // MARK: - Choices
+
+  private mutating func checkChoices() {
+    for segment in table.segments.indices {
+      let range = table.choiceRange(segment)
+      let id = table.segments[segment].id
+      for index in range where table.choices[index].flags.contains(.hasTarget) {
+        let choice = table.choices[index]
+        let offset = table.text.origin(of: choice.target) - quote
+        if analysis.graph.targets[index] < 0 {
+          note(.brokenChoice, at: offset, segment: segment, choice: index, field: .nextSegmentId)
+        } else if table.segments[segment].flags.contains(.hasID), table.text.areEqual(choice.target, id) {
+          note(.selfChoice, at: offset, segment: segment, choice: index, field: .nextSegmentId)
+        }
+      }
+      if range.count > 1 { checkTexts(of: segment, range) }
+    }
+  }
+
+  private mutating func checkTexts(of segment: Int, _ range: Range<Int>) {
+    let text = table.text
+    func note(_ index: Int, _ earlier: Int) {
+      self.note(
+        .duplicateChoiceText, at: text.origin(of: analysis.table.choices[index].text) - quote, segment: segment,
+        choice: index, field: .text, detail: earlier)
+    }
+    // Few are compared with each other; many are looked up, so that the cost stays linear.
+    if range.count <= 8 {
+      for index in range.dropFirst() where table.choices[index].flags.contains(.hasText) {
+        let earlier = (range.lowerBound..<index).first {
+          table.choices[$0].flags.contains(.hasText)
+            && text.areEqual(table.choices[$0].text, table.choices[index].text)
+        }
+        if let earlier, table.choices[index].text.count > 0 { note(index, earlier) }
+      }
+      return
+    }
+    var seen = StoryIDTable(capacity: range.count)
+    for index in range where table.choices[index].flags.contains(.hasText) && table.choices[index].text.count > 0 {
+      let earlier = analysis.table.choices.withUnsafeBufferPointer { records in
+        seen.insert(index, records[index].text, in: text) { records[$0].text }
+      }
+      if let earlier { note(index, earlier) }
+    }
+  }
+
+  // MARK: - Ways
+
+  private mutating func checkReach() {
+    // Where a macro may lead anywhere, nothing is known to be out of reach.
+    let isUncertain = analysis.reach.order.contains { table.segments[Int($0)].flags.contains(.jumps) }
+    for segment in table.segments.indices where !analysis.reach.contains(segment) {
+      let flags = table.segments[segment].flags
+      if flags.contains(.hasID), !flags.contains(.isDuplicate) {
+        note(.unreachable, segment: segment, isMilder: isUncertain)
+      }
+    }
+  }
+
+  private mutating func checkEndings() {
+    for segment in table.segments.indices {
+      let record = table.segments[segment]
+      if analysis.reach.contains(segment), !analysis.canEnd[segment] { note(.trap, segment: segment) }
+      if record.flags.contains(.isMarkedEnding) {
+        if record.choiceCount > 0 { note(.endingWithChoices, segment: segment) }
+      } else if record.choiceCount == 0, record.flags.contains(.hasChoices), !table.isImported {
+        note(.unmarkedEnding, segment: segment)
+      }
+    }
+    if !analysis.canEnd[0] { note(.noEnding, at: table.segmentsStart ?? table.start, field: .segments) }
+  }
+
+  private mutating func checkAuthenticPath() {
+    let hasAuthentic = table.segments.contains { $0.flags.contains(.isAuthentic) }
+    guard hasAuthentic else {
+      if !table.isImported {
+        note(.noAuthenticPath, at: table.segmentsStart ?? table.start, field: .segments)
+      }
+      return
+    }
+    let path = analysis.authenticWay()
+    if !path.isWhole { note(.authenticPathBroken, segment: path.way.last ?? 0) }
+  }
+}

@@ -1,0 +1,48 @@
+import SatchelJSON
+
+/// Facts about a story.
+public struct StoryStatistics: Equatable, Sendable {
+  public var segments: Int
+  public var choices: Int
+  /// Endings that can be reached.
+  public var endings: Int
+  /// Words of all segments' texts.
+  public var words: Int
+  /// Segments of a shortest reading, both ends included; nil when no ending can be reached.
+  public var shortestPath: Int?
+  /// Segments of a longest reading; nil when no ending can be reached, or none is the longest.
+  public var longestPath: Int?
+  /// Minutes that the words take at 200 a minute: of a shortest reading, and of all that can be reached.
+  public var shortestMinutes: Double
+  public var longestMinutes: Double
+  /// Different ways from start to an ending.
+  public var paths: PathCount
+
+  private static let wordsPerMinute = 200.0
+
+  init(_ analysis: StoryAnalysis) {
+    let table = analysis.table
+    let counter = PathCounter(analysis)
+    segments = table.segments.count
+    choices = table.choices.count
+    endings = analysis.reach.order.reduce(0) { $0 + (table.isEnding(Int($1)) ? 1 : 0) }
+    words = table.segments.reduce(0) { $0 + Int($1.words) }
+    shortestPath = analysis.nearestEnding.map { analysis.way(to: $0).count }
+    longestPath = counter.longest
+    paths = counter.count
+    let time = ReadingTime(analysis)
+    shortestMinutes = Double(time?.fewestWords ?? 0) / Self.wordsPerMinute
+    longestMinutes = Double(time?.mostWords ?? 0) / Self.wordsPerMinute
+  }
+
+  /// All facts; "path_count" is -1 for unbounded and stays at the largest 64-bit integer beyond it.
+  public var json: JSONValue {
+    [
+      "segments": .int(Int64(segments)), "choices": .int(Int64(choices)), "endings": .int(Int64(endings)),
+      "words": .int(Int64(words)), "shortest_path": shortestPath.map { .int(Int64($0)) } ?? .null,
+      "longest_path": longestPath.map { .int(Int64($0)) } ?? .null,
+      "shortest_minutes": .double(shortestMinutes), "longest_minutes": .double(longestMinutes),
+      "path_count": .int(paths.saturated),
+    ]
+  }
+}

@@ -1,0 +1,92 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The keys that a story file knows, and what stands under them. Other keys are kept and not looked at.
+package enum StoryField: UInt8, CaseIterable, Sendable {
+  case id, title, author, originalSource, culturalOrigin, synopsis, coverImageName
+  case estimatedReadingMinutes, ageRange, tags, isPurchased, segments
+  case text, isAuthenticPath, isEnding, choices, nextSegmentId
+
+  var name: StaticString {
+    switch self {
+    case .id: "id"
+    case .title: "title"
+    case .author: "author"
+    case .originalSource: "originalSource"
+    case .culturalOrigin: "culturalOrigin"
+    case .synopsis: "synopsis"
+    case .coverImageName: "coverImageName"
+    case .estimatedReadingMinutes: "estimatedReadingMinutes"
+    case .ageRange: "ageRange"
+    case .tags: "tags"
+    case .isPurchased: "isPurchased"
+    case .segments: "segments"
+    case .text: "text"
+    case .isAuthenticPath: "isAuthenticPath"
+    case .isEnding: "isEnding"
+    case .choices: "choices"
+    case .nextSegmentId: "nextSegmentId"
+    }
+  }
+
+  @inline(__always)
+  func isSpelled(_ key: UnsafeRawBufferPointer) -> Bool {
+    let name = name
+    guard key.count == name.utf8CodeUnitCount, let base = key.baseAddress else { return false }
+    return memcmp(base, name.utf8Start, key.count) == 0
+  }
+
+  /// What has to stand under the key.
+  enum Shape: Equatable {
+    case text, integer, flag, list
+
+    var words: StaticString {
+      switch self {
+      case .text: "a text"
+      case .integer: "a whole number"
+      case .flag: "true or false"
+      case .list: "an array"
+      }
+    }
+  }
+
+  var shape: Shape {
+    switch self {
+    case .estimatedReadingMinutes: .integer
+    case .isPurchased, .isAuthenticPath, .isEnding: .flag
+    case .tags, .segments, .choices: .list
+    default: .text
+    }
+  }
+
+  var isOptional: Bool { self == .originalSource || self == .culturalOrigin || self == .isEnding }
+
+  static let ofStory: [StoryField] = [
+    .id, .title, .author, .originalSource, .culturalOrigin, .synopsis, .coverImageName,
+    .estimatedReadingMinutes, .ageRange, .tags, .isPurchased, .segments,
+  ]
+  static let ofSegment: [StoryField] = [.id, .text, .choices, .isAuthenticPath, .isEnding]
+  static let ofChoice: [StoryField] = [.id, .text, .nextSegmentId]
+}
+
+/// Some fields, as bits.
+struct StoryFields: OptionSet, Sendable {
+  var rawValue: UInt32
+
+  init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  init(_ field: StoryField) { rawValue = 1 << UInt32(field.rawValue) }
+
+  init(required fields: [StoryField]) {
+    self = fields.reduce(into: []) { if !$1.isOptional { $0.insert(StoryFields($1)) } }
+  }
+
+  static let requiredOfStory = StoryFields(required: StoryField.ofStory)
+  static let requiredOfSegment = StoryFields(required: StoryField.ofSegment)
+  static let requiredOfChoice = StoryFields(required: StoryField.ofChoice)
+}

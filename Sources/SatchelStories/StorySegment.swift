@@ -1,0 +1,47 @@
+import SatchelJSON
+
+/// One place of a story, and where it leads.
+public struct StorySegment: Equatable, Sendable {
+  /// A way on.
+  public struct Choice: Equatable, Sendable {
+    public var id: String
+    public var text: String
+    /// The segment it leads to, whether that exists or not.
+    public var nextSegmentID: String
+  }
+
+  public var id: String
+  public var text: String
+  public var isAuthenticPath: Bool
+  /// Marked as an ending, or without choices.
+  public var isEnding: Bool
+  public var choices: [Choice]
+
+  init(_ analysis: StoryAnalysis, _ index: Int) {
+    let table = analysis.table
+    id = analysis.id(index)
+    text = table.segmentText(index)
+    isAuthenticPath = table.segments[index].flags.contains(.isAuthentic)
+    isEnding = table.isEnding(index)
+    choices = table.choiceRange(index).map {
+      let choice = table.choices[$0]
+      return Choice(
+        id: table.text.string(choice.id), text: table.text.string(choice.text),
+        nextSegmentID: table.text.string(choice.target))
+    }
+  }
+
+  /// With snake_case keys: id, text, is_authentic_path, is_ending, choices of id, text, next_segment_id.
+  public var json: JSONValue {
+    [
+      "id": .string(id), "text": .string(text), "is_authentic_path": .bool(isAuthenticPath),
+      "is_ending": .bool(isEnding),
+      "choices": .array(
+        choices.map {
+          [
+            "id": .string($0.id), "text": .string($0.text), "next_segment_id": .string($0.nextSegmentID),
+          ]
+        }),
+    ]
+  }
+}
