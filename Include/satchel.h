@@ -619,6 +619,243 @@ SATCHEL_API satchel_status satchel_session_state(satchel_session *session, satch
  *  way on another thread. */
 SATCHEL_API void satchel_session_free(satchel_session *session);
 
+/* ------------------------------------------------------------------------
+ * Stories: reading, checking, drawing
+ *
+ * These take the text of one story and need no store. A story is JSON as
+ * Documentation/stories.md describes it, or Twee 3. They read the text once;
+ * time and memory grow with its segments and choices. Threads: safe anywhere.
+ * --------------------------------------------------------------------- */
+
+/** What a story is written in. */
+typedef enum satchel_story_source {
+    /** Twee when the first mark of the text is the "::" of a passage, else
+     *  JSON. */
+    SATCHEL_STORY_AUTOMATIC = 0,
+    SATCHEL_STORY_JSON = 1,
+    SATCHEL_STORY_TWEE = 2
+} satchel_story_source;
+
+/** The form of a report. */
+typedef enum satchel_report_form {
+    /** {"ok", "findings": [{"code", "severity": "error" | "warning",
+     *  "pointer", "line", "column", "message", "suggestion"}], "errors",
+     *  "warnings", "statistics"}. */
+    SATCHEL_REPORT_JSON = 0,
+    /** SARIF 2.1.0, for code hosts and editors. */
+    SATCHEL_REPORT_SARIF = 1,
+    /** A line a finding, "name:line:column: severity: message [code]". */
+    SATCHEL_REPORT_TEXT = 2
+} satchel_report_form;
+
+/** How to check a story. */
+typedef struct satchel_story_check_options {
+    size_t size;
+    satchel_story_source source;
+    satchel_report_form form;
+    /** The file's name or URI, for SARIF and text; may be empty. */
+    satchel_bytes name;
+} satchel_story_check_options;
+
+#define SATCHEL_STORY_CHECK_OPTIONS_INIT \
+    { sizeof(satchel_story_check_options), SATCHEL_STORY_AUTOMATIC, SATCHEL_REPORT_JSON, { NULL, 0 } }
+
+/**
+ * Finds all that is wrong with a story, by the codes of
+ * Documentation/stories.md, in the order of the text.
+ *
+ * @param options   may be NULL
+ * @param[out] out  the report; also of a story that is not sound
+ *
+ * Returns    SATCHEL_EINVALID with line, column and cause for a text that is
+ *            neither JSON, nor an object, nor Twee, or larger than 2 GiB.
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_story_check(
+    satchel_bytes text, const satchel_story_check_options *options, satchel_buffer *out);
+
+/**
+ * What a story says of itself, and its statistics.
+ *
+ * @param[out] out  {"id", "title", "author", "original_source",
+ *                  "cultural_origin", "synopsis", "cover_image_name",
+ *                  "estimated_reading_minutes", "age_range", "tags",
+ *                  "is_purchased", "statistics": {"segments", "choices",
+ *                  "endings", "words", "shortest_path", "longest_path",
+ *                  "shortest_minutes", "longest_minutes", "path_count"}}; null
+ *                  for what the story does not say
+ *
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_story_describe(satchel_bytes text, satchel_buffer *out);
+
+/**
+ * One segment of a story.
+ *
+ * @param id        empty for the first one
+ * @param[out] out  {"id", "text", "is_authentic_path", "is_ending", "choices":
+ *                  [{"id", "text", "next_segment_id"}]}
+ *
+ * Returns    SATCHEL_ENOTFOUND when the story has no such segment.
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_story_segment(
+    satchel_bytes text, satchel_bytes id, satchel_buffer *out);
+
+/**
+ * How many different ways lead from a story's start to an ending.
+ *
+ * @param[out] count   -1 when a cycle can be walked on the way to an ending;
+ *                     INT64_MAX for more than fit; may be NULL
+ * @param[out] digits  the exact number in decimal digits, or "unbounded"; its
+ *                     time grows with the digits; may be NULL
+ *
+ * Ownership  the caller owns *digits.
+ */
+SATCHEL_API satchel_status satchel_story_path_count(
+    satchel_bytes text, int64_t *count, satchel_buffer *digits);
+
+/** A language that draws graphs. */
+typedef enum satchel_graph_form {
+    /** Graphviz. */
+    SATCHEL_GRAPH_DOT = 0,
+    SATCHEL_GRAPH_MERMAID = 1
+} satchel_graph_form;
+
+/** Draws a story's graph, with start, endings, authentic path and findings
+ *  marked. Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_story_graph(
+    satchel_bytes text, satchel_graph_form form, satchel_buffer *out);
+
+/**
+ * Compares two versions of a story, for the sake of those who are reading it.
+ *
+ * @param[out] out  {"same", "broken": [{"segment", "reason": "removed" |
+ *                  "unreachable" | "trap", "suggestion"}], "start": null |
+ *                  {"from", "to"}, "moved": [{"segment", "choice", "from",
+ *                  "to"}], "added_segments", "removed_segments",
+ *                  "added_choices", "removed_choices", "changed_texts",
+ *                  "changed_fields"}
+ *
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_story_diff(
+    satchel_bytes old_text, satchel_bytes new_text, satchel_buffer *out);
+
+/**
+ * Turns Twee 3 into a story.
+ *
+ * @param id        of the new story; empty to make one from its title
+ * @param[out] out  the story's JSON
+ *
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_story_from_twee(
+    satchel_bytes text, satchel_bytes id, satchel_buffer *out);
+
+/* ------------------------------------------------------------------------
+ * Stories: a library of a directory
+ *
+ * Every *.json, *.twee and *.tw file directly in a directory is a story. An
+ * index in the store makes opening again cheap: files whose size and time are
+ * the same are not read. Ids are names, never paths: one with "/", "\\", a
+ * control character, a leading "." or more than 200 bytes is SATCHEL_EINVALID,
+ * and links that lead out of the directory are not followed.
+ * --------------------------------------------------------------------- */
+
+/** The stories of one directory, over a store. */
+typedef struct satchel_stories satchel_stories;
+
+/**
+ * Opens the library of a directory. Reads no story yet.
+ *
+ * Returns    SATCHEL_ENOTFOUND when there is no such directory.
+ * Ownership  the caller frees it: satchel_stories_free(). Closing the store
+ *            first is fine; calls are SATCHEL_ECLOSED then.
+ * Threads    safe beside any other call.
+ */
+SATCHEL_API satchel_status satchel_stories_open(
+    satchel_store *store, satchel_bytes directory, satchel_stories **out);
+
+/**
+ * Notices files that came, changed or went, by size and time, then by their
+ * hash.
+ *
+ * @param[out] out  {"added", "changed", "removed", "unchanged", "parsed"
+ *                  (numbers), "problems"}; may be NULL
+ *
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_stories_refresh(satchel_stories *stories, satchel_buffer *out);
+
+/**
+ * Refreshes, and lists all stories.
+ *
+ * @param checked   leaves out stories that have errors, and names those among
+ *                  the problems
+ * @param[out] out  {"stories": [{"id", "file", the header and the
+ *                  statistics as of satchel_story_describe(), "errors",
+ *                  "warnings", "is_purchased" (by the store, else by the
+ *                  file)}], "problems": [{"file", "code", "message",
+ *                  "line", "column", "story", "findings"}]}
+ *
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_stories_load_all(
+    satchel_stories *stories, bool checked, satchel_buffer *out);
+
+/**
+ * The stories that fit a query, from the index: nothing is read from disk.
+ *
+ * @param query     {"search", "tags", "age_range", "age", "culture",
+ *                  "purchased", "sort": "title" | "reading_time" |
+ *                  "path_count", "descending", "limit", "offset"}; all may be
+ *                  left out. Each word of "search" must begin a word of title
+ *                  or synopsis; case and diacritics do not count.
+ * @param[out] out  an array as "stories" of satchel_stories_load_all()
+ *
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_stories_select(
+    satchel_stories *stories, satchel_bytes query, satchel_buffer *out);
+
+/** {"tags", "cultures", "age_ranges"}: what there is to filter by, sorted.
+ *  Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_stories_facets(satchel_stories *stories, satchel_buffer *out);
+
+/**
+ * A story's text: from memory, else from disk.
+ *
+ * @param checked   fails with all findings when the story has errors
+ * @param[out] out  the bytes of its file
+ *
+ * Returns    SATCHEL_EINVALID for an id that is no name, a text that cannot be
+ *            read (line and column), or a story that is not sound;
+ *            SATCHEL_ENOTFOUND; SATCHEL_EIO.
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_stories_story(
+    satchel_stories *stories, satchel_bytes id, bool checked, satchel_buffer *out);
+
+/** One segment of a story of the library, as satchel_story_segment(); reads the
+ *  story at most once. Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_stories_segment(
+    satchel_stories *stories, satchel_bytes id, satchel_bytes segment, satchel_buffer *out);
+
+/** Notes in the store that the reader bought a story, or gave it back. */
+SATCHEL_API satchel_status satchel_stories_mark_purchased(
+    satchel_stories *stories, satchel_bytes id, bool purchased);
+
+/** Refreshes on a thread of the library and returns at once. Observers of the
+ *  store hear of what changed, by ids, under the subject "stories". */
+SATCHEL_API satchel_status satchel_stories_preload(satchel_stories *stories);
+
+/** Forgets the stories held in memory; the index stays. */
+SATCHEL_API satchel_status satchel_stories_clear_cache(satchel_stories *stories);
+
+/** Frees a library; NULL and a second time are fine. Waits for its preload. */
+SATCHEL_API void satchel_stories_free(satchel_stories *stories);
+
 #ifdef __cplusplus
 }
 #endif

@@ -18,6 +18,9 @@ from .persist import persist, restore
 from .places import CHART, DATA, LIBRARY, REPORT, STORES
 from .report import goal_table, markdown
 from .runner import Figures
+from .stories import check_stories
+from .story_data import MANY, QUICK_MANY, QUICK_SINGLE, SINGLE
+from .story_goals import story_growth_row, story_rows
 
 RESTORES = 3
 """Rounds of W2 for one of W1: they are short, and noisier."""
@@ -31,7 +34,9 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, help="rounds of each workload (default 5; 2 with --quick)")
     parser.add_argument(
-        "--quick", action="store_true", help="a smoke run of 500 payloads; reports into data/ instead"
+        "--quick",
+        action="store_true",
+        help="a smoke run of 500 payloads and 500 stories; reports into data/ instead",
     )
     parser.add_argument(
         "--peers-only", action="store_true", help="without Satchel; prints, and writes no report"
@@ -50,26 +55,32 @@ def main() -> int:
         return 2
 
     print(f"making {shape.payloads:,} payloads, compiling the probes", flush=True)
-    build()
+    build(with_satchel)
     generate(shape)
     measured: dict[str, Figures] = {"persist": persist(shape, rounds, with_satchel)}
     restores = rounds if options.quick else rounds * RESTORES
     restored = restore(shape, restores, with_satchel)
     measured |= {"restore-warm": restored["warm"], "restore-dropped": restored["dropped"]}
+    single = QUICK_SINGLE if options.quick else SINGLE
+    many = QUICK_MANY if options.quick else MANY
+    stories = {corpus: check_stories(corpus, rounds, with_satchel) for corpus in (*single, many)}
+    measured |= {corpus.workload: figures for corpus, figures in stories.items()}
     measured["calls"] = calls(rounds, with_satchel)
     measured["footprint"] = footprint(1, LOADS // 5 if options.quick else LOADS, with_satchel)
     rows = [*persist_rows(measured["persist"], shape), *restore_rows(restored)]
+    rows += story_rows({corpus: stories[corpus] for corpus in single}, (many, stories[many]))
     rows += [*call_rows(measured["calls"]), *footprint_rows(measured["footprint"])]
     if with_satchel:
         measured["growth"] = growth(shape)
         rows += growth_rows(measured["growth"])
+        rows.append(story_growth_row({corpus: stories[corpus] for corpus in single}))
 
     print("\n" + goal_table(rows))
     if with_satchel:
         report = DATA / REPORT.name if options.quick else REPORT
         picture = DATA / CHART.name if options.quick else CHART
         turns = {"persist": rounds, "restore": restores}
-        report.write_text(markdown(rows, measured, shape, turns, picture.name), encoding="utf-8")
+        report.write_text(markdown(rows, measured, shape, stories, turns, picture.name), encoding="utf-8")
         picture.write_text(chart(rows), encoding="utf-8")
         print(f"\nwritten: {report.name}, {picture.name}")
     if not options.keep:

@@ -13,24 +13,26 @@ PROGRAMS = {
     "restore_limit": ["-lsqlite3"],
     "call": ["-ldl"],
     "load": ["-ldl"],
+    "story_limit": ["-pthread"],
+    "story_tree": ["-ljansson", "-pthread"],
 }
-SATCHEL_PROGRAMS = ["satchel_w1"]
+SATCHEL_PROGRAMS = ["satchel_w1", "satchel_w4"]
 
 
 def gcc(*arguments: str | Path) -> None:
     subprocess.run(["gcc", *FLAGS, *map(str, arguments)], check=True)
 
 
-def build() -> None:
+def build(with_satchel: bool) -> None:
     BINARIES.mkdir(parents=True, exist_ok=True)
     for name, libraries in PROGRAMS.items():
         gcc("-o", BINARIES / name, PROBES / f"{name}.c", *libraries)
     gcc("-shared", "-fPIC", "-fvisibility=hidden", "-o", BINARIES / "libplain.so", PROBES / "plain.c")
-    if LIBRARY.exists():
+    if with_satchel:
         for name in SATCHEL_PROGRAMS:
             search = f"-Wl,-rpath,{LIBRARY.parent}"
             source = PROBES / f"{name}.c"
-            gcc(f"-I{PROJECT / 'Include'}", "-o", BINARIES / name, source, LIBRARY, search)
+            gcc(f"-I{PROJECT / 'Include'}", "-o", BINARIES / name, source, LIBRARY, search, "-pthread")
         strip(LIBRARY, BINARIES / "libsatchel-stripped.so")
     build_runtime()
 

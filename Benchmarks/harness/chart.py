@@ -83,17 +83,20 @@ def goal_mark(x: float, y: float) -> str:
 
 
 def peer_marks(panel: Panel, row: Row, y: float) -> list[str]:
-    """A dot a peer, and its name below, on whichever of two lines has room."""
-    parts, ends = [], [-math.inf, -math.inf]
-    for name, value in sorted(row.others.items(), key=lambda item: item[1]):
+    """A dot a peer, and its name below, on whichever of two lines has room; the peer of the goal first."""
+    parts: list[str] = []
+    levels: list[list[tuple[float, float]]] = [[], []]
+    named = row.peer[0] if row.peer else None
+    for name, value in sorted(row.others.items(), key=lambda item: (item[0] != named, item[1])):
         x = panel.position(value / reference(row))
         parts.append(dot(x, y, 4, PEER))
         half = len(name) * CHARACTER / 2
         middle = min(max(x, LEFT + half), RIGHT + 25 - half)
-        for level, end in enumerate(ends):
-            if middle - half > end + 4:
+        left, right = middle - half - 4, middle + half
+        for level, taken in enumerate(levels):
+            if all(right < start or left > end for start, end in taken):
                 parts.append(label(middle, y + 17 + 11 * level, name, "small", "middle"))
-                ends[level] = middle + half
+                taken.append((left, right))
                 break
     return parts
 
@@ -153,14 +156,16 @@ def legend(y: float) -> list[str]:
 
 def chart(rows: list[Row]) -> str:
     """Rows that were not measured are left out."""
-    drawn = [row for row in rows if row.satchel is not None and (row.peer or row.bound)]
+    drawn = [
+        row for row in rows if row.satchel is not None and (row.peer if row.against_peers else row.bound)
+    ]
     panels = [
         Panel(
             "Time beside the peers",
             "Left of 1 Satchel is faster. The axis is logarithmic: every step is a factor.",
             "the peer of the goal",
             [row for row in drawn if row.against_peers],
-            0.1,
+            0.05,
             100,
             56,
         ),

@@ -62,6 +62,7 @@ def versions() -> dict[str, str]:
         "SQLite, system (Satchel, the probes)": system_sqlite(),
         "SQLite in Python's sqlite3": sqlite3.sqlite_version,
         "SQLite in APSW": apsw.sqlite_lib_version(),
+        "jansson": system_jansson(),
         "gcc": compiler.stdout.strip(),
     }
     for line in (HERE / "requirements.txt").read_text().splitlines():
@@ -79,3 +80,9 @@ def system_sqlite() -> str:
     library = ctypes.CDLL("libsqlite3.so.0")
     library.sqlite3_libversion.restype = ctypes.c_char_p
     return library.sqlite3_libversion().decode()
+
+
+def system_jansson() -> str:
+    library = ctypes.CDLL("libjansson.so.4")
+    library.jansson_version_str.restype = ctypes.c_char_p
+    return library.jansson_version_str().decode()

@@ -4,6 +4,7 @@ from .generate import GROWTH, Shape
 from .goals import NAMES, Row
 from .machine import machine, versions
 from .runner import Figures
+from .story_data import FAULTY_EVERY, Corpus
 
 COLUMNS = ["workload", "Satchel", "best peer", "ratio", "goal", "met?", "C limit", "to limit"]
 KEYS = {
@@ -30,11 +31,20 @@ READING = """\
 - The C limit does the least that could work: SQLite with prepared statements and the index on ids deferred,
   over payloads that are cut by their known shape (no yyjson in Debian 12, so nothing is parsed at all). For
   calls it is a C library of the same shape, for size and load a Swift library that does nothing.
+- W4 is from reading a story's file (its page cache warm) to knowing all that is wrong with it. Peers decode
+  and run the same few checks, in Python or for jansson in C; Satchel's report has every check of its rules
+  with line and column. msgspec minimal decodes only the fields that the checks need; the goals are set
+  against it as it comes, "no GC" is the same with Python's garbage collector off. msgspec runs in one
+  process on one core: the row of one thread is the like-for-like one. The limit makes one pass over the bytes
+  that believes them, and the graph.
 - Growth: {payloads:,} sections of {entities} entities against {factor} times as many locations; look-ups are
-  medians of 1,000 random ones in an open store, page cache warm. Flat means at most 1.25 ×.
+  medians of 1,000 random ones in an open store, page cache warm. Flat means at most 1.25 ×. For stories, the
+  two largest.
 - Correctness is part of the run: every store that was written is read again, and its headers, the ids and
-  order of {entities} entities and the bytes of one of them are held against the data; a wrong answer fails
-  the run.
+  order of {entities} entities and the bytes of one of them are held against the data. Stories have faults
+  planted in them, each large one and one in {faulty} small ones: choices that lead nowhere, an id that stands
+  twice, an island. Everyone has to count them; Satchel has to name each with its place and line, and nothing
+  besides. A wrong answer fails the run.
 """
 
 
@@ -91,8 +101,29 @@ def all_figures(workload: str, figures: Figures) -> str:
     return table(["", "median", "least – most", "runs"], lines)
 
 
+def story_table(stories: dict[Corpus, Figures]) -> str:
+    """Everyone's time by corpus, and the memory that the largest single story took."""
+    largest = max((corpus for corpus in stories if corpus.files == 1), key=lambda corpus: corpus.segments)
+    many = max(stories, key=lambda corpus: corpus.files)
+    header = ["", *(f"{corpus.name} segments" for corpus in stories), f"peak at {largest.name}"]
+    lines = []
+    # The jobs on two threads or processes only run on many stories, where all others run too.
+    for name in stories[many].records:
+        times = [figure(figures.median(name, "total_ms"), "ms") for figures in stories.values()]
+        peak = figure(stories[largest].median(name, "resident_mb"), "MB")
+        lines.append([NAMES.get(name, name), *times, peak])
+    reading = [figure(figures.median("limit-scan", "reading_ms"), "ms") for figures in stories.values()]
+    lines.append(["reading the file, in the limit", *reading, "–"])
+    return table(header, lines)
+
+
 def markdown(
-    rows: list[Row], measured: dict[str, Figures], shape: Shape, rounds: dict[str, int], chart: str
+    rows: list[Row],
+    measured: dict[str, Figures],
+    shape: Shape,
+    stories: dict[Corpus, Figures],
+    rounds: dict[str, int],
+    chart: str,
 ) -> str:
     reading = READING.format(
         rounds=rounds["persist"],
@@ -102,6 +133,7 @@ def markdown(
         sections=shape.sections,
         megabytes=shape.payload_file.stat().st_size / 1e6,
         factor=GROWTH,
+        faulty=FAULTY_EVERY,
     )
     facts = "\n".join(f"- {name}: {value}" for name, value in machine().items())
     peers = "\n".join(f"- {name}: {value}" for name, value in versions().items())
@@ -124,4 +156,5 @@ def markdown(
     }
     for workload, title in titles.items():
         parts += [f"## {title}", all_figures(workload, measured[workload])]
+    parts += ["## W4, everyone", story_table(stories)]
     return "\n\n".join(parts) + "\n"

@@ -1,6 +1,7 @@
 @_exported import SatchelCatalogue
 @_exported import SatchelJSON
 @_exported import SatchelStorage
+@_exported import SatchelStories
 
 /// An open store: one SQLite file, and the subjects that live in it.
 ///
@@ -19,13 +20,16 @@ public final class Satchel: Sendable {
   /// - Throws: `SatchelError` `.foreign`, `.damaged`, `.newer`, `.notFound`, `.readOnly`, `.io`; the file is left
   ///   as it is then.
   public init(path: String, options: StoreOptions = StoreOptions()) throws {
-    database = try Database.open(path: path, options: options, migrations: Self.migrations)
+    database = try StorySchema.naming {
+      try Database.open(path: path, options: options, migrations: Self.migrations)
+    }
     catalogue = Catalogue(database: database)
   }
 
   /// All steps of the store's schema, oldest first. A step that was released is never changed.
   static let migrations = [
-    Migration(version: 1, sql: ChangeLog.schema + CatalogueSchema.version1)
+    Migration(version: 1, sql: ChangeLog.schema + CatalogueSchema.version1),
+    Migration(version: 2, sql: StorySchema.version2),
   ]
 
   /// Closes the store; everything acknowledged is in the file. A store that is given up closes by itself.
@@ -42,7 +46,16 @@ public final class Satchel: Sendable {
   public func check() throws -> [StoreFinding] {
     let findings = try database.checkIntegrity()
     // Tables that SQLite cannot read cannot be examined further.
-    return findings.isEmpty ? try catalogue.check() : findings
+    return findings.isEmpty ? try catalogue.check() + StoryLibrary.check(database) : findings
+  }
+
+  /// The stories of a directory, with an index of them in this store.
+  ///
+  /// - Returns: a library of its own for each call; making one does not read the files yet
+  /// - Throws: `SatchelError` `.notFound` when there is no such directory, `.invalid` when it is none, `.io`,
+  ///   `.closed`
+  public func stories(in directory: String) throws -> StoryLibrary {
+    try StoryLibrary(database: database, directory: directory)
   }
 
   /// Facts for people: path, sizes, versions.

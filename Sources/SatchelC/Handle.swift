@@ -20,6 +20,7 @@ final class HandleTable<Object: AnyObject & Sendable>: Sendable {
   private let noun: StaticString
 
   private static var half: UInt { UInt(UInt.bitWidth / 2) }
+  private static var kindBits: UInt { 4 }
 
   init(kind: UInt, noun: StaticString) {
     self.kind = kind
@@ -38,7 +39,7 @@ final class HandleTable<Object: AnyObject & Sendable>: Sendable {
         state.slots.append(Slot(generation: 1, object: object))
       }
       let generation = UInt(state.slots[Int(slot)].generation) & (1 << Self.half - 1)
-      return OpaquePointer(bitPattern: generation << Self.half | UInt(slot) << 2 | kind)
+      return OpaquePointer(bitPattern: generation << Self.half | UInt(slot) << Self.kindBits | kind)
     }
   }
 
@@ -70,8 +71,8 @@ final class HandleTable<Object: AnyObject & Sendable>: Sendable {
   private func index(of handle: OpaquePointer?, in state: borrowing State) -> Int? {
     let bits = UInt(bitPattern: handle)
     let mask = 1 << Self.half - 1 as UInt
-    let slot = Int((bits & mask) >> 2)
-    guard bits & 3 == kind, slot < state.slots.count, state.slots[slot].object != nil,
+    let slot = Int((bits & mask) >> Self.kindBits)
+    guard bits & (1 << Self.kindBits - 1) == kind, slot < state.slots.count, state.slots[slot].object != nil,
       UInt(state.slots[slot].generation) & mask == bits >> Self.half
     else { return nil }
     return slot
@@ -88,6 +89,7 @@ enum Handles {
   static let stores = HandleTable<Satchel>(kind: 1, noun: "store")
   static let observers = HandleTable<ObserverHandle>(kind: 2, noun: "observer")
   static let sessions = HandleTable<Session>(kind: 3, noun: "session")
+  static let stories = HandleTable<StoryLibrary>(kind: 4, noun: "stories")
 }
 
 final class ObserverHandle: Sendable {

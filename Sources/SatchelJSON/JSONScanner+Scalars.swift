@@ -2,7 +2,7 @@ extension JSONScanner {
   /// Steps over a string, from its opening quote to behind its closing one.
   ///
   /// - Returns: whether it holds an escape.
-  mutating func string() throws(JSONError) -> Bool {
+  package mutating func string() throws(JSONError) -> Bool {
     var isEscaped = false
     position += 1
     while true {
@@ -22,33 +22,42 @@ extension JSONScanner {
     }
   }
 
-  /// Steps over printable ASCII that is neither quote nor backslash, eight bytes at a time.
-  ///
-  /// Arithmetic on a word: a byte's high bit becomes set where the byte is special. A borrow may set the bits
-  /// of bytes behind the first special one, never before it.
+  /// Steps over printable ASCII that is neither quote nor backslash, sixteen bytes at a time.
   @inline(__always)
   private mutating func skipPlain() {
-    let ones: UInt64 = 0x0101_0101_0101_0101
     let raw = UnsafeRawPointer(base)
-    while position + 8 <= count {
-      let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: position, as: UInt64.self))
-      let quote = word ^ (ones &* 0x22)
-      let backslash = word ^ (ones &* 0x5C)
-      let special =
-        (((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
-          | word)
-        & (ones &* 0x80)
-      if special != 0 {
-        position += special.trailingZeroBitCount / 8
+    var position = position
+    while position &+ 16 <= count {
+      let low = Self.special(raw.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+      let high = Self.special(raw.loadUnaligned(fromByteOffset: position &+ 8, as: UInt64.self))
+      if low | high != 0 {
+        self.position =
+          low != 0
+          ? position &+ low.trailingZeroBitCount / 8 : position &+ 8 &+ high.trailingZeroBitCount / 8
         return
       }
-      position += 8
+      position &+= 16
     }
     while position < count {
       let byte = base[position]
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 || byte > 0x7F { return }
-      position += 1
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 || byte > 0x7F { break }
+      position &+= 1
     }
+    self.position = position
+  }
+
+  /// The high bits of a word's bytes that are special: quote, backslash, control characters, beyond ASCII.
+  ///
+  /// A borrow may set the bits of bytes behind the first special one, never before it.
+  @inline(__always)
+  private static func special(_ word: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let word = UInt64(littleEndian: word)
+    let quote = word ^ (ones &* 0x22)
+    let backslash = word ^ (ones &* 0x5C)
+    return
+      (((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
+      | word) & (ones &* 0x80)
   }
 
   private mutating func escape() throws(JSONError) {
@@ -124,7 +133,7 @@ extension JSONScanner {
   /// Steps over a number.
   ///
   /// - Returns: `.integer` when it has neither fraction nor exponent, else `.double`.
-  mutating func number() throws(JSONError) -> JSONKind {
+  package mutating func number() throws(JSONError) -> JSONKind {
     let start = position
     let isNegative = base[position] == UInt8(ascii: "-")
     if isNegative { position += 1 }

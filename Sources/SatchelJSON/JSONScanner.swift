@@ -9,7 +9,10 @@ package struct JSONScanner {
 
   let base: UnsafePointer<UInt8>
   let count: Int
-  var position = 0
+  /// Offset of the byte that is read next.
+  package var position = 0
+  /// Containers around the value that is scanned, which count for the depth.
+  private var level = 0
   var frames: ContiguousArray<Frame> = []
   var keys: JSONKeyStack
 
@@ -47,6 +50,24 @@ package struct JSONScanner {
     try scan(bytes, into: &sink)
   }
 
+  /// A scanner for a reader that knows what it reads, and takes tokens one by one.
+  ///
+  /// Its errors name no pointer, since it does not know what is around the token.
+  package init?(tokensOf bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress, bytes.count > 0 else { return nil }
+    self.init(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+  }
+
+  /// Steps over a whole value.
+  ///
+  /// - Parameter level: how many containers are open around it
+  package mutating func skipValue(level: Int) throws(JSONError) {
+    self.level = level
+    var sink = JSONNullSink()
+    try value(&sink)
+    while !frames.isEmpty { try nextMember(&sink) }
+  }
+
   private mutating func document(_ sink: inout some JSONSink) throws(JSONError) {
     if count >= 3, base[0] == 0xEF, base[1] == 0xBB, base[2] == 0xBF {
       throw failure("a byte-order mark is not allowed")
@@ -79,7 +100,7 @@ package struct JSONScanner {
   }
 
   private mutating func open(_ kind: JSONKind, _ sink: inout some JSONSink) throws(JSONError) {
-    guard frames.count < Self.maximumDepth else {
+    guard frames.count + level < Self.maximumDepth else {
       throw failure("more than \(Self.maximumDepth) levels")
     }
     sink.begin(kind, at: position)

@@ -72,6 +72,15 @@ public final class Story: @unchecked Sendable {
   public var exactPathCount: String? { PathCounter(analysis).digits }
 }
 
+extension Story {
+  /// What it says of itself, and "statistics".
+  public var json: JSONValue {
+    var members = header.json.objectValue ?? JSONObject()
+    members["statistics"] = statistics.json
+    return .object(members)
+  }
+}
+
 /// A copy of a text, freed with the last reference.
 // Unchecked: never written after init.
 final class StoryMemory: @unchecked Sendable {

@@ -85,6 +85,8 @@ public struct StoryFinding: Error, Equatable, Sendable {
   public var pointer: String
   /// Offset, line and column in the file that was read.
   public var position: JSONPosition
+  /// The column in Unicode scalars, as SARIF counts.
+  package var scalarColumn: Int
   /// What is wrong, in words, with the names of what it is about.
   public var message: String
   /// What was probably meant, such as the nearest id.
@@ -98,6 +100,7 @@ public struct StoryFinding: Error, Equatable, Sendable {
     self.severity = severity ?? code.severity
     self.pointer = pointer
     self.position = position
+    scalarColumn = position.column
     self.message = message
     self.suggestion = suggestion
   }

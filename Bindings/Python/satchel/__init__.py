@@ -12,7 +12,7 @@ child. Times are Unix milliseconds.
 
 from __future__ import annotations
 
-from satchel import json, places
+from satchel import json, places, stories
 from satchel._version import __version__
 from satchel.catalogue import Catalogue
 from satchel.errors import (
@@ -30,10 +30,12 @@ from satchel.errors import (
     OutOfMemory,
     ReadOnly,
     SatchelError,
+    UnsoundStory,
 )
 from satchel.observer import Observer
 from satchel.session import Session
 from satchel.store import Store, library_version, open
+from satchel.story_library import StoryLibrary
 from satchel.values import (
     Change,
     Entity,
@@ -80,9 +82,12 @@ __all__ = [
     "SessionState",
     "Store",
     "StoreInfo",
+    "StoryLibrary",
+    "UnsoundStory",
     "__version__",
     "json",
     "library_version",
     "open",
     "places",
+    "stories",
 ]

@@ -22,6 +22,9 @@ from typing import Any, Dict, Tuple
 SONAME = "libsatchel.so.0"
 
 REUSE = {"unless_changed": 0, "until_expiry": 1}
+STORY_SOURCE = {"automatic": 0, "json": 1, "twee": 2}
+REPORT_FORM = {"json": 0, "sarif": 1, "text": 2}
+GRAPH_FORM = {"dot": 0, "mermaid": 1}
 
 
 class Bytes(Structure):
@@ -84,6 +87,12 @@ class PruneOptions(Structure):
     )
 
 
+class StoryCheckOptions(Structure):
+    """``satchel_story_check_options``."""
+
+    _fields_ = (("size", c_size_t), ("source", c_int), ("form", c_int), ("name", Bytes))
+
+
 _out = POINTER(Buffer)
 _handle_out = POINTER(c_void_p)
 _persist = POINTER(PersistOptions)
@@ -132,4 +141,22 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_session_set_order": (c_int, (c_void_p, Bytes)),
     "satchel_session_state": (c_int, (c_void_p, _out)),
     "satchel_session_free": (None, (c_void_p,)),
+    "satchel_story_check": (c_int, (Bytes, POINTER(StoryCheckOptions), _out)),
+    "satchel_story_describe": (c_int, (Bytes, _out)),
+    "satchel_story_segment": (c_int, (Bytes, Bytes, _out)),
+    "satchel_story_path_count": (c_int, (Bytes, POINTER(c_int64), _out)),
+    "satchel_story_graph": (c_int, (Bytes, c_int, _out)),
+    "satchel_story_diff": (c_int, (Bytes, Bytes, _out)),
+    "satchel_story_from_twee": (c_int, (Bytes, Bytes, _out)),
+    "satchel_stories_open": (c_int, (c_void_p, Bytes, _handle_out)),
+    "satchel_stories_refresh": (c_int, (c_void_p, _out)),
+    "satchel_stories_load_all": (c_int, (c_void_p, c_bool, _out)),
+    "satchel_stories_select": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_stories_facets": (c_int, (c_void_p, _out)),
+    "satchel_stories_story": (c_int, (c_void_p, Bytes, c_bool, _out)),
+    "satchel_stories_segment": (c_int, (c_void_p, Bytes, Bytes, _out)),
+    "satchel_stories_mark_purchased": (c_int, (c_void_p, Bytes, c_bool)),
+    "satchel_stories_preload": (c_int, (c_void_p,)),
+    "satchel_stories_clear_cache": (c_int, (c_void_p,)),
+    "satchel_stories_free": (None, (c_void_p,)),
 }

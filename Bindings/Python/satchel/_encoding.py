@@ -7,6 +7,7 @@ word that is not JSON), the value is refused, and the message says where it stan
 from __future__ import annotations
 
 import json as _json
+import os
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 from satchel._abi import Bytes
@@ -45,7 +46,7 @@ def lend_value(value: Any, name: str) -> Bytes:
         return lend(value)
     if isinstance(value, (bytearray, memoryview)):
         return lend(bytes(value))
-    return lend(_encoded(value, name))
+    return lend(encoded(value, name))
 
 
 def lend_document(value: Any, name: str) -> Bytes:
@@ -62,7 +63,39 @@ def _utf8(text: str, name: str) -> bytes:
         raise InvalidArgument(f"{name} has a lone surrogate at character {error.start}") from error
 
 
-def _encoded(value: Any, name: str) -> bytes:
+def choice(numbers: Dict[str, int], word: Any, name: str) -> int:
+    """The number of a word that the library knows.
+
+    :param numbers: the words with their numbers
+    :param name: the argument's name, for the message
+    """
+    if not isinstance(word, str) or word not in numbers:
+        raise InvalidArgument(f"{name} must be one of {', '.join(map(repr, numbers))}, not {word!r}")
+    return numbers[word]
+
+
+def file_path(path: Any, name: str) -> Tuple[str, bytes]:
+    """A path as text, and as the bytes that the library takes."""
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        raise InvalidArgument(f"{name} must be a path, not {type(path).__name__}") from None
+    if not isinstance(text, str):
+        raise InvalidArgument(f"{name} must be a str or a path of str, not of bytes")
+    try:
+        file = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"{name} is not Unicode: {text!r}") from None
+    if b"\0" in file:
+        raise InvalidArgument(f"{name} has a NUL in it")
+    return text, file
+
+
+def encoded(value: Any, name: str) -> bytes:
+    """Any Python value as JSON.
+
+    :raises InvalidArgument: with the place of what JSON cannot hold
+    """
     try:
         data = _encode(value).encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json as _json
 from ctypes import byref, c_void_p, string_at
-from typing import Any, Callable, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, TypeVar
 
+from satchel import _callbacks
 from satchel._abi import Buffer
 from satchel._library import library
 from satchel.errors import Closed, InternalError, error_for
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Type
+
+_Closing = TypeVar("_Closing", bound="Closing")
 
 
 def check(status: int) -> None:
@@ -82,3 +89,64 @@ class Handle:
             return self._cell.pop()
         except IndexError:
             return None
+
+
+class Closing:
+    """What has a handle, and is closed by :meth:`close` or at the end of a ``with`` block."""
+
+    __slots__ = ("__weakref__", "_handle")
+
+    _handle: Handle
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._handle.closed
+
+    def close(self) -> None:
+        """Closes it; a second time is fine."""
+        raise NotImplementedError
+
+    def __enter__(self: _Closing) -> _Closing:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+
+class Dependent(Closing):
+    """What a store hands out, and ends with it: an observer, a session, a library.
+
+    :param owner: the number of its store among the callbacks
+    :param free: the library's function that frees the handle
+    """
+
+    __slots__ = ("_free", "_owner")
+
+    def __init__(self, handle: Handle, owner: int, free: Callable[[int], Any]) -> None:
+        self._handle = handle
+        self._owner = owner
+        self._free = free
+
+    def close(self) -> None:
+        """Ends it; a second time is fine. Waits for its work on other threads.
+
+        From a callback of its store, which that wait would be for, it ends on another thread.
+        """
+        pointer = self._handle.give_away()
+        if pointer is None:
+            return
+        if _callbacks.is_running(self._owner):
+            _callbacks.elsewhere(self._free, pointer)
+        else:
+            self._free(pointer)
+
+    def __del__(self) -> None:
+        # One whose making failed has no handle.
+        if hasattr(self, "_handle"):
+            self.close()

@@ -215,9 +215,8 @@ class Catalogue:
 
 
 def _persist_options(reuse: Any) -> _abi.PersistOptions:
-    if not isinstance(reuse, str) or reuse not in _abi.REUSE:
-        raise InvalidArgument(f"reuse must be one of {', '.join(map(repr, _abi.REUSE))}, not {reuse!r}")
-    return _abi.PersistOptions(ctypes.sizeof(_abi.PersistOptions), _abi.REUSE[reuse])
+    number = _encoding.choice(_abi.REUSE, reuse, "reuse")
+    return _abi.PersistOptions(ctypes.sizeof(_abi.PersistOptions), number)
 
 
 def _read_options(union: Any, allow_expired: Any) -> _abi.ReadOptions:

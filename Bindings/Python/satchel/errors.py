@@ -7,7 +7,10 @@ Each class is a :class:`SatchelError` and also the built-in exception that it me
 from __future__ import annotations
 
 import errno as _errno
-from typing import Dict, Type
+from typing import TYPE_CHECKING, Dict, Optional, Type
+
+if TYPE_CHECKING:
+    from satchel.stories import StoryReport
 
 __all__ = [
     "Busy",
@@ -24,6 +27,7 @@ __all__ = [
     "OutOfMemory",
     "ReadOnly",
     "SatchelError",
+    "UnsoundStory",
 ]
 
 
@@ -50,8 +54,16 @@ class InvalidArgument(SatchelError, ValueError):
     code = "EINVALID"
 
 
+class UnsoundStory(InvalidArgument):
+    """A story that was to be checked has errors; ``report`` has all findings."""
+
+    def __init__(self, message: str = "", report: Optional[StoryReport] = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
 class NotFound(SatchelError, KeyError):
-    """There is no such thing as the call names: a file to read, or its directory."""
+    """There is no such thing as the call names: a file, a directory, a story, a segment."""
 
     status = 2
     code = "ENOTFOUND"
@@ -112,7 +124,7 @@ class IOFailure(SatchelError, OSError):
 
 
 class Closed(SatchelError, ValueError):
-    """The store, observer or session was closed (Python's own files raise ValueError there too)."""
+    """The store, or what it handed out, was closed (Python's own files raise ValueError there too)."""
 
     status = 10
     code = "ECLOSED"

@@ -6,21 +6,18 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Optional
 
 from satchel import _callbacks, _encoding
 from satchel._encoding import Document
-from satchel._handle import Handle, check, json_answer
+from satchel._handle import Dependent, Handle, check, json_answer
 from satchel._library import library
 from satchel.errors import InvalidArgument
 from satchel.values import Receipt, SessionSection, SessionState, receipt_from, record_from
 
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Type
-
     from satchel.store import Store
 
 __all__ = ["Session"]
 
 
-class Session:
+class Session(Dependent):
     """Tells its host what changed and what to fetch; it draws nothing.
 
     Section states go placeholder → loading → loaded | failed. Begun by ``store.catalogue.session()``,
@@ -33,7 +30,7 @@ class Session:
     The methods may be called on any thread; they raise :class:`satchel.Closed` after the end.
     """
 
-    __slots__ = ("__weakref__", "_handle", "_store")
+    __slots__ = ("_store",)
 
     def __init__(self, store: Store, callback: Optional[Callable[[Dict[str, Any]], object]] = None) -> None:
         if callback is not None and not callable(callback):
@@ -43,9 +40,10 @@ class Session:
         hears, context = _callbacks.no_event, 0
         if callback is not None:
             hears, context = _callbacks.on_event, _callbacks.register(callback, store._owner)
-        self._handle = Handle.made_by(
+        handle = Handle.made_by(
             "session", library.satchel_session_new, pointer, hears, context, _callbacks.on_release
         )
+        super().__init__(handle, store._owner, library.satchel_session_free)
         store._adopt(self)
 
     def show(self, location: Document) -> None:
@@ -83,37 +81,6 @@ class Session:
         answer = json_answer(library.satchel_session_state, self._handle.pointer)
         sections = [record_from(SessionSection, each) for each in answer["sections"]]
         return record_from(SessionState, answer, sections=sections)
-
-    @property
-    def closed(self) -> bool:
-        """Whether the session has ended."""
-        return self._handle.closed
-
-    def close(self) -> None:
-        """Ends the session; a second time is fine. Waits for a callback under way elsewhere."""
-        pointer = self._handle.give_away()
-        if pointer is None:
-            return
-        if _callbacks.is_running(self._store._owner):
-            _callbacks.elsewhere(library.satchel_session_free, pointer)
-        else:
-            library.satchel_session_free(pointer)
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        # A session whose making failed has no handle.
-        if hasattr(self, "_handle"):
-            self.close()
 
     def __repr__(self) -> str:
         return f"<satchel.Session of {self._store.path!r}{', closed' if self.closed else ''}>"

@@ -9,21 +9,16 @@ import math
 import os
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set, Union
+from typing import Any, Callable, Dict, List, Optional, Set, Union
 
-from satchel import _abi, _callbacks
-from satchel._handle import Handle, check, json_answer
+from satchel import _abi, _callbacks, _encoding
+from satchel._handle import Closing, Dependent, Handle, check, json_answer
 from satchel._library import library
 from satchel.catalogue import Catalogue
 from satchel.errors import InvalidArgument
 from satchel.observer import Observer
+from satchel.story_library import StoryLibrary
 from satchel.values import Change, Finding, StoreInfo, record_from
-
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Type
-
-    from satchel.session import Session
 
 __all__ = ["Store", "library_version", "open"]
 
@@ -67,7 +62,7 @@ def open(
     return Store(path, clock, read_only, set_aside, durability, busy_timeout)
 
 
-class Store:
+class Store(Closing):
     """An open store; made by :func:`satchel.open`, closed by :meth:`close` or a ``with`` block.
 
     Any number of threads may use it at once. A store that is left open is closed when it is collected,
@@ -84,7 +79,7 @@ class Store:
         busy_timeout: float,
     ) -> None:
         """As :func:`satchel.open`, which is the way to make one."""
-        self._path, file = _path(path)
+        self._path, file = _encoding.file_path(path, "path")
         if clock is not None and not callable(clock):
             raise InvalidArgument(f"clock must be callable, not {type(clock).__name__}")
         if durability not in ("full", "relaxed"):
@@ -96,7 +91,7 @@ class Store:
         options.busy_timeout_ms = _timeout(busy_timeout)
         self._owner = _callbacks.new_owner()
         self._observers: Set[Observer] = set()
-        self._sessions: Dict[int, weakref.ref[Session]] = {}
+        self._dependents: Dict[int, weakref.ref[Dependent]] = {}
         if clock is not None:
             options.clock = _callbacks.on_clock
             options.clock_context = _callbacks.register(clock, self._owner)
@@ -110,11 +105,6 @@ class Store:
         return self._path
 
     @property
-    def closed(self) -> bool:
-        """Whether the store was closed."""
-        return self._handle.closed
-
-    @property
     def read_only(self) -> bool:
         """Whether it was opened to read only."""
         out = ctypes.c_bool()
@@ -125,6 +115,16 @@ class Store:
     def catalogue(self) -> Catalogue:
         """Content scoped to places."""
         return Catalogue(self)
+
+    def stories(self, directory: Union[str, os.PathLike[str]]) -> StoryLibrary:
+        """Opens the library of a directory's stories; reads none yet.
+
+        :param directory: the directory's path
+        :returns: a library of its own at each call; what it learns is kept in the store
+        :raises NotFound: when there is no such directory
+        :raises InvalidArgument: when it is a file
+        """
+        return StoryLibrary(self, directory)
 
     def info(self) -> StoreInfo:
         """Facts about the store."""
@@ -165,7 +165,7 @@ class Store:
         return Observer(handle, self._owner, self._observers)
 
     def close(self) -> None:
-        """Closes the store with its observers and sessions; a second time is fine.
+        """Closes the store with its observers, sessions and libraries; a second time is fine.
 
         Waits for calls under way on other threads. Everything acknowledged before is in the file.
 
@@ -188,14 +188,14 @@ class Store:
     def _pointer(self) -> int:
         return self._handle.pointer
 
-    def _adopt(self, session: Session) -> None:
-        sessions = self._sessions
-        number = id(session)
-        sessions[number] = weakref.ref(session, lambda _: sessions.pop(number, None))
+    def _adopt(self, dependent: Dependent) -> None:
+        dependents = self._dependents
+        number = id(dependent)
+        dependents[number] = weakref.ref(dependent, lambda _: dependents.pop(number, None))
 
-    def _children(self) -> List[Union[Observer, Session]]:
-        sessions = (reference() for reference in list(self._sessions.values()))
-        return [*list(self._observers), *(session for session in sessions if session is not None)]
+    def _children(self) -> List[Dependent]:
+        others = (reference() for reference in list(self._dependents.values()))
+        return [*list(self._observers), *(other for other in others if other is not None)]
 
     def _forget(self) -> None:
         """Lets go without a call: the handles belong to the process that forked this one."""
@@ -203,20 +203,9 @@ class Store:
             child._handle.give_away()
         self._handle.give_away()
 
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        self.close()
-
     def __del__(self) -> None:
         # A store whose opening failed has no handle.
-        handle: Optional[Handle] = self.__dict__.get("_handle")
+        handle: Optional[Handle] = getattr(self, "_handle", None)
         if handle is None or handle.closed:
             return
         try:
@@ -231,32 +220,15 @@ class Store:
                 self.close()
             return
         # Collected inside its own callback, which closing would wait for: close on another thread.
-        handles = [*(child._handle for child in self._children()), self._handle]
-        frees = {"observer": library.satchel_observer_free, "session": library.satchel_session_free}
         _open_stores.pop(self._owner, None)
-        for handle in handles:
-            pointer = handle.give_away()
-            if pointer is not None:
-                _callbacks.elsewhere(frees.get(handle.kind, library.satchel_store_close), pointer)
+        for child in self._children():
+            child.close()
+        pointer = self._handle.give_away()
+        if pointer is not None:
+            _callbacks.elsewhere(library.satchel_store_close, pointer)
 
     def __repr__(self) -> str:
         return f"<satchel.Store {self._path!r}{', closed' if self.closed else ''}>"
-
-
-def _path(path: Any) -> tuple[str, bytes]:
-    try:
-        text = os.fspath(path)
-    except TypeError:
-        raise InvalidArgument(f"path must be a path, not {type(path).__name__}") from None
-    if not isinstance(text, str):
-        raise InvalidArgument("path must be a str or a path of str, not of bytes")
-    try:
-        file = text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise InvalidArgument(f"path is not Unicode: {text!r}") from None
-    if b"\0" in file:
-        raise InvalidArgument("path has a NUL in it")
-    return text, file
 
 
 def _timeout(seconds: Any) -> int:

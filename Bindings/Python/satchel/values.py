@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Type, TypeVar
+from typing import Any, Dict, List, Optional, Type, TypeVar
+
+from satchel._dataclasses import dataclass
 
 __all__ = [
     "Change",
@@ -23,17 +24,8 @@ __all__ = [
 
 _Record = TypeVar("_Record")
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass as _dataclass
-else:
-    # slots came with Python 3.10.
-    def _dataclass(**options: Any) -> Callable[[type], type]:
-        if sys.version_info >= (3, 10):
-            options["slots"] = True
-        return dataclasses.dataclass(**options)
 
-
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Problem:
     """An object whose ``_storage`` could not be used; it stays inline.
 
@@ -44,7 +36,7 @@ class Problem:
     reason: str
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Receipt:
     """What persisting a section did.
 
@@ -62,7 +54,7 @@ class Receipt:
     shared_bytes: int
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class SectionHeader:
     """A section without its content. ``level`` is the level that it was found at."""
 
@@ -74,7 +66,7 @@ class SectionHeader:
     level: str
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Section:
     """A section with its content; ``missing`` and ``expired`` are entity ids."""
 
@@ -88,7 +80,7 @@ class Section:
     updated_at: int
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Plan:
     """A section's entity ids, by what a host has to do: nothing, refresh, fetch."""
 
@@ -97,7 +89,7 @@ class Plan:
     missing: List[str]
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Entity:
     """The variant of an entity that covers a location."""
 
@@ -109,7 +101,7 @@ class Entity:
     updated_at: int
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class PruneReceipt:
     """What pruning took: entities, contexts, bytes of content, bytes by which the file shrank."""
 
@@ -119,7 +111,7 @@ class PruneReceipt:
     file_bytes: int
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Finding:
     """Something wrong with a store's file: a stable code, and a sentence for people."""
 
@@ -127,12 +119,13 @@ class Finding:
     message: str
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Change:
     """What an observer hears after a commit.
 
-    ``subject`` is ``"catalogue"``; ``keys`` are names of sections and entity ids, or ``["*"]``: read
-    anew; ``place`` is a place's key as text; ``own`` says whether this store wrote it.
+    ``subject`` is ``"catalogue"``, and ``keys`` are names of sections and entity ids; or it is
+    ``"stories"``, and they are ids of stories. ``["*"]`` says: read anew. ``place`` is a place's key as
+    text; ``own`` says whether this store wrote it.
     """
 
     subject: str
@@ -142,7 +135,7 @@ class Change:
     revision: int
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class StoreInfo:
     """Facts about a store; ``set_aside`` is where a file that could not be opened was moved to."""
 
@@ -154,7 +147,7 @@ class StoreInfo:
     set_aside: Optional[str]
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class SessionSection:
     """A section of a screen; ``state`` is placeholder, loading, loaded or failed (``reason``)."""
 
@@ -169,7 +162,7 @@ class SessionSection:
     reason: Optional[str]
 
 
-@_dataclass(frozen=True)
+@dataclass(frozen=True)
 class SessionState:
     """What a screen shows. ``location`` and ``level`` are None before :meth:`Session.show`."""
 

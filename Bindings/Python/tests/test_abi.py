@@ -26,6 +26,9 @@ SCALARS: Dict[str, Any] = {
     "void *": ctypes.c_void_p,
     "satchel_status": ctypes.c_int,
     "satchel_reuse": ctypes.c_int,
+    "satchel_story_source": ctypes.c_int,
+    "satchel_report_form": ctypes.c_int,
+    "satchel_graph_form": ctypes.c_int,
     "satchel_bytes": _abi.Bytes,
     "satchel_store *": ctypes.c_void_p,
     "satchel_observer *": ctypes.c_void_p,
@@ -34,15 +37,19 @@ SCALARS: Dict[str, Any] = {
     "satchel_change_callback": _abi.ChangeCallback,
     "satchel_session_callback": _abi.SessionCallback,
     "void (*)(void *context)": _abi.Release,
+    "satchel_stories *": ctypes.c_void_p,
     "bool *": ctypes.POINTER(ctypes.c_bool),
+    "int64_t *": ctypes.POINTER(ctypes.c_int64),
     "satchel_buffer *": ctypes.POINTER(_abi.Buffer),
     "satchel_store **": ctypes.POINTER(ctypes.c_void_p),
     "satchel_observer **": ctypes.POINTER(ctypes.c_void_p),
     "satchel_session **": ctypes.POINTER(ctypes.c_void_p),
+    "satchel_stories **": ctypes.POINTER(ctypes.c_void_p),
     "satchel_open_options *": ctypes.POINTER(_abi.OpenOptions),
     "satchel_persist_options *": ctypes.POINTER(_abi.PersistOptions),
     "satchel_read_options *": ctypes.POINTER(_abi.ReadOptions),
     "satchel_prune_options *": ctypes.POINTER(_abi.PruneOptions),
+    "satchel_story_check_options *": ctypes.POINTER(_abi.StoryCheckOptions),
 }
 STRUCTS = {
     "satchel_bytes": _abi.Bytes,
@@ -51,6 +58,7 @@ STRUCTS = {
     "satchel_persist_options": _abi.PersistOptions,
     "satchel_read_options": _abi.ReadOptions,
     "satchel_prune_options": _abi.PruneOptions,
+    "satchel_story_check_options": _abi.StoryCheckOptions,
 }
 
 
@@ -119,9 +127,18 @@ def test_there_is_an_error_class_for_every_status_of_the_header() -> None:
         assert library.satchel_status_name(status) == b"SATCHEL_" + name.encode()
 
 
-def test_the_ways_to_reuse_have_the_numbers_of_the_header() -> None:
-    numbers = re.findall(r"SATCHEL_REUSE_(\w+) = (\d+)", HEADER)
-    assert {name.lower(): int(number) for name, number in numbers} == _abi.REUSE
+WORDS = {
+    "REUSE": _abi.REUSE,
+    "STORY": _abi.STORY_SOURCE,
+    "REPORT": _abi.REPORT_FORM,
+    "GRAPH": _abi.GRAPH_FORM,
+}
+
+
+@pytest.mark.parametrize("prefix", WORDS)
+def test_a_word_has_the_number_of_the_header(prefix: str) -> None:
+    numbers = re.findall(rf"SATCHEL_{prefix}_(\w+) = (\d+)", HEADER)
+    assert {name.lower(): int(number) for name, number in numbers} == WORDS[prefix]
 
 
 def test_the_package_has_the_version_of_the_header_and_the_library() -> None:

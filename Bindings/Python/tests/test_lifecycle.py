@@ -73,6 +73,7 @@ CALLS: Dict[str, Callable[[satchel.Store], Any]] = {
     "active_location": lambda store: store.catalogue.active_location(),
     "prune": lambda store: store.catalogue.prune(),
     "session": lambda store: store.catalogue.session(),
+    "stories": lambda store: store.stories("."),
 }
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Dict, Optional, Tuple
 
 import pytest
@@ -91,10 +92,11 @@ def test_last_comes_the_system(tmp_path: Path, library: Path) -> None:
     assert loaded == _abi.SONAME
 
 
-def test_everything_that_is_offered_is_there_and_described() -> None:
-    for name in satchel.__all__:
-        thing = getattr(satchel, name)
-        assert name == "__version__" or thing.__doc__, name
+@pytest.mark.parametrize("module", [satchel, satchel.json, satchel.places, satchel.stories])
+def test_everything_that_is_offered_is_there_and_described(module: ModuleType) -> None:
+    for name in module.__all__:
+        thing = getattr(module, name)
+        assert name in ("__version__", "UNBOUNDED") or thing.__doc__, name
 
 
 def test_answers_are_frozen() -> None:

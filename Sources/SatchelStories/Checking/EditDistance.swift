@@ -8,17 +8,25 @@ struct EditDistance {
   /// The optimal string alignment distance, when it is below a bound.
   mutating func between(_ one: [UInt8], _ other: UnsafeRawBufferPointer, below bound: Int) -> Int? {
     guard abs(one.count - other.count) < bound else { return nil }
+    // What both begin with or end with costs nothing.
+    let shorter = min(one.count, other.count)
+    var start = 0
+    while start < shorter, one[start] == other[start] { start += 1 }
+    var end = 0
+    while end < shorter - start, one[one.count - 1 - end] == other[other.count - 1 - end] { end += 1 }
+    let columns = other.count - end
     last.removeAll(keepingCapacity: true)
-    last.append(contentsOf: 0...other.count)
-    for row in one.indices {
+    last.append(contentsOf: 0...columns - start)
+    for row in start..<one.count - end {
       current.removeAll(keepingCapacity: true)
-      current.append(row + 1)
-      var smallest = row + 1
-      for column in 0..<other.count {
-        let replaced = last[column] + (one[row] == other[column] ? 0 : 1)
-        var cost = min(replaced, last[column + 1] + 1, current[column] + 1)
-        if row > 0, column > 0, one[row] == other[column - 1], one[row - 1] == other[column] {
-          cost = min(cost, beforeLast[column - 1] + 1)
+      current.append(row - start + 1)
+      var smallest = row - start + 1
+      for column in start..<columns {
+        let cell = column - start
+        let replaced = last[cell] + (one[row] == other[column] ? 0 : 1)
+        var cost = min(replaced, last[cell + 1] + 1, current[cell] + 1)
+        if row > start, column > start, one[row] == other[column - 1], one[row - 1] == other[column] {
+          cost = min(cost, beforeLast[cell - 1] + 1)
         }
         current.append(cost)
         smallest = min(smallest, cost)
@@ -27,6 +35,6 @@ struct EditDistance {
       swap(&beforeLast, &last)
       swap(&last, &current)
     }
-    return last[other.count] < bound ? last[other.count] : nil
+    return last[columns - start] < bound ? last[columns - start] : nil
   }
 }

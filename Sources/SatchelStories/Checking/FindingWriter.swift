@@ -17,17 +17,21 @@ struct FindingWriter {
     var lines = lines
     let nearest = nearestIDs(faults)
     return faults.map { fault in
-      StoryFinding(
+      var finding = StoryFinding(
         fault.code, severity: fault.isMilder ? .warning : nil, pointer: pointer(fault),
         position: lines.position(Int(fault.offset)), message: message(fault),
         suggestion: suggestion(fault, nearest))
+      finding.scalarColumn = lines.scalarColumn
+      return finding
     }
   }
 
   private func nearestIDs(_ faults: ContiguousArray<StoryFault>) -> [[UInt8]: Int] {
-    var missing: Set<[UInt8]> = []
+    var missing: [[UInt8]] = []
+    var seen: Set<[UInt8]> = []
     for fault in faults where fault.code == .brokenChoice {
-      missing.insert(Array(table.text.bytes(table.choices[Int(fault.choice)].target)))
+      let target = Array(table.text.bytes(table.choices[Int(fault.choice)].target))
+      if seen.insert(target).inserted { missing.append(target) }
     }
     return NearestID.segments(for: missing, in: analysis)
   }
@@ -55,53 +59,69 @@ struct FindingWriter {
     return pointer + "/\(field.name)"
   }
 
-  private func pointer(ofChoice index: Int, in segment: Int) -> String {
-    "/segments/\(segment)/choices/\(index - Int(table.segments[segment].firstChoice))"
-  }
-
   // MARK: - Words
 
-  private func quoted(_ segment: Int) -> String { "\"\(analysis.id(segment))\"" }
+  /// Bytes of a name that a message shows: a long one in a million messages would fill the memory.
+  private static let longestName = 200
+
+  /// A name between quotes, cut when it is long.
+  private func quoted(_ slice: StorySlice) -> String { quoted(table.text.bytes(slice)) }
+
+  private func quoted(_ bytes: UnsafeRawBufferPointer) -> String {
+    guard bytes.count > Self.longestName else { return "\"\(String(decoding: bytes, as: UTF8.self))\"" }
+    var end = Self.longestName
+    while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+    return "\"\(String(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<end]), as: UTF8.self))…\""
+  }
+
+  private func quoted(_ segment: Int) -> String { quoted(table.segments[segment].id) }
+
+  /// "segment "x"", or by its number where it has no id.
+  private func name(_ segment: Int) -> String {
+    table.segments[segment].flags.contains(.hasID) ? "segment \(quoted(segment))" : "segment \(segment)"
+  }
 
   /// "the story", "segment "x"", "choice "y" of segment "x"".
   private func subject(_ fault: StoryFault) -> String {
     guard fault.segment >= 0 else { return "the story" }
     let segment = Int(fault.segment)
-    let name =
-      table.segments[segment].flags.contains(.hasID) ? "segment \(quoted(segment))" : "segment \(segment)"
-    guard fault.choice >= 0 else { return name }
+    guard fault.choice >= 0 else { return name(segment) }
     let choice = table.choices[Int(fault.choice)]
     let number = fault.choice - table.segments[segment].firstChoice
     return choice.flags.contains(.hasID)
-      ? "choice \"\(table.text.string(choice.id))\" of \(name)" : "choice \(number) of \(name)"
+      ? "choice \(quoted(choice.id)) of \(name(segment))" : "choice \(number) of \(name(segment))"
   }
 
   private func message(_ fault: StoryFault) -> String {
     let segment = Int(fault.segment)
     let field = fault.field?.name ?? ""
+    if table.isImported, fault.field == nil, table.notes.indices.contains(Int(fault.detail)) {
+      let note = table.notes[Int(fault.detail)]
+      return fault.segment >= 0 ? "\(subject(fault)) \(note)" : note
+    }
     switch fault.code {
     case .noSegments: return "the story has no segments"
     case .brokenChoice:
-      let target = table.text.string(table.choices[Int(fault.choice)].target)
-      return "\(subject(fault)) leads to \"\(target)\", which does not exist"
+      return
+        "\(subject(fault)) leads to \(quoted(table.choices[Int(fault.choice)].target)), which does not exist"
     case .noAuthenticPath: return "no segment is on the authentic path"
     case .unreachable:
       return fault.isMilder
-        ? "\(subject(fault)) cannot be reached by links from \(quoted(0)); a macro that jumps may lead there"
-        : "\(subject(fault)) cannot be reached from \(quoted(0))"
+        ? "\(subject(fault)) cannot be reached by links from \(name(0)); a menu or a macro that jumps may lead there"
+        : "\(subject(fault)) cannot be reached from \(name(0))"
     case .trap: return "no ending can be reached from \(subject(fault))"
-    case .noEnding: return "no ending can be reached from the first segment, \(quoted(0))"
+    case .noEnding: return "no ending can be reached from the first one, \(name(0))"
     case .authenticPathBroken:
       return table.segments[0].flags.contains(.isAuthentic)
         ? "the authentic path ends at \(subject(fault)), which is no ending and leads to no authentic segment beyond"
-        : "the authentic path does not begin at the first segment, \(quoted(0))"
+        : "the authentic path does not begin at the first one, \(name(0))"
     case .duplicateSegment:
       return "the id \(quoted(segment)) is already that of segment \(fault.detail)"
     case .duplicateChoice:
-      let id = table.text.string(table.choices[Int(fault.choice)].id)
+      let id = quoted(table.choices[Int(fault.choice)].id)
       return fault.isMilder
-        ? "the id \"\(id)\" is already that of a choice of \(owner(of: Int(fault.detail)))"
-        : "segment \(quoted(segment)) has two choices with the id \"\(id)\""
+        ? "the id \(id) is already that of a choice of \(name(table.segment(ofChoice: Int(fault.detail))))"
+        : "\(name(segment)) has two choices with the id \(id)"
     case .missingField: return "\(subject(fault)) has no \"\(field)\""
     case .wrongType: return wrongType(fault)
     case .invalidID:
@@ -114,26 +134,15 @@ struct FindingWriter {
     case .emptyText: return "\(field) of \(subject(fault)) has no words"
     case .selfChoice: return "\(subject(fault)) leads back to its own segment"
     case .duplicateChoiceText:
-      let text = table.text.string(table.choices[Int(fault.choice)].text)
-      return "segment \(quoted(segment)) has two choices with the text \"\(text)\""
+      return "\(name(segment)) has two choices with the text \(quoted(table.choices[Int(fault.choice)].text))"
     case .malformedAgeRange:
-      return "the age range \"\(table.string(.ageRange) ?? "")\" is neither like \"5-8\" nor like \"12+\""
+      return
+        "the age range \(quoted(table.header[.ageRange]?.slice ?? .none)) is neither like \"5-8\" nor like \"12+\""
     case .readingTime: return readingTime()
     case .dynamicJump:
-      return "\(subject(fault)) has a macro whose target is known only when it is played"
+      return "\(subject(fault)) has a link or macro whose target is known only when it is played"
     case .duplicateStory, .unreadable, .notJSON, .notAStory: return fault.code.summary
     }
-  }
-
-  private func owner(of choice: Int) -> String {
-    // Segments lie in the order of their choices.
-    var low = 0
-    var high = table.segments.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if Int(table.segments[middle].firstChoice) <= choice { low = middle } else { high = middle }
-    }
-    return "segment \(quoted(low))"
   }
 
   private func wrongType(_ fault: StoryFault) -> String {

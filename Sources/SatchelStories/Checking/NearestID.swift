@@ -1,36 +1,63 @@
-/// Finds the ids that misspelt ones were meant to be.
+/// Finds the ids that misspelt ones were meant to be: the nearest, and of equally near ones the first of the file.
 ///
-/// Every missing id is compared with every id while that is affordable, and two slips are forgiven. Beyond that one slip
-/// is, found by looking up what is left of an id without one of its bytes: time grows with the ids, not with ids times
-/// missing ones.
+/// One slip is found by looking up what is left of an id without one of its bytes, in time that grows with the ids. Two
+/// slips are found by comparing with every id, as long as that is affordable.
 struct NearestID {
-  /// Pairs that are compared at most; most of them cost one comparison of two words.
-  private static let affordablePairs = 200_000_000
+  /// Cells of tables of distances that may be filled.
+  private static let affordableCells = 2_000_000_000
+  /// Bytes of missing ids that are looked up: it takes some 40 bytes of memory for each.
+  private static let affordableBytes = 4_000_000
+  /// Of missing ids; shorter ones are near to anything, and longer ones no slips.
   private static let lengths = 2...256
 
   private let analysis: StoryAnalysis
+  private let missing: [[UInt8]]
   private var distance = EditDistance()
 
-  /// Of each missing id that is near to one, the segment that has the nearest.
-  static func segments(for missing: Set<[UInt8]>, in analysis: StoryAnalysis) -> [[UInt8]: Int] {
-    var search = NearestID(analysis: analysis)
-    let missing = missing.filter { lengths.contains($0.count) }
-    guard !missing.isEmpty else { return [:] }
-    let isAffordable = missing.count <= affordablePairs / max(1, analysis.table.segments.count)
-    return isAffordable ? search.compare(missing) : search.lookUp(missing)
+  private init(_ missing: [[UInt8]], _ analysis: StoryAnalysis) {
+    self.analysis = analysis
+    self.missing = missing
   }
+
+  /// Of each missing id that is near to one, the segment that has the nearest.
+  ///
+  /// - Parameter missing: different ones, the most important first
+  static func segments(for missing: some Sequence<[UInt8]>, in analysis: StoryAnalysis) -> [[UInt8]: Int] {
+    var bytes = 0
+    let affordable = missing.filter { lengths.contains($0.count) }.prefix {
+      bytes += $0.count
+      return bytes <= affordableBytes
+    }
+    var found = lookUp(Array(affordable), in: analysis)
+    let rest = affordable.filter { slips($0) > 1 && found[$0] == nil }
+    let cells = rest.reduce(0) { $0 + $1.count }
+      .multipliedReportingOverflow(by: analysis.table.segments.reduce(0) { $0 + Int($1.id.count) })
+    guard !rest.isEmpty, !cells.overflow, cells.partialValue <= affordableCells else { return found }
+    found.merge(compare(rest, in: analysis)) { one, _ in one }
+    return found
+  }
+
+  /// How many slips are forgiven: one for every three bytes, and two at most; "ab" is not near "xy".
+  private static func slips(_ text: [UInt8]) -> Int { min(2, max(1, text.count / 3)) }
 
   private func id(_ segment: Int) -> UnsafeRawBufferPointer {
     analysis.table.text.bytes(analysis.table.segments[segment].id)
   }
 
-  private mutating func compare(_ missing: Set<[UInt8]>) -> [[UInt8]: Int] {
+  // MARK: - Comparing
+
+  /// The nearest within the slips that are forgiven, by comparing each with each.
+  static func compare(_ missing: [[UInt8]], in analysis: StoryAnalysis) -> [[UInt8]: Int] {
+    var search = NearestID(missing, analysis)
+    return search.compared()
+  }
+
+  private mutating func compared() -> [[UInt8]: Int] {
     let signatures = ContiguousArray(analysis.table.segments.indices.map { Self.signature(id($0)) })
     var result: [[UInt8]: Int] = [:]
     for text in missing {
       let signature = text.withUnsafeBytes { Self.signature($0) }
-      // A slip for every three bytes: "ab" is not near "xy".
-      var bound = min(2, max(1, text.count / 3)) + 1
+      var bound = Self.slips(text) + 1
       for (segment, other) in signatures.enumerated() {
         // A slip changes at most two kinds of bytes.
         guard (signature ^ other).nonzeroBitCount <= 2 * (bound - 1) else { continue }
@@ -38,21 +65,7 @@ struct NearestID {
         guard !bytes.isEmpty, let found = distance.between(text, bytes, below: bound) else { continue }
         bound = found
         result[text] = segment
-      }
-    }
-    return result
-  }
-
-  private mutating func lookUp(_ missing: Set<[UInt8]>) -> [[UInt8]: Int] {
-    var variants: [Int: [UInt8]] = [:]
-    for text in missing { text.withUnsafeBytes { bytes in Self.forEachVariant(bytes) { variants[$0] = text } } }
-    var result: [[UInt8]: Int] = [:]
-    for segment in analysis.table.segments.indices {
-      let bytes = id(segment)
-      guard Self.lengths.contains(bytes.count) else { continue }
-      Self.forEachVariant(bytes) { variant in
-        guard let text = variants[variant], result[text] == nil else { return }
-        if distance.between(text, bytes, below: 2) != nil { result[text] = segment }
+        if found <= 1 { break }
       }
     }
     return result
@@ -63,14 +76,89 @@ struct NearestID {
     bytes.reduce(0) { $0 | 1 << UInt64($1 & 63) }
   }
 
-  /// Names the text, and the text less each of its bytes, by their hashes.
-  private static func forEachVariant(_ bytes: UnsafeRawBufferPointer, _ body: (Int) -> Void) {
-    func name(without index: Int) -> Int {
-      var hasher = Hasher()
-      hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<index]))
-      if index < bytes.count { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[(index + 1)...])) }
-      return hasher.finalize()
+  // MARK: - Looking up
+
+  /// The nearest within one slip.
+  static func lookUp(_ missing: [[UInt8]], in analysis: StoryAnalysis) -> [[UInt8]: Int] {
+    var search = NearestID(missing, analysis)
+    let found = search.lookedUp()
+    return zip(missing, found).reduce(into: [:]) { result, pair in result[pair.0] = pair.1 }
+  }
+
+  /// A text without the byte at a place.
+  private struct Gap: Hashable {
+    var hash: UInt64
+    var place: Int
+  }
+
+  private mutating func lookedUp() -> [Int?] {
+    var found = missing.map { exchangedOrTooMany($0) }
+    var hashes = VariantHash()
+    var wholes: [UInt64: Int] = [:]
+    // Texts that share a gap, as lists in one array.
+    var gaps: [Gap: Int] = [:]
+    var entries: ContiguousArray<(text: Int32, next: Int32)> = []
+    var hasLength = [Bool](repeating: false, count: Self.lengths.upperBound + 2)
+    for (index, text) in missing.enumerated() where Self.lengths.contains(text.count) {
+      hasLength[text.count] = true
+      text.withUnsafeBytes { bytes in
+        wholes[VariantHash.whole(bytes)] = index
+        hashes.forEach(bytes) { place, hash in
+          let next = gaps.updateValue(entries.count, forKey: Gap(hash: hash, place: place)) ?? -1
+          entries.append((Int32(truncatingIfNeeded: index), Int32(truncatingIfNeeded: next)))
+        }
+      }
     }
-    for index in 0...bytes.count { body(name(without: index)) }
+    for segment in analysis.table.segments.indices {
+      let bytes = id(segment)
+      guard bytes.count > 0, bytes.count < hasLength.count,
+        hasLength[bytes.count] || hasLength[bytes.count - 1]
+      else { continue }
+      hashes.forEach(bytes) { place, hash in
+        // One byte too few.
+        if let index = wholes[hash] { take(segment, for: index, &found) }
+        // Another one. The first segment is nearest to all that share the gap.
+        guard hasLength[bytes.count] else { return }
+        var entry = gaps.removeValue(forKey: Gap(hash: hash, place: place)) ?? -1
+        while entry >= 0 {
+          take(segment, for: Int(entries[entry].text), &found)
+          entry = Int(entries[entry].next)
+        }
+      }
+    }
+    return found
+  }
+
+  private mutating func take(_ segment: Int, for index: Int, _ found: inout [Int?]) {
+    guard segment < found[index] ?? .max, distance.between(missing[index], id(segment), below: 2) != nil
+    else {
+      return
+    }
+    found[index] = segment
+  }
+
+  /// The first segment that a text leads to with two bytes exchanged, or one left out.
+  private func exchangedOrTooMany(_ text: [UInt8]) -> Int? {
+    var first: Int?
+    var variant = text
+    func look() {
+      let segment = variant.withUnsafeBytes { raw in
+        raw.isEmpty ? nil : analysis.graph.ids.find(raw)
+      }
+      if let segment { first = min(first ?? .max, segment) }
+    }
+    for index in text.indices.dropLast() where text[index] != text[index + 1] {
+      variant.swapAt(index, index + 1)
+      look()
+      variant.swapAt(index, index + 1)
+    }
+    // From the last byte to the first: each byte moves into the gap behind it.
+    guard var left = variant.popLast() else { return nil }
+    look()
+    for index in variant.indices.reversed() {
+      swap(&variant[index], &left)
+      look()
+    }
+    return first
   }
 }

@@ -19,8 +19,7 @@ struct StoryAnalysis {
   func segment(_ id: String) -> Int? {
     var id = id
     return id.withUTF8 { bytes in
-      let raw = UnsafeRawBufferPointer(bytes)
-      return graph.ids.find(raw) { table.text.bytes(table.segments[$0].id).elementsEqual(raw) }
+      graph.ids.find(UnsafeRawBufferPointer(bytes))
     }
   }
 

@@ -4,7 +4,7 @@
 /// and memory grow with segments plus choices.
 struct StoryGraph {
   /// Of each choice the segment it leads to; -1 where there is none.
-  private(set) var targets: ContiguousArray<Int32>
+  let targets: ContiguousArray<Int32>
   /// The ids of segments; the first of equal ones counts.
   let ids: StoryIDTable
   /// Segments whose id an earlier one has, with that one.
@@ -14,22 +14,19 @@ struct StoryGraph {
     let text = table.text
     var ids = StoryIDTable(capacity: table.segments.count)
     for index in table.segments.indices where table.segments[index].flags.contains(.hasID) {
-      let earlier = table.segments.withUnsafeBufferPointer { segments in
-        ids.insert(index, segments[index].id, in: text) { segments[$0].id }
-      }
-      guard let earlier else { continue }
+      let segment = table.segments[index]
+      guard let earlier = ids.insert(index, text.bytes(segment.id), hash: segment.idHash) else { continue }
       table.segments[index].flags.insert(.isDuplicate)
       duplicates.append((index, earlier))
     }
     self.ids = ids
-    targets = ContiguousArray(repeating: -1, count: table.choices.count)
-    table.segments.withUnsafeBufferPointer { segments in
-      for (index, choice) in table.choices.enumerated() where choice.flags.contains(.hasTarget) {
-        if let target = ids.find(choice.target, in: text, id: { segments[$0].id }) {
-          targets[index] = Int32(truncatingIfNeeded: target)
-        }
+    var targets = ContiguousArray<Int32>(repeating: -1, count: table.choices.count)
+    table.choices.withUnsafeBufferPointer { choices in
+      targets.withUnsafeMutableBufferPointer { targets in
+        ids.find(targetsOf: choices, in: text) { targets[$0] = Int32(truncatingIfNeeded: $1) }
       }
     }
+    self.targets = targets
   }
 
   /// The segments that can be reached from the first one along choices, nearest first.

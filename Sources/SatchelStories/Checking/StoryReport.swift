@@ -24,6 +24,19 @@ public struct StoryReport: Sendable {
 }
 
 extension StoryReport {
+  /// `json` as bytes, without a tree of all findings in between.
+  public func serialized() throws -> [UInt8] {
+    var bytes = Array("{\"ok\":\(isSound),\"findings\":[".utf8)
+    for (index, finding) in findings.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      try finding.json.write(into: &bytes)
+    }
+    bytes.append(contentsOf: "],\"errors\":\(errorCount),\"warnings\":\(warningCount),\"statistics\":".utf8)
+    try statistics.json.write(into: &bytes)
+    bytes.append(UInt8(ascii: "}"))
+    return bytes
+  }
+
   init(_ analysis: StoryAnalysis) {
     findings = FindingWriter(analysis).findings(StoryRules.faults(of: analysis))
     statistics = StoryStatistics(analysis)
@@ -33,12 +46,16 @@ extension StoryReport {
   ///
   /// - Parameter text: a story as JSON, or Twee 3
   /// - Throws: `SatchelError` `.invalid` with line, column and cause where the text is neither
-  public static func check(_ text: UnsafeRawBufferPointer, source: StorySource = .automatic) throws -> StoryReport {
+  public static func check(_ text: UnsafeRawBufferPointer, source: StorySource = .automatic) throws
+    -> StoryReport
+  {
     StoryReport(try StoryAnalysis(source.read(text)))
   }
 
   /// Checks a story's text; as for lent bytes.
-  public static func check(_ text: some Sequence<UInt8>, source: StorySource = .automatic) throws -> StoryReport {
+  public static func check(_ text: some Sequence<UInt8>, source: StorySource = .automatic) throws
+    -> StoryReport
+  {
     try Array(text).withUnsafeBytes { try check($0, source: source) }
   }
 }

@@ -43,7 +43,8 @@ struct StoryRules {
     if let value = table.header[.ageRange], let range = table.string(.ageRange), AgeRange(range) == nil {
       note(.malformedAgeRange, at: Int(value.slice.start) - 1, field: .ageRange)
     }
-    if let value = table.header[.estimatedReadingMinutes], let minutes = table.integer(.estimatedReadingMinutes),
+    if let value = table.header[.estimatedReadingMinutes],
+      let minutes = table.integer(.estimatedReadingMinutes),
       let span = ReadingTime(analysis), !span.isNear(minutes)
     {
       note(.readingTime, at: Int(value.slice.start), field: .estimatedReadingMinutes)
@@ -61,20 +62,21 @@ struct StoryRules {
     let text = table.text
     for (segment, earlier) in analysis.graph.duplicates {
       note(
-        .duplicateSegment, at: text.origin(of: table.segments[segment].id) - quote, segment: segment, field: .id,
+        .duplicateSegment, at: text.origin(of: table.segments[segment].id) - quote, segment: segment,
+        field: .id,
         detail: earlier)
     }
-    var choices = StoryIDTable(capacity: table.choices.count)
-    for segment in table.segments.indices {
-      for index in table.choiceRange(segment) where table.choices[index].flags.contains(.hasID) {
-        let earlier = analysis.table.choices.withUnsafeBufferPointer { records in
-          choices.insert(index, records[index].id, in: text) { records[$0].id }
-        }
-        guard let earlier else { continue }
-        note(
-          .duplicateChoice, at: text.origin(of: table.choices[index].id) - quote, segment: segment, choice: index,
-          field: .id, detail: earlier, isMilder: earlier < Int(table.segments[segment].firstChoice))
-      }
+    let choices = table.choices
+    let repeated = DuplicateIDs.find(count: choices.count) {
+      choices[$0].flags.contains(.hasID) ? choices[$0].idHash : nil
+    } bytes: {
+      text.bytes(choices[$0].id)
+    }
+    for (choice, earlier) in repeated {
+      let segment = table.segment(ofChoice: choice)
+      note(
+        .duplicateChoice, at: text.origin(of: choices[choice].id) - quote, segment: segment, choice: choice,
+        field: .id, detail: earlier, isMilder: earlier < Int(table.segments[segment].firstChoice))
     }
   }
 
@@ -104,7 +106,8 @@ struct StoryRules {
     let text = table.text
     func note(_ index: Int, _ earlier: Int) {
       self.note(
-        .duplicateChoiceText, at: text.origin(of: analysis.table.choices[index].text) - quote, segment: segment,
+        .duplicateChoiceText, at: text.origin(of: analysis.table.choices[index].text) - quote,
+        segment: segment,
         choice: index, field: .text, detail: earlier)
     }
     // Few are compared with each other; many are looked up, so that the cost stays linear.
@@ -120,9 +123,7 @@ struct StoryRules {
     }
     var seen = StoryIDTable(capacity: range.count)
     for index in range where table.choices[index].flags.contains(.hasText) && table.choices[index].text.count > 0 {
-      let earlier = analysis.table.choices.withUnsafeBufferPointer { records in
-        seen.insert(index, records[index].text, in: text) { records[$0].text }
-      }
+      let earlier = seen.insert(index, text.bytes(table.choices[index].text))
       if let earlier { note(index, earlier) }
     }
   }
@@ -131,7 +132,9 @@ struct StoryRules {
 
   private mutating func checkReach() {
     // Where a macro may lead anywhere, nothing is known to be out of reach.
-    let isUncertain = analysis.reach.order.contains { table.segments[Int($0)].flags.contains(.jumps) }
+    let isUncertain =
+      table.isEnteredElsewhere
+      || analysis.reach.order.contains { table.segments[Int($0)].flags.contains(.jumps) }
     for segment in table.segments.indices where !analysis.reach.contains(segment) {
       let flags = table.segments[segment].flags
       if flags.contains(.hasID), !flags.contains(.isDuplicate) {

@@ -1,29 +1,48 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 import SatchelJSON
 import SatchelStorage
 
-/// Fills a `StoryTable` from what a `JSONScanner` meets, and notes what is missing or of the wrong type.
-struct StoryReader: JSONSink {
-  /// Which container the scanner is in.
-  private enum Place { case root, story, tags, segments, segment, choices, choice }
+/// Fills a `StoryTable` from a story's JSON, and notes what is missing or of the wrong type.
+///
+/// It knows the shape of a story, so that it can take the scanner's tokens one by one and look at each key once. It is as
+/// strict as `JSONScanner`; where a text is not JSON, that one is asked for place and cause.
+struct StoryReader {
+  /// Which container is being read.
+  enum Place { case story, tags, segments, segment, choices, choice }
 
-  private(set) var table: StoryTable
-  /// The text is JSON, but its root is no object.
-  private(set) var isNoStory = false
-  private var place = Place.root
-  /// Containers open that are not looked at.
-  private var skipped = 0
-  /// The key read last, when it is one that its object knows.
-  private var field: StoryField?
-  private var storyFields: StoryFields = []
-  private var segmentFields: StoryFields = []
-  private var choiceFields: StoryFields = []
-  private var tagCount: Int32 = 0
+  /// What stands under a key, or in an array.
+  struct Value {
+    var kind: JSONKind
+    /// Of a string without its quotes, of a container only its bracket.
+    var slice: JSONSlice
+    var isEscaped = false
+  }
 
-  init(_ source: UnsafeRawBufferPointer) {
+  var table: StoryTable
+  private let source: UnsafeRawBufferPointer
+  private let base: UnsafePointer<UInt8>
+  private var scanner: JSONScanner
+  private(set) var place = Place.story
+  /// The segment and the choice that are being read.
+  var segment = StoryTable.Segment(start: 0, firstChoice: 0)
+  var choice = StoryTable.Choice(start: 0)
+
+  private init?(_ source: UnsafeRawBufferPointer) {
+    guard let scanner = JSONScanner(tokensOf: source), let start = source.baseAddress else { return nil }
+    self.scanner = scanner
+    self.source = source
+    base = start.assumingMemoryBound(to: UInt8.self)
     table = StoryTable(text: StoryText(source))
     // A guess that spares the growing of the largest arrays: prose makes segments long.
     table.segments.reserveCapacity(source.count / 400)
-    table.choices.reserveCapacity(source.count / 250)
+    table.choices.reserveCapacity(source.count / 200)
   }
 
   /// Reads a story's text in one pass.
@@ -33,305 +52,271 @@ struct StoryReader: JSONSink {
     guard source.count <= StoryText.maximumSize else {
       throw SatchelError(.invalid, "the story is larger than 2 GiB")
     }
-    var reader = StoryReader(source)
+    if var reader = StoryReader(source) {
+      do {
+        if try reader.document() { return reader.given() }
+      } catch {
+        // What is wrong is said below.
+      }
+    }
+    throw failure(source)
+  }
+
+  /// The table, handed over: nothing else holds it, so that the graph can mark it without a copy.
+  private consuming func given() -> StoryTable { table }
+
+  /// Why a text is no story.
+  private static func failure(_ source: UnsafeRawBufferPointer) -> SatchelError {
     do {
-      try JSONScanner.scan(source, into: &reader)
+      try JSONScanner.check(source)
     } catch {
-      throw SatchelError(.invalid, "not JSON: \(error)", underlying: error)
+      return SatchelError(.invalid, "not JSON: \(error)", underlying: error)
     }
-    if reader.isNoStory {
-      let error = JSONError(
-        "a story is an object", pointer: "", position: JSONPosition(offset: reader.table.start, in: source))
-      throw SatchelError(.invalid, "not a story: \(error)", underlying: error)
-    }
-    return reader.table
+    let start = source.firstIndex { $0 > 0x20 } ?? 0
+    let error = JSONError(
+      "a story is an object", pointer: "", position: JSONPosition(offset: start, in: source))
+    return SatchelError(.invalid, "not a story: \(error)", underlying: error)
   }
 
-  mutating func begin(_ kind: JSONKind, at start: Int) {
-    if skipped > 0 {
-      skipped += 1
-      return
-    }
-    switch place {
-    case .root:
-      table.start = start
-      isNoStory = kind != .object
-      if isNoStory { skipped = 1 } else { place = .story }
-    case .story:
-      if kind == .array, field == .segments {
-        storyFields.insert(StoryFields(.segments))
-        table.segmentsStart = start
-        place = .segments
-      } else if kind == .array, field == .tags {
-        storyFields.insert(StoryFields(.tags))
-        place = .tags
+  // MARK: - Grammar
+
+  /// - Returns: whether the text is an object.
+  private mutating func document() throws(JSONError) -> Bool {
+    skipSpace()
+    guard isNext("{") else { return false }
+    table.start = scanner.position
+    scanner.position += 1
+    var keys = Keys()
+    while try nextKey(&keys) {
+      if keys.field == .segments, isNext("[") {
+        try segments()
+      } else if keys.field == .tags, isNext("[") {
+        try tags()
       } else {
-        skip(start)
+        let value = try value(level: 1)
+        if let field = keys.field { take(value, story: field) }
       }
-    case .segments:
-      addSegment(at: start)
-      if kind == .object {
-        segmentFields = []
-        place = .segment
+    }
+    missing(.requiredOfStory, keys.known, of: StoryField.ofStory, at: UInt32(table.start))
+    skipSpace()
+    guard scanner.position == source.count else { throw unexpected }
+    return true
+  }
+
+  private mutating func segments() throws(JSONError) {
+    table.segmentsStart = scanner.position
+    scanner.position += 1
+    place = .segments
+    var isFirst = true
+    while try nextElement(&isFirst) {
+      segment = StoryTable.Segment(
+        start: UInt32(truncatingIfNeeded: scanner.position),
+        firstChoice: Int32(truncatingIfNeeded: table.choices.count))
+      if isNext("{") {
+        try segmentObject()
       } else {
-        skip(start)
+        note(.wrongType, at: offset(try value(level: 2)), .segments)
       }
-    case .segment:
-      if kind == .array, field == .choices {
-        segmentFields.insert(StoryFields(.choices))
-        table.segments[table.segments.count - 1].flags.insert(.hasChoices)
-        place = .choices
+      table.segments.append(segment)
+    }
+    place = .story
+  }
+
+  private mutating func segmentObject() throws(JSONError) {
+    scanner.position += 1
+    place = .segment
+    var keys = Keys()
+    while try nextKey(&keys) {
+      if keys.field == .choices, isNext("[") {
+        segment.flags.insert(.hasChoices)
+        try choices()
       } else {
-        skip(start)
+        let value = try value(level: 3)
+        if let field = keys.field { take(value, segment: field) }
       }
-    case .choices:
-      addChoice(at: start)
-      if kind == .object {
-        choiceFields = []
-        place = .choice
+    }
+    missing(.requiredOfSegment, keys.known, of: StoryField.ofSegment, at: segment.start)
+    place = .segments
+  }
+
+  private mutating func choices() throws(JSONError) {
+    scanner.position += 1
+    place = .choices
+    var isFirst = true
+    while try nextElement(&isFirst) {
+      choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: scanner.position))
+      if isNext("{") {
+        try choiceObject()
       } else {
-        skip(start)
+        note(.wrongType, at: offset(try value(level: 4)), .choices)
       }
-    case .choice: skip(start)
-    case .tags: skip(start)
+      table.choices.append(choice)
+      segment.choiceCount += 1
     }
+    place = .segment
   }
 
-  mutating func end(_ kind: JSONKind, at end: Int) {
-    if skipped > 0 {
-      skipped -= 1
-      if skipped == 0, place == .tags { tagCount += 1 }
-      return
+  private mutating func choiceObject() throws(JSONError) {
+    scanner.position += 1
+    place = .choice
+    var keys = Keys()
+    while try nextKey(&keys) {
+      let value = try value(level: 5)
+      if let field = keys.field { take(value, choice: field) }
     }
-    switch place {
-    case .root: break
-    case .story:
-      missing(.requiredOfStory, storyFields, of: StoryField.ofStory, at: UInt32(table.start))
-      place = .root
-    case .tags, .segments: place = .story
-    case .segment:
-      missing(
-        .requiredOfSegment, segmentFields, of: StoryField.ofSegment,
-        at: table.segments[table.segments.count - 1].start)
-      place = .segments
-    case .choices: place = .segment
-    case .choice:
-      missing(
-        .requiredOfChoice, choiceFields, of: StoryField.ofChoice,
-        at: table.choices[table.choices.count - 1].start)
-      place = .choices
-    }
+    missing(.requiredOfChoice, keys.known, of: StoryField.ofChoice, at: choice.start)
+    place = .choices
   }
 
-  mutating func key(_ slice: JSONSlice, isEscaped: Bool) {
-    guard skipped == 0 else { return }
-    field = recognized(slice, isEscaped: isEscaped)
-  }
-
-  mutating func scalar(_ kind: JSONKind, _ slice: JSONSlice, isEscaped: Bool) {
-    guard skipped == 0 else { return }
-    switch place {
-    case .root: isNoStory = true
-    case .story: storyScalar(kind, slice, isEscaped)
-    case .segment: segmentScalar(kind, slice, isEscaped)
-    case .choice: choiceScalar(kind, slice, isEscaped)
-    case .tags:
-      if kind == .string {
-        table.tags.append(kept(slice, isEscaped))
+  private mutating func tags() throws(JSONError) {
+    scanner.position += 1
+    place = .tags
+    var isFirst = true
+    var index: Int32 = 0
+    while try nextElement(&isFirst) {
+      let value = try value(level: 2)
+      if value.kind == .string {
+        table.tags.append(kept(value))
       } else {
-        table.faults.append(StoryFault(code: .wrongType, offset: offset(slice, kind), field: .tags, detail: tagCount))
+        table.faults.append(StoryFault(code: .wrongType, offset: offset(value), field: .tags, detail: index))
       }
-      tagCount += 1
-    case .segments:
-      addSegment(at: Int(offset(slice, kind)))
-      wrongType(.segments, at: offset(slice, kind))
-    case .choices:
-      addChoice(at: Int(offset(slice, kind)))
-      wrongType(.choices, at: offset(slice, kind))
+      index += 1
+    }
+    place = .story
+  }
+
+  // MARK: - Tokens
+
+  /// The keys of one object.
+  private struct Keys {
+    var isFirst = true
+    /// The key read last, when it is one that its object knows.
+    var field: StoryField?
+    var known: StoryFields = []
+    var unknown: Set<[UInt8]> = []
+  }
+
+  private var unexpected: JSONError { JSONError("") }
+
+  @inline(__always)
+  private func isNext(_ byte: Unicode.Scalar) -> Bool {
+    scanner.position < source.count && base[scanner.position] == UInt8(truncatingIfNeeded: byte.value)
+  }
+
+  @inline(__always)
+  private mutating func skipSpace() {
+    while scanner.position < source.count {
+      let byte = base[scanner.position]
+      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
+      scanner.position += 1
     }
   }
 
-  // MARK: - Records
-
-  private mutating func addSegment(at start: Int) {
-    table.segments.append(
-      StoryTable.Segment(
-        start: UInt32(truncatingIfNeeded: start), firstChoice: Int32(truncatingIfNeeded: table.choices.count)))
+  /// Goes to the value of the next member; false behind the last one.
+  @inline(__always)
+  private mutating func nextKey(_ keys: inout Keys) throws(JSONError) -> Bool {
+    guard try next("}", isFirst: &keys.isFirst) else { return false }
+    guard isNext("\"") else { throw unexpected }
+    let start = scanner.position + 1
+    let isEscaped = try scanner.string()
+    let slice = JSONSlice(start, scanner.position - 1)
+    skipSpace()
+    guard isNext(":") else { throw unexpected }
+    scanner.position += 1
+    skipSpace()
+    keys.field = isEscaped ? nil : Self.field(bytes(slice), in: place)
+    if let field = keys.field, !keys.known.contains(StoryFields(field)) {
+      keys.known.insert(StoryFields(field))
+    } else {
+      try register(slice, isEscaped, &keys)
+    }
+    return true
   }
 
-  private mutating func addChoice(at start: Int) {
-    table.choices.append(StoryTable.Choice(start: UInt32(truncatingIfNeeded: start)))
-    table.segments[table.segments.count - 1].choiceCount += 1
-  }
-
-  private mutating func storyScalar(_ kind: JSONKind, _ slice: JSONSlice, _ isEscaped: Bool) {
-    guard let field, fits(kind, field, slice) else { return }
-    storyFields.insert(StoryFields(field))
-    guard kind != .null else { return }
-    let value = StorySlice(start: UInt32(slice.start), count: UInt32(slice.count))
-    table.header[field] = StoryTable.Value(slice: value, isEscaped: isEscaped)
-    switch field {
-    case .title, .author, .synopsis: checkText(slice, isEscaped, field)
-    case .id: checkID(kept(slice, isEscaped), of: field)
-    default: break
+  /// A key that is not known, or is spelled with escapes, or is there already.
+  private func register(_ slice: JSONSlice, _ isEscaped: Bool, _ keys: inout Keys) throws(JSONError) {
+    guard isEscaped || keys.field == nil else { throw unexpected }
+    let key = isEscaped ? Array(JSONEscape.resolved(bytes(slice)).utf8) : Array(bytes(slice))
+    if isEscaped { keys.field = key.withUnsafeBytes { Self.field($0, in: place) } }
+    if let field = keys.field {
+      guard !keys.known.contains(StoryFields(field)) else { throw unexpected }
+      keys.known.insert(StoryFields(field))
+    } else if key.contains(0) || !keys.unknown.insert(key).inserted {
+      throw unexpected
     }
   }
 
-  private mutating func segmentScalar(_ kind: JSONKind, _ slice: JSONSlice, _ isEscaped: Bool) {
-    guard let field, fits(kind, field, slice) else { return }
-    segmentFields.insert(StoryFields(field))
-    let last = table.segments.count - 1
-    switch field {
-    case .id:
-      let id = kept(slice, isEscaped)
-      table.segments[last].id = id
-      table.segments[last].flags.insert(.hasID)
-      checkID(id, of: field)
-    case .text:
-      table.segments[last].text = StorySlice(start: UInt32(slice.start), count: UInt32(slice.count))
-      if isEscaped { table.segments[last].flags.insert(.isTextEscaped) }
-      table.segments[last].words = checkText(slice, isEscaped, field)
-    case .isAuthenticPath: if slice.count == 4 { table.segments[last].flags.insert(.isAuthentic) }
-    case .isEnding: if slice.count == 4, kind == .bool { table.segments[last].flags.insert(.isMarkedEnding) }
-    default: break
+  /// Goes to the next element; false behind the last one.
+  @inline(__always)
+  private mutating func nextElement(_ isFirst: inout Bool) throws(JSONError) -> Bool {
+    try next("]", isFirst: &isFirst)
+  }
+
+  @inline(__always)
+  private mutating func next(_ closing: Unicode.Scalar, isFirst: inout Bool) throws(JSONError) -> Bool {
+    skipSpace()
+    if isNext(closing) {
+      scanner.position += 1
+      return false
+    }
+    if !isFirst {
+      guard isNext(",") else { throw unexpected }
+      scanner.position += 1
+      skipSpace()
+    }
+    isFirst = false
+    return true
+  }
+
+  @inline(__always)
+  private mutating func value(level: Int) throws(JSONError) -> Value {
+    let start = scanner.position
+    guard start < source.count else { throw unexpected }
+    switch base[start] {
+    case UInt8(ascii: "\""):
+      let isEscaped = try scanner.string()
+      return Value(
+        kind: .string, slice: JSONSlice(start + 1, scanner.position - 1), isEscaped: isEscaped)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      let kind = try scanner.number()
+      return Value(kind: kind, slice: JSONSlice(start, scanner.position))
+    case let byte:
+      try scanner.skipValue(level: level)
+      let kind: JSONKind =
+        switch byte {
+        case UInt8(ascii: "{"): .object
+        case UInt8(ascii: "["): .array
+        case UInt8(ascii: "n"): .null
+        default: .bool
+        }
+      return Value(kind: kind, slice: JSONSlice(start, scanner.position))
     }
   }
 
-  private mutating func choiceScalar(_ kind: JSONKind, _ slice: JSONSlice, _ isEscaped: Bool) {
-    guard let field, fits(kind, field, slice) else { return }
-    choiceFields.insert(StoryFields(field))
-    let last = table.choices.count - 1
-    let text = kept(slice, isEscaped)
-    switch field {
-    case .id:
-      table.choices[last].id = text
-      table.choices[last].flags.insert(.hasID)
-      checkID(text, of: field)
-    case .text:
-      table.choices[last].text = text
-      table.choices[last].flags.insert(.hasText)
-      checkText(slice, isEscaped, field)
-    case .nextSegmentId:
-      table.choices[last].target = text
-      table.choices[last].flags.insert(.hasTarget)
-    default: break
-    }
-  }
+  // MARK: - Bytes
 
-  /// A slice whose bytes are the text: escapes resolved.
-  private mutating func kept(_ slice: JSONSlice, _ isEscaped: Bool) -> StorySlice {
-    let raw = StorySlice(
-      start: UInt32(truncatingIfNeeded: slice.start), count: UInt32(truncatingIfNeeded: slice.count))
-    guard isEscaped else { return raw }
-    return table.text.keep(JSONEscape.resolved(table.text.bytes(raw)), from: slice.start)
-  }
-
-  // MARK: - What is wrong
-
-  /// Whether a scalar is what its field takes; notes it when it is not.
-  private mutating func fits(_ kind: JSONKind, _ field: StoryField, _ slice: JSONSlice) -> Bool {
-    let isRight =
-      switch field.shape {
-      case .text: kind == .string
-      case .integer: kind == .integer
-      case .flag: kind == .bool
-      case .list: false
-      }
-    if isRight || (kind == .null && field.isOptional) { return true }
-    wrongType(field, at: offset(slice, kind))
-    return false
-  }
-
-  /// Where a value begins, its quote included.
-  private func offset(_ slice: JSONSlice, _ kind: JSONKind) -> UInt32 {
-    UInt32(truncatingIfNeeded: kind == .string ? slice.start - 1 : slice.start)
-  }
-
-  /// Passes over a container that is not what should stand here.
-  private mutating func skip(_ start: Int) {
-    skipped = 1
-    let offset = UInt32(truncatingIfNeeded: start)
-    switch place {
-    case .segments: wrongType(.segments, at: offset)
-    case .choices: wrongType(.choices, at: offset)
-    case .tags:
-      table.faults.append(StoryFault(code: .wrongType, offset: offset, field: .tags, detail: tagCount))
-    default: if let field { wrongType(field, at: offset) }
-    }
-  }
-
-  private mutating func wrongType(_ field: StoryField, at offset: UInt32) {
-    switch place {
-    case .story: storyFields.insert(StoryFields(field))
-    case .segment: segmentFields.insert(StoryFields(field))
-    case .choice: choiceFields.insert(StoryFields(field))
-    default: break
-    }
-    note(.wrongType, at: offset, field)
-  }
-
-  private mutating func missing(
-    _ required: StoryFields, _ present: StoryFields, of fields: [StoryField], at offset: UInt32
-  ) {
-    guard !present.isSuperset(of: required) else { return }
-    for field in fields where required.subtracting(present).contains(StoryFields(field)) {
-      // A story without the key has no segment, which has a code of its own.
-      if field != .segments { note(.missingField, at: offset, field) }
-    }
-  }
-
-  /// Notes a text without a word.
-  ///
-  /// - Returns: how many words it has.
-  @discardableResult
-  private mutating func checkText(_ slice: JSONSlice, _ isEscaped: Bool, _ field: StoryField) -> UInt32 {
-    let raw = StorySlice(start: UInt32(slice.start), count: UInt32(slice.count))
-    let words = WordCount.count(table.text.bytes(raw), isEscaped: isEscaped)
-    if words == 0 { note(.emptyText, at: UInt32(slice.start - 1), field) }
-    return UInt32(truncatingIfNeeded: words)
-  }
-
-  /// Notes an id that names nothing, or a story's that could be taken for a path.
-  private mutating func checkID(_ id: StorySlice, of field: StoryField) {
-    let isBad = place == .story ? !StoryID.isName(table.text.string(id)) : id.count == 0
-    if isBad { note(.invalidID, at: UInt32(table.text.origin(of: id) - 1), field) }
-  }
-
-  private mutating func note(_ code: StoryFinding.Code, at offset: UInt32, _ field: StoryField) {
-    var fault = StoryFault(code: code, offset: offset, field: field)
-    switch place {
-    case .segments, .segment: fault.segment = Int32(truncatingIfNeeded: table.segments.count - 1)
-    case .choices, .choice:
-      fault.segment = Int32(truncatingIfNeeded: table.segments.count - 1)
-      fault.choice = Int32(truncatingIfNeeded: table.choices.count - 1)
-    default: break
-    }
-    table.faults.append(fault)
+  /// The bytes of a slice, as they stand.
+  @inline(__always)
+  func bytes(_ slice: JSONSlice) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base + slice.start, count: slice.count)
   }
 
   /// The field of the innermost object that a key names.
-  private func recognized(_ slice: JSONSlice, isEscaped: Bool) -> StoryField? {
-    let raw = table.text.bytes(StorySlice(start: UInt32(slice.start), count: UInt32(slice.count)))
-    if isEscaped {
-      var key = JSONEscape.resolved(raw)
-      return key.withUTF8 { spelled(UnsafeRawBufferPointer($0)) }
-    }
-    return spelled(raw)
-  }
-
-  private func spelled(_ key: UnsafeRawBufferPointer) -> StoryField? {
-    let candidate: StoryField
-    // The lengths of the keys of a segment, and of a choice, all differ.
+  @inline(__always)
+  private static func field(_ key: UnsafeRawBufferPointer, in place: Place) -> StoryField? {
+    guard let base = key.baseAddress else { return nil }
+    // The comparisons are written out, so that each becomes one or two machine words.
+    @inline(__always)
+    func isSpelled(_ name: StaticString) -> Bool { memcmp(base, name.utf8Start, name.utf8CodeUnitCount) == 0 }
     switch (place, key.count) {
-    case (.segment, 2), (.choice, 2): candidate = .id
-    case (.segment, 4), (.choice, 4): candidate = .text
-    case (.choice, 13): candidate = .nextSegmentId
-    case (.segment, 7): candidate = .choices
-    case (.segment, 8): candidate = .isEnding
-    case (.segment, 15): candidate = .isAuthenticPath
+    case (.segment, 2), (.choice, 2): return isSpelled("id") ? .id : nil
+    case (.segment, 4), (.choice, 4): return isSpelled("text") ? .text : nil
+    case (.choice, 13): return isSpelled("nextSegmentId") ? .nextSegmentId : nil
+    case (.segment, 7): return isSpelled("choices") ? .choices : nil
+    case (.segment, 8): return isSpelled("isEnding") ? .isEnding : nil
+    case (.segment, 15): return isSpelled("isAuthenticPath") ? .isAuthenticPath : nil
     case (.story, _): return StoryField.ofStory.first { $0.isSpelled(key) }
     default: return nil
     }
-    return candidate.isSpelled(key) ? candidate : nil
   }
 }

@@ -5,9 +5,10 @@ import SatchelJSON
 /// A record stands for each element of the file, also for one that is no object, so that an index here is the
 /// index of the file's JSON Pointer.
 package struct StoryTable {
-  /// A segment, 40 bytes.
+  /// A segment, 44 bytes.
   struct Segment {
     var id = StorySlice.none
+    var idHash: UInt32 = 0
     /// Without quotes, escapes as they stand.
     var text = StorySlice.none
     /// Offset of the element.
@@ -32,11 +33,13 @@ package struct StoryTable {
     static let jumps = Flags(rawValue: 64)
   }
 
-  /// A choice, 32 bytes.
+  /// A choice, 40 bytes.
   struct Choice {
     var id = StorySlice.none
     var text = StorySlice.none
     var target = StorySlice.none
+    var idHash: UInt32 = 0
+    var targetHash: UInt32 = 0
     /// Offset of the element.
     var start: UInt32
     var flags: ChoiceFlags = []
@@ -68,14 +71,46 @@ package struct StoryTable {
   var faults: ContiguousArray<StoryFault> = []
   /// Which rules apply: those of the format, or those that an imported story can be held to.
   var isImported = false
+  /// Of an imported story, what faults say in words of their own; their `detail` is the index.
+  var notes: [String] = []
+  /// An imported story leads to segments from menus or scripts that belong to none.
+  var isEnteredElsewhere = false
 
   init(text: StoryText) { self.text = text }
+
+  /// Notes the hashes of all ids and targets, for a reader that did not do so while their bytes were at hand.
+  mutating func hashIDs() {
+    for index in segments.indices { segments[index].idHash = StoryIDTable.hash(text.bytes(segments[index].id)) }
+    for index in choices.indices {
+      choices[index].idHash = StoryIDTable.hash(text.bytes(choices[index].id))
+      choices[index].targetHash = StoryIDTable.hash(text.bytes(choices[index].target))
+    }
+  }
 
   /// Indices into `choices`.
   @inline(__always)
   func choiceRange(_ segment: Int) -> Range<Int> {
     let first = Int(segments[segment].firstChoice)
     return first..<first + Int(segments[segment].choiceCount)
+  }
+
+  /// The id of a choice; one that was imported is called by its segment and its number there.
+  func choiceID(_ choice: Int, of segment: Int) -> String {
+    guard isImported else { return text.string(choices[choice].id) }
+    // Of segments with one id the later ones are told apart by their index.
+    let mark = segments[segment].flags.contains(.isDuplicate) ? "@\(segment)" : ""
+    return "\(text.string(segments[segment].id))\(mark)-\(choice - Int(segments[segment].firstChoice) + 1)"
+  }
+
+  /// The segment that has a choice, by halving: segments lie in the order of their choices.
+  func segment(ofChoice choice: Int) -> Int {
+    var low = 0
+    var high = segments.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if Int(segments[middle].firstChoice) <= choice { low = middle } else { high = middle }
+    }
+    return low
   }
 
   /// A segment without choices, marked or not; or one that is marked.

@@ -44,12 +44,14 @@ package struct StoryText {
   func string(_ slice: StorySlice) -> String { String(decoding: bytes(slice), as: UTF8.self) }
 
   @inline(__always)
-  func areEqual(_ one: StorySlice, _ other: StorySlice) -> Bool {
-    guard one.count == other.count else { return false }
-    guard one.count > 0, let left = bytes(one).baseAddress, let right = bytes(other).baseAddress else {
-      return one.count == 0
-    }
-    return memcmp(left, right, Int(one.count)) == 0
+  func areEqual(_ one: StorySlice, _ other: StorySlice) -> Bool { holds(one, bytes(other)) }
+
+  /// Whether a slice has just these bytes.
+  @inline(__always)
+  func holds(_ slice: StorySlice, _ other: UnsafeRawBufferPointer) -> Bool {
+    guard Int(slice.count) == other.count else { return false }
+    guard let left = bytes(slice).baseAddress, let right = other.baseAddress else { return other.isEmpty }
+    return memcmp(left, right, other.count) == 0
   }
 
   /// Where a slice stands in the source.

@@ -1,75 +1,135 @@
+import SatchelJSON
+
 /// Words of a text, as word processors count them: runs between white space; every ideograph and kana is one.
-enum WordCount {
-  /// Counts the words of a JSON string's bytes, escapes not resolved.
+///
+/// Eight bytes are looked at together where they are plain, one character where they are not.
+struct WordCount {
+  private let bytes: UnsafeRawBufferPointer
+  private let isEscaped: Bool
+  private var index = 0
+  private var words = 0
+  private var isInWord = false
+
+  /// Counts the words of a text's bytes.
+  ///
+  /// - Parameters:
+  ///   - bytes: UTF-8; of a JSON string without its quotes
+  ///   - isEscaped: whether a backslash begins an escape of JSON
   static func count(_ bytes: UnsafeRawBufferPointer, isEscaped: Bool) -> Int {
-    guard let base = bytes.baseAddress, !bytes.isEmpty else { return 0 }
-    guard !isEscaped else { return slowly(bytes) }
-    var words = 0
-    // Whether the byte before was white space, in the high bit.
-    var before: UInt64 = 0x80
-    var index = 0
-    while index + 8 <= bytes.count {
-      let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-      guard word & highBits == 0 else { return slowly(bytes) }
-      // The high bit of every byte below or at the space: unescaped JSON holds no other control characters.
-      let space = ~(word &+ 0x5F5F_5F5F_5F5F_5F5F) & highBits
-      let starts = ~space & (space << 8 | before)
-      words += (starts & highBits).nonzeroBitCount
-      before = space >> 56
-      index += 8
-    }
-    var isSpace = before != 0
+    var counter = WordCount(bytes: bytes, isEscaped: isEscaped)
+    return counter.count()
+  }
+
+  private init(bytes: UnsafeRawBufferPointer, isEscaped: Bool) {
+    self.bytes = bytes
+    self.isEscaped = isEscaped
+  }
+
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+  private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+  private mutating func count() -> Int {
     while index < bytes.count {
-      let byte = bytes[index]
-      guard byte < 0x80 else { return slowly(bytes) }
-      if byte > 0x20, isSpace { words += 1 }
-      isSpace = byte <= 0x20
-      index += 1
+      plain()
+      let end = min(index + 8, bytes.count)
+      while index < end { step() }
     }
     return words
   }
 
-  private static let highBits: UInt64 = 0x8080_8080_8080_8080
-
-  private static func slowly(_ bytes: UnsafeRawBufferPointer) -> Int {
-    var words = 0
-    var isInWord = false
-    var index = 0
-    while index < bytes.count {
-      let byte = bytes[index]
-      switch byte {
-      case 0x00...0x20: isInWord = false
-      case UInt8(ascii: "\\") where index + 1 < bytes.count:
-        let next = bytes[index + 1]
-        let isSpace = next == UInt8(ascii: "n") || next == UInt8(ascii: "t") || next == UInt8(ascii: "r")
-        if !isSpace, !isInWord { words += 1 }
-        isInWord = !isSpace
-        index += 1
-      case 0xC2 where index + 1 < bytes.count && bytes[index + 1] == 0xA0:
-        // The no-break space.
-        isInWord = false
-        index += 1
-      case 0xE2...0xE9 where index + 2 < bytes.count:
-        let scalar = UInt32(byte & 0x0F) << 12 | UInt32(bytes[index + 1] & 0x3F) << 6 | UInt32(bytes[index + 2] & 0x3F)
-        index += 2
-        switch scalar {
-        // Spaces of typography, and the ideographic one.
-        case 0x2000...0x200B, 0x2028, 0x2029, 0x202F, 0x3000: isInWord = false
-        // Ideographic punctuation belongs to the word before it.
-        case 0x3001...0x303F: break
-        case 0x3040...0x30FF, 0x3400...0x4DBF, 0x4E00...0x9FFF:
-          words += 1
-          isInWord = false
-        default:
-          if !isInWord { words += 1 }
-          isInWord = true
-        }
-      default:
-        if !isInWord { words += 1 }
-        isInWord = true
-      }
-      index += 1
+  /// Passes over eight bytes at a time, as long as they are plain ASCII.
+  private mutating func plain() {
+    guard let base = bytes.baseAddress else { return }
+    let escape: UInt64 = isEscaped ? Self.highBits : 0
+    var (index, words, before) = (index, 0, isInWord ? 0 : 0x80 as UInt64)
+    while index + 8 <= bytes.count {
+      let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      let backslash = word ^ (Self.ones &* 0x5C)
+      guard (word & Self.highBits) | ((backslash &- Self.ones) & ~backslash & escape) == 0 else { break }
+      // The high bit of every byte up to the space.
+      let space = ~(word &+ (Self.ones &* 0x5F)) & Self.highBits
+      let starts = ~space & (space << 8 | before) & Self.highBits
+      words &+= Int(truncatingIfNeeded: ((starts >> 7) &* Self.ones) >> 56)
+      before = space >> 56
+      index &+= 8
     }
-    return words
+    self.index = index
+    self.words += words
+    isInWord = before == 0
+  }
+
+  /// Passes over one character.
+  private mutating func step() {
+    let byte = bytes[index]
+    switch byte {
+    case 0x00...0x20: take(.space, 1)
+    case UInt8(ascii: "\\") where isEscaped && index + 1 < bytes.count: escape(bytes[index + 1])
+    case 0xC2...0xF4: multibyte(byte)
+    default: take(.letter, 1)
+    }
+  }
+
+  private mutating func take(_ kind: Kind, _ length: Int) {
+    index += length
+    switch kind {
+    case .space: isInWord = false
+    case .mark: break
+    case .word:
+      words += 1
+      isInWord = false
+    case .letter:
+      if !isInWord { words += 1 }
+      isInWord = true
+    }
+  }
+
+  private mutating func escape(_ letter: UInt8) {
+    switch letter {
+    case UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      take(.space, 2)
+    case UInt8(ascii: "u"):
+      // Any character may be spelled so, a space or an ideograph too; a pair of them is one character.
+      let first = UnsafeRawBufferPointer(rebasing: bytes[index..<min(bytes.count, index + 6)])
+      let isPair = first.count == 6 && first[2] | 0x20 == UInt8(ascii: "d") && first[3] >= UInt8(ascii: "8")
+      let length = min(bytes.count - index, isPair ? 12 : 6)
+      let text = JSONEscape.resolved(UnsafeRawBufferPointer(rebasing: bytes[index..<index + length]))
+      take(text.unicodeScalars.first.map { Self.kind(of: $0.value) } ?? .letter, length)
+    default: take(.letter, 2)
+    }
+  }
+
+  private mutating func multibyte(_ first: UInt8) {
+    let length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
+    guard index + length <= bytes.count else { return take(.letter, 1) }
+    var scalar = UInt32(first) & (0xFF >> UInt32(length + 1))
+    for byte in bytes[index + 1..<index + length] { scalar = scalar << 6 | UInt32(byte & 0x3F) }
+    take(Self.kind(of: scalar), length)
+  }
+
+  /// What a character does to the count.
+  enum Kind {
+    /// Begins a word, or goes on with it.
+    case letter
+    /// A word by itself.
+    case word
+    case space
+    /// Punctuation of ideographs: belongs to the word before it.
+    case mark
+  }
+
+  static func kind(of scalar: UInt32) -> Kind {
+    switch scalar {
+    case ...0x20, 0x85, 0xA0: .space
+    case ..<0x1680: .letter
+    // The spaces of Unicode, and the one without width, which parts words where none is written.
+    case 0x1680, 0x2000...0x200B, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000: .space
+    // Repetition and zero stand for ideographs.
+    case 0x3005...0x3007, 0x3021...0x3029: .word
+    case 0x3001...0x303F, 0x30FB, 0xFF01...0xFF0F, 0xFF1A...0xFF20, 0xFF3B...0xFF40, 0xFF5B...0xFF65: .mark
+    case 0x3041...0x3096, 0x309D...0x30FF, 0x31F0...0x31FF, 0xFF66...0xFF9D: .word
+    case 0x3099...0x309C, 0xFF9E, 0xFF9F: .mark
+    case 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF: .word
+    default: .letter
+    }
   }
 }

@@ -1,0 +1,254 @@
+"""What is said of stories: small frozen records. :mod:`satchel.stories` has them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import field
+from typing import Any, Dict, List, Optional
+
+from satchel._dataclasses import dataclass
+from satchel.values import record_from
+
+__all__ = [
+    "BrokenPosition",
+    "Choice",
+    "ChoiceName",
+    "MovedChoice",
+    "MovedStart",
+    "Segment",
+    "StoryDiff",
+    "StoryFinding",
+    "StoryListing",
+    "StoryProblem",
+    "StoryRefresh",
+    "StoryStatistics",
+    "StorySummary",
+]
+
+
+@dataclass(frozen=True)
+class StoryFinding:
+    """Something wrong with a story, and where.
+
+    ``code`` never changes; ``severity`` is "error" or "warning"; ``pointer`` is a JSON Pointer into the
+    story; ``line`` and ``column`` count from 1, in its text; ``suggestion`` is what was probably meant,
+    such as the nearest id, or None.
+    """
+
+    code: str
+    severity: str
+    pointer: str
+    line: int
+    column: int
+    message: str
+    suggestion: Optional[str]
+
+
+@dataclass(frozen=True)
+class StoryStatistics:
+    """Facts about a story.
+
+    ``endings`` counts those that can be reached. ``shortest_path`` and ``longest_path`` are segments, both
+    ends included; None where there is no such way. ``shortest_minutes`` and ``longest_minutes`` are what
+    the words take at 200 a minute: of a shortest reading, and of all that can be reached. ``path_count``
+    is -1 for unbounded and stays at 2**63 - 1 beyond that: ``story.path_count`` is exact.
+    """
+
+    segments: int
+    choices: int
+    endings: int
+    words: int
+    shortest_path: Optional[int]
+    longest_path: Optional[int]
+    shortest_minutes: float
+    longest_minutes: float
+    path_count: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A way on; ``next_segment_id`` is where it leads, whether that exists or not."""
+
+    id: str
+    text: str
+    next_segment_id: str
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One place of a story. ``is_ending``: marked as one, or without choices."""
+
+    id: str
+    text: str
+    is_authentic_path: bool
+    is_ending: bool
+    choices: List[Choice]
+
+
+@dataclass(frozen=True)
+class StorySummary:
+    """A story as a library's index has it: all but its segments.
+
+    What the story does not say is None. ``is_purchased`` is what the library was told, else what the file
+    says; ``errors`` and ``warnings`` count findings.
+    """
+
+    id: str
+    file: str
+    title: Optional[str]
+    author: Optional[str]
+    original_source: Optional[str]
+    cultural_origin: Optional[str]
+    synopsis: Optional[str]
+    cover_image_name: Optional[str]
+    estimated_reading_minutes: Optional[int]
+    age_range: Optional[str]
+    tags: List[str]
+    is_purchased: bool
+    statistics: StoryStatistics
+    errors: int
+    warnings: int
+
+    @property
+    def path_count(self) -> int:
+        """Different ways from start to an ending, as in ``statistics``."""
+        return self.statistics.path_count
+
+
+@dataclass(frozen=True)
+class StoryProblem:
+    """A file of a library that is no story, or none that can be offered; ``code`` says why.
+
+    ``line`` and ``column`` are None where there is no place; ``story`` is the story's id, if it has one.
+    ``findings`` are those of a story that was left out because it is not sound.
+    """
+
+    file: str
+    code: str
+    message: str
+    line: Optional[int]
+    column: Optional[int]
+    story: Optional[str]
+    findings: List[StoryFinding] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class StoryListing:
+    """All stories of a library, and the files that are none; iterates over the stories."""
+
+    stories: List[StorySummary]
+    problems: List[StoryProblem]
+
+    def __iter__(self) -> Iterator[StorySummary]:
+        return iter(self.stories)
+
+    def __len__(self) -> int:
+        return len(self.stories)
+
+    def __getitem__(self, index: int) -> StorySummary:
+        return self.stories[index]
+
+
+@dataclass(frozen=True)
+class StoryRefresh:
+    """What a refresh noticed: how many files came, changed, went, stayed, and had to be read."""
+
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    parsed: int
+    problems: List[StoryProblem]
+
+
+@dataclass(frozen=True)
+class BrokenPosition:
+    """A segment that readers may be at, and that a new version breaks.
+
+    ``reason``: it was "removed", is "unreachable", or is a "trap" that leads to no ending any more.
+    ``suggestion`` is a new segment with the same text or nearly the same id.
+    """
+
+    segment: str
+    reason: str
+    suggestion: Optional[str]
+
+
+@dataclass(frozen=True)
+class MovedStart:
+    """The ids of the first segments, where they differ; None for a story that has none."""
+
+    from_: Optional[str]
+    to: Optional[str]
+
+
+@dataclass(frozen=True)
+class MovedChoice:
+    """A choice that leads elsewhere; ``from_`` and ``to`` are ids of segments."""
+
+    segment: str
+    choice: str
+    from_: str
+    to: str
+
+
+@dataclass(frozen=True)
+class ChoiceName:
+    """A choice by the ids of its segment and itself."""
+
+    segment: str
+    choice: str
+
+
+@dataclass(frozen=True)
+class StoryDiff:
+    """What differs between two versions of a story; lists of segments hold ids.
+
+    ``broken`` are the reading positions that the new version breaks. ``changed_texts`` are segments whose
+    text, or whose choices' texts, differ; ``changed_fields`` fields of the story itself.
+    """
+
+    same: bool
+    broken: List[BrokenPosition]
+    start: Optional[MovedStart]
+    moved: List[MovedChoice]
+    added_segments: List[str]
+    removed_segments: List[str]
+    added_choices: List[ChoiceName]
+    removed_choices: List[ChoiceName]
+    changed_texts: List[str]
+    changed_fields: List[str]
+
+
+def segment_from(answer: Dict[str, Any]) -> Segment:
+    """A segment with its choices."""
+    return record_from(Segment, answer, choices=[record_from(Choice, each) for each in answer["choices"]])
+
+
+def summary_from(answer: Dict[str, Any]) -> StorySummary:
+    """A summary, whose statistics stand among its own fields in the answer."""
+    return record_from(StorySummary, answer, statistics=record_from(StoryStatistics, answer))
+
+
+def problems_from(answers: List[Dict[str, Any]]) -> List[StoryProblem]:
+    """Problems with their findings."""
+    return [record_from(StoryProblem, each, findings=findings_from(each["findings"])) for each in answers]
+
+
+def findings_from(answers: List[Dict[str, Any]]) -> List[StoryFinding]:
+    """Findings of a story."""
+    return [record_from(StoryFinding, each) for each in answers]
+
+
+def diff_from(answer: Dict[str, Any]) -> StoryDiff:
+    """What differs, with its parts; "from" is a word of Python, and becomes ``from_``."""
+    start = answer["start"]
+    return record_from(
+        StoryDiff,
+        answer,
+        broken=[record_from(BrokenPosition, each) for each in answer["broken"]],
+        start=None if start is None else MovedStart(start["from"], start["to"]),
+        moved=[record_from(MovedChoice, each, from_=each["from"]) for each in answer["moved"]],
+        added_choices=[record_from(ChoiceName, each) for each in answer["added_choices"]],
+        removed_choices=[record_from(ChoiceName, each) for each in answer["removed_choices"]],
+    )

@@ -1,0 +1,105 @@
+"""What is to be found in a story, worked out anew with networkx: no code, and no idea, of the library's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Dict, List, Optional, Set, Tuple
+
+import networkx
+
+END = "the end"
+#: The codes that the model knows, with whether it knows their pointers too.
+CODES = {
+    "broken-choice": True,
+    "self-choice": True,
+    "missing-field": True,
+    "duplicate-segment": True,
+    "unreachable": True,
+    "trap": True,
+    "unmarked-ending": True,
+    "ending-with-choices": True,
+    "no-ending": False,
+    "no-authentic-path": False,
+    "authentic-path-broken": False,
+}
+
+
+class Model:
+    """A story's graph: a node a segment, by its place in the file; and one for the end."""
+
+    def __init__(self, story: Dict[str, Any]) -> None:
+        self.segments: List[Dict[str, Any]] = story["segments"]
+        self.first: Dict[str, int] = {}
+        for place, each in enumerate(self.segments):
+            self.first.setdefault(each["id"], place)
+        self.graph = networkx.MultiDiGraph()
+        self.graph.add_nodes_from(range(len(self.segments)))
+        self.graph.add_node(END)
+        self.endings = {
+            place for place, each in enumerate(self.segments) if each.get("isEnding") or not each["choices"]
+        }
+        for place, each in enumerate(self.segments):
+            targets = (choice.get("nextSegmentId") for choice in each["choices"])
+            self.graph.add_edges_from((place, self.first[to]) for to in targets if to in self.first)
+        self.graph.add_edges_from((place, END) for place in self.endings)
+        self.reachable: Set[int] = ({0} | networkx.descendants(self.graph, 0)) - {END}
+        self.can_end: Set[int] = networkx.ancestors(self.graph, END)
+
+    def findings(self) -> Counter[Tuple[str, Optional[str]]]:
+        """Codes with pointers."""
+        found: Counter[Tuple[str, Optional[str]]] = Counter()
+        for place, each in enumerate(self.segments):
+            here = f"/segments/{place}"
+            is_first = self.first[each["id"]] == place
+            found["unreachable", here] += is_first and place not in self.reachable
+            found["trap", here] += place in self.reachable and place not in self.can_end
+            found["duplicate-segment", f"{here}/id"] += not is_first
+            found["unmarked-ending", here] += not each["choices"] and not each.get("isEnding")
+            found["ending-with-choices", here] += bool(each["choices"]) and bool(each.get("isEnding"))
+            for number, choice in enumerate(each["choices"]):
+                there = f"{here}/choices/{number}"
+                target = choice.get("nextSegmentId")
+                found["missing-field", there] += target is None
+                found["broken-choice", f"{there}/nextSegmentId"] += (
+                    target is not None and target not in self.first
+                )
+                found["self-choice", f"{there}/nextSegmentId"] += target == each["id"]
+        found["no-ending", None] += 0 not in self.can_end
+        authentic = {place for place, each in enumerate(self.segments) if each["isAuthenticPath"]}
+        found["no-authentic-path", None] += not authentic
+        found["authentic-path-broken", None] += bool(authentic) and not self._connects(authentic)
+        return +found
+
+    def _connects(self, authentic: Set[int]) -> bool:
+        if 0 not in authentic:
+            return False
+        part = self.graph.subgraph(authentic)
+        return bool(({0} | networkx.descendants(part, 0)) & self.endings)
+
+    def path_count(self) -> int:
+        """Ways from the first segment to the end, each edge of several counting; -1 with a cycle."""
+        ways = self._ways()
+        if not networkx.is_directed_acyclic_graph(ways):
+            return -1
+        count = {END: 1}
+        for node in reversed(list(networkx.topological_sort(ways))):
+            if node != END:
+                count[node] = sum(count[target] for _, target in ways.out_edges(node))
+        return count.get(0, 0)
+
+    def shortest(self) -> Optional[int]:
+        """Segments of a shortest way, both ends included."""
+        if 0 not in self.can_end:
+            return None
+        return int(networkx.shortest_path_length(self.graph, 0, END))
+
+    def longest(self) -> Optional[int]:
+        """Segments of a longest way; None if there is none, or no longest."""
+        ways = self._ways()
+        if 0 not in self.can_end or not networkx.is_directed_acyclic_graph(ways):
+            return None
+        return int(networkx.dag_longest_path_length(networkx.DiGraph(ways)))
+
+    def _ways(self) -> Any:
+        live = self.reachable & self.can_end
+        return self.graph.subgraph({*live, END} if live else ())

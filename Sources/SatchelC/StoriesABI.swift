@@ -1,0 +1,103 @@
+import CSatchel
+import Satchel
+
+@_cdecl("satchel_stories_open") @implementation
+public func satchel_stories_open(
+  _ store: OpaquePointer!, _ directory: satchel_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  out?.pointee = nil
+  return guarded {
+    guard let out else { throw SatchelError(.invalid, "out is NULL") }
+    let library = try Handles.stores.borrow(store).stories(in: directory.text("directory"))
+    out.pointee = Handles.stories.give(library)
+  }
+}
+
+@_cdecl("satchel_stories_refresh") @implementation
+public func satchel_stories_refresh(
+  _ stories: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let refresh = try Handles.stories.borrow(stories).refresh()
+    if let out { try give(refresh.json, to: out) }
+  }
+}
+
+@_cdecl("satchel_stories_load_all") @implementation
+public func satchel_stories_load_all(
+  _ stories: OpaquePointer!, _ checked: Bool, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { try give(Handles.stories.borrow(stories).loadAll(checked: checked).json, to: $0) }
+}
+
+@_cdecl("satchel_stories_select") @implementation
+public func satchel_stories_select(
+  _ stories: OpaquePointer!, _ query: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let library = try Handles.stories.borrow(stories)
+    let asked = try query.json("query")
+    let found = try library.select(asked == .null ? StoryQuery() : StoryQuery(json: asked))
+    try give(.array(found.map(\.json)), to: out)
+  }
+}
+
+@_cdecl("satchel_stories_facets") @implementation
+public func satchel_stories_facets(
+  _ stories: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let library = try Handles.stories.borrow(stories)
+    func texts(_ list: [String]) -> JSONValue { .array(list.map { .string($0) }) }
+    try give(
+      [
+        "tags": texts(library.tags()), "cultures": texts(library.cultures()),
+        "age_ranges": texts(library.ageRanges()),
+      ], to: out)
+  }
+}
+
+@_cdecl("satchel_stories_story") @implementation
+public func satchel_stories_story(
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ checked: Bool,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let story = try Handles.stories.borrow(stories).story(id.text("id"), checked: checked)
+    try story.withText { try give($0, to: out) }
+  }
+}
+
+@_cdecl("satchel_stories_segment") @implementation
+public func satchel_stories_segment(
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ segment: satchel_bytes,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let story = try Handles.stories.borrow(stories).story(id.text("id"))
+    try give(story.segment(named: segment.text("segment")).json, to: out)
+  }
+}
+
+@_cdecl("satchel_stories_mark_purchased") @implementation
+public func satchel_stories_mark_purchased(
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ purchased: Bool
+) -> satchel_status {
+  guarded { try Handles.stories.borrow(stories).markPurchased(id.text("id"), purchased) }
+}
+
+@_cdecl("satchel_stories_preload") @implementation
+public func satchel_stories_preload(_ stories: OpaquePointer!) -> satchel_status {
+  guarded { try Handles.stories.borrow(stories).preload() }
+}
+
+@_cdecl("satchel_stories_clear_cache") @implementation
+public func satchel_stories_clear_cache(_ stories: OpaquePointer!) -> satchel_status {
+  guarded { try Handles.stories.borrow(stories).clearCache() }
+}
+
+@_cdecl("satchel_stories_free") @implementation
+public func satchel_stories_free(_ stories: OpaquePointer!) {
+  Handles.stories.take(stories)?.close()
+}

@@ -1,0 +1,120 @@
+import SatchelJSON
+
+/// Works out a `StoryDiff`: segments are the same by id, choices by segment and id.
+struct StoryComparison {
+  private let old: StoryAnalysis
+  private let new: StoryAnalysis
+  private(set) var diff = StoryDiff()
+
+  init(old: StoryAnalysis, new: StoryAnalysis) {
+    self.old = old
+    self.new = new
+    compareHeaders()
+    compareStarts()
+    var removed: [Int] = []
+    for index in Self.named(old) {
+      guard let match = counterpart(of: index, from: old, in: new) else {
+        diff.removedSegments.append(old.id(index))
+        if old.reach.contains(index) { removed.append(index) }
+        continue
+      }
+      comparePosition(index, match)
+      compareContents(index, match)
+    }
+    let added = Self.named(new).filter { counterpart(of: $0, from: new, in: old) == nil }
+    diff.addedSegments = added.map { new.id($0) }
+    noteRemoved(removed, added: added)
+  }
+
+  /// Segments that have an id of their own.
+  private static func named(_ analysis: StoryAnalysis) -> [Int] {
+    analysis.table.segments.indices.filter {
+      let flags = analysis.table.segments[$0].flags
+      return flags.contains(.hasID) && !flags.contains(.isDuplicate)
+    }
+  }
+
+  private func counterpart(of index: Int, from one: StoryAnalysis, in other: StoryAnalysis) -> Int? {
+    other.graph.ids.find(one.table.text.bytes(one.table.segments[index].id))
+  }
+
+  private mutating func compareHeaders() {
+    guard let one = StoryHeader(old.table).json.objectValue, let other = StoryHeader(new.table).json.objectValue
+    else { return }
+    diff.changedFields = one.keys.filter { one[$0] != other[$0] }
+  }
+
+  private mutating func compareStarts() {
+    func start(_ analysis: StoryAnalysis) -> String? { analysis.table.segments.isEmpty ? nil : analysis.id(0) }
+    if start(old) != start(new) { diff.start = (start(old), start(new)) }
+  }
+
+  /// Notes a segment that a reader could be at, and that the new version leaves no way through.
+  private mutating func comparePosition(_ index: Int, _ match: Int) {
+    guard old.reach.contains(index) else { return }
+    if !new.canEnd[match], old.canEnd[index] {
+      diff.broken.append(StoryDiff.BrokenPosition(segment: old.id(index), reason: .trap, suggestion: nil))
+    } else if !new.reach.contains(match) {
+      diff.broken.append(StoryDiff.BrokenPosition(segment: old.id(index), reason: .unreachable, suggestion: nil))
+    }
+  }
+
+  private mutating func compareContents(_ index: Int, _ match: Int) {
+    let segment = old.id(index)
+    var hasChangedText = text(old, index) != text(new, match)
+    let (oldChoices, newChoices) = (Choices(old, index), Choices(new, match))
+    for name in oldChoices.names {
+      guard let before = oldChoices[name] else { continue }
+      guard let after = newChoices[name] else {
+        diff.removedChoices.append(.init(segment: segment, choice: before.id))
+        continue
+      }
+      if !before.target.hasSameBytes(as: after.target) {
+        diff.moved.append(.init(segment: segment, choice: before.id, from: before.target, to: after.target))
+      }
+      if !before.text.hasSameBytes(as: after.text) { hasChangedText = true }
+    }
+    for name in newChoices.names where oldChoices[name] == nil {
+      diff.addedChoices.append(.init(segment: segment, choice: String(decoding: name, as: UTF8.self)))
+    }
+    if hasChangedText { diff.changedTexts.append(segment) }
+  }
+
+  /// A segment's choices by the bytes of their ids; of several with one id the first.
+  private struct Choices {
+    private(set) var names: [[UInt8]] = []
+    private var choices: [[UInt8]: (id: String, text: String, target: String)] = [:]
+
+    init(_ analysis: StoryAnalysis, _ segment: Int) {
+      let text = analysis.table.text
+      for choice in analysis.table.choices[analysis.table.choiceRange(segment)] {
+        let name = Array(text.bytes(choice.id))
+        guard choices[name] == nil else { continue }
+        choices[name] = (text.string(choice.id), text.string(choice.text), text.string(choice.target))
+        names.append(name)
+      }
+    }
+
+    subscript(name: [UInt8]) -> (id: String, text: String, target: String)? { choices[name] }
+  }
+
+  /// Notes segments that a reader could be at and that are gone, each with the new segment that it most likely became:
+  /// the one with the same text, else the one with nearly its id.
+  private mutating func noteRemoved(_ removed: [Int], added: [Int]) {
+    var byText: [[UInt8]: Int] = [:]
+    for index in added.reversed() { byText[text(new, index)] = index }
+    let ids = Set(removed.map { Array(old.table.text.bytes(old.table.segments[$0].id)) })
+    let byID = NearestID.segments(for: ids.sorted { $0.lexicographicallyPrecedes($1) }, in: new)
+    let isAdded = Set(added)
+    for index in removed {
+      let near = byID[Array(old.table.text.bytes(old.table.segments[index].id))].flatMap { isAdded.contains($0) ? $0 : nil }
+      let heir = byText[text(old, index)] ?? near
+      diff.broken.append(
+        StoryDiff.BrokenPosition(segment: old.id(index), reason: .removed, suggestion: heir.map { new.id($0) }))
+    }
+  }
+
+  private func text(_ analysis: StoryAnalysis, _ segment: Int) -> [UInt8] {
+    Array(analysis.table.segmentText(segment).utf8)
+  }
+}

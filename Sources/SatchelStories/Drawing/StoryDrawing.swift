@@ -1,0 +1,74 @@
+/// What a picture of a story shows, whatever language it is written in.
+struct StoryDrawing {
+  struct Node {
+    var label: String
+    var isStart = false
+    var isEnding = false
+    var isAuthentic = false
+    var severity: StoryFinding.Severity?
+    /// Codes of what is wrong with it.
+    var codes: [String] = []
+  }
+
+  struct Edge {
+    var from: Int
+    var to: Int
+    var label: String
+    var isAuthentic = false
+    var isBroken = false
+  }
+
+  /// The segments, in the order of the file; behind them the segments that choices lead to but that do not exist.
+  private(set) var nodes: [Node] = []
+  private(set) var edges: [Edge] = []
+  let segmentCount: Int
+  let title: String
+
+  /// Characters of a choice's text that an edge shows.
+  private static let longestLabel = 40
+
+  init(_ analysis: StoryAnalysis) {
+    let table = analysis.table
+    segmentCount = table.segments.count
+    title = table.string(.title) ?? ""
+    for index in table.segments.indices {
+      let record = table.segments[index]
+      nodes.append(
+        Node(
+          label: record.flags.contains(.hasID) ? analysis.id(index) : "(segment \(index))", isStart: index == 0,
+          isEnding: table.isEnding(index), isAuthentic: record.flags.contains(.isAuthentic)))
+    }
+    mark(StoryRules.faults(of: analysis))
+    var missing: [[UInt8]: Int] = [:]
+    for index in table.segments.indices {
+      for choice in table.choiceRange(index) where table.choices[choice].flags.contains(.hasTarget) {
+        let record = table.choices[choice]
+        var edge = Edge(from: index, to: Int(analysis.graph.targets[choice]), label: Self.short(table.text.string(record.text)))
+        if edge.to < 0 {
+          let name = Array(table.text.bytes(record.target))
+          edge.to = missing[name] ?? nodes.count
+          edge.isBroken = true
+          if edge.to == nodes.count {
+            missing[name] = edge.to
+            nodes.append(Node(label: table.text.string(record.target), severity: .error, codes: ["missing"]))
+          }
+        }
+        edge.isAuthentic = nodes[edge.from].isAuthentic && nodes[edge.to].isAuthentic
+        edges.append(edge)
+      }
+    }
+  }
+
+  private mutating func mark(_ faults: ContiguousArray<StoryFault>) {
+    for fault in faults where fault.segment >= 0 {
+      let index = Int(fault.segment)
+      let severity: StoryFinding.Severity = fault.isMilder ? .warning : fault.code.severity
+      if nodes[index].severity != .error { nodes[index].severity = severity }
+      if !nodes[index].codes.contains(fault.code.rawValue) { nodes[index].codes.append(fault.code.rawValue) }
+    }
+  }
+
+  private static func short(_ text: String) -> String {
+    text.count <= longestLabel ? text : text.prefix(longestLabel - 1) + "…"
+  }
+}

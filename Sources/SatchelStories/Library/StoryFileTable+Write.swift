@@ -1,0 +1,95 @@
+import SatchelStorage
+
+extension StoryFileTable {
+  /// The row of a directory, made when there is none.
+  func claim(_ directory: String) throws -> Int64 {
+    try connection.run(
+      "INSERT INTO story_library(directory, token) VALUES(?, 0) ON CONFLICT DO NOTHING", .text(directory))
+    return try library(directory)?.id ?? 0
+  }
+
+  /// Says that a library is another one than before.
+  func renew(_ library: Int64) throws {
+    try connection.run(
+      "UPDATE story_library SET token = ? WHERE id = ?", .integer(.random(in: 1...Int64.max)),
+      .integer(library))
+  }
+
+  func setStamp(_ stamp: StoryStamp, of row: Int64) throws {
+    try connection.run(
+      "UPDATE story_file SET size = ?, modified = ?, changed = ? WHERE id = ?", .integer(stamp.size),
+      .integer(stamp.modified), .integer(stamp.changed), .integer(row))
+  }
+
+  func remove(_ name: String, from library: Int64) throws {
+    try connection.run(
+      "DELETE FROM story_file WHERE library = ? AND name = ?", .integer(library), .text(name))
+  }
+
+  /// Writes all that is known of a file, in place of what was.
+  ///
+  /// - Parameter isNew: there is no row of it yet
+  func put(_ record: StoryRecord, in library: Int64, isNew: Bool = false) throws {
+    switch record.content {
+    case .story(let summary, let titleKey):
+      try put(record, in: library, summary: summary, titleKey: titleKey, failure: nil, isNew: isNew)
+    case .problem(let failure):
+      let nothing = StorySummary(id: "", file: record.name)
+      try put(record, in: library, summary: nothing, titleKey: nil, failure: failure, isNew: isNew)
+    }
+  }
+
+  private func put(
+    _ record: StoryRecord, in library: Int64, summary: StorySummary, titleKey: String?,
+    failure: StoryFailure?,
+    isNew: Bool
+  ) throws {
+    func text(_ value: String?) -> Binding { value.map { .text($0) } ?? .null }
+    func number(_ value: Int?) -> Binding { value.map { .integer(Int64($0)) } ?? .null }
+    func thousandths(_ minutes: Double) -> Binding { .integer(Int64((minutes * 1000).rounded())) }
+    let row = try (record.hash ?? []).withUnsafeBytes { hash in
+      try connection.first(
+        """
+        INSERT INTO story_file(library, name, size, modified, changed, sha256, checker, problem,
+        problem_message, problem_line, problem_column, story, title, title_key, author, original_source,
+        culture, synopsis, cover, minutes, age_range, is_purchased, segments, choices, endings, words,
+        shortest_path, longest_path, shortest_time, longest_time, path_count, errors, warnings)
+        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT(library, name) DO UPDATE SET size = excluded.size, modified = excluded.modified,
+        changed = excluded.changed, sha256 = excluded.sha256, checker = excluded.checker,
+        problem = excluded.problem, problem_message = excluded.problem_message,
+        problem_line = excluded.problem_line, problem_column = excluded.problem_column,
+        story = excluded.story, title = excluded.title, title_key = excluded.title_key,
+        author = excluded.author, original_source = excluded.original_source, culture = excluded.culture,
+        synopsis = excluded.synopsis, cover = excluded.cover, minutes = excluded.minutes,
+        age_range = excluded.age_range, is_purchased = excluded.is_purchased, segments = excluded.segments,
+        choices = excluded.choices, endings = excluded.endings, words = excluded.words,
+        shortest_path = excluded.shortest_path, longest_path = excluded.longest_path,
+        shortest_time = excluded.shortest_time, longest_time = excluded.longest_time,
+        path_count = excluded.path_count, errors = excluded.errors, warnings = excluded.warnings
+        RETURNING id
+        """, .integer(library), .text(record.name), .integer(record.stamp.size),
+        .integer(record.stamp.modified),
+        .integer(record.stamp.changed), record.hash == nil ? .null : .blob(hash),
+        .integer(StorySchema.checker),
+        text(failure?.code.rawValue), text(failure?.message), number(failure?.line), number(failure?.column),
+        failure == nil ? .text(summary.id) : .null, text(summary.title), text(titleKey), text(summary.author),
+        text(summary.originalSource), text(summary.culturalOrigin), text(summary.synopsis),
+        text(summary.coverImageName), summary.estimatedReadingMinutes.map { .integer($0) } ?? .null,
+        text(summary.ageRange), number(summary.isPurchased ? 1 : 0), number(summary.segments),
+        number(summary.choices), number(summary.endings), number(summary.words), number(summary.shortestPath),
+        number(summary.longestPath), thousandths(summary.shortestMinutes),
+        thousandths(summary.longestMinutes),
+        .integer(summary.pathCount), number(summary.errors), number(summary.warnings)
+      ) { $0.integer(0) }
+    }
+    guard let row else { return }
+    if !isNew { try connection.run("DELETE FROM story_tag WHERE file = ?", .integer(row)) }
+    for (position, tag) in summary.tags.enumerated() {
+      try connection.run(
+        "INSERT INTO story_tag(file, position, tag) VALUES(?, ?, ?)", .integer(row),
+        .integer(Int64(position)),
+        .text(tag))
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import SatchelStorage
+
+/// The table of a library's files, one row each.
+struct StoryFileTable {
+  let connection: Connection
+
+  /// What is known of a file, to tell whether it changed.
+  struct Known {
+    var row: Int64
+    var stamp: StoryStamp
+    /// Nil for a file that was not read.
+    var hash: [UInt8]?
+    /// Of a file that was not read: why.
+    var message: String?
+    /// Whether it was checked by this version's rules, or by later ones.
+    var isCurrent: Bool
+  }
+
+  /// A row for those who list stories.
+  struct Row {
+    var id: Int64
+    var record: StoryRecord
+  }
+
+  // MARK: Reading
+
+  func library(_ directory: String) throws -> (id: Int64, token: Int64)? {
+    try connection.first("SELECT id, token FROM story_library WHERE directory = ?", .text(directory)) {
+      ($0.integer(0), $0.integer(1))
+    }
+  }
+
+  func known(in library: Int64) throws -> [StoryName: Known] {
+    var known: [StoryName: Known] = [:]
+    known.reserveCapacity(
+      Int(
+        clamping: try connection.number(
+          "SELECT count(*) FROM story_file WHERE library = ?", .integer(library))))
+    try connection.each(
+      """
+      SELECT name, id, size, modified, changed, sha256, checker,
+      CASE WHEN sha256 IS NULL THEN problem_message END FROM story_file WHERE library = ?
+      """, .integer(library)
+    ) { known[StoryName($0.text(0))] = Self.known($0) }
+    return known
+  }
+
+  private static func known(_ row: Statement) -> Known {
+    Known(
+      row: row.integer(1),
+      stamp: StoryStamp(size: row.integer(2), modified: row.integer(3), changed: row.integer(4)),
+      hash: row.isNull(5) ? nil : Array(row.bytes(5)), message: row.textIfAny(7),
+      isCurrent: row.integer(6) >= StorySchema.checker)
+  }
+
+  /// A file's id of story, content and stamp.
+  func known(_ name: String, in library: Int64) throws -> (Known, story: String?)? {
+    try connection.first(
+      """
+      SELECT name, id, size, modified, changed, sha256, checker,
+      CASE WHEN sha256 IS NULL THEN problem_message END, story
+      FROM story_file WHERE library = ? AND name = ?
+      """, .integer(library), .text(name)
+    ) { (Self.known($0), $0.textIfAny(8)) }
+  }
+
+  /// The first file, by name, that holds a story with this id.
+  func file(of story: String, in directory: String) throws -> String? {
+    try connection.first(
+      """
+      SELECT name FROM story_file WHERE library = (SELECT id FROM story_library WHERE directory = ?)
+      AND story = ? ORDER BY name LIMIT 1
+      """, .text(directory), .text(story)
+    ) { $0.text(0) }
+  }
+
+  /// All files of a library, by name.
+  func rows(in library: Int64) throws -> [Row] {
+    var rows: [Row] = []
+    try connection.each(
+      """
+      SELECT id, name, size, modified, changed, sha256, problem, problem_message, problem_line, problem_column,
+      story, title, title_key, author, original_source, culture, synopsis, cover, minutes, age_range,
+      is_purchased, segments, choices, endings, words, shortest_path, longest_path, shortest_time,
+      longest_time, path_count, errors, warnings
+      FROM story_file WHERE library = ? ORDER BY name
+      """, .integer(library)
+    ) { rows.append(try Self.read($0)) }
+    try addTags(to: &rows)
+    return rows
+  }
+
+  private static func read(_ row: Statement) throws -> Row {
+    let record = StoryRecord(
+      name: row.text(1),
+      stamp: StoryStamp(size: row.integer(2), modified: row.integer(3), changed: row.integer(4)),
+      hash: row.isNull(5) ? nil : Array(row.bytes(5)), content: try content(row))
+    return Row(id: row.integer(0), record: record)
+  }
+
+  private static func content(_ row: Statement) throws -> StoryRecord.Content {
+    func number(_ column: Int32) -> Int? { row.isNull(column) ? nil : Int(clamping: row.integer(column)) }
+    if let problem = row.textIfAny(6) {
+      guard let code = StoryFinding.Code(rawValue: problem) else {
+        throw SatchelError(.damaged, "story_file: unknown problem “\(problem)”")
+      }
+      return .problem(
+        StoryFailure(code: code, message: row.text(7), line: number(8), column: number(9)))
+    }
+    var summary = StorySummary(id: row.text(10), file: row.text(1))
+    summary.title = row.textIfAny(11)
+    summary.author = row.textIfAny(13)
+    summary.originalSource = row.textIfAny(14)
+    summary.culturalOrigin = row.textIfAny(15)
+    summary.synopsis = row.textIfAny(16)
+    summary.coverImageName = row.textIfAny(17)
+    summary.estimatedReadingMinutes = row.isNull(18) ? nil : row.integer(18)
+    summary.ageRange = row.textIfAny(19)
+    summary.isPurchased = row.integer(20) != 0
+    summary.segments = number(21) ?? 0
+    summary.choices = number(22) ?? 0
+    summary.endings = number(23) ?? 0
+    summary.words = number(24) ?? 0
+    summary.shortestPath = number(25)
+    summary.longestPath = number(26)
+    summary.shortestMinutes = Double(row.integer(27)) / 1000
+    summary.longestMinutes = Double(row.integer(28)) / 1000
+    summary.pathCount = row.integer(29)
+    summary.errors = number(30) ?? 0
+    summary.warnings = number(31) ?? 0
+    return .story(summary, titleKey: row.text(12))
+  }
+
+  /// Tags lie in the order of files' rows.
+  private func addTags(to rows: inout [Row]) throws {
+    var positions: [Int64: Int] = [:]
+    for (position, row) in rows.enumerated() where row.record.story != nil { positions[row.id] = position }
+    guard let first = positions.keys.min(), let last = positions.keys.max() else { return }
+    var current: Int64 = -1
+    var tags: [String] = []
+    func finish() {
+      guard let position = positions[current],
+        case .story(var summary, let key) = rows[position].record.content
+      else { return }
+      summary.tags = tags
+      rows[position].record.content = .story(summary, titleKey: key)
+    }
+    try connection.each(
+      "SELECT file, tag FROM story_tag WHERE file BETWEEN ? AND ? ORDER BY file, position", .integer(first),
+      .integer(last)
+    ) { row in
+      if row.integer(0) != current {
+        finish()
+        (current, tags) = (row.integer(0), [])
+      }
+      tags.append(row.text(1))
+    }
+    finish()
+  }
+}

@@ -1,0 +1,134 @@
+import SatchelStorage
+
+extension StoryLibrary {
+  /// The stories that a query wants, in its order. Files are not looked at, except once when this library never
+  /// did: `refresh()` does that.
+  ///
+  /// - Throws: `.invalid` for a negative age, limit or offset; `.closed`, `.io`, `.damaged`
+  public func select(_ query: StoryQuery = StoryQuery()) throws -> [StorySummary] {
+    try query.validate()
+    try refreshOnce()
+    let marks = try purchases.marks()
+    var (snapshot, found) = try candidates(query)
+    func isPurchased(_ story: StorySummary) -> Bool { marks[StoryName(story.id)] ?? story.isPurchased }
+    found.removeAll { candidate in
+      let story = snapshot.stories[candidate.position]
+      if let wanted = query.isPurchased, isPurchased(story) != wanted { return true }
+      return !query.fits(story)
+    }
+    sort(&found, of: snapshot, by: query)
+    return found.dropFirst(query.offset).prefix(query.limit ?? found.count).map { candidate in
+      var story = snapshot.stories[candidate.position]
+      story.isPurchased = isPurchased(story)
+      return story
+    }
+  }
+
+  /// What is known of one story.
+  ///
+  /// - Throws: `.notFound`, `.invalid` for an id that is no name, `.closed`
+  public func summary(_ id: String) throws -> StorySummary {
+    try Self.checkName(id)
+    try refreshOnce()
+    let snapshot = try index.snapshot()
+    guard let position = snapshot.position(of: id) else {
+      throw SatchelError(.notFound, "\(directory): no story “\(id)”")
+    }
+    var story = snapshot.stories[position]
+    story.isPurchased = try purchases.marks()[StoryName(id)] ?? story.isPurchased
+    return story
+  }
+
+  /// All tags, each once, sorted.
+  public func tags() throws -> [String] { try distinct { $0.tags } }
+
+  /// All cultures of origin, each once, sorted.
+  public func cultures() throws -> [String] { try distinct { $0.culturalOrigin.map { [$0] } ?? [] } }
+
+  /// All age ranges as they are written, each once: by lowest age, then by highest; malformed ones last.
+  public func ageRanges() throws -> [String] {
+    func ages(_ text: String) -> (Int, Int) {
+      AgeRange(text).map { ($0.lowest, $0.highest ?? .max) } ?? (.max, .max)
+    }
+    let texts = try distinct { $0.ageRange.map { [$0] } ?? [] }
+    return texts.map { (text: $0, ages: ages($0)) }.sorted {
+      $0.ages != $1.ages ? $0.ages < $1.ages : StoryName.precedes($0.text, $1.text)
+    }.map(\.text)
+  }
+
+  func applyingPurchases(_ stories: [StorySummary]) throws -> [StorySummary] {
+    let marks = try purchases.marks()
+    guard !marks.isEmpty else { return stories }
+    return stories.map { story in
+      var story = story
+      story.isPurchased = marks[StoryName(story.id)] ?? story.isPurchased
+      return story
+    }
+  }
+
+  private func distinct(_ texts: (StorySummary) -> [String]) throws -> [String] {
+    try refreshOnce()
+    var all: Set<StoryName> = []
+    for story in try index.snapshot().stories { for text in texts(story) { all.insert(StoryName(text)) } }
+    return all.map(\.text).sorted(by: StoryName.precedes)
+  }
+
+  // MARK: Order
+
+  private typealias Candidate = (position: Int, score: Double)
+
+  private func candidates(_ query: StoryQuery) throws -> (StorySnapshot, [Candidate]) {
+    if let text = query.search, let words = try searchWords().query(text) {
+      return try index.search(words, isRanked: query.sort == nil)
+    }
+    let snapshot = try index.snapshot()
+    return (snapshot, snapshot.stories.indices.map { ($0, 0) })
+  }
+
+  private func searchWords() throws -> SearchWords {
+    try words.withLock { words in
+      if let words { return words }
+      let made = try SearchWords()
+      words = made
+      return made
+    }
+  }
+
+  private func sort(_ found: inout [Candidate], of snapshot: StorySnapshot, by query: StoryQuery) {
+    let ranks = snapshot.titleRanks
+    func number(_ position: Int) -> UInt64 {
+      let story = snapshot.stories[position]
+      return switch query.sort {
+      case nil: 0
+      case .title: UInt64(ranks[position])
+      case .readingTime: Self.ordered(story.estimatedReadingMinutes ?? .max)
+      case .pathCount: story.pathCount < 0 ? .max : UInt64(story.pathCount)
+      }
+    }
+    let keyed = found.map { (candidate: $0, number: number($0.position), rank: ranks[$0.position]) }
+    found = keyed.sorted { left, right in
+      // Without a search all scores are the same, and without a sort all numbers.
+      let (one, other) = query.isDescending ? (right, left) : (left, right)
+      if one.candidate.score != other.candidate.score { return one.candidate.score < other.candidate.score }
+      if one.number != other.number { return one.number < other.number }
+      return query.sort == nil ? one.rank < other.rank : left.rank < right.rank
+    }.map(\.candidate)
+  }
+
+  /// Integers as natural numbers, in the same order.
+  private static func ordered(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) ^ 1 << 63 }
+}
+
+extension StoryQuery {
+  /// Whether a story is as wanted, apart from words and purchases.
+  fileprivate func fits(_ story: StorySummary) -> Bool {
+    if let ageRange, story.ageRange != ageRange { return false }
+    if let culture, story.culturalOrigin != culture { return false }
+    guard tags.allSatisfy({ story.tags.contains($0) }) else { return false }
+    if let age {
+      guard let ages = story.ageRange.flatMap({ AgeRange($0) }) else { return false }
+      return ages.lowest <= age && age <= ages.highest ?? .max
+    }
+    return true
+  }
+}

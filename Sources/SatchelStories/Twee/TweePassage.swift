@@ -1,0 +1,73 @@
+/// One passage of a Twee text, 48 bytes.
+struct TweePassage {
+  /// Offset of its "::".
+  var start: Int
+  /// Escapes resolved.
+  var name: StorySlice
+  /// Without blank lines at the end.
+  var body: Range<Int>
+  var kind = Kind.segment
+  var isAuthentic = false
+
+  enum Kind {
+    /// A place of the story.
+    case segment
+    /// Shown beside, above or below others, such as a menu: it may lead from anywhere to where it links.
+    case shownElsewhere
+    /// JavaScript.
+    case script
+    /// Neither shown nor run.
+    case data
+  }
+
+  init(start: Int, name: StorySlice, body: Range<Int>) {
+    self.start = start
+    self.name = name
+    self.body = body
+  }
+
+  /// What a passage is by its name and its tags.
+  mutating func classify(_ bytes: TweeBytes, _ header: TweeHeader, _ format: TweeFormat) {
+    if !header.isNameEscaped { kind = Self.kind(name: header.name, bytes, format) }
+    header.forEachTag(bytes) { tag in
+      if bytes.equals(tag, "authentic") { isAuthentic = true }
+      if kind == .segment { kind = Self.kind(tag: tag, bytes, format) }
+    }
+  }
+
+  private static func kind(name: Range<Int>, _ bytes: TweeBytes, _ format: TweeFormat) -> Kind {
+    func isOne(of names: [StaticString]) -> Bool { names.contains { bytes.equals(name, $0) } }
+    switch bytes[name.lowerBound] {
+    case UInt8(ascii: "S"), UInt8(ascii: "P"), UInt8(ascii: "M"), UInt8(ascii: "U"): break
+    default: return .segment
+    }
+    if isOne(of: data) { return .data }
+    if isOne(of: scripts) { return .script }
+    return format.may(be: .sugarCube) && isOne(of: shown) ? .shownElsewhere : .segment
+  }
+
+  private static func kind(tag: Range<Int>, _ bytes: TweeBytes, _ format: TweeFormat) -> Kind {
+    func isOne(of tags: [StaticString]) -> Bool { tags.contains { bytes.equals(tag, $0) } }
+    if bytes.equals(tag, "script") { return .script }
+    if bytes.equals(tag, "stylesheet") || bytes.spells("twine.", at: tag.lowerBound, to: tag.upperBound) {
+      return .data
+    }
+    if format.may(be: .sugarCube), bytes.equals(tag, "widget") { return .shownElsewhere }
+    if format == .sugarCube, bytes.equals(tag, "init") { return .shownElsewhere }
+    return format == .harlowe && isOne(of: harloweTags) ? .shownElsewhere : .segment
+  }
+
+  private static let data: [StaticString] = [
+    "StoryTitle", "StoryData", "StoryAuthor", "StorySettings", "StoryIncludes", "Story Stylesheet",
+    "UserStylesheet",
+  ]
+  private static let scripts: [StaticString] = ["Story JavaScript", "UserScript"]
+  private static let shown: [StaticString] = [
+    "StoryInit", "StoryCaption", "StoryMenu", "StoryBanner", "StorySubtitle", "StoryDisplayTitle",
+    "StoryInterface", "StoryShare", "PassageHeader", "PassageFooter", "PassageReady", "PassageDone",
+    "MenuOptions", "MenuShare", "MenuStory",
+  ]
+  private static let harloweTags: [StaticString] = [
+    "header", "footer", "startup", "debug-header", "debug-footer", "debug-startup",
+  ]
+}

@@ -1,0 +1,113 @@
+import SatchelJSON
+
+/// Segments and choices.
+extension TweeReader {
+  mutating func fill() {
+    let start = startPassage()
+    var scanner = TweeScanner(bytes, format, TweeNames(passages, table.text))
+    if let start { addSegment(passages[start], &scanner) }
+    for (index, passage) in passages.enumerated() where index != start {
+      switch passage.kind {
+      case .segment: addSegment(passage, &scanner)
+      case .shownElsewhere, .script: addElsewhere(passage, &scanner)
+      case .data: break
+      }
+    }
+    table.segmentsStart = table.segments.first.map { Int($0.start) }
+  }
+
+  /// A menu or a script may lead anywhere from anywhere.
+  private mutating func addElsewhere(_ passage: TweePassage, _ scanner: inout TweeScanner) {
+    guard !table.isEnteredElsewhere else { return }
+    if passage.kind == .script { scanner.scanScript(passage.body) } else { scanner.scan(passage.body) }
+    table.isEnteredElsewhere = scanner.marks.contains { $0.kind != .external && $0.kind != .hidden }
+  }
+
+  private mutating func addSegment(_ passage: TweePassage, _ scanner: inout TweeScanner) {
+    let index = Int32(truncatingIfNeeded: table.segments.count)
+    var segment = StoryTable.Segment(
+      start: UInt32(truncatingIfNeeded: passage.start),
+      firstChoice: Int32(truncatingIfNeeded: table.choices.count))
+    segment.id = passage.name
+    segment.text = bytes.slice(passage.body)
+    segment.flags = [.hasID, .hasChoices]
+    if passage.isAuthentic { segment.flags.insert(.isAuthentic) }
+    if passage.name.count == 0 { note(.invalidID, at: passage.start, segment: index, field: .id) }
+    let metadata = header(passage).metadata
+    if !metadata.isEmpty, (try? JSONScanner.check(bytes.raw(metadata))) == nil {
+      note(.wrongType, at: metadata.lowerBound, "has metadata that are no JSON", segment: index)
+    }
+    scanner.scan(passage.body)
+    for mark in scanner.marks {
+      switch mark.kind {
+      case .link, .macro: addChoice(mark, scanner.names)
+      case .jump:
+        segment.flags.insert(.jumps)
+        note(.dynamicJump, at: mark.range.lowerBound, segment: index)
+      case .external, .hidden: break
+      }
+    }
+    dropRepeatedMacros(from: Int(segment.firstChoice))
+    checkTexts(from: Int(segment.firstChoice), of: index)
+    segment.choiceCount = Int32(truncatingIfNeeded: table.choices.count) - segment.firstChoice
+    segment.words = UInt32(truncatingIfNeeded: words(passage.body, scanner.marks))
+    if passage.body.isEmpty { note(.emptyText, at: passage.start, segment: index, field: .text) }
+    table.segments.append(segment)
+  }
+
+  private mutating func addChoice(_ mark: TweeMark, _ names: TweeNames) {
+    var choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: mark.range.lowerBound))
+    choice.target = slice(mark.target, mark.isTargetEscaped)
+    // A special passage is shown by a macro, but is no segment.
+    guard !names.isSpecial(table.text.bytes(choice.target)) else { return }
+    choice.flags.insert(.hasTarget)
+    if let text = mark.text {
+      choice.text = slice(text, mark.isTextEscaped)
+      choice.flags.insert(.hasText)
+    }
+    table.choices.append(choice)
+  }
+
+  /// Drops the macros without a text, of the last segment, that lead to where another of its choices leads.
+  private mutating func dropRepeatedMacros(from first: Int) {
+    let count = table.choices.count - first
+    guard count > 1, table.choices[first...].contains(where: { !$0.flags.contains(.hasText) }) else { return }
+    var targets = StoryIDTable(capacity: count)
+    let text = table.text
+    // Those with a text stay, and come first.
+    for withText in [true, false] {
+      for index in first..<table.choices.count where table.choices[index].flags.contains(.hasText) == withText
+      {
+        let earlier = targets.insert(index, text.bytes(table.choices[index].target))
+        if earlier != nil, !withText { table.choices[index].flags = [] }
+      }
+    }
+    let kept = table.choices[first...].filter { $0.flags.contains(.hasTarget) }
+    table.choices.replaceSubrange(first..., with: kept)
+  }
+
+  private mutating func checkTexts(from first: Int, of segment: Int32) {
+    for index in first..<table.choices.count where table.choices[index].flags.contains(.hasText) {
+      let choice = table.choices[index]
+      if WordCount.count(table.text.bytes(choice.text), isEscaped: false) == 0 {
+        note(
+          .emptyText, at: Int(choice.start), segment: segment, choice: Int32(truncatingIfNeeded: index),
+          field: .text)
+      }
+    }
+  }
+
+  /// Words of what a reader sees: without macros and comments, and links as their texts.
+  private mutating func words(_ body: Range<Int>, _ marks: ContiguousArray<TweeMark>) -> Int {
+    guard !marks.isEmpty else { return WordCount.count(bytes.raw(body), isEscaped: false) }
+    visible.removeAll(keepingCapacity: true)
+    var cursor = body.lowerBound
+    for mark in marks where mark.range.lowerBound >= cursor {
+      visible.append(contentsOf: bytes.raw(bytes.range(cursor, mark.range.lowerBound)))
+      if let text = mark.text { visible.append(contentsOf: bytes.raw(text)) }
+      cursor = mark.range.upperBound
+    }
+    visible.append(contentsOf: bytes.raw(bytes.range(cursor, body.upperBound)))
+    return visible.withUnsafeBytes { WordCount.count($0, isEscaped: false) }
+  }
+}

@@ -1,0 +1,135 @@
+/// SugarCube's macros.
+extension TweeScanner {
+  /// What a macro's argument is.
+  private enum Argument {
+    /// In quotes, or a word that is no variable.
+    case text(Range<Int>, isEscaped: Bool)
+    /// A link or picture in brackets.
+    case link(TweeMark)
+    case expression
+  }
+
+  /// `<<name arguments>>` at the position.
+  mutating func macro() -> Bool {
+    let place = position
+    var index = place + 2
+    if bytes[index] == UInt8(ascii: "/") { index += 1 }
+    let nameStart = index
+    while index < end, TweeBytes.isWord(bytes[index]) || bytes[index] == UInt8(ascii: "-") { index += 1 }
+    // "<<=" and "<<-" print.
+    if index == nameStart, bytes[index] == UInt8(ascii: "=") { index += 1 }
+    guard index > nameStart, let close = macroEnd(from: index) else { return false }
+    let name = nameStart..<index
+    let range = bytes.range(place, close + 2)
+    position = range.upperBound
+    if bytes[place + 2] != UInt8(ascii: "/") {
+      handle(name, range, arguments: bytes.range(index, close))
+    } else {
+      hide(range)
+    }
+    return true
+  }
+
+  /// The ">>" that is in no quotes.
+  private mutating func macroEnd(from start: Int) -> Int? {
+    guard maySearch else { return find(.macro, from: start) }
+    var index = start
+    while index < end {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: ">"), bytes[index + 1] == byte, index + 1 < end { return index }
+      index += 1
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`") {
+        if let text = quoted(at: index - 1, to: end) {
+          index = text.end
+        } else {
+          // An apostrophe, say: the quotes tell nothing.
+          noteFailure()
+          return find(.macro, from: start)
+        }
+      }
+    }
+    noteFailure()
+    return find(.macro, from: start)
+  }
+
+  private mutating func handle(_ name: Range<Int>, _ range: Range<Int>, arguments: Range<Int>) {
+    func isOne(of names: StaticString...) -> Bool { names.contains { bytes.equals(name, $0) } }
+    var index = arguments.lowerBound
+    if isOne(of: "goto", "include", "display") {
+      lead(range, to: argument(&index, to: arguments.upperBound), isNeeded: true)
+    } else if isOne(of: "link", "button", "click") {
+      let first = argument(&index, to: arguments.upperBound)
+      if case .text(let text, let isEscaped) = first {
+        lead(
+          range, to: argument(&index, to: arguments.upperBound), text: text, isTextEscaped: isEscaped)
+      } else if case .link = first {
+        lead(range, to: first)
+      } else {
+        lead(range, to: argument(&index, to: arguments.upperBound))
+      }
+    } else if isOne(of: "choice") {
+      let first = argument(&index, to: arguments.upperBound)
+      if case .text(let text, let isEscaped) = argument(&index, to: arguments.upperBound) {
+        lead(range, to: first, text: text, isTextEscaped: isEscaped, isNeeded: true)
+      } else {
+        lead(range, to: first, isNeeded: true)
+      }
+    } else if isOne(of: "actions") {
+      hide(range)
+      while let next = argument(&index, to: arguments.upperBound) { lead(range, to: next) }
+    } else if isOne(of: "back", "return") {
+      add(TweeMark(.jump, range))
+    } else if isOne(of: "script"), let behind = findBehind(.macroScript, from: position) {
+      hideCode(range.lowerBound..<behind)
+    } else {
+      hide(range)
+      scanCode(arguments)
+    }
+  }
+
+  /// - Parameter isNeeded: without an argument the macro is a mistake, and leads somewhere unknown
+  private mutating func lead(
+    _ range: Range<Int>, to target: Argument?, text: Range<Int>? = nil, isTextEscaped: Bool = false,
+    isNeeded: Bool = false
+  ) {
+    var mark: TweeMark
+    switch target {
+    case .text(let name, let isEscaped):
+      mark = TweeMark(.macro, range, text: text, target: name)
+      mark.isTargetEscaped = isEscaped
+      mark.isTextEscaped = isTextEscaped
+    case .link(let link):
+      mark = link
+      mark.range = range
+      if mark.kind == .link { mark.kind = .macro }
+    case .expression: mark = TweeMark(.jump, range, text: text)
+    case nil: mark = TweeMark(isNeeded ? .jump : .hidden, range, text: text)
+    }
+    add(mark)
+  }
+
+  private mutating func argument(_ index: inout Int, to end: Int) -> Argument? {
+    index = bytes.skipSpace(from: index, to: end)
+    guard index < end else { return nil }
+    let start = index
+    if bytes[index] == UInt8(ascii: "[") {
+      let isLink = bytes[index + 1] == UInt8(ascii: "[")
+      if let mark = isLink ? link(at: index) : image(at: index), mark.range.upperBound <= end {
+        index = mark.range.upperBound
+        return .link(mark)
+      }
+    }
+    if let text = quoted(at: index, to: end) {
+      index = text.end
+      let isAlone = index == end || TweeBytes.isSpace(bytes[index])
+      return isAlone && bytes[start] != UInt8(ascii: "`")
+        ? .text(text.text, isEscaped: text.isEscaped) : .expression
+    }
+    while index < end, !TweeBytes.isSpace(bytes[index]) { index += 1 }
+    let word = bytes.range(start, index)
+    if case .expression = TweeTarget(bytes, word, format), !names.contains(bytes.raw(word)) {
+      return .expression
+    }
+    return .text(word, isEscaped: false)
+  }
+}

@@ -1,0 +1,86 @@
+import SatchelJSON
+
+/// The segments of a Twee text as values, in the order of its `StoryTable`.
+struct TweeSegments {
+  private let reader: TweeReader
+  private let analysis: StoryAnalysis
+  private var scanner: TweeScanner
+  private var text: TweeText
+
+  private var table: StoryTable { analysis.table }
+
+  init(_ reader: TweeReader, _ analysis: StoryAnalysis) {
+    self.reader = reader
+    self.analysis = analysis
+    scanner = TweeScanner(reader.bytes, reader.format, TweeNames(reader.passages, reader.table.text))
+    text = TweeText(reader.bytes)
+  }
+
+  mutating func all() -> [JSONValue] {
+    let authentic = authenticSegments()
+    return analysis.table.segments.indices.map { segment($0, isAuthentic: authentic[$0]) }
+  }
+
+  /// Passages that are no segments: their names, tags and bodies as they stand.
+  func others() -> [JSONValue] {
+    reader.passages.filter { $0.kind != .segment && !isTold($0) }.map { passage in
+      var object: JSONObject = ["id": .string(table.text.string(passage.name))]
+      let tags = tags(reader.header(passage))
+      if !tags.isEmpty { object["twineTags"] = .array(tags) }
+      object["text"] = .string(reader.bytes.string(passage.body))
+      return .object(object)
+    }
+  }
+
+  /// Whether a passage is in the story by other keys.
+  private func isTold(_ passage: TweePassage) -> Bool {
+    passage.body == reader.dataBody || reader.bytes.trimmed(passage.body) == titleBody
+  }
+
+  private var titleBody: Range<Int>? {
+    table.header[.title].map { Int($0.slice.start)..<Int($0.slice.start) + Int($0.slice.count) }
+  }
+
+  /// By the tag, else those of a shortest way.
+  private func authenticSegments() -> [Bool] {
+    var result = table.segments.map { $0.flags.contains(.isAuthentic) }
+    if !result.contains(true), let ending = analysis.nearestEnding {
+      for segment in analysis.way(to: ending) { result[segment] = true }
+    }
+    return result
+  }
+
+  private mutating func segment(_ index: Int, isAuthentic: Bool) -> JSONValue {
+    let record = analysis.table.segments[index]
+    let body = Int(record.text.start)..<Int(record.text.start) + Int(record.text.count)
+    scanner.scan(body)
+    var object: JSONObject = [
+      "id": .string(analysis.id(index)), "text": .string(text.text(body, scanner.marks)),
+      "choices": .array(analysis.table.choiceRange(index).map { choice($0, of: index) }),
+      "isAuthenticPath": .bool(isAuthentic), "isEnding": .bool(record.choiceCount == 0),
+    ]
+    let header = reader.header(at: Int(record.start))
+    let tags = tags(header)
+    if !tags.isEmpty { object["twineTags"] = .array(tags) }
+    if !header.metadata.isEmpty, let metadata = try? JSONValue(parsing: reader.bytes.raw(header.metadata)) {
+      for key in ["position", "size"] { object[key] = metadata[key] }
+    }
+    return .object(object)
+  }
+
+  /// A macro without a text is told by where it leads.
+  private func choice(_ index: Int, of segment: Int) -> JSONValue {
+    let choice = table.choices[index]
+    let text = choice.flags.contains(.hasText) ? choice.text : choice.target
+    return [
+      "id": .string(table.choiceID(index, of: segment)), "text": .string(table.text.string(text)),
+      "nextSegmentId": .string(table.text.string(choice.target)),
+    ]
+  }
+
+  private func tags(_ header: TweeHeader) -> [JSONValue] {
+    var tags: [JSONValue] = []
+    header.forEachTag(reader.bytes) { tags.append(.string(TweeEscape.resolved(reader.bytes.raw($0)))) }
+    return tags
+  }
+}

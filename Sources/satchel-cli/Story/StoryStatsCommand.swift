@@ -1,0 +1,100 @@
+import ArgumentParser
+import Satchel
+
+/// `satchel story stats`: figures of stories.
+struct StoryStatsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stats",
+    abstract: "Show figures of stories: segments, words, ways through.",
+    discussion: """
+      Takes what "lint" takes. Minutes are those that the words of a shortest reading, and of all that can be \
+      reached, take at 200 a minute. Shortest and longest count the segments of a reading. Paths is the number of \
+      different ways from the start to an ending: "unbounded" where a reader can go round in circles.
+
+        satchel story stats stories/
+        satchel story stats tale.json --json
+
+      Paths are exact up to 20 digits in the table, and in JSON as "paths" whatever their size, unless a story of \
+      more than 100,000 segments has more than 64 bits hold.
+
+      Exit codes: 0 shown; 1 some files could not be read, one line each on the standard error; 2 could not run.
+      """)
+
+  @Argument(help: StoryHelp.paths, completion: .file(extensions: StoryFile.extensions))
+  var paths: [String]
+
+  @Flag(help: "Print JSON, on one line.")
+  var json = false
+
+  private struct Row: Sendable {
+    var file: StoryFile
+    var cells: [String] = []
+    var json: JSONObject = [:]
+    var finding: StoryFinding?
+  }
+
+  private static let heading = [
+    "segments", "choices", "endings", "words", "minutes", "shortest", "longest", "paths", "title",
+  ]
+
+  func run() throws {
+    let files = try StoryFiles.find(paths)
+    var rows: [Row] = []
+    var progress = Progress(total: files.count)
+    try InOrder.each(files, progress: &progress, work: Self.row) { rows.append($0) }
+    let output = try Output()
+    let read = rows.filter { $0.finding == nil }
+    let failed = rows.compactMap { row in row.finding.map { (row.file, $0) } }
+    if json {
+      let unreadable = failed.map { file, finding -> JSONValue in
+        var members = finding.json.objectValue ?? JSONObject()
+        members["file"] = .string(file.name)
+        return .object(members)
+      }
+      let json: JSONValue = ["files": .array(read.map { .object($0.json) }), "unreadable": .array(unreadable)]
+      try output.put(json.text + "\n")
+    } else {
+      if !read.isEmpty { try output.put(Self.table([Self.heading] + read.map(\.cells)) + "\n") }
+      for (file, finding) in failed { Terminal.complain(finding.text(name: file.name)) }
+    }
+    try output.finish()
+    if !failed.isEmpty { throw Terminal.attention }
+  }
+
+  @Sendable private static func row(_ file: StoryFile) -> Row {
+    do {
+      let story = try file.story()
+      let (header, facts) = (story.header, story.statistics)
+      let paths = PathText(story, facts)
+      let title = header.title ?? header.id ?? file.name
+      let minutes = "\(PathText.minutes(facts.shortestMinutes))–\(PathText.minutes(facts.longestMinutes))"
+      let cells = [
+        "\(facts.segments)", "\(facts.choices)", "\(facts.endings)", "\(facts.words)", minutes,
+        facts.shortestPath.map { "\($0)" } ?? "–", facts.longestPath.map { "\($0)" } ?? "–", paths.text,
+        title.printable,
+      ]
+      func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+      var json: JSONObject = ["file": .string(file.name), "id": text(header.id), "title": text(header.title)]
+      for (key, value) in facts.json.objectValue ?? JSONObject() { json[key] = value }
+      json["paths"] = text(paths.digits)
+      return Row(file: file, cells: cells, json: json)
+    } catch {
+      let finding = error as? StoryFinding
+      return Row(
+        file: file,
+        finding: finding
+          ?? StoryFinding(.unreadable, pointer: "", position: StoryFile.start, message: "\(error)"))
+    }
+  }
+
+  /// Figures flush right, and the title behind them, where its width does no harm.
+  private static func table(_ rows: [[String]]) -> String {
+    let widths = heading.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let lines = rows.map { row in
+      row.enumerated().map { column, cell in
+        column == row.count - 1 ? cell : String(repeating: " ", count: widths[column] - cell.count) + cell
+      }.joined(separator: "  ")
+    }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,159 @@
+import Testing
+
+@testable import SatchelStories
+
+@Suite("Ways are counted without walking them") struct CountTests {
+  struct Example: Sendable, CustomStringConvertible {
+    var description: String
+    var targets: [[Int]]
+    var paths: Int64
+    var shortest: Int?
+    var longest: Int?
+  }
+
+  static let examples: [Example] = [
+    Example(description: "one segment", targets: [[]], paths: 1, shortest: 1, longest: 1),
+    Example(description: "a chain", targets: [[1], [2], []], paths: 1, shortest: 3, longest: 3),
+    Example(description: "two choices to one segment", targets: [[1, 1], []], paths: 2, shortest: 2, longest: 2),
+    Example(description: "a diamond", targets: [[1, 2], [3], [3], []], paths: 2, shortest: 3, longest: 3),
+    Example(description: "a short cut", targets: [[1, 2], [2], []], paths: 2, shortest: 2, longest: 3),
+    Example(
+      description: "a cycle on the way", targets: [[1], [0, 2], []], paths: -1, shortest: 3, longest: nil),
+    Example(description: "a loop of one", targets: [[0, 1], []], paths: -1, shortest: 2, longest: nil),
+    Example(
+      description: "a cycle that cannot be left", targets: [[1, 3], [2], [1], []], paths: 1, shortest: 2, longest: 2),
+    Example(
+      description: "a cycle that cannot be entered", targets: [[1], [], [3, 1], [2]], paths: 1, shortest: 2,
+      longest: 2),
+    Example(description: "no ending", targets: [[1], [0]], paths: 0, shortest: nil, longest: nil),
+    Example(description: "an ending out of reach", targets: [[0], []], paths: 0, shortest: nil, longest: nil),
+  ]
+
+  @Test("Small stories", arguments: examples) func small(_ example: Example) throws {
+    let story = try CountStory(example.targets).read()
+    #expect(story.pathCount.saturated == example.paths)
+    #expect(story.exactPathCount == (example.paths < 0 ? nil : String(example.paths)))
+    #expect(story.statistics.shortestPath == example.shortest)
+    #expect(story.statistics.longestPath == example.longest)
+  }
+
+  @Test("A story without segments has no way") func empty() throws {
+    let story = try CountStory().read()
+    #expect(story.pathCount == .finite(0, isExact: true))
+    #expect(story.exactPathCount == "0")
+    #expect(story.statistics.shortestPath == nil && story.statistics.longestPath == nil)
+    #expect(story.start == nil && story.segmentCount == 0)
+  }
+
+  @Test("An ending with choices ends some ways, and others go on") func endingWithChoices() throws {
+    var text = CountStory()
+    text.add(to: [1, 2])
+    text.add(to: [2, 2], isEnding: true)
+    text.add(to: [], isEnding: true)
+    let story = try text.read()
+    #expect(story.pathCount.saturated == 4)
+    #expect(story.statistics.longestPath == 3)
+    #expect(story.statistics.endings == 2)
+  }
+
+  @Test("Two hundred diamonds have 2^200 ways") func twoHundredDiamonds() throws {
+    let story = try CountStory.diamonds(200).read()
+    #expect(story.pathCount == .finite(.max, isExact: false))
+    #expect(story.pathCount.saturated == .max)
+    #expect(story.exactPathCount == "1606938044258990275541962092341162602522202993782792835301376")
+    #expect(story.statistics.shortestPath == 401 && story.statistics.longestPath == 401)
+  }
+
+  @Test("What a word can just hold is exact", arguments: [62, 63, 64])
+  func edge(_ diamonds: Int) throws {
+    let story = try CountStory.diamonds(diamonds).read()
+    let exact = ["4611686018427387904", "9223372036854775808", "18446744073709551616"][diamonds - 62]
+    #expect(story.exactPathCount == exact)
+    #expect(story.pathCount == UInt64(exact).map { .finite($0, isExact: true) } ?? .finite(.max, isExact: false))
+    #expect(story.pathCount.saturated == Int64(exact) ?? .max)
+  }
+
+  /// The number of ways, added up by hand.
+  private func ways(_ targets: [[Int]]) -> String {
+    var ways: [CountNumber] = Array(repeating: CountNumber(0), count: targets.count)
+    for index in targets.indices.reversed() {
+      var total = CountNumber(targets[index].isEmpty ? 1 : 0)
+      for target in targets[index] { total += ways[target] }
+      ways[index] = total
+    }
+    return ways[0].decimal
+  }
+
+  @Test("Thousands of digits are exact") func manyDigits() throws {
+    var random = PlantedRandom(seed: 4)
+    for size in [40, 700, 5_000] {
+      let targets = (0..<size).map { index in
+        index + 1 == size
+          ? [] : [index + 1] + (0..<random.below(4)).map { _ in min(size - 1, index + 1 + random.below(6)) }
+      }
+      #expect(try CountStory(targets).read().exactPathCount == ways(targets))
+    }
+  }
+
+  @Test("Five thousand diamonds are counted to the last digit") func fiveThousandDiamonds() throws {
+    let targets = (0..<15_001).map { index in
+      index == 15_000 ? [] : index % 3 == 0 ? [index + 1, index + 2] : [index / 3 * 3 + 3]
+    }
+    let digits = try CountStory.diamonds(5_000).read().exactPathCount
+    #expect(digits == ways(targets))
+    #expect(digits?.count == 1_506)
+  }
+
+  @Test("More digits than are kept at a time are exact too") func stretches() throws {
+    // Twice as many words as the sums may take up together.
+    let targets = (0..<60_001).map { index in
+      index == 60_000 ? [] : index % 3 == 2 ? [index + 1] : [index + 1, index + 1]
+    }
+    #expect(try CountStory(targets).read().exactPathCount == ways(targets))
+  }
+
+  @Test("A hundred thousand diamonds saturate") func saturates() throws {
+    let story = try CountStory.diamonds(100_000).read()
+    #expect(story.pathCount == .finite(.max, isExact: false))
+    #expect(story.statistics.longestPath == 200_001)
+  }
+
+  @Test("A full binary tree of depth 19") func tree() throws {
+    var text = CountStory()
+    let inner = 1 << 19
+    for index in 0..<2 * inner - 1 {
+      text.add(to: index < inner - 1 ? [2 * index + 1, 2 * index + 2] : [], isEnding: index >= inner - 1)
+    }
+    let story = try text.read()
+    #expect(story.pathCount == .finite(524_288, isExact: true))
+    #expect(story.statistics.shortestPath == 20 && story.statistics.longestPath == 20)
+    #expect(story.statistics.endings == 524_288)
+  }
+
+  @Test("Thousands of small stories are what a reader who tries every way says") func againstReference() throws {
+    var random = PlantedRandom(seed: 11)
+    var kinds: Set<String> = []
+    for number in 0..<6_000 {
+      let reference = CountReference.random(&random)
+      let story = try Story(reference.json)
+      let findings = story.check().findings
+      func pointers(_ code: StoryFinding.Code) -> [String] { findings.filter { $0.code == code }.map(\.pointer) }
+      let context = Comment(rawValue: "story \(number): \(String(decoding: reference.json, as: UTF8.self))")
+      #expect(pointers(.unreachable) == reference.unreachable.map { "/segments/\($0)" }, context)
+      #expect(pointers(.trap) == reference.traps.map { "/segments/\($0)" }, context)
+      #expect(pointers(.noEnding) == (reference.traps.contains(0) ? ["/segments"] : []), context)
+      #expect(pointers(.brokenChoice) == reference.brokenChoices, context)
+      #expect(pointers(.duplicateSegment) == reference.twins, context)
+      let isAuthentic = reference.segments.contains(where: \.isAuthentic)
+      #expect(pointers(.noAuthenticPath) == (isAuthentic ? [] : ["/segments"]), context)
+      #expect(pointers(.authenticPathBroken).isEmpty == (!isAuthentic || reference.hasAuthenticWay), context)
+      let ways = reference.ways
+      #expect(story.pathCount.saturated == ways.map { Int64($0.count) } ?? -1, context)
+      #expect(story.exactPathCount == ways.map { String($0.count) }, context)
+      #expect(story.statistics.shortestPath == reference.shortest, context)
+      #expect(story.statistics.longestPath == ways?.max(), context)
+      kinds.insert(ways.map { $0.count > 2 ? "many" : String($0.count) } ?? "unbounded")
+    }
+    #expect(kinds == ["unbounded", "0", "1", "2", "many"])
+  }
+}

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import SatchelStories
+
+@Suite("Large stories") struct LargeTests {
+  @Test("A chain of a million segments needs no stack") func chain() throws {
+    let story = try CountStory.chain(1_000_000).read()
+    #expect(story.segmentCount == 1_000_000)
+    #expect(story.pathCount == .finite(1, isExact: true))
+    #expect(story.segment("s999999")?.choices.isEmpty == true)
+    let report = story.check()
+    // Only the estimate is wrong: a reading has a million words.
+    #expect(report.findings.map(\.code) == [.readingTime])
+    #expect(report.statistics.shortestPath == 1_000_000 && report.statistics.longestPath == 1_000_000)
+    #expect(report.statistics.words == 1_000_000)
+  }
+
+  @Test("A hundred thousand findings in one line of fifty megabytes") func oneLine() throws {
+    var text = Array(
+      """
+      {"id":"t","title":"T","author":"A","synopsis":"S","coverImageName":"c","estimatedReadingMinutes":1,\
+      "ageRange":"5-8","tags":[],"isPurchased":false,"segments":[\
+      {"id":"s","text":"x","isAuthenticPath":true,"isEnding":true,"choices":[]}
+      """.utf8)
+    let filling = String(repeating: "word and ", count: 50)
+    var expected: [Int] = []
+    expected.reserveCapacity(100_000)
+    for index in 0..<100_000 {
+      text += ",".utf8
+      expected.append(text.count + 1)
+      text += "{\"id\":\"u\(index)\",\"text\":\"\(filling)\",\"isAuthenticPath\":false,\"choices\":[],\"isEnding\":true}".utf8
+    }
+    text += "]}".utf8
+    #expect(text.count > 50_000_000)
+    let findings = try StoryReport.check(text).findings
+    #expect(findings.count == 100_000)
+    #expect(findings.allSatisfy { $0.code == .unreachable && $0.position.line == 1 })
+    #expect(findings.map(\.position.column) == expected)
+    #expect(findings.last?.pointer == "/segments/100000")
+  }
+
+  @Test("A name of a megabyte is not repeated in each of many messages") func longNames() throws {
+    let name = String(repeating: "ä", count: 500_000)
+    var text = Array(
+      "{\"segments\":[{\"id\":\"\(name)\",\"text\":\"x\",\"isAuthenticPath\":true,\"isEnding\":true,\"choices\":[".utf8)
+    text += (0..<2_000).map { "{\"id\":\"c\($0)\",\"text\":\"t\($0)\",\"nextSegmentId\":\"no\"}" }
+      .joined(separator: ",").utf8
+    text += "]}".utf8
+    for index in 0..<2_000 {
+      text += ",{\"id\":\"u\(index)\",\"text\":\"x\",\"isAuthenticPath\":true,\"isEnding\":true,\"choices\":[]}".utf8
+    }
+    text += "]}".utf8
+    let findings = try StoryReport.check(text).findings
+    #expect(findings.count { $0.code == .brokenChoice } == 2_000)
+    #expect(findings.count { $0.code == .unreachable } == 2_000)
+    #expect(findings.allSatisfy { $0.message.utf8.count < 1_000 && !$0.message.contains("\u{FFFD}") })
+  }
+}

@@ -1,0 +1,123 @@
+import SatchelStorage
+import Testing
+
+@testable import SatchelStories
+
+@Suite("Passages of Twee") struct TweePassageTests {
+  static let names: [(line: String, name: String)] = [
+    (":: Cave", "Cave"), ("::Cave", "Cave"), ("::   The cave  \r", "The cave"),
+    (":: Cave [dark deep]", "Cave"), (":: Cave {\"position\":\"1,2\"}", "Cave"),
+    ("::Cave[dark]{\"position\":\"1,2\"}", "Cave"), (":: \\[Cave\\] \\{x\\}", "[Cave] {x}"),
+    (":: a\\\\b", "a\\b"), (":: \\q\\", "q\\"), (":: x] }", "x] }"), (":: Höhle 洞", "Höhle 洞"), (":: ", ""),
+    ("::: odd", ": odd"), (":: Cave [open", "Cave"),
+  ]
+
+  @Test("Names are read without escapes, tags and metadata", arguments: names)
+  func read(_ example: (line: String, name: String)) throws {
+    let story = try TweeFixture.story(reading: "\(example.line)\nText.")
+    #expect(story.segmentCount == 1)
+    #expect(story.start?.id == example.name)
+    #expect(story.start?.text == "Text.")
+  }
+
+  @Test("A text ends before the blank lines at its end, and \"::\" counts only where a line begins")
+  func bodies() throws {
+    let story = try TweeFixture.story(reading: ":: Start\n\n  One :: two\n :: three\n\n \r\n\n:: B\n:: C\n\n")
+    #expect(story.segmentCount == 3)
+    #expect(story.segment("Start")?.text == "\n  One :: two\n :: three")
+    #expect(story.segment("B")?.text == "")
+    #expect(story.segment("C")?.text == "")
+  }
+
+  @Test("The story begins where StoryData says, else at Start; the others keep their order")
+  func start() throws {
+    let passages = ":: A\n[[B]]\n\n:: Start\n[[A]]\n\n:: B\nEnd."
+    func order(_ text: String) throws -> [String] {
+      let story = try TweeFixture.story(reading: text)
+      return (0..<story.segmentCount).compactMap { story.segment(at: $0)?.id }
+    }
+    #expect(try order(passages) == ["Start", "A", "B"])
+    #expect(try order(passages + "\n\n:: StoryData\n{\"start\": \"B\"}") == ["B", "A", "Start"])
+    #expect(try order(":: StoryData\n{\"start\": \"\\u0042\"}\n" + passages) == ["B", "A", "Start"])
+  }
+
+  @Test("A start that does not exist is an error at its name")
+  func missingStart() throws {
+    let text = ":: StoryData\n{\n  \"start\": \"Cellar\"\n}\n\n:: Start\nDark."
+    let finding = try #require(try TweeFixture.story(reading: text).check().findings.first)
+    #expect(finding.code == .missingField)
+    #expect(finding.severity == .error)
+    #expect(finding.pointer == "")
+    #expect((finding.position.line, finding.position.column) == (3, 13))
+    #expect(finding.message == "StoryData names \"Cellar\" as the start, but no passage of the story is")
+    #expect(try TweeFixture.codes(":: Cave\nDark.") == ["missing-field"])
+    #expect(try TweeFixture.codes(":: Start\nDark.") == [])
+  }
+
+  @Test("Special passages are no segments, and their title is the story's")
+  func special() throws {
+    let story = try Story(TweeFixture.bytes("lighthouse.twee"))
+    #expect(
+      (0..<story.segmentCount).map { story.segment(at: $0)?.id } == [
+        "Shore", "Attic", "Hall", "Clock", "Lamp", "Sea",
+      ])
+    #expect(story.header.title == "The Lighthouse Keeper")
+    #expect(story.segment("Lamp")?.isAuthenticPath == true)
+    #expect(story.check().findings == [])
+    #expect(try TweeFixture.codes(":: StoryTitle\nNothing\n") == ["no-segments"])
+  }
+
+  @Test("A macro that shows a special passage is no broken choice")
+  func shownSpecial() throws {
+    #expect(try TweeFixture.codes(":: Start\n<<include \"StoryCaption\">>\n:: StoryCaption\nHi.") == [])
+  }
+
+  @Test("What compilers pass over is a warning where it stands")
+  func tolerated() throws {
+    let text = "# Notes\n\n:: Start {oops}\nDay.\n\n:: StoryData\n{\"ifid\": }"
+    let report = try TweeFixture.story(reading: text).check()
+    #expect(report.isSound)
+    #expect(report.findings.map(\.code) == [.wrongType, .wrongType, .wrongType])
+    #expect(report.findings.map(\.position.line) == [1, 3, 7])
+    #expect(report.findings.map(\.pointer) == ["", "/segments/0", ""])
+    #expect(report.findings[1].message == "segment \"Start\" has metadata that are no JSON")
+  }
+
+  @Test("Findings stand at their line and column of the Twee text")
+  func places() throws {
+    let text =
+      ":: Start\nGo [[on->Cav]] or [[Start]].\n\n:: Cave\n[[->Start]]\n\n:: Cave\n\n:: \\[x\\]\n[[Start]]"
+    let findings = try TweeFixture.story(reading: text).check().findings
+    let told = findings.map { "\($0.code.rawValue) \($0.position.line):\($0.position.column) \($0.pointer)" }
+    #expect(
+      told == [
+        "trap 1:1 /segments/0", "no-ending 1:1 /segments",
+        "broken-choice 2:10 /segments/0/choices/0/nextSegmentId",
+        "self-choice 2:21 /segments/0/choices/1/nextSegmentId", "unreachable 4:1 /segments/1",
+        "empty-text 5:1 /segments/1/choices/0/text", "empty-text 7:1 /segments/2/text",
+        "duplicate-segment 7:4 /segments/2/id", "unreachable 9:1 /segments/3",
+      ])
+    #expect(findings[2].suggestion == "Cave")
+  }
+
+  @Test("A passage without a name is an id that names nothing")
+  func nameless() throws {
+    #expect(try TweeFixture.codes(":: Start\n[[x->]]\n\n::\nNowhere.") == ["invalid-id"])
+  }
+
+  static let refused: [(bytes: [UInt8], message: String)] = [
+    ([], "not Twee: line 1, column 1: it has no passage"),
+    (Array("Once upon a time\n :: x".utf8), "not Twee: line 1, column 1: it has no passage"),
+    (Array(":: a\nb\u{0}c".utf8), "not Twee: line 2, column 2: a NUL"),
+    (Array(":: a\n\nxy".utf8) + [0xFF], "not Twee: line 3, column 3: no UTF-8"),
+    (Array(":: a\n".utf8) + [0xED, 0xA0, 0x80], "not Twee: line 2, column 1: no UTF-8"),
+    (Array(":: a\n".utf8) + [0xC3], "not Twee: line 2, column 1: no UTF-8"),
+  ]
+
+  @Test("What is no Twee is refused with the place", arguments: refused)
+  func refuse(_ example: (bytes: [UInt8], message: String)) throws {
+    let error = #expect(throws: SatchelError.self) { try Story(example.bytes, source: .twee) }
+    #expect(error?.code == .invalid)
+    #expect(error?.message == example.message)
+  }
+}
