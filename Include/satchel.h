@@ -629,8 +629,8 @@ SATCHEL_API void satchel_session_free(satchel_session *session);
 
 /** What a story is written in. */
 typedef enum satchel_story_source {
-    /** Twee when the first mark of the text is the "::" of a passage, else
-     *  JSON. */
+    /** JSON when the text begins with a brace or bracket, or no line of it
+     *  begins with the "::" of a passage; else Twee. */
     SATCHEL_STORY_AUTOMATIC = 0,
     SATCHEL_STORY_JSON = 1,
     SATCHEL_STORY_TWEE = 2

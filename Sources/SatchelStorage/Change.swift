@@ -55,13 +55,16 @@ package enum ChangeLog {
     try connection.number("SELECT max(revision) FROM change")
   }
 
+  /// All that a change may be about: what happened in a gap may have been about any of them.
+  private static let subjects = ["catalogue", "stories"]
+
   /// What others committed behind `revision`.
   static func read(_ connection: Connection, after revision: Int64, except writer: Int64) throws -> [Change] {
     var changes: [Change] = []
     let oldest = try connection.number("SELECT min(revision) FROM change")
     let isGap = oldest > revision + 1
     if isGap {
-      changes.append(Change(subject: "catalogue", keys: ["*"], place: nil, isOwn: false, revision: oldest))
+      changes = subjects.map { Change(subject: $0, keys: ["*"], place: nil, isOwn: false, revision: oldest) }
     }
     try connection.each(
       "SELECT revision, entries FROM change WHERE revision > ? AND writer <> ? ORDER BY revision",

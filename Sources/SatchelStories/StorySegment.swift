@@ -26,7 +26,7 @@ public struct StorySegment: Equatable, Sendable {
     choices = table.choiceRange(index).map {
       let choice = table.choices[$0]
       return Choice(
-        id: table.text.string(choice.id), text: table.text.string(choice.text),
+        id: table.choiceID($0, of: index), text: table.text.string(choice.text),
         nextSegmentID: table.text.string(choice.target))
     }
   }

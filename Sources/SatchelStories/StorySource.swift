@@ -2,7 +2,8 @@ import SatchelJSON
 
 /// What a story's text is written in.
 public enum StorySource: Int32, Sendable, CaseIterable {
-  /// Twee when the text's first mark is the "::" of a passage, JSON otherwise.
+  /// JSON when the text begins with a brace or bracket, or no line of it begins with the "::" of a passage; Twee
+  /// otherwise.
   case automatic = 0
   /// The story format of this library.
   case json = 1
@@ -18,7 +19,13 @@ public enum StorySource: Int32, Sendable, CaseIterable {
   }
 
   private static func isTwee(_ text: UnsafeRawBufferPointer) -> Bool {
-    let mark = text.drop { $0 <= 0x20 }.prefix(2)
-    return mark.elementsEqual("::".utf8)
+    let mark = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
+    let rest = mark.drop { $0 <= 0x20 }
+    if rest.starts(with: "::".utf8) { return true }
+    // Some tools write a note before the first passage. A story in JSON begins with a brace.
+    guard let first = rest.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return false }
+    return rest.indices.contains { index in
+      rest[index] == UInt8(ascii: "\n") && rest[(index + 1)...].starts(with: "::".utf8)
+    }
   }
 }

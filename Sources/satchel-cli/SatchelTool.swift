@@ -5,24 +5,25 @@ import Satchel
 struct SatchelTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "satchel",
-    abstract: "Look into a Satchel store, and keep it small and sound.",
+    abstract: "Look into a Satchel store, keep it small and sound, and check branching stories.",
     discussion: """
       A store is one SQLite file that an app keeps its offline content in. The tool reads it while the app \
-      runs; only "prune" writes.
+      runs; only "prune" writes. Stories are files, and need no store.
 
         satchel catalogue show guide.satchel
         satchel catalogue plan guide.satchel --location '{"country_code": "PT"}'
         satchel store check guide.satchel
+        satchel story lint stories/
 
       Exit codes: 0 all is well; 1 something was found that wants attention, or nothing was found that was \
       asked for (each command says which); 2 the command could not run, and a line on the standard error says why.
 
-      With --json each command prints one line of JSON instead of text.
+      With --json a command prints one line of JSON instead of text.
 
       Completion for a shell: satchel --generate-completion-script bash (or zsh, or fish).
       """,
     version: Satchel.version,
-    subcommands: [CatalogueCommand.self, StoreCommand.self])
+    subcommands: [CatalogueCommand.self, StoryCommand.self, StoreCommand.self])
 }
 
 /// `satchel catalogue`.

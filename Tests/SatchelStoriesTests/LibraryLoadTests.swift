@@ -64,6 +64,18 @@ struct LibraryLoadTests {
     #expect(try library.story("b").header.id == "b" && library.summary("b").file == "moved.json")
   }
 
+  @Test("A story in Twee is called as its file", arguments: ["tale.twee", "tale.tw"])
+  func twee(file: String) throws {
+    let fixture = try LibraryFixture()
+    try fixture.put(file, ":: StoryTitle\nThe Well\n\n:: Start\nOn we go. [[On->End]]\n\n:: End\nHome again.\n")
+    let library = try fixture.library()
+    let listing = try library.loadAll()
+    #expect(listing.problems.isEmpty)
+    #expect(listing.stories.map(\.id) == ["tale"] && listing.stories.map(\.title) == ["The Well"])
+    #expect(try library.story("tale").pathCount == .finite(1, isExact: true))
+    #expect(try library.start(of: "tale").choices.map(\.id) == ["Start-1"])
+  }
+
   @Test("Segments")
   func segments() throws {
     let fixture = try LibraryFixture(examples: true)

@@ -65,10 +65,11 @@ struct PlantedStory {
 
   private func keepingTwins(_ order: [Int]) -> [Int] {
     var order = order
-    let place = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
+    var place = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
     for (twin, original) in twins {
       guard let one = place[twin], let other = place[original], one < other else { continue }
       order.swapAt(one, other)
+      (place[twin], place[original]) = (other, one)
     }
     return order
   }

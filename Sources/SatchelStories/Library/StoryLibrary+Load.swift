@@ -75,7 +75,7 @@ extension StoryLibrary {
     if opened.look(at: file) == .absent { return nil }
     do throws(StoryFailure) {
       let (story, stamp) = try Self.read(file, in: opened)
-      guard let own = story.header.id, StoryName(own) == StoryName(id) else { return nil }
+      guard let own = story.analysis.storyID(in: file), StoryName(own) == StoryName(id) else { return nil }
       let entry = StoryCache.Entry(story: story, file: file, stamp: stamp)
       if !isOver.load(ordering: .relaxed) { cache.withLock { $0.put(entry, for: id) } }
       return entry

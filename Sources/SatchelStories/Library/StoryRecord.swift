@@ -37,7 +37,7 @@ extension StoryRecord.Content {
 
   private static func content(_ analysis: StoryAnalysis, _ file: String) -> StoryRecord.Content {
     let header = StoryHeader(analysis.table)
-    guard let id = header.id, StoryID.isName(id) else {
+    guard let id = analysis.storyID(in: file), StoryID.isName(id) else {
       let fault = analysis.table.faults.first { $0.segment < 0 && $0.field == .id }
       let finding = fault.flatMap { FindingWriter(analysis).findings([$0]).first }
       return .problem(finding.map { StoryFailure($0) } ?? StoryFailure(code: .invalidID, message: "no id"))
@@ -74,5 +74,12 @@ extension StoryRecord.Content {
     summary.errors = report.errorCount
     summary.warnings = report.warningCount
     return .story(summary, titleKey: TitleKey.key(of: header.title ?? ""))
+  }
+}
+
+extension StoryAnalysis {
+  /// The id of the story in a library: its own, or for Twee, which has none, its file's name without the extension.
+  func storyID(in file: String) -> String? {
+    table.isImported ? String(file.prefix(upTo: file.lastIndex(of: ".") ?? file.endIndex)) : table.string(.id)
   }
 }

@@ -24,7 +24,8 @@ struct FilePath: Hashable, Sendable {
 
   func appending(_ name: [UInt8]) -> FilePath {
     if bytes == Array(".".utf8) { return FilePath(bytes: name) }
-    return FilePath(bytes: bytes.last == UInt8(ascii: "/") ? bytes + name : bytes + [UInt8(ascii: "/")] + name)
+    return FilePath(
+      bytes: bytes.last == UInt8(ascii: "/") ? bytes + name : bytes + [UInt8(ascii: "/")] + name)
   }
 
   func hasExtension(_ name: String) -> Bool {

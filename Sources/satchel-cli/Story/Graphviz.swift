@@ -37,7 +37,9 @@ enum Graphviz {
     defer { fclose(target) }
     var input = input
     let written = input.withUTF8 { fwrite($0.baseAddress, 1, $0.count, source) }
-    guard written == input.utf8.count, fflush(source) == 0 else { throw Failure.failed(FileBytes.reason(errno)) }
+    guard written == input.utf8.count, fflush(source) == 0 else {
+      throw Failure.failed(FileBytes.reason(errno))
+    }
     rewind(source)
     let process = try start(["dot"] + arguments, input: fileno(source), output: fileno(target))
     try wait(for: process, seconds: seconds)

@@ -10,12 +10,12 @@ enum InOrder {
   /// Transforms elements side by side, and hands on the results one after the other.
   ///
   /// - Parameters:
-  ///   - progress: told of each result before it is handed on
+  ///   - progress: told of each result before it is handed on; cleared at the end
   ///   - work: runs on any thread; of its results at most 64 are held at a time
-  ///   - body: runs on the caller's thread
+  ///   - body: runs on the caller's thread; before it writes to a terminal it clears the progress
   static func each<Element: Sendable, Result: Sendable>(
     _ elements: [Element], progress: inout Progress, work: @escaping @Sendable (Element) -> Result,
-    body: (Result) throws -> Void
+    body: (Result, inout Progress) throws -> Void
   ) throws {
     for start in stride(from: 0, to: elements.count, by: window) {
       let part = elements[start..<min(start + window, elements.count)]
@@ -26,7 +26,7 @@ enum InOrder {
       }
       for result in results.withLock({ $0 }).compactMap({ $0 }) {
         progress.step()
-        try body(result)
+        try body(result, &progress)
       }
     }
     progress.clear()

@@ -69,7 +69,8 @@ struct LintJSON: LintOutput {
     guard listsAll || !linted.findings.isEmpty else { return }
     let isSound = linted.errors == 0 && (!isStrict || linted.warnings == 0)
     let json: JSONValue = [
-      "file": .string(linted.file.name), "ok": .bool(isSound), "findings": .array(linted.findings.map(\.json)),
+      "file": .string(linted.file.name), "ok": .bool(isSound),
+      "findings": .array(linted.findings.map(\.json)),
       "errors": .int(Int64(linted.errors)), "warnings": .int(Int64(linted.warnings)),
     ]
     try output.put((hasFiles ? "," : "") + json.text)

@@ -5,7 +5,8 @@ struct Progress {
   private let total: Int
   private let isWanted: Bool
   private let began = ContinuousClock.now
-  private var drawn: ContinuousClock.Instant?
+  private var latest: ContinuousClock.Instant?
+  private var isShown = false
   private var done = 0
 
   /// What ends sooner shows no bar, and a bar is not drawn more often than the eye sees.
@@ -23,8 +24,8 @@ struct Progress {
     done += 1
     guard isWanted else { return }
     let now = ContinuousClock.now
-    guard now - began > Self.patience, drawn.map({ now - $0 > Self.interval }) ?? true else { return }
-    drawn = now
+    guard now - began > Self.patience, latest.map({ now - $0 > Self.interval }) ?? true else { return }
+    (latest, isShown) = (now, true)
     let filled = Self.width * done / max(1, total)
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
     Terminal.say("\r\(bar) \(done) of \(total)", to: STDERR_FILENO)
@@ -32,8 +33,8 @@ struct Progress {
 
   /// Takes the bar away, so that lines can be written.
   mutating func clear() {
-    guard drawn != nil else { return }
+    guard isShown else { return }
     Terminal.say("\r\u{1B}[K", to: STDERR_FILENO)
-    drawn = nil
+    isShown = false
   }
 }

@@ -52,7 +52,9 @@ struct StoryDiffCommand: ParsableCommand {
       return "breaks: \"\(position.segment)\" \(words(position.reason))\(heir)"
     }
     if let start = diff.start { lines.append("start: \(quoted(start.from)) is now \(quoted(start.to))") }
-    lines += diff.moved.map { "moved: \(quoted($0.segment)), choice \"\($0.choice)\": \"\($0.from)\" is now \"\($0.to)\"" }
+    lines += diff.moved.map {
+      "moved: \(quoted($0.segment)), choice \"\($0.choice)\": \"\($0.from)\" is now \"\($0.to)\""
+    }
     lines += diff.removedSegments.map { "removed: segment \"\($0)\"" }
     lines += diff.addedSegments.map { "added: segment \"\($0)\"" }
     lines += diff.removedChoices.map { "removed: \"\($0.segment)\", choice \"\($0.choice)\"" }

@@ -40,7 +40,8 @@ struct StoryFile: Sendable {
       let cause = error.underlying as? JSONError
       let isJSON = !error.message.hasPrefix("not JSON")
       throw StoryFinding(
-        isJSON ? .notAStory : .notJSON, pointer: cause?.pointer ?? "", position: cause?.position ?? Self.start,
+        isJSON ? .notAStory : .notJSON, pointer: cause?.pointer ?? "",
+        position: cause?.position ?? Self.start,
         message: (isJSON ? "not a story: " : "not JSON: ") + (cause?.reason ?? error.message))
     }
   }

@@ -13,7 +13,9 @@ struct StoryFiles {
     for argument in arguments {
       if argument == "-" {
         let path = FilePath(bytes: Array("-".utf8))
-        if result.seen.insert(path).inserted { result.files.append(StoryFile(path: path, isStandardInput: true)) }
+        if result.seen.insert(path).inserted {
+          result.files.append(StoryFile(path: path, isStandardInput: true))
+        }
       } else {
         try result.add(FilePath(argument: argument))
       }

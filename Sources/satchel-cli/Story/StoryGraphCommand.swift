@@ -55,7 +55,9 @@ struct StoryGraphCommand: ParsableCommand {
     case .dot: return story.graph(.dot)
     case .mermaid: return story.graph(.mermaid)
     case .svg:
-      do { return try Graphviz.svg(story.graph(.dot), seconds: timeLimit) } catch let error as Graphviz.Failure {
+      do { return try Graphviz.svg(story.graph(.dot), seconds: timeLimit) } catch let error
+        as Graphviz.Failure
+      {
         throw SatchelError(.io, error.description)
       }
     }

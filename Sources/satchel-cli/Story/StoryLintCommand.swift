@@ -68,10 +68,13 @@ struct StoryLintCommand: ParsableCommand {
     var totals = LintTotals()
     var duplicates = DuplicateStories()
     var progress = Progress(total: files.count, isQuiet: quiet)
-    try InOrder.each(files, progress: &progress) { LintedFile($0, ignoring: ignored) } body: { linted in
+    try InOrder.each(files, progress: &progress) {
+      LintedFile($0, ignoring: ignored)
+    } body: { linted, progress in
       var linted = linted
       if notesDuplicates { duplicates.note(&linted) }
       totals.add(linted)
+      if !linted.findings.isEmpty { progress.clear() }
       try output.add(linted)
     }
     try output.finish(totals)

@@ -41,7 +41,7 @@ struct StoryStatsCommand: ParsableCommand {
     let files = try StoryFiles.find(paths)
     var rows: [Row] = []
     var progress = Progress(total: files.count)
-    try InOrder.each(files, progress: &progress, work: Self.row) { rows.append($0) }
+    try InOrder.each(files, progress: &progress, work: Self.row) { row, _ in rows.append(row) }
     let output = try Output()
     let read = rows.filter { $0.finding == nil }
     let failed = rows.compactMap { row in row.finding.map { (row.file, $0) } }
@@ -51,7 +51,9 @@ struct StoryStatsCommand: ParsableCommand {
         members["file"] = .string(file.name)
         return .object(members)
       }
-      let json: JSONValue = ["files": .array(read.map { .object($0.json) }), "unreadable": .array(unreadable)]
+      let json: JSONValue = [
+        "files": .array(read.map { .object($0.json) }), "unreadable": .array(unreadable),
+      ]
       try output.put(json.text + "\n")
     } else {
       if !read.isEmpty { try output.put(Self.table([Self.heading] + read.map(\.cells)) + "\n") }

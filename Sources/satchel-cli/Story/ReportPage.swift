@@ -1,0 +1,164 @@
+import Satchel
+
+/// The page of `satchel story report`: one file, which loads nothing.
+struct ReportPage {
+  let stories: [ReportStory]
+  let title: String
+
+  /// Findings of one story that the page lists.
+  private static let mostFindings = 100
+
+  func write(to output: Output) throws {
+    try output.put(head)
+    try output.put(summary)
+    try output.put(table)
+    for (index, story) in stories.enumerated() { try output.put(section(story, index)) }
+    try output.put("</main>\n<script>\(ReportScript.text)</script>\n</body>\n</html>\n")
+  }
+
+  /// Only what stands in the page itself may run or give it style, and nothing may be fetched.
+  private var head: String {
+    """
+    <!DOCTYPE html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '\(ReportScript.hash)'; \
+    style-src '\(ReportStyle.hash)'; base-uri 'none'; form-action 'none'">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="generator" content="satchel \(Satchel.version)">
+    <title>\(HTML.escaped(title))</title>
+    <style>\(ReportStyle.text)</style>
+    </head>
+    <body>
+    <main>
+    <h1 dir="auto">\(HTML.escaped(title))</h1>
+
+    """
+  }
+
+  private var summary: String {
+    let errors = stories.reduce(0) { $0 + $1.errors }
+    let warnings = stories.reduce(0) { $0 + $1.warnings }
+    return """
+      <p>\(Terminal.count(stories.count, "story", "stories")), \(Terminal.count(errors, "error")), \
+      \(Terminal.count(warnings, "warning")).</p>
+      <p class="search" hidden><label for="search">Search</label>
+      <input id="search" type="search" autocomplete="off" spellcheck="false" \
+      placeholder="title, author, culture, tag, code of a finding">
+      <span id="shown" role="status"></span></p>
+
+      """
+  }
+
+  // MARK: - The table
+
+  private static let columns = [
+    "Title", "Author", "Culture", "Age", "Segments", "Endings", "Words", "Minutes", "Paths", "Errors",
+    "Warnings",
+  ]
+
+  private var table: String {
+    let heads = Self.columns.map { "<th scope=\"col\">\($0)</th>" }.joined()
+    let rows = stories.enumerated().map { row($1, $0) }.joined()
+    return """
+      <div class="scroll" role="region" aria-label="Stories" tabindex="0">
+      <table id="stories"><caption>All stories</caption>
+      <thead><tr>\(heads)</tr></thead>
+      <tbody>
+      \(rows)</tbody></table></div>
+
+      """
+  }
+
+  private func row(_ story: ReportStory, _ index: Int) -> String {
+    let facts = story.statistics
+    func text(_ value: String?) -> String { "<td dir=\"auto\">\(HTML.escaped(value ?? ""))</td>" }
+    func number(_ value: Int?) -> String { "<td class=\"number\">\(value.map { "\($0)" } ?? "")</td>" }
+    let minutes = facts.map { PathText.minutes($0.longestMinutes) } ?? ""
+    let order = facts.map { $0.paths == .unbounded ? "Infinity" : "\($0.paths.saturated)" } ?? ""
+    let paths = HTML.escaped(story.paths?.text ?? "")
+    let cells = [
+      text(story.header?.author), text(story.header?.culturalOrigin), text(story.header?.ageRange),
+      number(facts?.segments), number(facts?.endings), number(facts?.words),
+      "<td class=\"number\">\(minutes)</td>",
+      "<td class=\"number\" data-value=\"\(order)\">\(paths)</td>", number(story.errors),
+      number(story.warnings),
+    ]
+    return """
+      <tr data-story="\(index)" data-search="\(HTML.escaped(words(of: story)))"><th scope="row" dir="auto">\
+      <a href="#story-\(index)">\(HTML.escaped(story.title))</a></th>\(cells.joined())</tr>
+
+      """
+  }
+
+  /// What a search looks through.
+  private func words(of story: ReportStory) -> String {
+    let header = story.header
+    let codes = Set(story.findings.map(\.code.rawValue)).sorted()
+    let texts = [
+      story.title, header?.id, header?.author, header?.originalSource, header?.culturalOrigin,
+      header?.synopsis,
+      header?.ageRange, story.file,
+    ]
+    return (texts.compactMap { $0 } + (header?.tags ?? []) + codes).joined(separator: " ")
+  }
+
+  // MARK: - A story
+
+  private func section(_ story: ReportStory, _ index: Int) -> String {
+    let synopsis = story.header?.synopsis.map { "<p dir=\"auto\">\(HTML.escaped($0))</p>\n" } ?? ""
+    return """
+      <section id="story-\(index)" aria-labelledby="title-\(index)">
+      <h2 id="title-\(index)" dir="auto">\(HTML.escaped(story.title))</h2>
+      <p class="file">\(HTML.escaped(story.file))</p>
+      \(synopsis)\(facts(story))\(findings(story))\(graph(story))</section>
+
+      """
+  }
+
+  private func facts(_ story: ReportStory) -> String {
+    guard let header = story.header, let facts = story.statistics else { return "" }
+    let minutes = "\(PathText.minutes(facts.shortestMinutes))–\(PathText.minutes(facts.longestMinutes))"
+    let pairs: [(String, String?)] = [
+      ("Id", header.id), ("Author", header.author), ("Source", header.originalSource),
+      ("Culture", header.culturalOrigin), ("Age", header.ageRange),
+      ("Tags", header.tags.isEmpty ? nil : header.tags.joined(separator: ", ")),
+      ("Segments", "\(facts.segments)"), ("Choices", "\(facts.choices)"), ("Endings", "\(facts.endings)"),
+      ("Words", "\(facts.words)"), ("Minutes", minutes),
+      ("Minutes, as the file says", header.estimatedReadingMinutes.map { "\($0)" }),
+      ("Shortest reading", facts.shortestPath.map { Terminal.count($0, "segment") }),
+      ("Longest reading", facts.longestPath.map { Terminal.count($0, "segment") }),
+      ("Paths", story.paths?.text),
+    ]
+    let items = pairs.compactMap { name, value in
+      value.map { "<div><dt>\(name)</dt><dd dir=\"auto\">\(HTML.escaped($0))</dd></div>" }
+    }
+    return "<dl>\(items.joined())</dl>\n"
+  }
+
+  private func findings(_ story: ReportStory) -> String {
+    guard !story.findings.isEmpty else { return "<p>Nothing is wrong with it.</p>\n" }
+    let items = story.findings.prefix(Self.mostFindings).map { finding in
+      let hint = finding.suggestion.map { "; did you mean “\($0)”?" } ?? ""
+      let text = HTML.escaped(finding.message + hint)
+      let severity = finding.severity.rawValue
+      return """
+        <li class="\(severity)"><strong>\(severity)</strong> line \(finding.position.line), \
+        column \(finding.position.column): <bdi>\(text)</bdi> <code>\(finding.code.rawValue)</code></li>
+
+        """
+    }
+    let others = story.findings.count - items.count
+    let rest = others > 0 ? "<p>And \(others) more: satchel story lint names them.</p>\n" : ""
+    return "<h3>Findings</h3>\n<ul class=\"findings\">\n\(items.joined())</ul>\n\(rest)"
+  }
+
+  private func graph(_ story: ReportStory) -> String {
+    if let picture = story.picture {
+      return "<details open><summary>Graph</summary><div class=\"graph\">\(picture)</div></details>\n"
+    }
+    return story.note.map { "<p class=\"note\">\(HTML.escaped($0))</p>\n" } ?? ""
+  }
+}

@@ -1,0 +1,65 @@
+import Satchel
+
+/// What a report says of one file.
+struct ReportStory: Sendable {
+  let file: String
+  var header: StoryHeader?
+  var statistics: StoryStatistics?
+  var paths: PathText?
+  var findings: [StoryFinding] = []
+  /// An SVG element, and where there is none, why not.
+  var picture: String?
+  var note: String?
+
+  /// The largest story that is drawn: nobody finds a way in a picture of more.
+  static let mostSegments = 400
+  /// How long the drawing of one may take.
+  static let seconds = 10
+
+  /// - Parameter draws: whether to draw it; else `note` says why not
+  init(_ file: StoryFile, draws: Bool, note: String?) {
+    self.file = file.name
+    do {
+      let story = try file.story()
+      let statistics = story.statistics
+      header = story.header
+      self.statistics = statistics
+      paths = PathText(story, statistics)
+      findings = story.check().findings
+      if draws { draw(story) } else { self.note = note }
+    } catch {
+      findings = [
+        error as? StoryFinding
+          ?? StoryFinding(.unreadable, pointer: "", position: StoryFile.start, message: "\(error)")
+      ]
+    }
+  }
+
+  var title: String {
+    for text in [header?.title, header?.id] {
+      if let text, text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) { return text }
+    }
+    return file
+  }
+
+  var errors: Int { findings.reduce(0) { $0 + ($1.severity == .error ? 1 : 0) } }
+  var warnings: Int { findings.count - errors }
+
+  private mutating func draw(_ story: Story) {
+    guard story.segmentCount > 0 else {
+      note = "There is nothing to draw."
+      return
+    }
+    guard story.segmentCount <= Self.mostSegments else {
+      note = "Not drawn: it has more than \(Self.mostSegments) segments."
+      return
+    }
+    do {
+      let svg = try Graphviz.svg(story.graph(.dot), seconds: Self.seconds)
+      picture = HTML.picture(svg, label: "Graph of \(title)")
+      if picture == nil { note = "Not drawn: Graphviz gave no picture." }
+    } catch {
+      note = "Not drawn: \(error)."
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/// How the report looks.
+enum ReportStyle {
+  /// SHA-256 of `text`, which the page's policy lets in; a test works it out again.
+  static let hash = "sha256-GZlLyYqICJLdJaq1G4KACgz6sQHFFsBNZgNPGHyF3ks="
+
+  static let text = """
+    :root { color-scheme: light dark; --ground: #fff; --text: #1d1f21; --quiet: #5b6066; --line: #d4d7db;
+      --link: #0b57b0; --error: #b3261e; --warning: #7a5200; --mark: #f3f4f6; }
+    @media (prefers-color-scheme: dark) {
+      :root { --ground: #16181b; --text: #e8e9ea; --quiet: #a5abb2; --line: #3a3f45; --link: #8ab8ff;
+        --error: #ff9a92; --warning: #f0c060; --mark: #23272c; }
+    }
+    body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
+    main { max-width: 75rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
+    a { color: var(--link); }
+    :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+    .search { position: sticky; top: 0; padding: .75rem 0; background: var(--ground); display: flex;
+      flex-wrap: wrap; gap: .75rem; align-items: center; }
+    [hidden] { display: none !important; }
+    input { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--quiet);
+      border-radius: .3rem; padding: .3rem .6rem; flex: 1 1 18rem; max-width: 32rem; }
+    .scroll { overflow-x: auto; }
+    table { border-collapse: collapse; width: 100%; }
+    caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
+    th, td { text-align: start; padding: .35rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+    thead th { white-space: nowrap; background: var(--mark); }
+    th button { all: unset; cursor: pointer; font-weight: 600; }
+    th button:focus-visible { outline: 3px solid var(--link); }
+    th[aria-sort="ascending"] button::after { content: " ▲"; }
+    th[aria-sort="descending"] button::after { content: " ▼"; }
+    tbody th { font-weight: 500; }
+    .number { text-align: end; font-variant-numeric: tabular-nums; }
+    section { border-top: 2px solid var(--line); margin-top: 2rem; content-visibility: auto;
+      contain-intrinsic-size: auto 40rem; }
+    .file, .note { color: var(--quiet); overflow-wrap: anywhere; }
+    dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .5rem 1.5rem; }
+    dt { color: var(--quiet); font-size: .875rem; }
+    dd { margin: 0; overflow-wrap: anywhere; }
+    .findings { padding-left: 1.2rem; }
+    .findings li { overflow-wrap: anywhere; }
+    .error strong { color: var(--error); }
+    .warning strong { color: var(--warning); }
+    code { background: var(--mark); padding: 0 .3rem; border-radius: .2rem; }
+    .graph { overflow: auto; max-height: 85vh; background: #fff; border: 1px solid var(--line); }
+    .graph svg { display: block; margin: 0 auto; }
+    summary { cursor: pointer; padding: .4rem 0; }
+    @media print { .search { display: none; } .graph { max-height: none; } }
+    """
+}
