@@ -70,7 +70,7 @@ static inline json_t *take(satchel_buffer *buffer) {
     json_t *value = NULL;
     if (buffer->data) {
         json_error_t error;
-        value = json_loadb(buffer->data, buffer->size, JSON_DECODE_ANY, &error);
+        value = json_loadb(buffer->data, buffer->size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
         if (!value) {
             fprintf(stderr, "%.*s\n%s\n", (int)buffer->size, buffer->data, error.text);
             give_up("the library gave something that is not JSON");

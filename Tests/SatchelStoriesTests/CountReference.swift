@@ -37,7 +37,8 @@ struct CountReference {
         return "{\"id\":\"c\(number)\",\"text\":\"t\(number)\",\"nextSegmentId\":\"\(target)\"}"
       }
       let id = segment.id.map { "\"id\":\"\($0)\"," } ?? ""
-      return "{\(id)\"text\":\"x\",\"isAuthenticPath\":\(segment.isAuthentic),\"isEnding\":\(segment.isMarked),"
+      return
+        "{\(id)\"text\":\"x\",\"isAuthenticPath\":\(segment.isAuthentic),\"isEnding\":\(segment.isMarked),"
         + "\"choices\":[\(choices.joined(separator: ","))]}"
     }
     return Array(
@@ -51,7 +52,8 @@ struct CountReference {
 
   /// Of each segment the ones its choices lead to, one for each choice.
   private var next: [[Int]] {
-    segments.map { segment in segment.targets.compactMap { target in segments.firstIndex { $0.id == target } } }
+    segments.map { segment in segment.targets.compactMap { target in segments.firstIndex { $0.id == target } }
+    }
   }
 
   func isEnding(_ segment: Int) -> Bool { segments[segment].targets.isEmpty || segments[segment].isMarked }
@@ -78,7 +80,9 @@ struct CountReference {
   }
 
   private func canEnd(_ leads: [[Bool]]) -> [Bool] {
-    segments.indices.map { one in isEnding(one) || segments.indices.contains { leads[one][$0] && isEnding($0) } }
+    segments.indices.map { one in
+      isEnding(one) || segments.indices.contains { leads[one][$0] && isEnding($0) }
+    }
   }
 
   var traps: [Int] {

@@ -12,7 +12,9 @@ struct CountStory {
 
   mutating func add(to targets: [Int], isEnding: Bool = false) {
     if segments > 0 { text.append(UInt8(ascii: ",")) }
-    text += "{\"id\":\"s\(segments)\",\"text\":\"x\",\"isAuthenticPath\":true,\"isEnding\":\(isEnding),\"choices\":[".utf8
+    text +=
+      "{\"id\":\"s\(segments)\",\"text\":\"x\",\"isAuthenticPath\":true,\"isEnding\":\(isEnding),\"choices\":["
+      .utf8
     for (index, target) in targets.enumerated() {
       if index > 0 { text.append(UInt8(ascii: ",")) }
       text += "{\"id\":\"c\(choices)\",\"text\":\"t\(choices)\",\"nextSegmentId\":\"s\(target)\"}".utf8
@@ -34,7 +36,9 @@ struct CountStory {
   /// One after the other.
   static func chain(_ count: Int) -> CountStory {
     var story = CountStory()
-    for index in 0..<count { story.add(to: index + 1 < count ? [index + 1] : [], isEnding: index + 1 == count) }
+    for index in 0..<count {
+      story.add(to: index + 1 < count ? [index + 1] : [], isEnding: index + 1 == count)
+    }
     return story
   }
 

@@ -14,19 +14,22 @@ import Testing
   static let examples: [Example] = [
     Example(description: "one segment", targets: [[]], paths: 1, shortest: 1, longest: 1),
     Example(description: "a chain", targets: [[1], [2], []], paths: 1, shortest: 3, longest: 3),
-    Example(description: "two choices to one segment", targets: [[1, 1], []], paths: 2, shortest: 2, longest: 2),
+    Example(
+      description: "two choices to one segment", targets: [[1, 1], []], paths: 2, shortest: 2, longest: 2),
     Example(description: "a diamond", targets: [[1, 2], [3], [3], []], paths: 2, shortest: 3, longest: 3),
     Example(description: "a short cut", targets: [[1, 2], [2], []], paths: 2, shortest: 2, longest: 3),
     Example(
       description: "a cycle on the way", targets: [[1], [0, 2], []], paths: -1, shortest: 3, longest: nil),
     Example(description: "a loop of one", targets: [[0, 1], []], paths: -1, shortest: 2, longest: nil),
     Example(
-      description: "a cycle that cannot be left", targets: [[1, 3], [2], [1], []], paths: 1, shortest: 2, longest: 2),
+      description: "a cycle that cannot be left", targets: [[1, 3], [2], [1], []], paths: 1, shortest: 2,
+      longest: 2),
     Example(
       description: "a cycle that cannot be entered", targets: [[1], [], [3, 1], [2]], paths: 1, shortest: 2,
       longest: 2),
     Example(description: "no ending", targets: [[1], [0]], paths: 0, shortest: nil, longest: nil),
-    Example(description: "an ending out of reach", targets: [[0], []], paths: 0, shortest: nil, longest: nil),
+    Example(
+      description: "an ending out of reach", targets: [[0], []], paths: 0, shortest: nil, longest: nil),
   ]
 
   @Test("Small stories", arguments: examples) func small(_ example: Example) throws {
@@ -69,7 +72,8 @@ import Testing
     let story = try CountStory.diamonds(diamonds).read()
     let exact = ["4611686018427387904", "9223372036854775808", "18446744073709551616"][diamonds - 62]
     #expect(story.exactPathCount == exact)
-    #expect(story.pathCount == UInt64(exact).map { .finite($0, isExact: true) } ?? .finite(.max, isExact: false))
+    #expect(
+      story.pathCount == UInt64(exact).map { .finite($0, isExact: true) } ?? .finite(.max, isExact: false))
     #expect(story.pathCount.saturated == Int64(exact) ?? .max)
   }
 
@@ -130,14 +134,18 @@ import Testing
     #expect(story.statistics.endings == 524_288)
   }
 
-  @Test("Thousands of small stories are what a reader who tries every way says") func againstReference() throws {
+  @Test("Thousands of small stories are what a reader who tries every way says") func againstReference()
+    throws
+  {
     var random = PlantedRandom(seed: 11)
     var kinds: Set<String> = []
     for number in 0..<6_000 {
       let reference = CountReference.random(&random)
       let story = try Story(reference.json)
       let findings = story.check().findings
-      func pointers(_ code: StoryFinding.Code) -> [String] { findings.filter { $0.code == code }.map(\.pointer) }
+      func pointers(_ code: StoryFinding.Code) -> [String] {
+        findings.filter { $0.code == code }.map(\.pointer)
+      }
       let context = Comment(rawValue: "story \(number): \(String(decoding: reference.json, as: UTF8.self))")
       #expect(pointers(.unreachable) == reference.unreachable.map { "/segments/\($0)" }, context)
       #expect(pointers(.trap) == reference.traps.map { "/segments/\($0)" }, context)

@@ -28,7 +28,9 @@ import Testing
     for index in 0..<100_000 {
       text += ",".utf8
       expected.append(text.count + 1)
-      text += "{\"id\":\"u\(index)\",\"text\":\"\(filling)\",\"isAuthenticPath\":false,\"choices\":[],\"isEnding\":true}".utf8
+      text +=
+        "{\"id\":\"u\(index)\",\"text\":\"\(filling)\",\"isAuthenticPath\":false,\"choices\":[],\"isEnding\":true}"
+        .utf8
     }
     text += "]}".utf8
     #expect(text.count > 50_000_000)
@@ -42,12 +44,16 @@ import Testing
   @Test("A name of a megabyte is not repeated in each of many messages") func longNames() throws {
     let name = String(repeating: "ä", count: 500_000)
     var text = Array(
-      "{\"segments\":[{\"id\":\"\(name)\",\"text\":\"x\",\"isAuthenticPath\":true,\"isEnding\":true,\"choices\":[".utf8)
-    text += (0..<2_000).map { "{\"id\":\"c\($0)\",\"text\":\"t\($0)\",\"nextSegmentId\":\"no\"}" }
+      "{\"segments\":[{\"id\":\"\(name)\",\"text\":\"x\",\"isAuthenticPath\":true,\"isEnding\":true,\"choices\":["
+        .utf8)
+    text +=
+      (0..<2_000).map { "{\"id\":\"c\($0)\",\"text\":\"t\($0)\",\"nextSegmentId\":\"no\"}" }
       .joined(separator: ",").utf8
     text += "]}".utf8
     for index in 0..<2_000 {
-      text += ",{\"id\":\"u\(index)\",\"text\":\"x\",\"isAuthenticPath\":true,\"isEnding\":true,\"choices\":[]}".utf8
+      text +=
+        ",{\"id\":\"u\(index)\",\"text\":\"x\",\"isAuthenticPath\":true,\"isEnding\":true,\"choices\":[]}"
+        .utf8
     }
     text += "]}".utf8
     let findings = try StoryReport.check(text).findings

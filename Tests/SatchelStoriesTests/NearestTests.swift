@@ -14,20 +14,27 @@ import Testing
   }
 
   static let examples: [(String, [String], String?)] = [
-    ("forset-2", ["forest-2"], "forest-2"), ("forest2", ["forest-2"], "forest-2"), ("forest--2", ["forest-2"], "forest-2"),
-    ("forest_2", ["forest-2"], "forest-2"), ("orest-2", ["forest-2"], "forest-2"), ("forest-", ["forest-2"], "forest-2"),
+    ("forset-2", ["forest-2"], "forest-2"), ("forest2", ["forest-2"], "forest-2"),
+    ("forest--2", ["forest-2"], "forest-2"),
+    ("forest_2", ["forest-2"], "forest-2"), ("orest-2", ["forest-2"], "forest-2"),
+    ("forest-", ["forest-2"], "forest-2"),
     ("xforest-2", ["forest-2"], "forest-2"), ("ofrest-2", ["forest-2"], "forest-2"),
     // Two slips of a longer id; three are too far.
-    ("foerst_2", ["forest-2"], "forest-2"), ("forest", ["forest-2"], "forest-2"), ("frosetx2", ["forest-2"], nil),
+    ("foerst_2", ["forest-2"], "forest-2"), ("forest", ["forest-2"], "forest-2"),
+    ("frosetx2", ["forest-2"], nil),
     ("fores", ["forest-2"], nil), ("forestabc", ["forest"], nil),
     // Short ids are near to anything: one slip only.
-    ("ab", ["xy"], nil), ("ab", ["ax"], "ax"), ("ab", ["ba"], "ba"), ("ab", ["a"], "a"), ("abcde", ["abxye"], nil),
+    ("ab", ["xy"], nil), ("ab", ["ax"], "ax"), ("ab", ["ba"], "ba"), ("ab", ["a"], "a"),
+    ("abcde", ["abxye"], nil),
     ("a", ["b"], nil), ("", ["a"], nil), ("abcdef", ["abxyef"], "abxyef"),
     // The nearest; of equally near ones the first of the file.
     ("castle-1", ["castel-1x", "castle-2", "castle-3"], "castle-2"), ("cat", ["car", "cut", "bat"], "car"),
     ("abcdef", ["abxyef", "abcdxx", "abcdex"], "abcdex"), ("Forest-2", ["forest-3", "forest-2"], "forest-2"),
     ("größe", ["grösse"], "grösse"), ("groß", ["gross"], nil), ("森林", ["森材"], "森材"), ("森の道", ["森の"], nil),
-    (String(repeating: "x", count: 256), [String(repeating: "x", count: 257)], String(repeating: "x", count: 257)),
+    (
+      String(repeating: "x", count: 256), [String(repeating: "x", count: 257)],
+      String(repeating: "x", count: 257)
+    ),
     (String(repeating: "x", count: 257), [String(repeating: "x", count: 256)], nil),
   ]
 
@@ -81,7 +88,9 @@ import Testing
     var found = 0
     for _ in 0..<400 {
       // A small alphabet makes many ids near to each other, and many targets near to one id.
-      func word() -> [UInt8] { (0..<1 + random.below(8)).map { _ in UInt8(97 + random.below(2 + random.below(3))) } }
+      func word() -> [UInt8] {
+        (0..<1 + random.below(8)).map { _ in UInt8(97 + random.below(2 + random.below(3))) }
+      }
       let ids = (0..<1 + random.below(30)).map { _ in String(decoding: word(), as: UTF8.self) }
       let story = try analysis(ids)
       let known = Set(ids.map { Array($0.utf8) })
@@ -104,7 +113,9 @@ import Testing
     for index in 0..<count {
       let id = String(index * 7_919 % 900_001 + 100_000)
       // Letters and digits do not mix, so that no other id is as near.
-      let misspelt = [id + "x", "x" + id, id.prefix(3) + "x" + id.suffix(3), id.prefix(3) + "xx" + id.suffix(2)][index % 4]
+      let misspelt = [
+        id + "x", "x" + id, id.prefix(3) + "x" + id.suffix(3), id.prefix(3) + "xx" + id.suffix(2),
+      ][index % 4]
       if index > 0 { text.append(UInt8(ascii: ",")) }
       text += "{\"id\":\"segment-\(id)\",\"text\":\"x\",\"isAuthenticPath\":true,\"choices\":[".utf8
       text += "{\"id\":\"\(index)\",\"text\":\"t\",\"nextSegmentId\":\"segment-\(misspelt)\"}]}".utf8

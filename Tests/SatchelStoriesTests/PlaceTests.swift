@@ -12,7 +12,8 @@ import Testing
   static let seeds: [[UInt8]] = {
     var seeds = VectorTests.cases.map(\.story)
     let folder = tests.deletingLastPathComponent().appending(path: "Examples/Stories")
-    let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+    let files =
+      (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
     for file in files.sorted(by: { $0.path < $1.path }) where file.pathExtension == "json" {
       seeds += (try? Data(contentsOf: file)).map { [[UInt8]($0)] } ?? []
     }
@@ -27,8 +28,10 @@ import Testing
   }()
 
   private static let pieces: [[UInt8]] = [
-    "null", "true", "false", "0", "-1", "1e400", "[]", "{}", "\"\"", "\"a\"", "\"id\":", "\"choices\":[", "\"segments\":[",
-    "\"nextSegmentId\":\"b\",", ",", ":", "[", "]", "{", "}", "\"", "\\", "\\u0061", "\\ud83d\\udc09", "\n", " ", "é", "中",
+    "null", "true", "false", "0", "-1", "1e400", "[]", "{}", "\"\"", "\"a\"", "\"id\":", "\"choices\":[",
+    "\"segments\":[",
+    "\"nextSegmentId\":\"b\",", ",", ":", "[", "]", "{", "}", "\"", "\\", "\\u0061", "\\ud83d\\udc09", "\n",
+    " ", "é", "中",
     "::", "\"isEnding\":true,", "\"text\":\"\",", "[[[[", "{\"id\":1}",
   ].map { Array($0.utf8) }
 
@@ -56,7 +59,9 @@ import Testing
     }
     guard let (one, other) = range else { return }
     let isPiece = random.once(in: 2)
-    let values = ["null", "true", "7", "\"\"", "\"b\"", "[]", "{}", "\"a/~\"", "[null]", "1.5"].map { Array($0.utf8) }
+    let values = ["null", "true", "7", "\"\"", "\"b\"", "[]", "{}", "\"a/~\"", "[null]", "1.5"].map {
+      Array($0.utf8)
+    }
     text.replaceSubrange(one, with: isPiece ? random.pick(values) : Array(text[other]))
   }
 
@@ -66,10 +71,13 @@ import Testing
     for component in pointer.split(separator: "/").map(String.init) {
       switch tape[index].kind {
       case .object:
-        guard let child = tape.children(of: index).first(where: { tape.text($0 - 1) == component }) else { return nil }
+        guard let child = tape.children(of: index).first(where: { tape.text($0 - 1) == component }) else {
+          return nil
+        }
         index = child
       case .array:
-        guard let number = Int(component), let child = tape.children(of: index).dropFirst(number).first(where: { _ in true })
+        guard let number = Int(component),
+          let child = tape.children(of: index).dropFirst(number).first(where: { _ in true })
         else { return nil }
         index = child
       default: return nil

@@ -62,8 +62,10 @@ import Testing
     try check(Plan(size: 1_000, faults: 40, layout: layout, seed: 7))
   }
 
-  @Test("A hundred thousand segments") func hundredThousand() throws {
-    try check(Plan(size: 100_000, faults: 300, layout: .wild, seed: 8))
+  @Test("A hundred thousand segments and more", arguments: [100_000, 200_000]) func hundredThousand(
+    _ size: Int
+  ) throws {
+    try check(Plan(size: size, faults: 300, layout: size > 100_000 ? .oneLine : .wild, seed: 8))
   }
 
   @Test("Every code that a check of JSON can give is planted") func codes() {

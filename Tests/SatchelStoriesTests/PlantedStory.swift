@@ -126,7 +126,9 @@ struct PlantedStory {
     }
   }
 
-  private mutating func choice(_ target: String, id: String? = nil, text: String? = nil) -> [String: PlantedNode] {
+  private mutating func choice(_ target: String, id: String? = nil, text: String? = nil) -> [String:
+    PlantedNode]
+  {
     choiceNumber += 1
     return [
       "id": .text(id ?? "c\(choiceNumber)"), "text": .text(text ?? "Go \(choiceNumber)"),

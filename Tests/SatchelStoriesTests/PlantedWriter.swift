@@ -65,7 +65,8 @@ struct PlantedWriter {
   /// A member that no rule is about, whatever it holds; also one that is known elsewhere.
   private mutating func unknown() -> (key: String, value: PlantedNode) {
     let values: [PlantedNode] = [
-      .raw("null"), .raw("-1.5e3"), .text("no words in id, \\ and \""), .array([.raw("1"), .array([]), .text("")]),
+      .raw("null"), .raw("-1.5e3"), .text("no words in id, \\ and \""),
+      .array([.raw("1"), .array([]), .text("")]),
       .object([("id", .raw("7")), ("segments", .array([.raw("null")])), ("text", .text(""))]),
     ]
     let keys = ["note", "Id", "ID", "segment", "next_segment_id", "", "x\u{1F409}", "iſEnding", "position"]

@@ -8,19 +8,25 @@ private typealias Small = RulesStory
 
 @Suite("Reading a story's text") struct ReadingTests {
   /// Spellings of every kind of value.
-  static let values = ["\"x\"", "5", "-0.5", "5.0", "1e2", "true", "false", "null", "[]", "[\"x\"]", "{}", "{\"id\":[{}]}"]
+  static let values = [
+    "\"x\"", "5", "-0.5", "5.0", "1e2", "true", "false", "null", "[]", "[\"x\"]", "{}", "{\"id\":[{}]}",
+  ]
 
   private func isText(_ value: String) -> Bool { value.hasPrefix("\"") }
   private func isFlag(_ value: String) -> Bool { value == "true" || value == "false" }
 
-  @Test("Every type for every text of the story", arguments: [
-    "id", "title", "author", "synopsis", "coverImageName", "ageRange", "originalSource", "culturalOrigin",
-  ]) func texts(_ key: String) throws {
+  @Test(
+    "Every type for every text of the story",
+    arguments: [
+      "id", "title", "author", "synopsis", "coverImageName", "ageRange", "originalSource", "culturalOrigin",
+    ]) func texts(_ key: String) throws
+  {
     for value in Self.values {
       let isOptional = key == "originalSource" || key == "culturalOrigin"
       let isRight = isText(value) || (isOptional && value == "null")
       let malformed = key == "ageRange" && isRight ? ["malformed-age-range /ageRange"] : []
-      #expect(try Small.with(key, value).findings() == (isRight ? malformed : ["wrong-type /\(key)"]), "\(value)")
+      #expect(
+        try Small.with(key, value).findings() == (isRight ? malformed : ["wrong-type /\(key)"]), "\(value)")
     }
   }
 
@@ -28,8 +34,12 @@ private typealias Small = RulesStory
     for value in Self.values {
       let minutes = try Small.with("estimatedReadingMinutes", value).findings()
       // Five minutes for four words are far off.
-      #expect(minutes == [value == "5" ? "reading-time /estimatedReadingMinutes" : "wrong-type /estimatedReadingMinutes"])
-      #expect(try Small.with("isPurchased", value).findings() == (isFlag(value) ? [] : ["wrong-type /isPurchased"]))
+      #expect(
+        minutes == [
+          value == "5" ? "reading-time /estimatedReadingMinutes" : "wrong-type /estimatedReadingMinutes"
+        ])
+      #expect(
+        try Small.with("isPurchased", value).findings() == (isFlag(value) ? [] : ["wrong-type /isPurchased"]))
       #expect(try Small.with("tags", value).findings() == (value.hasPrefix("[") ? [] : ["wrong-type /tags"]))
       guard value != "[\"x\"]" else { continue }
       var story = RulesStory()
@@ -55,10 +65,16 @@ private typealias Small = RulesStory
   @Test("Every type for every field of a segment") func segmentFields() throws {
     for value in Self.values {
       func findings(_ key: String) throws -> [String] {
-        let fields = [("id", "\"b\""), ("text", "\"x\""), ("isAuthenticPath", "true"), ("choices", "[]"), ("isEnding", "true")]
+        let fields = [
+          ("id", "\"b\""), ("text", "\"x\""), ("isAuthenticPath", "true"), ("choices", "[]"),
+          ("isEnding", "true"),
+        ]
         let members = fields.map { "\"\($0)\":\($0 == key ? value : $1)" }.joined(separator: ",")
-        let choices = ["b", "x"].filter { $0 == "b" || key == "id" && isText(value) }.map { Small.choice($0, to: $0) }
-        return try Small.of(Small.segment("a", choices: choices), Small.ending("x"), "{\(members)}").findings()
+        let choices = ["b", "x"].filter { $0 == "b" || key == "id" && isText(value) }.map {
+          Small.choice($0, to: $0)
+        }
+        return try Small.of(Small.segment("a", choices: choices), Small.ending("x"), "{\(members)}")
+          .findings()
           .filter { $0.hasSuffix("/\(key)") && $0.hasPrefix("wrong-type /segments/2") }
       }
       #expect(try findings("id").isEmpty == isText(value), "\(value)")
@@ -91,15 +107,20 @@ private typealias Small = RulesStory
     story.segments = nil
     #expect(try story.findings() == ["no-segments "])
     #expect(try StoryReport.check("{}".utf8).findings.count == 10)
-    let bare = Small.of(Small.segment("a", choices: ["{}", Small.choice("1", to: "b")]), Small.ending("b"), "{}")
+    let bare = Small.of(
+      Small.segment("a", choices: ["{}", Small.choice("1", to: "b")]), Small.ending("b"), "{}")
     let report = try StoryReport.check(bare.json).findings
-    #expect(report.map(\.pointer) == Array(repeating: "/segments/0/choices/0", count: 3) + Array(repeating: "/segments/2", count: 4))
+    #expect(
+      report.map(\.pointer) == Array(repeating: "/segments/0/choices/0", count: 3)
+        + Array(repeating: "/segments/2", count: 4))
     #expect(report.allSatisfy { $0.code == .missingField })
-    #expect(report.map(\.message) == [
-      "choice 0 of segment \"a\" has no \"id\"", "choice 0 of segment \"a\" has no \"text\"",
-      "choice 0 of segment \"a\" has no \"nextSegmentId\"", "segment 2 has no \"id\"", "segment 2 has no \"text\"",
-      "segment 2 has no \"choices\"", "segment 2 has no \"isAuthenticPath\"",
-    ])
+    #expect(
+      report.map(\.message) == [
+        "choice 0 of segment \"a\" has no \"id\"", "choice 0 of segment \"a\" has no \"text\"",
+        "choice 0 of segment \"a\" has no \"nextSegmentId\"", "segment 2 has no \"id\"",
+        "segment 2 has no \"text\"",
+        "segment 2 has no \"choices\"", "segment 2 has no \"isAuthenticPath\"",
+      ])
   }
 
   static let refusals: [(String, [UInt8], line: Int, column: Int)] = {
@@ -112,7 +133,10 @@ private typealias Small = RulesStory
       ("a byte-order mark", [0xEF, 0xBB, 0xBF] + sound, 1, 1), ("half of it", Array(sound.prefix(16)), 2, 6),
       ("something behind", sound + Array("\n  x".utf8), 12, 3), ("two of them", sound + sound, 11, 80),
       ("bad UTF-8", Array("{\"id\":\"".utf8) + [0xFF] + Array("\"}".utf8), 1, 8),
-      ("bad UTF-8 that nobody looks at", Array("{\n\"x\":[\"".utf8) + [0xED, 0xA0, 0x80] + Array("\"]}".utf8), 2, 7),
+      (
+        "bad UTF-8 that nobody looks at",
+        Array("{\n\"x\":[\"".utf8) + [0xED, 0xA0, 0x80] + Array("\"]}".utf8), 2, 7
+      ),
       ("a lone surrogate", Array("{\"id\":\"\\ud800\"}".utf8), 1, 8),
       ("a key twice", Array("{\"id\":\"a\",\n \"id\":\"b\"}".utf8), 2, 2),
       ("a key twice, once with an escape", Array("{\"\\u0069d\":\"a\",\n \"id\":\"b\"}".utf8), 2, 2),
@@ -120,11 +144,14 @@ private typealias Small = RulesStory
       ("a key twice in a segment", Array("{\"segments\":[{\"text\":\"\",\"text\":\"\"}]}".utf8), 1, 25),
       ("a key twice in a choice", Array("{\"segments\":[{\"choices\":[{\"id\":1,\"id\":1}]}]}".utf8), 1, 34),
       ("a key twice where nobody looks", Array("{\"x\":{\"a\":1,\"a\":1}}".utf8), 1, 13),
-      ("a NUL in a key", Array("{\"\\u0000\":1}".utf8), 1, 2), ("too deep", Array("{\"x\":\(deep)}".utf8), 1, 517),
+      ("a NUL in a key", Array("{\"\\u0000\":1}".utf8), 1, 2),
+      ("too deep", Array("{\"x\":\(deep)}".utf8), 1, 517),
       ("too deep in a segment", Array("{\"segments\":[{\"x\":\(deep)}]}".utf8), 1, 528),
-      ("a comma too many", Array("{\"id\":\"a\",}".utf8), 1, 11), ("a comma too few", Array("{\"tags\":[\"a\" \"b\"]}".utf8), 1, 14),
+      ("a comma too many", Array("{\"id\":\"a\",}".utf8), 1, 11),
+      ("a comma too few", Array("{\"tags\":[\"a\" \"b\"]}".utf8), 1, 14),
       ("a comma before the end of segments", Array("{\"segments\":[{},]}".utf8), 1, 17),
-      ("no colon", Array("{\"id\" \"a\"}".utf8), 1, 7), ("a line break in a text", Array("{\"id\":\"a\nb\"}".utf8), 1, 9),
+      ("no colon", Array("{\"id\" \"a\"}".utf8), 1, 7),
+      ("a line break in a text", Array("{\"id\":\"a\nb\"}".utf8), 1, 9),
       ("a huge number", Array("{\"estimatedReadingMinutes\":9223372036854775808}".utf8), 1, 28),
       ("a leading zero", Array("{\"x\":012}".utf8), 1, 6),
     ]
@@ -162,7 +189,9 @@ private typealias Small = RulesStory
 
   @Test("What is read is what stands there") func values() throws {
     var story = RulesStory.of(
-      Small.segment("a\\u00e9", choices: [Small.choice("1\\/", to: "b", text: "Go \\\"on\\\"\\ud83d\\udc09")]), Small.ending("b"))
+      Small.segment(
+        "a\\u00e9", choices: [Small.choice("1\\/", to: "b", text: "Go \\\"on\\\"\\ud83d\\udc09")]),
+      Small.ending("b"))
     story["title"] = "\"Gr\\u00f6\\u00dfe\\n\""
     story["tags"] = "[\"\", \"\\u0061\", \"b\"]"
     story["originalSource"] = "null"
@@ -173,7 +202,9 @@ private typealias Small = RulesStory
     #expect(start.id == "aé" && !start.isEnding && start.isAuthenticPath)
     #expect(start.choices == [StorySegment.Choice(id: "1/", text: "Go \"on\"🐉", nextSegmentID: "b")])
     #expect(read.segment("aé") == start && read.segment("b")?.isEnding == true)
-    #expect(read.segment("") == nil && read.segment("a") == nil && read.segment(at: 2) == nil && read.segment(at: -1) == nil)
+    #expect(
+      read.segment("") == nil && read.segment("a") == nil && read.segment(at: 2) == nil
+        && read.segment(at: -1) == nil)
     #expect(read.text == story.json && read.byteCount == story.json.count)
   }
 }

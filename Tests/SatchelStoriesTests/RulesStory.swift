@@ -4,7 +4,8 @@ import SatchelStories
 struct RulesStory {
   /// Members of the story by key, as they stand in the file; nil leaves one out.
   var header: [(key: String, value: String?)] = [
-    ("id", "\"t\""), ("title", "\"T\""), ("author", "\"A\""), ("synopsis", "\"S\""), ("coverImageName", "\"c\""),
+    ("id", "\"t\""), ("title", "\"T\""), ("author", "\"A\""), ("synopsis", "\"S\""),
+    ("coverImageName", "\"c\""),
     ("estimatedReadingMinutes", "1"), ("ageRange", "\"5-8\""), ("tags", "[\"x\"]"), ("isPurchased", "false"),
   ]
   var segments: String? = RulesStory.segments([RulesStory.segment("a", to: "b"), RulesStory.ending("b")])
@@ -15,7 +16,8 @@ struct RulesStory {
     segment(id, choices: targets.enumerated().map { choice("\(id)-\($0)", to: $1) }, more: more)
   }
 
-  static func segment(_ id: String, isAuthentic: Bool = true, choices: [String], more: String = "") -> String {
+  static func segment(_ id: String, isAuthentic: Bool = true, choices: [String], more: String = "") -> String
+  {
     """
     {"id":"\(id)","text":"At \(id).","isAuthenticPath":\(isAuthentic)\(more),\
     "choices":[\(choices.joined(separator: ","))]}

@@ -13,14 +13,16 @@ import Testing
   }
 
   static let examples: [(String, Int)] = [
-    ("", 0), (" ", 0), ("one", 1), ("one two", 2), ("  one  two  ", 2), ("one-two", 1), ("it's", 1), ("1,000 . !", 3),
+    ("", 0), (" ", 0), ("one", 1), ("one two", 2), ("  one  two  ", 2), ("one-two", 1), ("it's", 1),
+    ("1,000 . !", 3),
     ("one\\ntwo", 2), ("one\\ttwo\\rthree\\fx\\by", 5), ("\\n\\r\\t", 0), ("a\\\"b", 1), ("\\\"a\\\" b", 2),
     ("a\\\\nb", 1), ("a\\\\ b", 2), ("a\\/b", 1), ("\\\\", 1),
     // However a character is spelled, it is the same character.
     ("a\\u0020b", 2), ("a\\u000Ab\\u00a0c", 3), ("\\u0020", 0), ("\\u3000\\u00A0", 0), ("\\u0061\\u0062", 1),
     ("\\u4e2d\\u6587", 2), ("\\ud842\\udfb7\\u8001", 2), ("\\ud83d\\udc09", 1), ("caf\\u00e9 au lait", 3),
     // No-break and other spaces of typography.
-    ("a\u{A0}b", 2), ("10\u{202F}000", 2), ("a\u{2003}b\u{2009}c\u{205F}d\u{1680}e\u{85}f", 6), ("\u{200B}", 0),
+    ("a\u{A0}b", 2), ("10\u{202F}000", 2), ("a\u{2003}b\u{2009}c\u{205F}d\u{1680}e\u{85}f", 6),
+    ("\u{200B}", 0),
     ("a\u{2028}b\u{2029}c", 3), ("\u{3000}", 0),
     // Every ideograph and kana is a word; their punctuation is none.
     ("中文", 2), ("你好，世界！", 4), ("你好。世界", 4), ("さくら", 3), ("スキー", 3), ("人々", 2), ("ｽｷｰ", 3), ("「中」", 1),
@@ -109,7 +111,8 @@ import Testing
         default: spelled.unicodeScalars.append(Unicode.Scalar(UInt8(unit)))
         }
       }
-      #expect(spelled.withUTF8 { WordCount.count(UnsafeRawBufferPointer($0), isEscaped: true) } == words, "\(text)")
+      #expect(
+        spelled.withUTF8 { WordCount.count(UnsafeRawBufferPointer($0), isEscaped: true) } == words, "\(text)")
     }
   }
 }

@@ -11,8 +11,11 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let story = try Story(bytes)
     if let tape, isObject { compare(story.check(), tape) }
     if (story.pathCount == .unbounded) != (story.exactPathCount == nil) { fatalError("counted in two ways") }
-    if let first = story.start, story.segment(first.id) == nil, !first.id.isEmpty { fatalError("no first segment") }
-    guard case let checked = story.check().json, try JSONValue(parsing: checked.serialized()) == checked else {
+    if let first = story.start, story.segment(first.id) == nil, !first.id.isEmpty {
+      fatalError("no first segment")
+    }
+    guard case let checked = story.check().json, try JSONValue(parsing: checked.serialized()) == checked
+    else {
       fatalError("a report that cannot be read again")
     }
   } catch let error as SatchelError {

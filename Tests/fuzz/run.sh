@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes what takes bytes from outside, with libFuzzer and the address sanitizer.
 #
-#   FUZZ_SECONDS=600 Tests/fuzz/run.sh [FuzzJSON FuzzEdit FuzzCatalogue]
+#   FUZZ_SECONDS=600 Tests/fuzz/run.sh [FuzzJSON FuzzEdit FuzzCatalogue FuzzStories]
 #
 # A finding stops the run; its input stays in .build-fuzz/findings.
 set -euo pipefail
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 seconds=${FUZZ_SECONDS:-20}
 out=.build-fuzz
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(FuzzJSON FuzzEdit FuzzCatalogue)
+[ ${#targets[@]} -gt 0 ] || targets=(FuzzJSON FuzzEdit FuzzCatalogue FuzzStories)
 
 # Not by the package manager: the library's own modules must be instrumented too, and a fuzzer has no main.
 flags=(-swift-version 6 -package-name satchel -parse-as-library -g -O -wmo -sanitize=address,fuzzer -I "$out")
@@ -27,7 +27,7 @@ build() { # module, sources
 
 mkdir -p "$out/findings"
 objects=()
-for module in SatchelJSON SatchelStorage SatchelCatalogue Satchel; do
+for module in SatchelJSON SatchelStorage SatchelCatalogue SatchelStories Satchel; do
   mapfile -t sources < <(find "Sources/$module" -name '*.swift' | sort)
   build "$module" "${sources[@]}"
   objects+=("$out/$module.o")

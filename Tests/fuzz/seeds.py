@@ -54,11 +54,20 @@ def sections() -> Iterator[str]:
     yield json.dumps({"section": "s", "content": {"x": {"_storage": {"entity_id": 1}}}})
 
 
+def stories() -> Iterator[str]:
+    for case in json.loads((FIXTURES / "vectors" / "stories.json").read_text())["cases"]:
+        yield json.dumps(case["story"], ensure_ascii=False)
+        yield json.dumps(case["story"], indent=1)
+    yield ":: StoryData\n" + json.dumps({"ifid": "D674C58C-DEFA-4F70-B7A2-27742230C0FC", "start": "A"})
+    yield ":: A [authentic]\nTo [[B]], [[by road->B]] or [[B<-by sea]].\n\n:: B [ending]\nThe end.\n"
+    yield ":: A\n<<if $x>>[[B|C]]<<goto $y>><</if>> (link-goto: \"x\", \"C\")\n\n:: C \\[x\\] {\"position\":\"1,2\"}\n"
+
+
 def main() -> None:
     target, folder = sys.argv[1], Path(sys.argv[2])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    seeds = {"FuzzJSON": texts, "FuzzEdit": edits, "FuzzCatalogue": sections}[target]
+    seeds = {"FuzzJSON": texts, "FuzzEdit": edits, "FuzzCatalogue": sections, "FuzzStories": stories}[target]
     for number, text in enumerate(dict.fromkeys(seeds())):
         (folder / f"{number:04}").write_text(text)
 

@@ -4,7 +4,9 @@
 /// slips are found by comparing with every id, as long as that is affordable.
 struct NearestID {
   /// Cells of tables of distances that may be filled.
-  private static let affordableCells = 2_000_000_000
+  private static let affordableCells = 400_000_000
+  /// Pairs of a missing id and another that cost less to compare than a table to look up in.
+  private static let fewPairs = 1_000_000
   /// Bytes of missing ids that are looked up: it takes some 40 bytes of memory for each.
   private static let affordableBytes = 4_000_000
   /// Of missing ids; shorter ones are near to anything, and longer ones no slips.
@@ -24,11 +26,15 @@ struct NearestID {
   /// - Parameter missing: different ones, the most important first
   static func segments(for missing: some Sequence<[UInt8]>, in analysis: StoryAnalysis) -> [[UInt8]: Int] {
     var bytes = 0
-    let affordable = missing.filter { lengths.contains($0.count) }.prefix {
-      bytes += $0.count
-      return bytes <= affordableBytes
+    let affordable = Array(
+      missing.filter { lengths.contains($0.count) }.prefix {
+        bytes += $0.count
+        return bytes <= affordableBytes
+      })
+    guard affordable.count > fewPairs / max(1, analysis.table.segments.count) else {
+      return compare(affordable, in: analysis)
     }
-    var found = lookUp(Array(affordable), in: analysis)
+    var found = lookUp(affordable, in: analysis)
     let rest = affordable.filter { slips($0) > 1 && found[$0] == nil }
     let cells = rest.reduce(0) { $0 + $1.count }
       .multipliedReportingOverflow(by: analysis.table.segments.reduce(0) { $0 + Int($1.id.count) })
@@ -53,16 +59,19 @@ struct NearestID {
   }
 
   private mutating func compared() -> [[UInt8]: Int] {
-    let signatures = ContiguousArray(analysis.table.segments.indices.map { Self.signature(id($0)) })
+    guard !missing.isEmpty else { return [:] }
+    let ids = ContiguousArray(
+      analysis.table.segments.indices.map { (signature: Self.signature(id($0)), count: id($0).count) })
     var result: [[UInt8]: Int] = [:]
     for text in missing {
       let signature = text.withUnsafeBytes { Self.signature($0) }
       var bound = Self.slips(text) + 1
-      for (segment, other) in signatures.enumerated() {
-        // A slip changes at most two kinds of bytes.
-        guard (signature ^ other).nonzeroBitCount <= 2 * (bound - 1) else { continue }
-        let bytes = id(segment)
-        guard !bytes.isEmpty, let found = distance.between(text, bytes, below: bound) else { continue }
+      for (segment, other) in ids.enumerated() {
+        // A slip changes the length by at most one, and at most two kinds of bytes.
+        guard other.count > 0, abs(other.count - text.count) < bound,
+          (signature ^ other.signature).nonzeroBitCount <= 2 * (bound - 1),
+          let found = distance.between(text, id(segment), below: bound)
+        else { continue }
         bound = found
         result[text] = segment
         if found <= 1 { break }

@@ -216,28 +216,57 @@ struct StoryReader {
   @inline(__always)
   private mutating func nextKey(_ keys: inout Keys) throws(JSONError) -> Bool {
     guard try next("}", isFirst: &keys.isFirst) else { return false }
-    guard isNext("\"") else { throw unexpected }
-    let start = scanner.position + 1
-    let isEscaped = try scanner.string()
-    let slice = JSONSlice(start, scanner.position - 1)
+    if let field = knownKey(), !keys.known.contains(StoryFields(field)) {
+      keys.field = field
+      keys.known.insert(StoryFields(field))
+    } else {
+      try anyKey(&keys)
+    }
     skipSpace()
     guard isNext(":") else { throw unexpected }
     scanner.position += 1
     skipSpace()
-    keys.field = isEscaped ? nil : Self.field(bytes(slice), in: place)
-    if let field = keys.field, !keys.known.contains(StoryFields(field)) {
-      keys.known.insert(StoryFields(field))
-    } else {
-      try register(slice, isEscaped, &keys)
-    }
     return true
   }
 
-  /// A key that is not known, or is spelled with escapes, or is there already.
-  private func register(_ slice: JSONSlice, _ isEscaped: Bool, _ keys: inout Keys) throws(JSONError) {
-    guard isEscaped || keys.field == nil else { throw unexpected }
+  /// Steps over a key of a segment or choice that is spelled as everyone does.
+  @inline(__always)
+  private mutating func knownKey() -> StoryField? {
+    switch place {
+    case .choice:
+      if isNext(literal: "\"id\"") { return .id }
+      if isNext(literal: "\"text\"") { return .text }
+      if isNext(literal: "\"nextSegmentId\"") { return .nextSegmentId }
+    case .segment:
+      if isNext(literal: "\"id\"") { return .id }
+      if isNext(literal: "\"text\"") { return .text }
+      if isNext(literal: "\"choices\"") { return .choices }
+      if isNext(literal: "\"isAuthenticPath\"") { return .isAuthenticPath }
+      if isNext(literal: "\"isEnding\"") { return .isEnding }
+    default: break
+    }
+    return nil
+  }
+
+  /// Steps over a literal, if it is next. Its length is known, so that comparing is a word or two.
+  @inline(__always)
+  private mutating func isNext(literal: StaticString) -> Bool {
+    let count = literal.utf8CodeUnitCount
+    guard scanner.position + count <= source.count,
+      memcmp(base + scanner.position, literal.utf8Start, count) == 0
+    else { return false }
+    scanner.position += count
+    return true
+  }
+
+  /// Steps over a key, whatever it is.
+  private mutating func anyKey(_ keys: inout Keys) throws(JSONError) {
+    guard isNext("\"") else { throw unexpected }
+    let start = scanner.position + 1
+    let isEscaped = try scanner.string()
+    let slice = JSONSlice(start, scanner.position - 1)
     let key = isEscaped ? Array(JSONEscape.resolved(bytes(slice)).utf8) : Array(bytes(slice))
-    if isEscaped { keys.field = key.withUnsafeBytes { Self.field($0, in: place) } }
+    keys.field = field(key)
     if let field = keys.field {
       guard !keys.known.contains(StoryFields(field)) else { throw unexpected }
       keys.known.insert(StoryFields(field))
@@ -280,6 +309,8 @@ struct StoryReader {
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       let kind = try scanner.number()
       return Value(kind: kind, slice: JSONSlice(start, scanner.position))
+    case UInt8(ascii: "t") where isNext(literal: "true"), UInt8(ascii: "f") where isNext(literal: "false"):
+      return Value(kind: .bool, slice: JSONSlice(start, scanner.position))
     case let byte:
       try scanner.skipValue(level: level)
       let kind: JSONKind =
@@ -302,21 +333,14 @@ struct StoryReader {
   }
 
   /// The field of the innermost object that a key names.
-  @inline(__always)
-  private static func field(_ key: UnsafeRawBufferPointer, in place: Place) -> StoryField? {
-    guard let base = key.baseAddress else { return nil }
-    // The comparisons are written out, so that each becomes one or two machine words.
-    @inline(__always)
-    func isSpelled(_ name: StaticString) -> Bool { memcmp(base, name.utf8Start, name.utf8CodeUnitCount) == 0 }
-    switch (place, key.count) {
-    case (.segment, 2), (.choice, 2): return isSpelled("id") ? .id : nil
-    case (.segment, 4), (.choice, 4): return isSpelled("text") ? .text : nil
-    case (.choice, 13): return isSpelled("nextSegmentId") ? .nextSegmentId : nil
-    case (.segment, 7): return isSpelled("choices") ? .choices : nil
-    case (.segment, 8): return isSpelled("isEnding") ? .isEnding : nil
-    case (.segment, 15): return isSpelled("isAuthenticPath") ? .isAuthenticPath : nil
-    case (.story, _): return StoryField.ofStory.first { $0.isSpelled(key) }
-    default: return nil
-    }
+  private func field(_ key: [UInt8]) -> StoryField? {
+    let fields =
+      switch place {
+      case .story: StoryField.ofStory
+      case .segment: StoryField.ofSegment
+      case .choice: StoryField.ofChoice
+      default: [StoryField]()
+      }
+    return key.withUnsafeBytes { key in fields.first { $0.isSpelled(key) } }
   }
 }

