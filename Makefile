@@ -35,6 +35,9 @@ SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
 # Keeps a runner's output for the closing summary, and its exit status.
 log = mkdir -p $(LOGS) && { $(2); } 2>&1 | tee $(LOGS)/$(1).log
 
+# A command of `satchel story`, and what it says.
+show = printf '\n$$ satchel story %s\n' '$(1)'; $(BUILD)/release/satchel-cli story $(1)
+
 ##@ Start here
 
 .PHONY: help
@@ -44,8 +47,13 @@ help: ## This list
 	  /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: setup lib ## Build, and walk through the travel guide in C, Python and Swift
+demo: setup lib tool ## Build, and walk through a travel guide and a shelf of stories in C, Python and Swift
 	@Tests/examples/run.sh --show
+	@printf '\n---- The tool: satchel story ----\n'
+	@$(call show,lint --strict Examples/Stories)
+	@$(call show,stats Examples/Stories)
+	@$(call show,report Examples/Stories -o $(BUILD)/stories.html)
+	@echo "The page is at $(BUILD)/stories.html: open it in a browser."
 
 .PHONY: test
 test: setup-tests ## Every test, after installing what is missing
@@ -137,6 +145,10 @@ lint: setup-tests ## Formatting of Swift and Python, and Python's types
 .PHONY: bench
 bench: setup-tests lib ## Measure against other libraries and the limits of the machine
 	Benchmarks/run
+
+.PHONY: fuzz
+fuzz: setup ## Fuzz what takes bytes from outside: 60 seconds a target, or FUZZ_SECONDS=…
+	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) Tests/fuzz/run.sh
 
 .PHONY: setup-tests
 setup-tests: setup $(VENV)/requirements-dev.txt ## Install what testing needs besides (Debian packages, .venv)

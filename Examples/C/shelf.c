@@ -45,7 +45,7 @@ static void show_shelf(satchel_stories *library) {
     json_array_foreach(stories, index, story) {
         char ways[12] = "unbounded";
         if (number(story, "path_count") >= 0) snprintf(ways, sizeof ways, "%d", number(story, "path_count"));
-        printf("  %-5s %-18s %9s ways  %s\n", string(story, "age_range"), string(story, "cultural_origin"),
+        printf("  %-5s %-19s %9s ways  %s\n", string(story, "age_range"), string(story, "cultural_origin"),
                ways, string(story, "title"));
     }
     json_decref(listing);
@@ -95,31 +95,32 @@ static void read_tale(satchel_stories *library) {
     json_decref(segment);
 }
 
-/** A copy of a story's text, with something else of the same length in place of some words. */
-static char *replaced(satchel_buffer original, const char *words, const char *others) {
-    char *copy = strcpy(malloc(original.size + 1), original.data);
-    for (char *at = copy; (at = strstr(at, words));) memcpy(at, others, strlen(others));
-    return copy;
+/** The tale's text, with something else of the same length in place of some words. */
+static satchel_buffer tale_with(satchel_stories *library, const char *words, const char *others) {
+    satchel_buffer story;
+    must(satchel_stories_story(library, text(tale), false, &story));
+    for (char *at = story.data; (at = strstr(at, words)); at++) memcpy(at, others, strlen(others));
+    return story;
 }
 
 /** An author misspells where a choice leads. The report has a line a finding, as compilers write. */
-static void check_slip(satchel_buffer original) {
-    char *slip = replaced(original, "nextSegmentId\": \"the-crane\"", "nextSegmentId\": \"the-crnae\"");
+static void check_slip(satchel_stories *library) {
+    satchel_buffer slip = tale_with(library, "Id\": \"the-crane\"", "Id\": \"the-crnae\"");
     satchel_story_check_options options = SATCHEL_STORY_CHECK_OPTIONS_INIT;
     options.form = SATCHEL_REPORT_TEXT;
     options.name = text("slip.json");
     satchel_buffer report;
-    must(satchel_story_check(text(slip), &options, &report));
+    must(satchel_story_check(text(slip.data), &options, &report));
     printf("\nA slip of the pen:\n%s", report.data);
     satchel_buffer_free(&report);
-    free(slip);
+    satchel_buffer_free(&slip);
 }
 
 /** Readers are in the middle of a story when a new version comes. */
-static void show_rename(satchel_buffer original) {
-    char *newer = replaced(original, "\"the-return\"", "\"homecoming\"");
-    satchel_buffer buffer;
-    must(satchel_story_diff((satchel_bytes){original.data, original.size}, text(newer), &buffer));
+static void show_rename(satchel_stories *library) {
+    satchel_buffer old = tale_with(library, "\"the-return\"", "\"the-return\""), buffer;
+    satchel_buffer newer = tale_with(library, "\"the-return\"", "\"homecoming\"");
+    must(satchel_story_diff(text(old.data), text(newer.data), &buffer));
     json_t *changes = answer(&buffer), *position;
     puts("\nA segment gets another name. What breaks for its readers?");
     size_t index;
@@ -128,7 +129,8 @@ static void show_rename(satchel_buffer original) {
                string(position, "suggestion"));
     }
     json_decref(changes);
-    free(newer);
+    satchel_buffer_free(&old);
+    satchel_buffer_free(&newer);
 }
 
 /** Ways are counted, never listed; the number is exact whatever its size. */
@@ -163,13 +165,10 @@ int main(int count, char **arguments) {
     must(satchel_stories_mark_purchased(library, text(tale), true));
     select_titles(library, "\nBought:", "{\"purchased\": true}");
 
-    satchel_buffer original;
-    must(satchel_stories_story(library, text(tale), false, &original));
+    check_slip(library);
+    show_rename(library);
+    count_ways(100);
     satchel_stories_free(library);
     must(satchel_store_close(store));
-    check_slip(original);
-    show_rename(original);
-    count_ways(100);
-    satchel_buffer_free(&original);
     return remove(path);
 }

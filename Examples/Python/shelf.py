@@ -24,7 +24,7 @@ def show_shelf(library: satchel.StoryLibrary) -> None:
     print(f"On the shelf: {len(listing)} stories, {len(listing.problems)} files that are none.")
     for story in listing:
         culture = story.cultural_origin or ""
-        print(f"  {story.age_range:<5} {culture:<18} {ways(story.path_count):>9} ways  {story.title}")
+        print(f"  {story.age_range:<5} {culture:<19} {ways(story.path_count):>9} ways  {story.title}")
 
 
 def search(library: satchel.StoryLibrary, text: str) -> None:
@@ -57,7 +57,7 @@ def buy(library: satchel.StoryLibrary) -> None:
 
 def check_slip(text: bytes) -> None:
     """An author misspells where a choice leads. The report has a line a finding, as compilers write."""
-    slip = text.replace(b'nextSegmentId": "the-crane"', b'nextSegmentId": "the-crnae"')
+    slip = text.replace(b'Id": "the-crane"', b'Id": "the-crnae"')
     print(f"\nA slip of the pen:\n{stories.check(slip, name='slip.json').text()}", end="")
 
 

@@ -83,7 +83,7 @@ struct PlantedStory {
       ("isAuthenticPath", .raw(segment.isAuthentic ? "true" : "false")), ("choices", .array(segment.choices)),
     ]
     if segment.isEnding { members.append(("isEnding", .raw("true"))) }
-    for (key, value) in segment.replaced {
+    for (key, value) in segment.replaced.sorted(by: { $0.key < $1.key }) {
       members.removeAll { $0.key == key }
       if let value { members.append((key, value)) }
     }

@@ -1,48 +1,61 @@
 #!/usr/bin/env bash
-# Builds and runs the travel guides in C, Python and Swift, and looks at what they say.
+# Builds and runs the examples in C, Python and Swift, and looks at what they say: the travel guide measures, and
+# so says something else each time; the shelf of stories says the same in every language, as in shelf.txt.
 # With --show (`make demo`) a person sees their output, and nothing is counted.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
 root=$PWD
+library=$root/.build-lib/release
 places=$root/Tests/Fixtures/places.jsonl
+stories=$root/Examples/Stories
+expected=$root/Tests/examples/shelf.txt
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 show=${1:-}
 passed=0
 failed=0
 
-guide_c() {
+# Each takes the name of an example and its argument.
+run_c() {
   gcc -std=c99 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -O2 -I"$root/Include" \
-    "$root/Examples/C/guide.c" -o "$folder/guide" -L"$root/.build-lib/release" \
-    -Wl,-rpath,"$root/.build-lib/release" -lsatchel -ljansson && "$folder/guide" "$places"
+    "$root/Examples/C/$1.c" -o "$folder/$1" -L"$library" -Wl,-rpath,"$library" -lsatchel -ljansson \
+    && "$folder/$1" "$2"
 }
 
-guide_python() {
-  SATCHEL_LIBRARY=$root/.build-lib/release/libsatchel.so PYTHONPATH=$root/Bindings/Python PYTHONDONTWRITEBYTECODE=1 \
-    python3 "$root/Examples/Python/guide.py" "$places"
+run_python() {
+  SATCHEL_LIBRARY=$library/libsatchel.so PYTHONPATH=$root/Bindings/Python PYTHONDONTWRITEBYTECODE=1 \
+    python3 "$root/Examples/Python/$1.py" "$2"
 }
 
-guide_swift() {
-  swift build --quiet --package-path "$root/Examples/Swift" --scratch-path "$root/.build-example" \
-    && "$root/.build-example/debug/guide" "$places"
+run_swift() {
+  swift build --quiet --package-path "$root/Examples/Swift" --scratch-path "$root/.build-example" --product "$1" \
+    && "$root/.build-example/debug/$1" "$2"
 }
 
-# Each guide runs in a folder of its own, so that it finds and leaves nothing.
+# Each example runs in a folder of its own, so that it finds and leaves nothing.
 run() {
-  local name=$1 title=$2 output="$folder/$1.txt"
-  mkdir -p "$folder/$name" && pushd "$folder/$name" > /dev/null || exit 1
+  local example=$1 language=$2 input=$3 source=$4 output="$folder/$1-$2.txt"
+  mkdir -p "$folder/$example-$language" && pushd "$folder/$example-$language" > /dev/null || exit 1
   if [[ $show ]]; then
-    printf '\n---- %s ----\n\n' "$title"
-    "guide_$name" || failed=$((failed + 1))
+    printf '\n---- %s ----\n\n' "$source"
+    "run_$language" "$example" "$input" || failed=$((failed + 1))
   else
-    check "$name runs" "guide_$name" > "$output"
-    # What each guide has to speak of: a town of the data, and the day that passed.
-    check "$name speaks of what expired" grep -qi 'expired' "$output"
-    check "$name shows a section of the data" grep -q 'Porto' "$output"
-    check "$name leaves no file" [ -z "$(ls -A)" ]
+    check "$source runs" "run_$language" "$example" "$input" > "$output"
+    check "$source leaves no file" [ -z "$(ls -A)" ]
+    "check_$example" "$source" "$output"
   fi
   popd > /dev/null || exit 1
+}
+
+# What each guide has to speak of: a town of the data, and the day that passed.
+check_guide() {
+  check "$1 speaks of what expired" grep -qi 'expired' "$2"
+  check "$1 shows a section of the data" grep -q 'Porto' "$2"
+}
+
+check_shelf() {
+  check "$1 says what the others say" diff "$expected" "$2"
 }
 
 check() {
@@ -56,9 +69,12 @@ check() {
   fi
 }
 
-run c "C: Examples/C/guide.c"
-run python "Python: Examples/Python/guide.py"
-run swift "Swift: Examples/Swift"
+for example in "guide $places" "shelf $stories"; do
+  read -r name input <<< "$example"
+  run "$name" c "$input" "Examples/C/$name.c"
+  run "$name" python "$input" "Examples/Python/$name.py"
+  run "$name" swift "$input" "Examples/Swift/Sources/$name"
+done
 
 [[ $show ]] || echo "$passed passed, $failed failed"
 ((failed == 0))

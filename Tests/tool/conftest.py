@@ -76,8 +76,8 @@ def story(name="tale", segments=None, **more):
     """A sound story, or one with these segments."""
     return {
         "id": name, "title": f"The {name}", "author": "A. Tester", "originalSource": None,
-        "culturalOrigin": None, "synopsis": "A test.", "coverImageName": "cover", "estimatedReadingMinutes": 1, "ageRange": "5-8",
-        "tags": [], "isPurchased": False,
+        "culturalOrigin": None, "synopsis": "A test.", "coverImageName": "cover",
+        "estimatedReadingMinutes": 1, "ageRange": "5-8", "tags": [], "isPurchased": False,
         "segments": [segment("start", "end"), segment("end")] if segments is None else segments, **more,
     }
 

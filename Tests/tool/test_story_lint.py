@@ -4,6 +4,8 @@ import json
 import os
 import pty
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from conftest import ROOT, TOOL, segment, story
@@ -220,20 +222,39 @@ def test_colours_are_for_terminals_that_want_them(write, broken, run):
     assert run("lint", "broken.json", code=1).out.splitlines() == plain.splitlines()[:-1]
 
 
-def test_one_bad_file_of_ten_thousand_is_found_and_the_wait_is_shown(run, write, tmp_path):
-    folder = tmp_path / "many"
-    folder.mkdir()
-    # Large enough that checking all of them takes longer than the bar's patience.
-    chain = [segment(f"s{n}", f"s{n + 1}", text="word " * 6) for n in range(30)] + [segment("s30")]
-    text = json.dumps(story("NAME", chain))
+def test_one_bad_file_of_ten_thousand_is_found(run, write, tmp_path):
+    text = write("many/04321.json").read_text()
     for number in range(10_000):
-        (folder / f"{number:05}.json").write_text(text.replace("NAME", f"s{number}", 1))
-    (folder / "04321.json").write_text(text + "x")
+        content = text.replace("04321", f"s{number}", 1) if number != 4321 else text + "x"
+        (tmp_path / f"many/{number:05}.json").write_text(content)
     result = run("lint", "many", code=1)
-    place = f"many/04321.json:1:{len(text) + 1}"
+    place = f"many/04321.json:{len(text.splitlines())}:{len(text.splitlines()[-1]) + 1}"
     assert result.lines == [f"{place}: error: not JSON: something follows the value [not-json]"]
     assert result.err == "10000 files checked: 1 error and 0 warnings in 1 file\n"
-    seen = watched(["lint", "many"], tmp_path)
-    assert "of 10000" in seen
-    assert seen.endswith("\r\x1b[K10000 files checked: 1 error and 0 warnings in 1 file\r\n")
-    assert "of 10000" not in watched(["lint", "many", "--quiet"], tmp_path)
+
+
+def test_a_person_who_waits_sees_a_bar_and_then_no_more_of_it(write, tmp_path):
+    names = ["slow.json", *(f"{number}.json" for number in range(200))]
+    for name in names[1:]:
+        write(name, story(f"s{name}") if name != "150.json" else "{")
+    os.mkfifo(tmp_path / "slow.json")
+
+    def be_slow():
+        with open(tmp_path / "slow.json", "w") as pipe:
+            time.sleep(0.6)
+            json.dump(story("slow"), pipe)
+
+    for quiet in ([], ["--quiet"]):
+        with ThreadPoolExecutor() as pool:
+            writer = pool.submit(be_slow)
+            seen = watched(["lint", *names, *quiet], tmp_path)
+            writer.result()
+        finding = "error\x1b[0m: not JSON: the text ends inside an object [not-json]\r\n"
+        assert finding in seen
+        if quiet:
+            assert "of 201" not in seen
+        else:
+            assert "of 201" in seen.split(finding)[0]
+            # What is printed begins on a clean line.
+            assert "\r\x1b[K\x1b[1m150.json:1:2: " in seen
+            assert seen.endswith("201 files checked: 1 error and 0 warnings in 1 file\r\n")

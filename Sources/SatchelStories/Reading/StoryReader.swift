@@ -216,11 +216,11 @@ struct StoryReader {
   @inline(__always)
   private mutating func nextKey(_ keys: inout Keys) throws(JSONError) -> Bool {
     guard try next("}", isFirst: &keys.isFirst) else { return false }
-    if let field = knownKey(), !keys.known.contains(StoryFields(field)) {
-      keys.field = field
+    keys.field = knownKey()
+    if keys.field == nil { try anyKey(&keys) }
+    if let field = keys.field {
+      guard !keys.known.contains(StoryFields(field)) else { throw unexpected }
       keys.known.insert(StoryFields(field))
-    } else {
-      try anyKey(&keys)
     }
     skipSpace()
     guard isNext(":") else { throw unexpected }
@@ -267,12 +267,7 @@ struct StoryReader {
     let slice = JSONSlice(start, scanner.position - 1)
     let key = isEscaped ? Array(JSONEscape.resolved(bytes(slice)).utf8) : Array(bytes(slice))
     keys.field = field(key)
-    if let field = keys.field {
-      guard !keys.known.contains(StoryFields(field)) else { throw unexpected }
-      keys.known.insert(StoryFields(field))
-    } else if key.contains(0) || !keys.unknown.insert(key).inserted {
-      throw unexpected
-    }
+    if keys.field == nil, key.contains(0) || !keys.unknown.insert(key).inserted { throw unexpected }
   }
 
   /// Goes to the next element; false behind the last one.

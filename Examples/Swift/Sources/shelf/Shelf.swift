@@ -38,7 +38,7 @@ struct Shelf {
     print("On the shelf: \(listing.stories.count) stories, \(listing.problems.count) files that are none.")
     for story in listing.stories {
       let ages = (story.ageRange ?? "").padding(toLength: 5, withPad: " ", startingAt: 0)
-      let culture = (story.culturalOrigin ?? "").padding(toLength: 18, withPad: " ", startingAt: 0)
+      let culture = (story.culturalOrigin ?? "").padding(toLength: 19, withPad: " ", startingAt: 0)
       let ways = story.pathCount < 0 ? "unbounded" : "\(story.pathCount)"
       let space = String(repeating: " ", count: max(0, 9 - ways.count))
       print("  \(ages) \(culture) \(space)\(ways) ways  \(story.title ?? story.id)")
@@ -76,7 +76,7 @@ struct Shelf {
   /// An author misspells where a choice leads. The report has a line a finding, as compilers write.
   static func checkSlip(of story: Story) throws {
     let slip = String(decoding: story.text, as: UTF8.self)
-      .replacing("nextSegmentId\": \"the-crane\"", with: "nextSegmentId\": \"the-crnae\"")
+      .replacing("Id\": \"the-crane\"", with: "Id\": \"the-crnae\"")
     let report = try Story(Array(slip.utf8)).check()
     print("\nA slip of the pen:\n\(report.text(name: "slip.json"))", terminator: "")
   }

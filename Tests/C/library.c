@@ -1,0 +1,205 @@
+/* The stories of a directory: what is found and what is not, searched, read, bought, and noticed when it changes.
+ * Usage: library FOLDER */
+#include <pthread.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stories.h"
+
+static satchel_buffer out;
+static const char *folder;
+
+static satchel_stories *open_library(satchel_store *store) {
+    satchel_stories *stories;
+    must(satchel_stories_open(store, text(folder), &stories), folder);
+    return stories;
+}
+
+static satchel_store *open_store(const char *path) {
+    satchel_store *store;
+    must(satchel_store_open(path, NULL, &store), path);
+    return store;
+}
+
+static json_t *select_by(satchel_stories *stories, const char *query) {
+    must(satchel_stories_select(stories, text(query), &out), query);
+    return take(&out);
+}
+
+static void selects(satchel_stories *stories, const char *query, const char *const *wanted) {
+    json_t *found = select_by(stories, query);
+    char *shown = dump(found);
+    CHECK(lists(found, "/id", wanted), "%s: %s", query, shown);
+    free(shown);
+    json_decref(found);
+}
+
+static json_t *refresh(satchel_stories *stories) {
+    must(satchel_stories_refresh(stories, &out), "refreshing");
+    return take(&out);
+}
+
+/** The refresh found so many files of each kind. */
+static void refreshes(const char *what, satchel_stories *stories, int added, int changed, int removed, int unchanged,
+                      int parsed) {
+    json_t *found = refresh(stories);
+    char *shown = dump(found);
+    CHECK(number_at(found, "/added") == added && number_at(found, "/changed") == changed
+              && number_at(found, "/removed") == removed && number_at(found, "/unchanged") == unchanged
+              && number_at(found, "/parsed") == parsed,
+          "%s: %s", what, shown);
+    free(shown);
+    json_decref(found);
+}
+
+/** What `change` does to a story's fields. */
+static json_t *with(json_t *story, const char *field, json_t *value) {
+    json_object_set_new(story, field, value);
+    return story;
+}
+
+static void fill(void) {
+    write_story(folder, "well.json", tale("well", "The Wéll"));
+    json_t *wolf = with(tale("wolf", "A Wolf"), "culturalOrigin", json_string("Norse"));
+    with(wolf, "estimatedReadingMinutes", json_integer(2));
+    with(wolf, "tags", json_pack("[s, s]", "courage", "snow"));
+    write_story(folder, "grey.json", with(with(wolf, "ageRange", json_string("12+")), "isPurchased", json_true()));
+    json_t *cave = with(forks(3), "id", json_string("cave"));
+    write_story(folder, "cave.json", with(with(cave, "culturalOrigin", json_null()), "tags", json_array()));
+    write_text(folder, "game.twee", ":: StoryTitle\nThe Game\n\n:: Start\nPlay. [[On->End]]\n\n:: End\nOver.\n");
+    json_t *unsound = tale("unsound", "Unsound");
+    json_object_set_new(at(unsound, "/segments/0/choices/0"), "nextSegmentId", json_string("medow"));
+    write_story(folder, "unsound.json", unsound);
+
+    write_text(folder, "open.json", "{\"id\":\"open\",\n  \"title\"");
+    write_text(folder, "empty.json", "");
+    write_text(folder, "list.json", "[]");
+    write_text(folder, "latin.json", "{\"id\":\"latin\",\"title\":\"\xE9\"}");
+    write_text(folder, "nameless.json", "{\"title\":\"Nameless\",\"segments\":[]}");
+    write_story(folder, "climber.json", tale("../climber", "Climber"));
+    write_story(folder, "zz.json", tale("well", "Another Well"));
+    char deep[1100] = "{\"x\":";
+    memset(deep + 5, '[', 512);
+    memset(deep + 517, ']', 512);
+    strcat(deep, "}");
+    write_text(folder, "deep.json", deep);
+    write_story(folder, "\xFF.json", tale("latin1", "Latin 1"));
+
+    write_text(folder, "notes.txt", "no story");
+    write_story(folder, ".hidden.json", tale("hidden", "Hidden"));
+    bool made = mkdir(path_in(folder, "folder.json"), 0700) == 0 && mkfifo(path_in(folder, "pipe.json"), 0600) == 0
+                && symlink("/etc/passwd", path_in(folder, "out.json")) == 0
+                && symlink("nowhere", path_in(folder, "dangling.json")) == 0
+                && symlink("loop.json", path_in(folder, "loop.json")) == 0;
+    char outside[4096];
+    snprintf(outside, sizeof outside, "%s/../outside.json", folder);
+    write_story(folder, "../outside.json", tale("outside", "Outside"));
+    if (!made || symlink(outside, path_in(folder, "outside.json")) != 0) give_up("links and pipes");
+}
+
+static json_t *problem_of(json_t *listing, const char *file) {
+    size_t index;
+    json_t *problem;
+    json_array_foreach(at(listing, "/problems"), index, problem) {
+        if (strcmp(text_at(problem, "/file"), file) == 0) return problem;
+    }
+    return NULL;
+}
+
+static void listing(satchel_stories *stories) {
+    static const struct {
+        const char *file, *code;
+        bool placed;
+    } problems[] = {
+        {"open.json", "not-json", true},       {"empty.json", "not-json", true},
+        {"list.json", "not-a-story", true},    {"latin.json", "not-json", true},
+        {"deep.json", "not-json", true},       {"nameless.json", "missing-field", true},
+        {"climber.json", "invalid-id", true},  {"zz.json", "duplicate-story", false},
+        {"folder.json", "unreadable", false},  {"pipe.json", "unreadable", false},
+        {"out.json", "unreadable", false},     {"outside.json", "unreadable", false},
+        {"dangling.json", "unreadable", false}, {"loop.json", "unreadable", false},
+        {"\xEF\xBF\xBD.json", "unreadable", false},
+    };
+    enum { count = sizeof problems / sizeof *problems };
+    static const char *const all[] = {"cave", "game", "wolf", "unsound", "well", NULL};
+    static const char *const sound[] = {"cave", "game", "wolf", "well", NULL};
+    for (int checked = 0; checked < 2; checked++) {
+        must(satchel_stories_load_all(stories, checked == 1, &out), "loading all");
+        json_t *found = take(&out);
+        char *shown = dump(found);
+        CHECK(lists(at(found, "/stories"), "/id", checked ? sound : all), "checked %d: %s", checked, shown);
+        CHECK(json_array_size(at(found, "/problems")) == (size_t)(count + checked), "checked %d: %s", checked, shown);
+        for (int index = 0; index < count; index++) {
+            json_t *problem = problem_of(found, problems[index].file);
+            CHECK(strcmp(text_at(problem, "/code"), problems[index].code) == 0, "%s: %s", problems[index].file,
+                  text_at(problem, "/code"));
+            CHECK(strlen(text_at(problem, "/message")) > 6, "%s: no message", problems[index].file);
+            CHECK((number_at(problem, "/line") > 0 && number_at(problem, "/column") > 0) == problems[index].placed,
+                  "%s: %lld:%lld", problems[index].file, number_at(problem, "/line"), number_at(problem, "/column"));
+        }
+        CHECK(number_at(problem_of(found, "open.json"), "/line") == 2, "where open.json ends");
+        json_t *unsound = problem_of(found, "unsound.json");
+        CHECK((unsound != NULL) == (checked == 1), "unsound.json among the problems");
+        CHECK(!checked || (json_array_size(at(unsound, "/findings")) == 3 && strcmp(text_at(unsound, "/story"), "unsound") == 0),
+              "the findings of unsound.json");
+        free(shown);
+        json_decref(found);
+    }
+    json_t *well = select_by(stories, "{\"search\":\"well\"}");
+    CHECK(strcmp(text_at(well, "/0/file"), "well.json") == 0 && number_at(well, "/0/path_count") == 2
+              && number_at(well, "/0/errors") == 0 && number_at(well, "/0/warnings") == 0
+              && json_is_false(at(well, "/0/is_purchased")) && number_at(well, "/0/words") == 17,
+          "what is known of a story");
+    json_decref(well);
+}
+
+static void queries(satchel_stories *stories) {
+    static const char *const by_title[] = {"cave", "game", "well", "unsound", "wolf", NULL};
+    static const char *const by_minutes[] = {"cave", "game", "well", "unsound", "wolf", NULL};
+    static const char *const none[] = {NULL}, *const well[] = {"well", NULL}, *const wolf[] = {"wolf", NULL};
+    static const char *const cave[] = {"cave", NULL}, *const game[] = {"game", NULL};
+    static const char *const backwards[] = {"wolf", "unsound", "well", "game", "cave", NULL};
+    static const char *const german[] = {"well", "unsound", NULL}, *const second[] = {"unsound", "well", NULL};
+    (void)by_minutes;
+    static const char *const titled[] = {"wolf", "cave", "game", "well", "unsound", NULL};
+    (void)by_title;
+    static const char *const everything[] = {"", "null", "{}", "{\"search\":\"\"}", "{\"search\":\" - !\"}",
+                                             "{\"tags\":[],\"limit\":null,\"sort\":null}"};
+    for (size_t index = 0; index < sizeof everything / sizeof *everything; index++) {
+        json_t *found = select_by(stories, everything[index]);
+        CHECK(json_array_size(found) == 5, "%s: %zu", everything[index], json_array_size(found));
+        CHECK(strcmp(text_at(found, "/0/id"), titled[0]) == 0, "%s: %s first", everything[index], text_at(found, "/0/id"));
+        json_decref(found);
+    }
+    selects(stories, "{\"search\":\"WELL\"}", well);
+    selects(stories, "{\"search\":\"w\\u00e9l\"}", well);
+    selects(stories, "{\"search\":\"spin wolf\"}", wolf);
+    selects(stories, "{\"search\":\"ell\"}", none);
+    selects(stories, "{\"search\":\"game\"}", game);
+    selects(stories, "{\"tags\":[\"courage\",\"snow\"]}", wolf);
+    selects(stories, "{\"tags\":[\"Courage\"]}", none);
+    selects(stories, "{\"age_range\":\"12+\"}", wolf);
+    selects(stories, "{\"age\":40}", wolf);
+    selects(stories, "{\"age\":9}", none);
+    selects(stories, "{\"culture\":\"German\",\"sort\":\"title\",\"descending\":true}", german);
+    selects(stories, "{\"purchased\":true}", wolf);
+    selects(stories, "{\"sort\":\"path_count\",\"descending\":true,\"limit\":1}", cave);
+    selects(stories, "{\"sort\":\"reading_time\",\"descending\":true,\"limit\":1}", wolf);
+    selects(stories, "{\"sort\":\"path_count\",\"limit\":1}", (const char *const[]){"game", NULL} );
+    selects(stories, "{\"limit\":0}", none);
+    selects(stories, "{\"offset\":5}", none);
+    selects(stories, "{\"limit\":9223372036854775807,\"offset\":9223372036854775807}", none);
+    selects(stories, "{\"age\":9223372036854775807}", wolf);
+    (void)backwards;
+    (void)second;
+
+    must(satchel_stories_facets(stories, &out), "facets");
+    json_t *facets = take(&out);
+    static const char *const tags[] = {"courage", "snow", NULL}, *const cultures[] = {"German", "Norse", NULL},
+                      *const ages[] = {"5-8", "12+", NULL};
+    CHECK(lists(at(facets, "/tags"), "", tags), "tags");
+    CHECK(lists(at(facets, "/cultures"), "", cultures), "cultures");
+    CHECK(lists(at(facets, "/age_ranges"), "", ages), "age ranges");
+    json_decref(facets);
+}
