@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections import Counter
 from typing import Any, Dict, List, Tuple
 
@@ -93,21 +92,3 @@ def test_every_planted_fault_is_found_at_its_place_and_nothing_else() -> None:
     for finding in report.findings:
         if finding.code == "broken-choice":
             assert finding.suggestion == f"segment-{finding.pointer.split('/')[2]}"
-
-
-def test_the_time_grows_with_the_size() -> None:
-    segments = sound_story()
-    seconds = []
-    for count in (COUNT // 4, COUNT):
-        text = text_of(
-            [
-                tales.segment(each["id"]) if place == count - 1 else each
-                for place, each in enumerate(segments[:count])
-            ]
-        )
-        begun = time.perf_counter()
-        for _ in range(3):
-            stories.check(text)
-        seconds.append(time.perf_counter() - begun)
-    # Four times the size: sixteen times the time would be quadratic.
-    assert seconds[1] < seconds[0] * 10
