@@ -100,7 +100,7 @@ test-swift: setup ## The Swift suites
 	@$(call log,$@,swift test --scratch-path .build-test $(STRICT))
 
 .PHONY: test-tool
-test-tool: setup lib ## The command-line tool, as a person uses it
+test-tool: setup-tests lib ## The command-line tool, as a person uses it
 	@swift build --scratch-path .build-test $(STRICT) --product satchel-cli
 	@$(call log,$@,Tests/tool/run.sh .build-test/debug/satchel-cli)
 

@@ -29,8 +29,9 @@ run_python() {
 }
 
 run_swift() {
-  swift build --quiet --package-path "$root/Examples/Swift" --scratch-path "$root/.build-example" --product "$1" \
-    && "$root/.build-example/debug/$1" "$2"
+  # What the compiler says is no part of what the example says.
+  swift build --quiet --package-path "$root/Examples/Swift" --scratch-path "$root/.build-example" \
+    --product "$1" >&2 && "$root/.build-example/debug/$1" "$2"
 }
 
 # Each example runs in a folder of its own, so that it finds and leaves nothing.
@@ -39,7 +40,13 @@ run() {
   mkdir -p "$folder/$example-$language" && pushd "$folder/$example-$language" > /dev/null || exit 1
   if [[ $show ]]; then
     printf '\n---- %s ----\n\n' "$source"
-    "run_$language" "$example" "$input" || failed=$((failed + 1))
+    if [[ $example != shelf || $language == c ]]; then
+      "run_$language" "$example" "$input" || failed=$((failed + 1))
+    elif "run_$language" "$example" "$input" > "$output" && diff "$expected" "$output"; then
+      echo "Says the same, word by word."
+    else
+      failed=$((failed + 1))
+    fi
   else
     check "$source runs" "run_$language" "$example" "$input" > "$output"
     check "$source leaves no file" [ -z "$(ls -A)" ]
