@@ -640,7 +640,8 @@ typedef enum satchel_story_source {
 typedef enum satchel_report_form {
     /** {"ok", "findings": [{"code", "severity": "error" | "warning",
      *  "pointer", "line", "column", "message", "suggestion"}], "errors",
-     *  "warnings", "statistics"}. */
+     *  "warnings", "omitted", "statistics"}. Beyond a million findings the rest
+     *  is counted, and omitted. */
     SATCHEL_REPORT_JSON = 0,
     /** SARIF 2.1.0, for code hosts and editors. */
     SATCHEL_REPORT_SARIF = 1,

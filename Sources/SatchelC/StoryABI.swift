@@ -100,7 +100,8 @@ extension Story {
   /// The segment with an id, or the first one for none.
   func segment(named id: String) throws -> StorySegment {
     guard let segment = id.isEmpty ? start : segment(id) else {
-      throw SatchelError(.notFound, id.isEmpty ? "the story has no segments" : "there is no segment \"\(id)\"")
+      let reason = id.isEmpty ? "the story has no segments" : "there is no segment \"\(id)\""
+      throw SatchelError(.notFound, reason)
     }
     return segment
   }

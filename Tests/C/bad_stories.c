@@ -2,7 +2,6 @@
 #include "bad_input.h"
 #include "stories.h"
 
-#define DEEPEST 512
 #define LITERAL(string) {string, sizeof(string) - 1}
 
 static char *sound;
@@ -53,25 +52,17 @@ static void no_stories(void) {
     };
     for (size_t index = 0; index < sizeof table / sizeof *table; index++)
         in_every_call(table[index].what, "line ", table[index].text);
-    static const satchel_bytes impossible[] = {{NULL, 5}, {NULL, SIZE_MAX}, {"{}", SIZE_MAX}, {"{}", SIZE_MAX / 2}};
+    static const satchel_bytes impossible[] = {
+        {NULL, 5}, {NULL, SIZE_MAX}, {"{}", SIZE_MAX}, {"{}", SIZE_MAX / 2}};
     for (size_t index = 0; index < sizeof impossible / sizeof *impossible; index++)
         in_every_call("impossible bytes", NULL, impossible[index]);
-}
-
-/** A story whose key that nobody knows holds arrays, so that it has so many levels with its own. */
-static satchel_bytes nested(int levels, char *room) {
-    int arrays = levels - 1, size = sprintf(room, "{\"x\":");
-    memset(room + size, '[', (size_t)arrays);
-    memset(room + size + arrays, ']', (size_t)arrays);
-    room[size + 2 * arrays] = '}';
-    return (satchel_bytes){room, (size_t)(size + 2 * arrays + 1)};
 }
 
 static void depth(void) {
     static char room[2 * DEEPEST + 64];
     satchel_buffer report = SATCHEL_BUFFER_INIT;
-    CHECK(satchel_story_check(nested(DEEPEST, room), NULL, &report) == SATCHEL_OK, "512 levels are refused: %s",
-          satchel_error_message());
+    CHECK(satchel_story_check(nested(DEEPEST, room), NULL, &report) == SATCHEL_OK,
+          "512 levels are refused: %s", satchel_error_message());
     satchel_buffer_free(&report);
     in_every_call("513 levels", "line ", nested(DEEPEST + 1, room));
 
@@ -85,23 +76,27 @@ static void depth(void) {
 
 static void ids(void) {
     satchel_bytes story = text(sound), twee = text(":: Start\nOnce.\n");
-    static const satchel_bytes absent[] = {LITERAL("well"), LITERAL("rim\0"), LITERAL("RIM"), LITERAL("../rim")};
+    static const satchel_bytes absent[] = {LITERAL("well"), LITERAL("rim\0"), LITERAL("RIM"),
+                                           LITERAL("../rim")};
     for (size_t index = 0; index < sizeof absent / sizeof *absent; index++)
-        refused_out("no such segment", SATCHEL_ENOTFOUND, NULL, satchel_story_segment(story, absent[index], &out));
+        refused_out("no such segment", SATCHEL_ENOTFOUND, NULL,
+                    satchel_story_segment(story, absent[index], &out));
     refused_out("no segments", SATCHEL_ENOTFOUND, "no segments",
                 satchel_story_segment(text("{\"segments\":[]}"), text(""), &out));
-    static const satchel_bytes bad[] = {LITERAL("\xFF"), LITERAL("rim\xC3"), LITERAL("\xED\xA0\x80"), {NULL, 3},
-                                        {NULL, SIZE_MAX}, {"rim", SIZE_MAX}};
+    static const satchel_bytes bad[] = {LITERAL("\xFF"), LITERAL("rim\xC3"), LITERAL("\xED\xA0\x80"),
+                                        {NULL, 3},       {NULL, SIZE_MAX},   {"rim", SIZE_MAX}};
     for (size_t index = 0; index < sizeof bad / sizeof *bad; index++) {
         refused_out("a bad id", SATCHEL_EINVALID, "id", satchel_story_segment(story, bad[index], &out));
         refused_out("a bad id", SATCHEL_EINVALID, "id", satchel_story_from_twee(twee, bad[index], &out));
     }
     static char long_id[201];
     memset(long_id, 'a', sizeof long_id);
-    const satchel_bytes paths[] = {LITERAL("../x"), LITERAL("/etc/passwd"), LITERAL("a\\b"), LITERAL(".a"),
-                                   LITERAL("a\0b"), LITERAL("a\nb"), {long_id, sizeof long_id}};
+    const satchel_bytes paths[] = {
+        LITERAL("../x"), LITERAL("/etc/passwd"), LITERAL("a\\b"),          LITERAL(".a"),
+        LITERAL("a\0b"), LITERAL("a\nb"),        {long_id, sizeof long_id}};
     for (size_t index = 0; index < sizeof paths / sizeof *paths; index++)
-        refused_out("an id that is no name", SATCHEL_EINVALID, "id", satchel_story_from_twee(twee, paths[index], &out));
+        refused_out("an id that is no name", SATCHEL_EINVALID, "id",
+                    satchel_story_from_twee(twee, paths[index], &out));
     satchel_buffer story_out = SATCHEL_BUFFER_INIT;
     CHECK(satchel_story_from_twee(twee, (satchel_bytes){long_id, 200}, &story_out) == SATCHEL_OK,
           "200 bytes are refused: %s", satchel_error_message());
@@ -116,10 +111,12 @@ static void numbers(void) {
                     satchel_story_graph(text(sound), (satchel_graph_form)unknown[index], &out));
         if (unknown[index] == 2) continue; /* known below */
         options.form = (satchel_report_form)unknown[index];
-        refused_out("an unknown form", SATCHEL_EINVALID, "form", satchel_story_check(text(sound), &options, &out));
+        refused_out("an unknown form", SATCHEL_EINVALID, "form",
+                    satchel_story_check(text(sound), &options, &out));
         options.form = SATCHEL_REPORT_JSON;
         options.source = (satchel_story_source)unknown[index];
-        refused_out("an unknown source", SATCHEL_EINVALID, "source", satchel_story_check(text(sound), &options, &out));
+        refused_out("an unknown source", SATCHEL_EINVALID, "source",
+                    satchel_story_check(text(sound), &options, &out));
     }
 }
 
@@ -128,7 +125,8 @@ static void options(void) {
     satchel_story_check_options given = SATCHEL_STORY_CHECK_OPTIONS_INIT;
     for (size_t index = 0; index < sizeof sizes / sizeof *sizes; index++) {
         given.size = sizes[index];
-        refused_out("an impossible size", SATCHEL_EINVALID, "size", satchel_story_check(text(sound), &given, &out));
+        refused_out("an impossible size", SATCHEL_EINVALID, "size",
+                    satchel_story_check(text(sound), &given, &out));
     }
     given.size = sizeof given;
     static const satchel_bytes names[] = {{NULL, 5}, {"a", SIZE_MAX}, LITERAL("\xFF")};
@@ -154,17 +152,16 @@ static void no_out(void) {
     refused("segment", SATCHEL_EINVALID, "out", satchel_story_segment(story, text("rim"), NULL));
     refused("graph", SATCHEL_EINVALID, "out", satchel_story_graph(story, SATCHEL_GRAPH_DOT, NULL));
     refused("diff", SATCHEL_EINVALID, "out", satchel_story_diff(story, story, NULL));
-    refused("from_twee", SATCHEL_EINVALID, "out", satchel_story_from_twee(text(":: Start\nOnce."), text(""), NULL));
+    refused("from_twee", SATCHEL_EINVALID, "out",
+            satchel_story_from_twee(text(":: Start\nOnce."), text(""), NULL));
 }
 
 /** A call went well, and gave JSON, or a text without a NUL. */
 static void answered(const char *what, satchel_status status, satchel_buffer *given, bool as_json) {
     if (!CHECK(status == SATCHEL_OK, "%s: %s", what, satchel_error_message())) return;
     CHECK(given->size > 0 && strlen(given->data) == given->size, "%s: nothing, or a NUL", what);
-    if (as_json)
-        json_decref(take(given));
-    else
-        satchel_buffer_free(given);
+    if (as_json) json_decref(take(given));
+    else satchel_buffer_free(given);
 }
 
 /** Objects that are hardly stories: a check names what is wrong, and nothing traps. */
@@ -193,10 +190,12 @@ static void hardly_stories(void) {
             if (!CHECK(satchel_story_check(story, &how, &given) == SATCHEL_OK, "%s: %s", table[index],
                        satchel_error_message()))
                 continue;
-            CHECK(given.size > 0 && strlen(given.data) == given.size, "%s: an empty report, or a NUL", table[index]);
+            CHECK(given.size > 0 && strlen(given.data) == given.size, "%s: an empty report, or a NUL",
+                  table[index]);
             json_t *report = form == SATCHEL_REPORT_TEXT ? NULL : take(&given);
             if (form == SATCHEL_REPORT_JSON)
-                CHECK(json_is_false(at(report, "/ok")) && number_at(report, "/errors") > 0, "%s: ok", table[index]);
+                CHECK(json_is_false(at(report, "/ok")) && number_at(report, "/errors") > 0, "%s: ok",
+                      table[index]);
             json_decref(report);
             satchel_buffer_free(&given);
         }

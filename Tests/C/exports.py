@@ -42,6 +42,12 @@ def run(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+def regex_engine(library: str) -> list[str]:
+    """Symbols of Swift's regex engine, exported or not."""
+    symbols = (line.split()[-1] for line in run("nm", library).splitlines() if line)
+    return [name for name in symbols if "_StringProcessing" in name or "RegexParser" in name]
+
+
 def differences(left: set[str], right: set[str]) -> str:
     return f"only in the first: {sorted(left - right)}, only in the second: {sorted(right - left)}"
 
@@ -77,6 +83,9 @@ def main(library: str, stripped: str) -> int:
             not re.search(r"R(UN)?PATH.*/", dynamic.replace("$ORIGIN", "")),
             dynamic,
         ),
+        # It comes in unasked, with a call such as split(separator: "text") or firstMatch, and weighs 1.4 MB.
+        ("no regex engine", not regex_engine(library), str(regex_engine(library)[:5])),
+        ("symbols are there to look at", "SatchelStories" in run("nm", library), "the library is stripped"),
         ("at most 9 MB stripped", size <= LARGEST, f"{size} bytes"),
     ]
     for name, fine, detail in checks:

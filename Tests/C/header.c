@@ -6,10 +6,11 @@ int main(void) {
     satchel_persist_options persist = SATCHEL_PERSIST_OPTIONS_INIT;
     satchel_read_options read = SATCHEL_READ_OPTIONS_INIT;
     satchel_prune_options prune = SATCHEL_PRUNE_OPTIONS_INIT;
+    satchel_story_check_options check = SATCHEL_STORY_CHECK_OPTIONS_INIT;
     satchel_buffer buffer = SATCHEL_BUFFER_INIT;
     satchel_buffer_free(&buffer);
     return open.size == sizeof open && persist.size == sizeof persist && read.size == sizeof read
-                   && prune.size == sizeof prune && satchel_version() != NULL
+                   && prune.size == sizeof prune && check.size == sizeof check && satchel_version() != NULL
                ? 0
                : 1;
 }

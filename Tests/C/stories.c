@@ -12,13 +12,6 @@ static json_t *report_of(const char *story, const satchel_story_check_options *o
     return take(&out);
 }
 
-/** A tale whose first choice leads to a segment that is only nearly there. */
-static char *broken_tale(void) {
-    json_t *story = tale("well", "The Well");
-    json_object_set_new(at(story, "/segments/0/choices/0"), "nextSegmentId", json_string("medow"));
-    return written(story);
-}
-
 static void vectors(const json_t *cases) {
     size_t index;
     json_t *row;
@@ -35,16 +28,17 @@ static void vectors(const json_t *cases) {
         }
         char *found = dump(codes);
         CHECK(json_is_array(wanted) && json_equal(codes, wanted), "%s: found %s", name, found);
-        CHECK(json_is_boolean(at(report, "/ok")) && json_is_true(at(report, "/ok")) == (errors == 0), "%s: ok", name);
+        CHECK(json_is_boolean(at(report, "/ok")) && json_is_true(at(report, "/ok")) == (errors == 0),
+              "%s: ok", name);
         CHECK(number_at(report, "/errors") == (long long)errors
                   && number_at(report, "/warnings") == (long long)(json_array_size(codes) - errors),
               "%s: counts differ from findings", name);
         if (json_object_get(row, "pointer"))
-            CHECK(json_equal(at(findings, "/0/pointer"), json_object_get(row, "pointer")), "%s: pointer %s", name,
-                  text_at(findings, "/0/pointer"));
+            CHECK(json_equal(at(findings, "/0/pointer"), json_object_get(row, "pointer")), "%s: pointer %s",
+                  name, text_at(findings, "/0/pointer"));
         if (json_object_get(row, "suggestion"))
-            CHECK(json_equal(at(findings, "/0/suggestion"), json_object_get(row, "suggestion")), "%s: suggests %s",
-                  name, text_at(findings, "/0/suggestion"));
+            CHECK(json_equal(at(findings, "/0/suggestion"), json_object_get(row, "suggestion")),
+                  "%s: suggests %s", name, text_at(findings, "/0/suggestion"));
         if (json_object_get(row, "path_count")) {
             int64_t count = -4711, ways = json_integer_value(json_object_get(row, "path_count"));
             char digits[32];
@@ -75,7 +69,7 @@ static json_t *finding_of(json_t *report, const char *code) {
 }
 
 static void reports(void) {
-    char *story = broken_tale();
+    char *story = written(broken_tale("well"));
     static const char *const codes[] = {"authentic-path-broken", "broken-choice", "unreachable"};
     satchel_story_check_options options = SATCHEL_STORY_CHECK_OPTIONS_INIT;
     options.name = text("my tale.json");
@@ -87,12 +81,15 @@ static void reports(void) {
     for (int index = 0; index < 3; index++) {
         CHECK(finding_of(report, codes[index]) != NULL, "no %s", codes[index]);
         long long before = index ? number_at(json_array_get(findings, (size_t)index - 1), "/column") : 0;
-        CHECK(number_at(json_array_get(findings, (size_t)index), "/column") >= before, "not in the text's order");
+        CHECK(number_at(json_array_get(findings, (size_t)index), "/column") >= before,
+              "not in the text's order");
     }
-    CHECK(strcmp(text_at(broken, "/suggestion"), "meadow") == 0, "suggests %s", text_at(broken, "/suggestion"));
+    CHECK(strcmp(text_at(broken, "/suggestion"), "meadow") == 0, "suggests %s",
+          text_at(broken, "/suggestion"));
     CHECK(json_is_null(at(finding_of(report, "unreachable"), "/suggestion")), "a suggestion for unreachable");
     long long line = number_at(broken, "/line"), column = number_at(broken, "/column");
-    CHECK(line == 1 && column > 0 && strncmp(story + column - 1, "\"medow\"", 7) == 0, "%lld:%lld", line, column);
+    CHECK(line == 1 && column > 0 && strncmp(story + column - 1, "\"medow\"", 7) == 0, "%lld:%lld", line,
+          column);
     CHECK(number_at(report, "/statistics/segments") == 3, "statistics of another story");
 
     options.form = SATCHEL_REPORT_TEXT;
@@ -117,14 +114,16 @@ static void reports(void) {
     CHECK(json_array_size(at(log, "/runs/0/results")) == 3, "results of SARIF");
     size_t index;
     json_array_foreach(at(log, "/runs/0/results"), index, result) {
-        const char *code = text_at(json_array_get(findings, index), "/code"), *id = text_at(result, "/ruleId");
+        const char *code = text_at(json_array_get(findings, index), "/code"),
+                   *id = text_at(result, "/ruleId");
         const char *rule = text_at(json_array_get(rules, (size_t)number_at(result, "/ruleIndex")), "/id");
         json_t *place = at(result, "/locations/0/physicalLocation");
         CHECK(strcmp(id, code) == 0 && strcmp(rule, code) == 0, "%s is %s, filed under %s", code, id, rule);
         CHECK(strcmp(text_at(place, "/artifactLocation/uri"), "my%20tale.json") == 0, "%s",
               text_at(place, "/artifactLocation/uri"));
         CHECK(strcmp(text_at(result, "/level"), "error") == 0, "level %s", text_at(result, "/level"));
-        CHECK(number_at(place, "/region/startColumn") == number_at(json_array_get(findings, index), "/column"),
+        CHECK(number_at(place, "/region/startColumn")
+                  == number_at(json_array_get(findings, index), "/column"),
               "column %lld", number_at(place, "/region/startColumn"));
     }
     json_decref(log);
@@ -135,7 +134,7 @@ static void reports(void) {
 
 /** Hosts that were built with another header than the library. */
 static void other_headers(void) {
-    char *story = broken_tale();
+    char *story = written(broken_tale("well"));
     struct {
         satchel_story_check_options options;
         char added[16];
@@ -223,8 +222,10 @@ static void contents(void) {
     CHECK(json_is_null(at(described, "/original_source")), "an original source");
     CHECK(json_is_false(at(described, "/is_purchased")), "is_purchased");
     CHECK(number_at(described, "/estimated_reading_minutes") == 1, "minutes");
-    CHECK(number_at(described, "/statistics/segments") == 3 && number_at(described, "/statistics/choices") == 2
-              && number_at(described, "/statistics/endings") == 2 && number_at(described, "/statistics/words") == 17
+    CHECK(number_at(described, "/statistics/segments") == 3
+              && number_at(described, "/statistics/choices") == 2
+              && number_at(described, "/statistics/endings") == 2
+              && number_at(described, "/statistics/words") == 17
               && number_at(described, "/statistics/shortest_path") == 2
               && number_at(described, "/statistics/longest_path") == 2
               && number_at(described, "/statistics/path_count") == 2,
@@ -236,7 +237,8 @@ static void contents(void) {
         must(satchel_story_segment(text(story), text(ids[index]), &out), "a segment");
         json_t *segment = take(&out);
         CHECK(strcmp(text_at(segment, "/id"), index ? "home" : "rim") == 0, "%s", text_at(segment, "/id"));
-        CHECK(json_is_true(at(segment, "/is_ending")) == (index == 1), "is_ending of %s", text_at(segment, "/id"));
+        CHECK(json_is_true(at(segment, "/is_ending")) == (index == 1), "is_ending of %s",
+              text_at(segment, "/id"));
         CHECK(json_is_true(at(segment, "/is_authentic_path")) == (index == 0), "is_authentic_path");
         static const char *const next[][3] = {{"meadow", "home", NULL}, {NULL}};
         CHECK(lists(at(segment, "/choices"), "/next_segment_id", next[index]), "choices");
@@ -266,8 +268,9 @@ static void comparison(void) {
     must(satchel_story_diff(text(old_text), text(new_text), &out), "comparing");
     changes = take(&out);
     static const char *const broken[] = {"home", NULL}, *const moved[] = {"rim-2", NULL},
-                      *const fields[] = {"title", NULL}, *const added[] = {"farm", NULL};
-    CHECK(json_is_false(at(changes, "/same")) && json_is_null(at(changes, "/start")), "same, or another start");
+                             *const fields[] = {"title", NULL}, *const added[] = {"farm", NULL};
+    CHECK(json_is_false(at(changes, "/same")) && json_is_null(at(changes, "/start")),
+          "same, or another start");
     CHECK(lists(at(changes, "/broken"), "/segment", broken), "broken positions");
     CHECK(strcmp(text_at(changes, "/broken/0/reason"), "removed") == 0
               && strcmp(text_at(changes, "/broken/0/suggestion"), "farm") == 0,
@@ -282,7 +285,8 @@ static void comparison(void) {
 }
 
 static void twee(void) {
-    const char *source = ":: StoryTitle\nThe Well\n\n:: Start\nIt falls. [[Climb down->Meadow]]\n\n:: Meadow\nGrass.\n";
+    const char *source =
+        ":: StoryTitle\nThe Well\n\n:: Start\nIt falls. [[Climb down->Meadow]]\n\n:: Meadow\nGrass.\n";
     static const char *const ids[] = {"", "spindle"}, *const wanted[] = {"the-well", "spindle"};
     for (int index = 0; index < 2; index++) {
         must(satchel_story_from_twee(text(source), text(ids[index]), &out), "from Twee");

@@ -4,11 +4,47 @@
 
 #include "check.h"
 
+/** What stands at a JSON Pointer without escapes; NULL when there is nothing. */
+static inline json_t *at(json_t *value, const char *pointer) {
+    char key[128];
+    while (value && *pointer == '/') {
+        size_t size = strcspn(++pointer, "/");
+        snprintf(key, sizeof key, "%.*s", (int)size, pointer);
+        pointer += size;
+        value = json_is_array(value) ? json_array_get(value, (size_t)atoi(key)) : json_object_get(value, key);
+    }
+    return value;
+}
+
+/** The text at a JSON Pointer; "(none)" where there is no text. */
+static inline const char *text_at(json_t *value, const char *pointer) {
+    const char *string = json_string_value(at(value, pointer));
+    return string ? string : "(none)";
+}
+
+/** The whole number at a JSON Pointer; a nonsensical one where there is none. */
+static inline long long number_at(json_t *value, const char *pointer) {
+    json_t *found = at(value, pointer);
+    return json_is_integer(found) ? (long long)json_integer_value(found) : -4711;
+}
+
+/** Whether an array's members, or one text of each, are those listed, in this order; NULL ends the list. */
+static inline bool lists(json_t *array, const char *member, const char *const *wanted) {
+    size_t count = 0;
+    bool same = json_is_array(array);
+    for (; wanted[count]; count++) {
+        if (strcmp(text_at(json_array_get(array, count), member), wanted[count]) != 0) same = false;
+    }
+    return same && json_array_size(array) == count;
+}
+
 /** A sound story of three segments: from the rim lead two choices, each to an ending. */
 static inline json_t *tale(const char *id, const char *title) {
     json_t *story = json_loads(
-        "{\"author\":\"A. Miller\",\"culturalOrigin\":\"German\",\"synopsis\":\"A girl looks for a spindle.\","
-        "\"coverImageName\":\"well\",\"estimatedReadingMinutes\":1,\"ageRange\":\"5-8\",\"tags\":[\"courage\"],"
+        "{\"author\":\"A. Miller\",\"culturalOrigin\":\"German\",\"synopsis\":\"A girl looks for a "
+        "spindle.\","
+        "\"coverImageName\":\"well\",\"estimatedReadingMinutes\":1,\"ageRange\":\"5-8\",\"tags\":["
+        "\"courage\"],"
         "\"isPurchased\":false,\"segments\":["
         "{\"id\":\"rim\",\"text\":\"The spindle falls into the well.\",\"isAuthenticPath\":true,\"choices\":["
         "{\"id\":\"rim-1\",\"text\":\"Climb down\",\"nextSegmentId\":\"meadow\"},"
@@ -24,9 +60,28 @@ static inline json_t *tale(const char *id, const char *title) {
     return story;
 }
 
+/** A tale whose first choice leads to a segment that is only nearly there: three errors. */
+static inline json_t *broken_tale(const char *id) {
+    json_t *story = tale(id, "Unsound");
+    json_object_set_new(at(story, "/segments/0/choices/0"), "nextSegmentId", json_string("medow"));
+    return story;
+}
+
+/** The most levels of JSON that are read. */
+#define DEEPEST 512
+
+/** An object whose only key, which nobody knows, holds arrays: so many levels with its own, in `room`. */
+static inline satchel_bytes nested(int levels, char room[2 * DEEPEST + 64]) {
+    int arrays = levels - 1, size = sprintf(room, "{\"x\":");
+    memset(room + size, '[', (size_t)arrays);
+    memset(room + size + arrays, ']', (size_t)arrays);
+    strcpy(room + size + 2 * arrays, "}");
+    return text(room);
+}
+
 static inline json_t *new_segment(const char *id, bool ending) {
-    return json_pack("{s:s, s:s, s:b, s:b, s:[]}", "id", id, "text", "Once.", "isAuthenticPath", true, "isEnding",
-                     ending, "choices");
+    return json_pack("{s:s, s:s, s:b, s:b, s:[]}", "id", id, "text", "Once.", "isAuthenticPath", true,
+                     "isEnding", ending, "choices");
 }
 
 static inline void add_choice(json_t *segment, const char *id, const char *next) {
@@ -59,43 +114,22 @@ static inline char *written(json_t *story) {
     return string;
 }
 
-/** What stands at a JSON Pointer without escapes; NULL when there is nothing. */
-static inline json_t *at(json_t *value, const char *pointer) {
-    char key[128];
-    while (value && *pointer == '/') {
-        size_t size = strcspn(++pointer, "/");
-        snprintf(key, sizeof key, "%.*s", (int)size, pointer);
-        pointer += size;
-        value = json_is_array(value) ? json_array_get(value, (size_t)atoi(key)) : json_object_get(value, key);
+/** The members' texts in one line, for messages. */
+static inline const char *shown(json_t *array, const char *member) {
+    static char line[1024];
+    size_t index, used = 0;
+    json_t *value;
+    line[0] = '\0';
+    json_array_foreach(array, index, value) {
+        if (used < sizeof line)
+            used += (size_t)snprintf(line + used, sizeof line - used, " %s", text_at(value, member));
     }
-    return value;
-}
-
-/** The text at a JSON Pointer; "(none)" where there is no text. */
-static inline const char *text_at(json_t *value, const char *pointer) {
-    const char *string = json_string_value(at(value, pointer));
-    return string ? string : "(none)";
-}
-
-/** The whole number at a JSON Pointer; a nonsensical one where there is none. */
-static inline long long number_at(json_t *value, const char *pointer) {
-    json_t *found = at(value, pointer);
-    return json_is_integer(found) ? (long long)json_integer_value(found) : -4711;
-}
-
-/** Whether an array's members, or one text of each, are those listed, in this order; the list ends with NULL. */
-static inline bool lists(json_t *array, const char *member, const char *const *wanted) {
-    size_t count = 0;
-    bool same = json_is_array(array);
-    for (; wanted[count]; count++) {
-        if (strcmp(text_at(json_array_get(array, count), member), wanted[count]) != 0) same = false;
-    }
-    return same && json_array_size(array) == count;
+    return line;
 }
 
 static inline const char *path_in(const char *folder, const char *name) {
     static char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) give_up("a path is too long");
     return path;
 }
 

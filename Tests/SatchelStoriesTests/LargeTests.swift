@@ -1,3 +1,4 @@
+import SatchelJSON
 import Testing
 
 @testable import SatchelStories
@@ -13,6 +14,21 @@ import Testing
     #expect(report.findings.map(\.code) == [.readingTime])
     #expect(report.statistics.shortestPath == 1_000_000 && report.statistics.longestPath == 1_000_000)
     #expect(report.statistics.words == 1_000_000)
+  }
+
+  @Test("What is beyond the largest number of findings is counted, and said to be left out")
+  func omitted() throws {
+    let text = Array(#"{"id":"t","segments":[0,0,0,0,0]}"#.utf8)
+    try text.withUnsafeBytes { text in
+      let analysis = StoryAnalysis(try StoryReader.read(text))
+      let whole = StoryReport(analysis)
+      let cut = StoryReport(analysis, most: 3)
+      #expect(whole.omittedCount == 0 && whole.findings.count > 5)
+      #expect(cut.findings == Array(whole.findings.prefix(3)))
+      #expect((cut.errorCount, cut.warningCount) == (whole.errorCount, whole.warningCount))
+      #expect(cut.omittedCount == whole.findings.count - 3 && !cut.isSound)
+      #expect(try JSONValue(parsing: cut.serialized()) == cut.json)
+    }
   }
 
   @Test("A hundred thousand findings in one line of fifty megabytes") func oneLine() throws {

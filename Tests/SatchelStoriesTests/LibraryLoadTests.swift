@@ -67,7 +67,8 @@ struct LibraryLoadTests {
   @Test("A story in Twee is called as its file", arguments: ["tale.twee", "tale.tw"])
   func twee(file: String) throws {
     let fixture = try LibraryFixture()
-    try fixture.put(file, ":: StoryTitle\nThe Well\n\n:: Start\nOn we go. [[On->End]]\n\n:: End\nHome again.\n")
+    let passages = ":: Start\nOn we go. [[On->End]]\n\n:: End\nHome again.\n"
+    try fixture.put(file, ":: StoryTitle\nThe Well\n\n" + passages)
     let library = try fixture.library()
     let listing = try library.loadAll()
     #expect(listing.problems.isEmpty)

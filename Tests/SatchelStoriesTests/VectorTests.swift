@@ -18,7 +18,9 @@ import Testing
   static let cases: [Case] = {
     let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appending(path: "Fixtures/vectors/stories.json")
-    guard let data = try? Data(contentsOf: path), let root = try? JSONValue(parsing: [UInt8](data)) else { return [] }
+    guard let data = try? Data(contentsOf: path), let root = try? JSONValue(parsing: [UInt8](data)) else {
+      return []
+    }
     return (root.objectValue?["cases"]?.arrayValue ?? []).compactMap { value in
       guard let object = value.objectValue, let story = object["story"],
         let text = try? story.serialized()

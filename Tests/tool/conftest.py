@@ -111,24 +111,27 @@ def warned():
     return story("warned", [segment("start", "end"), segment("end")], ageRange="young")
 
 
+class BarePath:
+    """A PATH without Graphviz, and one with a program of its name."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.env = {"PATH": str(folder)}
+
+    def install(self, script):
+        """An environment in which this script is dot."""
+        dot = self.folder / "dot"
+        dot.write_text(script)
+        dot.chmod(0o755)
+        return {"PATH": f"{self.folder}:/usr/bin:/bin"}
+
+
 @pytest.fixture
 def bare_path(tmp_path_factory):
-    """A PATH without Graphviz; with `install`, one with a program called dot."""
-    folder = tmp_path_factory.mktemp("bin")
-
-    class BarePath:
-        def __init__(self):
-            self.env = {"PATH": str(folder)}
-
-        def install(self, script):
-            (folder / "dot").write_text(script)
-            (folder / "dot").chmod(0o755)
-            return {"PATH": f"{folder}:/usr/bin:/bin"}
-
-    return BarePath()
+    return BarePath(tmp_path_factory.mktemp("bin"))
 
 
 @pytest.fixture
-def drawing(bare_path):
+def drawing(tmp_path_factory):
     """An environment in which SVG can be drawn: by Graphviz where it is installed."""
-    return {} if shutil.which("dot") else bare_path.install(STAND_IN)
+    return {} if shutil.which("dot") else BarePath(tmp_path_factory.mktemp("bin")).install(STAND_IN)

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Runs the command-line tool as a person does, against stores that the Python binding makes.
+# Runs the command-line tool as a person does, against stores that the Python binding makes; then the tests of
+# `satchel story`, which are Python's and stand beside this file.
 # The tool: the first argument, or what `swift build --product satchel-cli --scratch-path .build-tool` built.
+# PYTHON names the interpreter that has what Bindings/Python/requirements-dev.txt asks for, instead of .venv's.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -11,6 +13,9 @@ if [[ ! -x $tool ]]; then
   echo "0 passed, 1 failed"
   exit 1
 fi
+here=$PWD/Tests/tool
+python=${PYTHON:-$PWD/.venv/bin/python}
+[[ $python == */* && $python != /* ]] && python=$PWD/$python
 version=$(sed -n 's/^#define SATCHEL_VERSION_STRING "\(.*\)"/\1/p' Include/satchel.h)
 export SATCHEL_LIBRARY=${SATCHEL_LIBRARY:-$PWD/.build-lib/release/libsatchel.so}
 export PYTHONPATH=$PWD/Bindings/Python PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=error
@@ -185,7 +190,7 @@ says out "guide.satchel: sound"
 run 0 store check guide.satchel --json
 json 'it == []'
 run 0 store info guide.satchel
-says out "schema version   1"
+says out "schema version   2"
 run 0 store info guide.satchel --json
 json 'it["path"] == "guide.satchel" and it["contexts"] == 1 and it["active_location"]["country_code"] == "PT"'
 json 'it["file_bytes"] == __import__("os").path.getsize("guide.satchel")'
@@ -266,6 +271,15 @@ exec {input}>&"${app[1]}"
 eval "exec ${app[1]}>&-"
 exec {input}>&-
 wait "$app_PID"
+
+# The stories. Counted by pytest's last line; a run that counts nothing has failed.
+SATCHEL_TOOL=$tool "$python" -m pytest -p no:cacheprovider -q --rootdir "$here" "$here" 2>&1 | tee stories.log
+status=${PIPESTATUS[0]}
+counted=$(tail -n 1 stories.log)
+[[ $counted =~ ([0-9]+)\ passed ]] && passed=$((passed + BASH_REMATCH[1]))
+if ((status != 0)); then
+  [[ $counted =~ ([0-9]+)\ failed ]] && failed=$((failed + BASH_REMATCH[1])) || failed=$((failed + 1))
+fi
 
 echo "$passed passed, $failed failed"
 ((failed == 0))

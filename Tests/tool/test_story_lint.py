@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import ROOT, TOOL, segment, story
+from conftest import ROOT, TOOL, story
 from jsonschema import Draft202012Validator
 from sarif_kit.validate import assert_valid
 

@@ -85,13 +85,15 @@ _NAMELESS = "story.json"
 class StoryReport:
     """What a check found, in the order of the text.
 
-    ``ok``: there are no errors; warnings are allowed. ``errors`` and ``warnings`` count findings.
+    ``ok``: there are no errors; warnings are allowed. ``errors`` and ``warnings`` count findings; of more
+    than a million the rest, ``omitted``, is only counted.
     """
 
     ok: bool
     findings: List[StoryFinding]
     errors: int
     warnings: int
+    omitted: int
     statistics: StoryStatistics
     _name: str = field(repr=False, compare=False)
     _language: str = field(repr=False, compare=False)

@@ -1,5 +1,7 @@
 /// How many slips of the pen lie between two texts: a byte too many, too few, another one, or two exchanged.
 struct EditDistance {
+  /// Cells of tables that were filled so far: what the comparing cost.
+  private(set) var cells = 0
   // Rows of the table of distances, kept between calls.
   private var beforeLast: [Int] = []
   private var last: [Int] = []
@@ -18,6 +20,7 @@ struct EditDistance {
     last.removeAll(keepingCapacity: true)
     last.append(contentsOf: 0...columns - start)
     for row in start..<one.count - end {
+      cells += columns - start
       current.removeAll(keepingCapacity: true)
       current.append(row - start + 1)
       var smallest = row - start + 1

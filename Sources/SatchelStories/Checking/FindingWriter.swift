@@ -13,12 +13,12 @@ struct FindingWriter {
   }
 
   /// Findings of faults that are ordered by offset.
-  func findings(_ faults: ContiguousArray<StoryFault>) -> [StoryFinding] {
+  func findings(_ faults: some Collection<StoryFault>) -> [StoryFinding] {
     var lines = lines
     let nearest = nearestIDs(faults)
     return faults.map { fault in
       var finding = StoryFinding(
-        fault.code, severity: fault.isMilder ? .warning : nil, pointer: pointer(fault),
+        fault.code, severity: fault.severity, pointer: pointer(fault),
         position: lines.position(Int(fault.offset)), message: message(fault),
         suggestion: suggestion(fault, nearest))
       finding.scalarColumn = lines.scalarColumn
@@ -26,7 +26,7 @@ struct FindingWriter {
     }
   }
 
-  private func nearestIDs(_ faults: ContiguousArray<StoryFault>) -> [[UInt8]: Int] {
+  private func nearestIDs(_ faults: some Collection<StoryFault>) -> [[UInt8]: Int] {
     var missing: [[UInt8]] = []
     var seen: Set<[UInt8]> = []
     for fault in faults where fault.code == .brokenChoice {

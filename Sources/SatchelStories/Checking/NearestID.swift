@@ -3,14 +3,15 @@
 /// One slip is found by looking up what is left of an id without one of its bytes, in time that grows with the ids. Two
 /// slips are found by comparing with every id, as long as that is affordable.
 struct NearestID {
-  /// Cells of tables of distances that may be filled.
-  private static let affordableCells = 400_000_000
   /// Pairs of a missing id and another that cost less to compare than a table to look up in.
   private static let fewPairs = 1_000_000
   /// Bytes of missing ids that are looked up: it takes some 40 bytes of memory for each.
-  private static let affordableBytes = 4_000_000
+  private static let affordableBytes = 2_000_000
   /// Of missing ids; shorter ones are near to anything, and longer ones no slips.
   private static let lengths = 2...256
+
+  /// Pairs that may be looked at, and cells of tables of distances that may be filled, together.
+  private static let affordableSteps = 200_000_000
 
   private let analysis: StoryAnalysis
   private let missing: [[UInt8]]
@@ -36,9 +37,7 @@ struct NearestID {
     }
     var found = lookUp(affordable, in: analysis)
     let rest = affordable.filter { slips($0) > 1 && found[$0] == nil }
-    let cells = rest.reduce(0) { $0 + $1.count }
-      .multipliedReportingOverflow(by: analysis.table.segments.reduce(0) { $0 + Int($1.id.count) })
-    guard !rest.isEmpty, !cells.overflow, cells.partialValue <= affordableCells else { return found }
+    guard !rest.isEmpty else { return found }
     found.merge(compare(rest, in: analysis)) { one, _ in one }
     return found
   }
@@ -63,7 +62,10 @@ struct NearestID {
     let ids = ContiguousArray(
       analysis.table.segments.indices.map { (signature: Self.signature(id($0)), count: id($0).count) })
     var result: [[UInt8]: Int] = [:]
+    var pairs = 0
     for text in missing {
+      pairs += ids.count
+      guard pairs + distance.cells <= Self.affordableSteps else { break }
       let signature = text.withUnsafeBytes { Self.signature($0) }
       var bound = Self.slips(text) + 1
       for (segment, other) in ids.enumerated() {

@@ -96,7 +96,9 @@ struct StoryIDTable {
 
   @inline(__always)
   private func holds(_ bucket: Bucket, _ id: UnsafeRawBufferPointer) -> Bool {
-    guard Int(bucket.count) == id.count, let other = id.baseAddress else { return bucket.count == 0 && id.isEmpty }
+    guard Int(bucket.count) == id.count, let other = id.baseAddress else {
+      return bucket.count == 0 && id.isEmpty
+    }
     return pool.withUnsafeBytes { pool in
       guard let base = pool.baseAddress else { return false }
       return memcmp(base + Int(bucket.start), other, id.count) == 0

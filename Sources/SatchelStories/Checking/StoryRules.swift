@@ -122,7 +122,8 @@ struct StoryRules {
       return
     }
     var seen = StoryIDTable(capacity: range.count)
-    for index in range where table.choices[index].flags.contains(.hasText) && table.choices[index].text.count > 0 {
+    for index in range
+    where table.choices[index].flags.contains(.hasText) && table.choices[index].text.count > 0 {
       let earlier = seen.insert(index, text.bytes(table.choices[index].text))
       if let earlier { note(index, earlier) }
     }

@@ -39,13 +39,16 @@ struct StoryComparison {
   }
 
   private mutating func compareHeaders() {
-    guard let one = StoryHeader(old.table).json.objectValue, let other = StoryHeader(new.table).json.objectValue
+    guard let one = StoryHeader(old.table).json.objectValue,
+      let other = StoryHeader(new.table).json.objectValue
     else { return }
     diff.changedFields = one.keys.filter { one[$0] != other[$0] }
   }
 
   private mutating func compareStarts() {
-    func start(_ analysis: StoryAnalysis) -> String? { analysis.table.segments.isEmpty ? nil : analysis.id(0) }
+    func start(_ analysis: StoryAnalysis) -> String? {
+      analysis.table.segments.isEmpty ? nil : analysis.id(0)
+    }
     if start(old) != start(new) { diff.start = (start(old), start(new)) }
   }
 
@@ -55,7 +58,8 @@ struct StoryComparison {
     if !new.canEnd[match], old.canEnd[index] {
       diff.broken.append(StoryDiff.BrokenPosition(segment: old.id(index), reason: .trap, suggestion: nil))
     } else if !new.reach.contains(match) {
-      diff.broken.append(StoryDiff.BrokenPosition(segment: old.id(index), reason: .unreachable, suggestion: nil))
+      diff.broken.append(
+        StoryDiff.BrokenPosition(segment: old.id(index), reason: .unreachable, suggestion: nil))
     }
   }
 
@@ -107,10 +111,13 @@ struct StoryComparison {
     let byID = NearestID.segments(for: ids.sorted { $0.lexicographicallyPrecedes($1) }, in: new)
     let isAdded = Set(added)
     for index in removed {
-      let near = byID[Array(old.table.text.bytes(old.table.segments[index].id))].flatMap { isAdded.contains($0) ? $0 : nil }
+      let near = byID[Array(old.table.text.bytes(old.table.segments[index].id))].flatMap {
+        isAdded.contains($0) ? $0 : nil
+      }
       let heir = byText[text(old, index)] ?? near
       diff.broken.append(
-        StoryDiff.BrokenPosition(segment: old.id(index), reason: .removed, suggestion: heir.map { new.id($0) }))
+        StoryDiff.BrokenPosition(
+          segment: old.id(index), reason: .removed, suggestion: heir.map { new.id($0) }))
     }
   }
 

@@ -95,5 +95,7 @@ public struct StoryDiff: Equatable, Sendable {
 
 extension Story {
   /// What differs in a newer version. Time grows with the segments and choices of both.
-  public func changes(to newer: Story) -> StoryDiff { StoryComparison(old: analysis, new: newer.analysis).diff }
+  public func changes(to newer: Story) -> StoryDiff {
+    StoryComparison(old: analysis, new: newer.analysis).diff
+  }
 }

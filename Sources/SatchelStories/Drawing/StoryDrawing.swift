@@ -35,7 +35,8 @@ struct StoryDrawing {
       let record = table.segments[index]
       nodes.append(
         Node(
-          label: record.flags.contains(.hasID) ? analysis.id(index) : "(segment \(index))", isStart: index == 0,
+          label: record.flags.contains(.hasID) ? analysis.id(index) : "(segment \(index))",
+          isStart: index == 0,
           isEnding: table.isEnding(index), isAuthentic: record.flags.contains(.isAuthentic)))
     }
     mark(StoryRules.faults(of: analysis))
@@ -43,7 +44,9 @@ struct StoryDrawing {
     for index in table.segments.indices {
       for choice in table.choiceRange(index) where table.choices[choice].flags.contains(.hasTarget) {
         let record = table.choices[choice]
-        var edge = Edge(from: index, to: Int(analysis.graph.targets[choice]), label: Self.short(table.text.string(record.text)))
+        var edge = Edge(
+          from: index, to: Int(analysis.graph.targets[choice]),
+          label: Self.short(table.text.string(record.text)))
         if edge.to < 0 {
           let name = Array(table.text.bytes(record.target))
           edge.to = missing[name] ?? nodes.count
@@ -62,8 +65,7 @@ struct StoryDrawing {
   private mutating func mark(_ faults: ContiguousArray<StoryFault>) {
     for fault in faults where fault.segment >= 0 {
       let index = Int(fault.segment)
-      let severity: StoryFinding.Severity = fault.isMilder ? .warning : fault.code.severity
-      if nodes[index].severity != .error { nodes[index].severity = severity }
+      if nodes[index].severity != .error { nodes[index].severity = fault.severity }
       if !nodes[index].codes.contains(fault.code.rawValue) { nodes[index].codes.append(fault.code.rawValue) }
     }
   }

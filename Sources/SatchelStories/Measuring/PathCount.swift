@@ -1,6 +1,6 @@
 /// How many different ways lead from a story's start to an ending: sequences of choices, counted, not listed.
 public enum PathCount: Equatable, Sendable {
-  /// Exact up to `UInt64.max`; beyond that `isExact` is false and the value stays there.
+  /// Exact below `UInt64.max`; from there on `isExact` is false and the value stays there.
   case finite(UInt64, isExact: Bool)
   /// A cycle can be walked on the way to an ending.
   case unbounded

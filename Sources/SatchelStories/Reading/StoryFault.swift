@@ -11,4 +11,6 @@ struct StoryFault {
   var detail: Int32 = -1
   /// The severity, where it is not the code's usual one.
   var isMilder = false
+
+  var severity: StoryFinding.Severity { isMilder ? .warning : code.severity }
 }

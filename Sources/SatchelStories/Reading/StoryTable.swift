@@ -81,7 +81,9 @@ package struct StoryTable {
 
   /// Notes the hashes of all ids and targets, for a reader that did not do so while their bytes were at hand.
   mutating func hashIDs() {
-    for index in segments.indices { segments[index].idHash = StoryIDTable.hash(text.bytes(segments[index].id)) }
+    for index in segments.indices {
+      segments[index].idHash = StoryIDTable.hash(text.bytes(segments[index].id))
+    }
     for index in choices.indices {
       choices[index].idMark = DuplicateIDs.mark(text.bytes(choices[index].id))
       choices[index].targetHash = StoryIDTable.hash(text.bytes(choices[index].target))
