@@ -68,7 +68,7 @@ struct StoryRules {
     }
     let choices = table.choices
     let repeated = DuplicateIDs.find(count: choices.count) {
-      choices[$0].flags.contains(.hasID) ? choices[$0].idMark : nil
+      choices[$0].flags.contains(.hasID) ? choices[$0].idHash : nil
     } bytes: {
       text.bytes(choices[$0].id)
     }

@@ -38,7 +38,7 @@ extension StoryReader {
     switch field {
     case .id:
       choice.id = kept(value)
-      choice.idMark = DuplicateIDs.mark(table.text.bytes(choice.id))
+      choice.idHash = hash(choice.id)
       choice.flags.insert(.hasID)
       checkID(value, field)
     case .text:

@@ -38,8 +38,7 @@ package struct StoryTable {
     var id = StorySlice.none
     var text = StorySlice.none
     var target = StorySlice.none
-    /// Of the id, for `DuplicateIDs`.
-    var idMark: UInt32 = 0
+    var idHash: UInt32 = 0
     var targetHash: UInt32 = 0
     /// Offset of the element.
     var start: UInt32
@@ -85,7 +84,7 @@ package struct StoryTable {
       segments[index].idHash = StoryIDTable.hash(text.bytes(segments[index].id))
     }
     for index in choices.indices {
-      choices[index].idMark = DuplicateIDs.mark(text.bytes(choices[index].id))
+      choices[index].idHash = StoryIDTable.hash(text.bytes(choices[index].id))
       choices[index].targetHash = StoryIDTable.hash(text.bytes(choices[index].target))
     }
   }
