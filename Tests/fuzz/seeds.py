@@ -60,7 +60,8 @@ def stories() -> Iterator[str]:
         yield json.dumps(case["story"], indent=1)
     yield ":: StoryData\n" + json.dumps({"ifid": "D674C58C-DEFA-4F70-B7A2-27742230C0FC", "start": "A"})
     yield ":: A [authentic]\nTo [[B]], [[by road->B]] or [[B<-by sea]].\n\n:: B [ending]\nThe end.\n"
-    yield ":: A\n<<if $x>>[[B|C]]<<goto $y>><</if>> (link-goto: \"x\", \"C\")\n\n:: C \\[x\\] {\"position\":\"1,2\"}\n"
+    macros = '<<if $x>>[[B|C]]<<goto $y>><</if>> (link-goto: "x", "C")'
+    yield f':: A\n{macros}\n\n:: C \\[x\\] {{"position":"1,2"}}\n'
 
 
 def main() -> None:
