@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 import SatchelJSON
 import SatchelStorage
 
@@ -26,9 +18,9 @@ struct StoryReader {
   }
 
   var table: StoryTable
-  private let source: UnsafeRawBufferPointer
-  private let base: UnsafePointer<UInt8>
-  private var scanner: JSONScanner
+  let source: UnsafeRawBufferPointer
+  let base: UnsafePointer<UInt8>
+  var scanner: JSONScanner
   private(set) var place = Place.story
   /// The segment and the choice that are being read.
   var segment = StoryTable.Segment(start: 0, firstChoice: 0)
@@ -183,159 +175,5 @@ struct StoryReader {
       index += 1
     }
     place = .story
-  }
-
-  // MARK: - Tokens
-
-  /// The keys of one object.
-  private struct Keys {
-    var isFirst = true
-    /// The key read last, when it is one that its object knows.
-    var field: StoryField?
-    var known: StoryFields = []
-    var unknown: Set<[UInt8]> = []
-  }
-
-  private var unexpected: JSONError { JSONError("") }
-
-  @inline(__always)
-  private func isNext(_ byte: Unicode.Scalar) -> Bool {
-    scanner.position < source.count && base[scanner.position] == UInt8(truncatingIfNeeded: byte.value)
-  }
-
-  @inline(__always)
-  private mutating func skipSpace() {
-    while scanner.position < source.count {
-      let byte = base[scanner.position]
-      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
-      scanner.position += 1
-    }
-  }
-
-  /// Goes to the value of the next member; false behind the last one.
-  @inline(__always)
-  private mutating func nextKey(_ keys: inout Keys) throws(JSONError) -> Bool {
-    guard try next("}", isFirst: &keys.isFirst) else { return false }
-    keys.field = knownKey()
-    if keys.field == nil { try anyKey(&keys) }
-    if let field = keys.field {
-      guard !keys.known.contains(StoryFields(field)) else { throw unexpected }
-      keys.known.insert(StoryFields(field))
-    }
-    skipSpace()
-    guard isNext(":") else { throw unexpected }
-    scanner.position += 1
-    skipSpace()
-    return true
-  }
-
-  /// Steps over a key of a segment or choice that is spelled as everyone does.
-  @inline(__always)
-  private mutating func knownKey() -> StoryField? {
-    switch place {
-    case .choice:
-      if isNext(literal: "\"id\"") { return .id }
-      if isNext(literal: "\"text\"") { return .text }
-      if isNext(literal: "\"nextSegmentId\"") { return .nextSegmentId }
-    case .segment:
-      if isNext(literal: "\"id\"") { return .id }
-      if isNext(literal: "\"text\"") { return .text }
-      if isNext(literal: "\"choices\"") { return .choices }
-      if isNext(literal: "\"isAuthenticPath\"") { return .isAuthenticPath }
-      if isNext(literal: "\"isEnding\"") { return .isEnding }
-    default: break
-    }
-    return nil
-  }
-
-  /// Steps over a literal, if it is next. Its length is known, so that comparing is a word or two.
-  @inline(__always)
-  private mutating func isNext(literal: StaticString) -> Bool {
-    let count = literal.utf8CodeUnitCount
-    guard scanner.position + count <= source.count,
-      memcmp(base + scanner.position, literal.utf8Start, count) == 0
-    else { return false }
-    scanner.position += count
-    return true
-  }
-
-  /// Steps over a key, whatever it is.
-  private mutating func anyKey(_ keys: inout Keys) throws(JSONError) {
-    guard isNext("\"") else { throw unexpected }
-    let start = scanner.position + 1
-    let isEscaped = try scanner.string()
-    let slice = JSONSlice(start, scanner.position - 1)
-    let key = isEscaped ? Array(JSONEscape.resolved(bytes(slice)).utf8) : Array(bytes(slice))
-    keys.field = field(key)
-    if keys.field == nil, key.contains(0) || !keys.unknown.insert(key).inserted { throw unexpected }
-  }
-
-  /// Goes to the next element; false behind the last one.
-  @inline(__always)
-  private mutating func nextElement(_ isFirst: inout Bool) throws(JSONError) -> Bool {
-    try next("]", isFirst: &isFirst)
-  }
-
-  @inline(__always)
-  private mutating func next(_ closing: Unicode.Scalar, isFirst: inout Bool) throws(JSONError) -> Bool {
-    skipSpace()
-    if isNext(closing) {
-      scanner.position += 1
-      return false
-    }
-    if !isFirst {
-      guard isNext(",") else { throw unexpected }
-      scanner.position += 1
-      skipSpace()
-    }
-    isFirst = false
-    return true
-  }
-
-  @inline(__always)
-  private mutating func value(level: Int) throws(JSONError) -> Value {
-    let start = scanner.position
-    guard start < source.count else { throw unexpected }
-    switch base[start] {
-    case UInt8(ascii: "\""):
-      let isEscaped = try scanner.string()
-      return Value(
-        kind: .string, slice: JSONSlice(start + 1, scanner.position - 1), isEscaped: isEscaped)
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-      let kind = try scanner.number()
-      return Value(kind: kind, slice: JSONSlice(start, scanner.position))
-    case UInt8(ascii: "t") where isNext(literal: "true"), UInt8(ascii: "f") where isNext(literal: "false"):
-      return Value(kind: .bool, slice: JSONSlice(start, scanner.position))
-    case let byte:
-      try scanner.skipValue(level: level)
-      let kind: JSONKind =
-        switch byte {
-        case UInt8(ascii: "{"): .object
-        case UInt8(ascii: "["): .array
-        case UInt8(ascii: "n"): .null
-        default: .bool
-        }
-      return Value(kind: kind, slice: JSONSlice(start, scanner.position))
-    }
-  }
-
-  // MARK: - Bytes
-
-  /// The bytes of a slice, as they stand.
-  @inline(__always)
-  func bytes(_ slice: JSONSlice) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: base + slice.start, count: slice.count)
-  }
-
-  /// The field of the innermost object that a key names.
-  private func field(_ key: [UInt8]) -> StoryField? {
-    let fields =
-      switch place {
-      case .story: StoryField.ofStory
-      case .segment: StoryField.ofSegment
-      case .choice: StoryField.ofChoice
-      default: [StoryField]()
-      }
-    return key.withUnsafeBytes { key in fields.first { $0.isSpelled(key) } }
   }
 }
