@@ -782,8 +782,9 @@ SATCHEL_API satchel_status satchel_stories_open(
  * Notices files that came, changed or went, by size and time, then by their
  * hash.
  *
- * @param[out] out  {"added", "changed", "removed", "unchanged", "parsed"
- *                  (numbers), "problems"}; may be NULL
+ * @param[out] out  {"added", "changed", "removed", "unchanged", "read"
+ *                  (opened and hashed), "parsed" (numbers), "problems"}; may be
+ *                  NULL
  *
  * Ownership  the caller owns *out.
  */
@@ -806,9 +807,10 @@ SATCHEL_API satchel_status satchel_stories_load_all(
     satchel_stories *stories, bool checked, satchel_buffer *out);
 
 /**
- * The stories that fit a query, from the index: nothing is read from disk.
+ * The stories that fit a query, from the index; refreshes first when this handle
+ * never did.
  *
- * @param query     {"search", "tags", "age_range", "age", "culture",
+ * @param query     {"search", "tag" or "tags", "age_range", "age", "culture",
  *                  "purchased", "sort": "title" | "reading_time" |
  *                  "path_count", "descending", "limit", "offset"}; all may be
  *                  left out. Each word of "search" must begin a word of title

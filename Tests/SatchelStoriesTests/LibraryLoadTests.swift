@@ -42,7 +42,7 @@ struct LibraryLoadTests {
     #expect(try library.story("a") === first && library.cachedBytes > 0)
     try fixture.put("a.json", LibraryFixture.story("a", segments: 5))
     #expect(try library.story("a").segmentCount == 5)
-    library.clearCache()
+    try library.clearCache()
     #expect(library.cachedBytes == 0)
     #expect(try library.story("a") !== first && first.segmentCount == 2)
     try fixture.remove("a.json")
@@ -62,6 +62,20 @@ struct LibraryLoadTests {
     // The story moves to another file.
     try FileManager.default.moveItem(at: fixture.url("other.json"), to: fixture.url("moved.json"))
     #expect(try library.story("b").header.id == "b" && library.summary("b").file == "moved.json")
+  }
+
+  @Test("A bad file hides no good one, also before the directory was looked at")
+  func hidden() throws {
+    let fixture = try LibraryFixture()
+    try fixture.put("a.json", "{")
+    try fixture.put("a.twee", ":: Start\nThe end.\n")
+    try fixture.put("b.json", "no story")
+    try fixture.put("other.json", LibraryFixture.story("b"))
+    try fixture.put("c.json", "{")
+    let library = try fixture.library()
+    #expect(try library.story("a").segmentCount == 1)
+    #expect(try library.story("b").header.id == "b")
+    #expect(failure { try library.story("c") }?.code == .invalid)
   }
 
   @Test("A story in Twee is called as its file", arguments: ["tale.twee", "tale.tw"])

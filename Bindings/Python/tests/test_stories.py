@@ -125,16 +125,14 @@ FAULTY = story(
 def test_a_report_as_json() -> None:
     report = stories.check(FAULTY)
     written = json.loads(report.json())
-    assert set(written) == {"ok", "findings", "errors", "warnings", "statistics"}
+    assert set(written) == {"ok", "findings", "errors", "warnings", "omitted", "statistics"}
     fields = ("code", "severity", "pointer", "line", "column", "message", "suggestion")
     assert [tuple(each) for each in written["findings"]] == [fields] * len(report.findings)
     for each, finding in zip(written["findings"], report.findings):
         assert each == {name: getattr(finding, name) for name in fields}
-    assert (written["ok"], written["errors"], written["warnings"]) == (
-        report.ok,
-        report.errors,
-        report.warnings,
-    )
+    for name in ("ok", "errors", "warnings", "omitted"):
+        assert written[name] == getattr(report, name)
+    assert report.omitted == 0
     assert report.errors + report.warnings == len(report.findings)
     assert report.errors == sum(each.severity == "error" for each in report.findings)
     assert written["statistics"] == {name: getattr(report.statistics, name) for name in written["statistics"]}

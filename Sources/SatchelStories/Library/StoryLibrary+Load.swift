@@ -49,7 +49,12 @@ extension StoryLibrary {
   public var cachedBytes: Int { cache.withLock { $0.bytes } }
 
   /// Lets go of all stories in memory.
-  public func clearCache() { cache.withLock { $0.clear() } }
+  ///
+  /// - Throws: `.closed`
+  public func clearCache() throws {
+    try checkOpen()
+    cache.withLock { $0.clear() }
+  }
 
   // MARK: Finding and reading
 
@@ -60,14 +65,19 @@ extension StoryLibrary {
       cache.withLock { $0.remove(id) }
     }
     // Where the index says, or where the story's name does: neither needs a look at the whole directory.
-    var names = ["\(id).json", "\(id).twee", "\(id).tw"]
-    if let file = try index.file(of: id) { names = [file] }
-    if let found = try names.lazy.compactMap({ try self.load(id, from: $0, in: opened) }).first {
-      return found
+    let known = try index.file(of: id)
+    // A bad file hides no good one: why it could not be loaded is told only when there is no other.
+    var failure: (any Error)?
+    for name in known.map({ [$0] }) ?? ["\(id).json", "\(id).twee", "\(id).tw"] {
+      do {
+        if let found = try load(id, from: name, in: opened) { return found }
+      } catch {
+        failure = failure ?? error
+      }
     }
     try refresh()
     if let file = try index.file(of: id), let found = try load(id, from: file, in: opened) { return found }
-    throw SatchelError(.notFound, "\(directory): no story “\(id)”")
+    throw failure ?? SatchelError(.notFound, "\(directory): no story “\(id)”")
   }
 
   /// Reads a story from that file; nil when the file is not there, or holds another story.

@@ -48,7 +48,7 @@ public final class StoryLibrary: Sendable {
   public func close() {
     isOver.store(true, ordering: .relaxed)
     worker.stop()
-    clearCache()
+    cache.withLock { $0.clear() }
   }
 
   func checkOpen() throws {
