@@ -75,6 +75,7 @@ extension StoryLibrary {
         failure = failure ?? error
       }
     }
+    if known != nil, let failure { throw failure }
     try refresh()
     if let file = try index.file(of: id), let found = try load(id, from: file, in: opened) { return found }
     throw failure ?? SatchelError(.notFound, "\(directory): no story “\(id)”")
