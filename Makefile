@@ -29,7 +29,7 @@ STRICT := -Xswiftc -warnings-as-errors
 RELEASE := -c release --scratch-path $(BUILD) $(STRICT) -Xswiftc -static-stdlib \
   -Xswiftc -cross-module-optimization -Xswiftc -use-ld=lld -Xlinker --gc-sections -Xlinker --as-needed \
   -Xlinker -L$(CURDIR)/$(BUILD)/static -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
-SHARED := -Xlinker --version-script=Include/satchel.map -Xlinker -soname -Xlinker $(SONAME)
+SHARED := -Xlinker -z -Xlinker defs -Xlinker --version-script=Include/satchel.map -Xlinker -soname -Xlinker $(SONAME)
 SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
 
 # Keeps a runner's output for the closing summary, and its exit status.
