@@ -31,6 +31,7 @@ let package = Package(
     .target(name: "SatchelJSON", dependencies: ["CJansson"]),
     .target(name: "SatchelStorage", dependencies: ["CSQLite", "SatchelJSON"]),
 
+
     // Subjects.
     .target(
       name: "SatchelCatalogue",
@@ -38,6 +39,9 @@ let package = Package(
     .target(
       name: "SatchelStories",
       dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc", "CNettle"]),
+    .target(
+      name: "SatchelPhotos",
+      dependencies: ["SatchelStorage", "SatchelJSON", "CNettle"]),
 
     // The whole, and its two doors.
     .target(name: "Satchel", dependencies: ["SatchelCatalogue", "SatchelStories"]),
@@ -52,6 +56,7 @@ let package = Package(
     .testTarget(name: "SatchelStorageTests", dependencies: ["SatchelStorage"]),
     .testTarget(name: "SatchelCatalogueTests", dependencies: ["SatchelCatalogue", "Satchel"]),
     .testTarget(name: "SatchelStoriesTests", dependencies: ["SatchelStories", "Satchel"]),
+    .testTarget(name: "SatchelPhotosTests", dependencies: ["SatchelPhotos"]),
   ],
   swiftLanguageModes: [.v6]
 )

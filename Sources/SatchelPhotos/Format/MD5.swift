@@ -1,0 +1,100 @@
+/// The MD5 of a photo's bytes: its name in a catalogue.
+public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// Bytes 0 to 7, the first as the highest.
+  let high: UInt64
+  /// Bytes 8 to 15.
+  let low: UInt64
+
+  init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Reads 32 hexadecimal digits, in either case; nil for anything else.
+  public init?(_ text: String) {
+    var text = text
+    let read = text.withUTF8 { digits in
+      digits.count == 32 ? MD5(digitsOf: UnsafeRawBufferPointer(digits), at: 0, lowerOnly: false) : nil
+    }
+    guard let read else { return nil }
+    self = read
+  }
+
+  /// Takes 16 bytes; nil for any other number.
+  public init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 16 else { return nil }
+    high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Reads the 32 digits that stand at `start`; nil when they are none, or fewer.
+  @inline(__always)
+  init?(digitsOf bytes: UnsafeRawBufferPointer, at start: Int, lowerOnly: Bool) {
+    guard start >= 0, bytes.count - start >= 32,
+      let high = MD5.word(bytes, at: start, lowerOnly: lowerOnly),
+      let low = MD5.word(bytes, at: start + 16, lowerOnly: lowerOnly)
+    else { return nil }
+    self.init(high: high, low: low)
+  }
+
+  /// The 16 bytes.
+  public var bytes: [UInt8] {
+    (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> UInt64(56 - $0 % 8 * 8)) }
+  }
+
+  /// 32 hexadecimal digits in lower case.
+  public var description: String {
+    var digits: [UInt8] = []
+    write(into: &digits)
+    return String(decoding: digits, as: UTF8.self)
+  }
+
+  /// The shard that its photo belongs to.
+  public var shard: Shard.Index { Shard.Index(firstDigitOf: self) }
+
+  public static func < (left: MD5, right: MD5) -> Bool {
+    left.high == right.high ? left.low < right.low : left.high < right.high
+  }
+
+  /// Appends the 32 digits.
+  func write(into bytes: inout [UInt8]) {
+    for place in 0..<32 {
+      let word = place < 16 ? high : low
+      let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - place % 16 * 4)) & 15
+      bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+    }
+  }
+
+  /// Sixteen digits.
+  @inline(__always)
+  private static func word(_ bytes: UnsafeRawBufferPointer, at start: Int, lowerOnly: Bool) -> UInt64? {
+    if lowerOnly {
+      guard let high = eight(bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)),
+        let low = eight(bytes.loadUnaligned(fromByteOffset: start &+ 8, as: UInt64.self))
+      else { return nil }
+      return high << 32 | low
+    }
+    var value: UInt64 = 0
+    for position in start..<start &+ 16 {
+      let digit = bytes[position] &- 0x30
+      let letter = (bytes[position] | 0x20) &- 0x61
+      guard digit < 10 || letter < 6 else { return nil }
+      value = value << 4 | UInt64(digit < 10 ? digit : letter + 10)
+    }
+    return value
+  }
+
+  /// Eight digits in lower case at once, as they lie in memory: this is the first thing done to every row.
+  @inline(__always)
+  private static func eight(_ loaded: UInt64) -> UInt64? {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let text = UInt64(bigEndian: loaded)
+    // Letters have bit 6. What is no digit gives more than 15, or is not what its value is written as.
+    var value = (text & (ones * 15)) &+ ((text >> 6) & ones) &* 9
+    let letters = ((value &+ ones * 6) >> 4) & ones
+    guard value & (ones * 16) == 0, value &+ ones * 0x30 &+ letters * 0x27 == text else { return nil }
+    value = (value | value >> 4) & 0x00FF_00FF_00FF_00FF
+    value = (value | value >> 8) & 0x0000_FFFF_0000_FFFF
+    return (value | value >> 16) & 0xFFFF_FFFF
+  }
+}

@@ -1,0 +1,41 @@
+/// Why a line of a shard was not taken.
+public enum RowFault: String, Error, Sendable, CaseIterable, CustomStringConvertible {
+  case quote, bareQuote = "bare_quote", carriageReturn = "carriage_return", columns, md5, filename, size,
+    photodate, modified, width, height, applePhotoID = "apple_photo_id", wrongShard = "wrong_shard", duplicate
+
+  /// The reason in words.
+  public var description: String {
+    switch self {
+    case .quote: return "a quote is not closed, or not followed by a comma or the line's end"
+    case .bareQuote: return "a quote stands inside a field that is not quoted"
+    case .carriageReturn: return "a carriage return stands inside a field that is not quoted"
+    case .columns: return "a row has 8 columns, or the 7 of format 5"
+    case .md5: return "the md5 is not 32 hexadecimal digits"
+    case .filename: return "the filename is not UTF-8"
+    case .size: return "the size is not a whole number of bytes"
+    case .photodate: return "the photodate is not a number of seconds"
+    case .modified: return "the modified time is not a number of seconds"
+    case .width: return "the width is not a whole number of pixels"
+    case .height: return "the height is not a whole number of pixels"
+    case .applePhotoID: return "the applePhotoID is not UTF-8"
+    case .wrongShard: return "the md5 belongs to another shard"
+    case .duplicate: return "a later line has the same md5, and counts"
+    }
+  }
+
+  /// Whether the line stays in the shard. A duplicate does not: a photo has one row.
+  var isKept: Bool { self != .duplicate }
+}
+
+/// A line of a shard that was not taken.
+public struct RejectedRow: Sendable, Equatable {
+  /// Where it begins, counted from 1.
+  public var line: Int
+  /// Why.
+  public var fault: RowFault
+  /// Its bytes, without byte-order mark and line end.
+  public var raw: [UInt8]
+
+  /// The reason in words.
+  public var reason: String { fault.description }
+}

@@ -1,0 +1,42 @@
+/// Numbers and texts that look random and are the same in every run (SplitMix64).
+struct PhotoRandom: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func below(_ bound: Int) -> Int { Int(truncatingIfNeeded: next() % UInt64(max(1, bound))) }
+
+  /// True once in so many times.
+  mutating func once(in times: Int) -> Bool { below(times) == 0 }
+
+  mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+
+  /// Any integer, the small ones and the outermost often.
+  mutating func integer() -> Int64 {
+    switch below(5) {
+    case 0: return pick([0, 1, -1, .max, .min, 999_999_999_999_999_999, 1_000_000_000_000_000_000])
+    case 1: return Int64(bitPattern: next())
+    default: return Int64(below(4_000_000_000)) - 1_000_000_000
+    }
+  }
+
+  mutating func natural() -> Int64 { max(0, integer()) }
+
+  /// A text that needs care now and then.
+  mutating func text() -> String {
+    let parts = [
+      "IMG_", "0001", ".jpg", " ", ",", "\"", "\"\"", "\n", "\r", "\r\n", "É", "東京", "👩‍👧", "\u{FEFF}", "\0",
+      "-",
+      "md5", "0aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,x,1,1,1,,,", "\n0aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,x,1,1,1,,,",
+    ]
+    return (0..<below(6)).map { _ in pick(parts) }.joined()
+  }
+}
