@@ -31,6 +31,7 @@ let package = Package(
     .target(name: "SatchelJSON", dependencies: ["CJansson"]),
     .target(name: "SatchelStorage", dependencies: ["CSQLite", "SatchelJSON"]),
 
+    .target(name: "SatchelRemote", dependencies: ["SatchelStorage", "CNettle"]),
 
     // Subjects.
     .target(
@@ -41,7 +42,7 @@ let package = Package(
       dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc", "CNettle"]),
     .target(
       name: "SatchelPhotos",
-      dependencies: ["SatchelStorage", "SatchelJSON", "CNettle"]),
+      dependencies: ["SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle"]),
 
     // The whole, and its two doors.
     .target(name: "Satchel", dependencies: ["SatchelCatalogue", "SatchelStories"]),
@@ -56,6 +57,7 @@ let package = Package(
     .testTarget(name: "SatchelStorageTests", dependencies: ["SatchelStorage"]),
     .testTarget(name: "SatchelCatalogueTests", dependencies: ["SatchelCatalogue", "Satchel"]),
     .testTarget(name: "SatchelStoriesTests", dependencies: ["SatchelStories", "Satchel"]),
+    .testTarget(name: "SatchelRemoteTests", dependencies: ["SatchelRemote"]),
     .testTarget(name: "SatchelPhotosTests", dependencies: ["SatchelPhotos"]),
   ],
   swiftLanguageModes: [.v6]

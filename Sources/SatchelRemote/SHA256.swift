@@ -1,0 +1,38 @@
+import CNettle
+
+/// SHA-256, a part at a time or at once.
+package struct SHA256 {
+  private var context = sha256_ctx()
+
+  package init() { nettle_sha256_init(&context) }
+
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    nettle_sha256_update(&context, bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+  }
+
+  /// 32 bytes; afterwards it stands at its beginning again.
+  package mutating func digest() -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_SIZE))
+    nettle_sha256_digest(&context, digest.count, &digest)
+    return digest
+  }
+
+  package static func digest(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    var hash = SHA256()
+    if bytes.withContiguousStorageIfAvailable({ hash.update(UnsafeRawBufferPointer($0)) }) == nil {
+      Array(bytes).withUnsafeBytes { hash.update($0) }
+    }
+    return hash.digest()
+  }
+
+  /// The code that authenticates a message to whoever has the key (HMAC, RFC 2104).
+  package static func authenticationCode(_ message: some Sequence<UInt8>, key: [UInt8]) -> [UInt8] {
+    var context = hmac_sha256_ctx()
+    nettle_hmac_sha256_set_key(&context, key.count, key)
+    let message = Array(message)
+    nettle_hmac_sha256_update(&context, message.count, message)
+    var code = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_SIZE))
+    nettle_hmac_sha256_digest(&context, code.count, &code)
+    return code
+  }
+}

@@ -1,0 +1,93 @@
+/// Where a bucket is reached, and how its keys become paths.
+public struct S3Endpoint: Sendable, Equatable {
+  public enum Style: Sendable {
+    /// The bucket is the first component of the path.
+    case path
+    /// The bucket is the first label of the host's name.
+    case virtualHost
+  }
+
+  public let isSecure: Bool
+  /// The host as headers name it, with the port where it is not the scheme's own.
+  public let host: String
+  public let bucket: String
+  public let style: Style
+  /// What all keys stand below, if anything.
+  public let prefix: ObjectKey?
+
+  /// - Parameters:
+  ///   - address: "https://host", with a port if need be; "http://" for stores on the same machine or network
+  ///   - bucket: 3 to 63 of a-z, 0-9, "-" and "."
+  /// - Throws: `.failed(.invalid)` that says what is wrong
+  public init(
+    address: String, bucket: String, style: Style = .path, prefix: ObjectKey? = nil
+  ) throws(ObjectStoreError) {
+    func refuse(_ why: String) -> ObjectStoreError { ObjectStoreError(.failed(.invalid), why) }
+    let address = address.lowercased()
+    let isSecure = address.hasPrefix("https://")
+    guard isSecure || address.hasPrefix("http://") else {
+      throw refuse("the address of the object store begins with neither https:// nor http://")
+    }
+    var authority = address.utf8.dropFirst(isSecure ? 8 : 7)
+    if authority.last == UInt8(ascii: "/") { authority = authority.dropLast() }
+    // No path, query or user: what a proxy or log could show must not hold secrets.
+    guard let host = Self.host(authority, defaultPort: isSecure ? "443" : "80") else {
+      throw refuse("the address of the object store is not a host with or without a port")
+    }
+    guard (3...63).contains(bucket.utf8.count), bucket.utf8.allSatisfy(Self.isOfBucket),
+      bucket.utf8.first.map(Self.isLetterOrDigit) == true, bucket.utf8.last.map(Self.isLetterOrDigit) == true
+    else { throw refuse("the bucket's name is not 3 to 63 of a-z, 0-9, \"-\" and \".\"") }
+    // The certificate of an endpoint covers one label more, not two.
+    guard style == .path || !isSecure || !bucket.utf8.contains(UInt8(ascii: ".")) else {
+      throw refuse("a bucket with \".\" in its name cannot be part of a host's name over https")
+    }
+    self.isSecure = isSecure
+    self.host = style == .path ? host : bucket + "." + host
+    self.bucket = bucket
+    self.style = style
+    self.prefix = prefix
+  }
+
+  /// What comes before the target of a request.
+  public var origin: String { (isSecure ? "https://" : "http://") + host }
+
+  /// The path of an object, not encoded.
+  ///
+  /// - Throws: `.invalidKey` when the key is too long together with the prefix
+  public func path(of key: ObjectKey) throws(ObjectStoreError) -> String {
+    let full = if let prefix { try key.below(prefix) } else { key }
+    return (style == .path ? "/" + bucket : "") + "/" + full.text
+  }
+
+  /// The path of the bucket itself, for listings.
+  public var bucketPath: String { style == .path ? "/" + bucket : "/" }
+
+  private static func host(_ authority: Substring.UTF8View, defaultPort: String) -> String? {
+    var (name, port) = (authority, authority[authority.endIndex...])
+    if let colon = authority.lastIndex(of: UInt8(ascii: ":")), authority.last != UInt8(ascii: "]") {
+      (name, port) = (authority[..<colon], authority[authority.index(after: colon)...])
+      guard let number = Int(String(decoding: port, as: UTF8.self)), (1...65535).contains(number),
+        port.allSatisfy({ (0x30...0x39).contains($0) })
+      else { return nil }
+    }
+    let isAddress = name.first == UInt8(ascii: "[") && name.last == UInt8(ascii: "]") && name.count > 2
+    let inner = isAddress ? name.dropFirst().dropLast() : name
+    let isName = inner.allSatisfy { byte in
+      isLetterOrDigit(byte) || byte == UInt8(ascii: ".")
+        || byte == (isAddress ? UInt8(ascii: ":") : UInt8(ascii: "-"))
+    }
+    guard !inner.isEmpty, isName else { return nil }
+    let text = String(decoding: name, as: UTF8.self)
+    let portText = String(decoding: port, as: UTF8.self)
+    return portText.isEmpty || portText == defaultPort ? text : text + ":" + portText
+  }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+
+  private static func isOfBucket(_ byte: UInt8) -> Bool {
+    isLetterOrDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+  }
+}

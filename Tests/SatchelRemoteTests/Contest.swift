@@ -1,0 +1,70 @@
+import SatchelStorage
+
+@testable import SatchelRemote
+
+/// Writers that want the same thing, and what became of them.
+enum Contest {
+  /// Runs `body` on so many threads at once, however few processors there are, and waits for all.
+  static func inParallel(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) throws {
+    let threads = (0..<count).compactMap { index in SystemThread { body(index) } }
+    for thread in threads { thread.join() }
+    guard threads.count == count else { throw SatchelError(.noMemory, "no threads") }
+  }
+
+  /// Each contestant tries to be the first in each round.
+  ///
+  /// - Returns: for each contestant the rounds that it was told to have won
+  static func rounds(
+    _ count: Int, stores: [any ObjectStore], metadata: ObjectMetadata = .none
+  ) throws -> [[Int]] {
+    let results = Guarded([Result<[Int], any Error>](repeating: .success([]), count: stores.count))
+    let arrived = Guarded(0)
+    try inParallel(stores.count) { contestant in
+      let result = Result {
+        // All begin each round together: the more they collide, the more the test sees.
+        try first(contestant, rounds: count, store: stores[contestant], metadata) { round in
+          arrived.withLock { $0 += 1 }
+          while arrived.withLock({ $0 }) < (round + 1) * stores.count { sched_yield() }
+        }
+      }
+      // Who fails must not keep the others waiting.
+      if case .failure = result { arrived.withLock { $0 = .max / 2 } }
+      results.withLock { $0[contestant] = result }
+    }
+    return try results.withLock { try $0.map { try $0.get() } }
+  }
+
+  static func first(
+    _ contestant: Int, rounds: Int, store: any ObjectStore, _ metadata: ObjectMetadata = .none,
+    beforeEach: (_ round: Int) -> Void = { _ in }
+  ) throws -> [Int] {
+    var won: [Int] = []
+    for round in 0..<rounds {
+      beforeEach(round)
+      do {
+        let key = try ObjectKey("rounds/\(round)")
+        try store.put(key, Array("\(contestant)".utf8), condition: .ifAbsent, metadata: metadata)
+        won.append(round)
+      } catch {
+        guard error.reason == .preconditionFailed else { throw error }
+      }
+    }
+    return won
+  }
+
+  /// Adds one to a number in an object so many times, by conditional writes alone.
+  static func count(_ times: Int, in store: any ObjectStore) throws {
+    let key = try ObjectKey("number")
+    var done = 0
+    while done < times {
+      do {
+        let object = try store.get(key)
+        let number = Int(String(decoding: object.body, as: UTF8.self)) ?? -1_000_000
+        try store.put(key, Array("\(number + 1)".utf8), condition: .ifMatch(object.etag))
+        done += 1
+      } catch {
+        guard error.reason == .preconditionFailed else { throw error }
+      }
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import Testing
+
+@testable import SatchelRemote
+
+@Suite("A directory as an object store")
+struct DirectoryStoreTests {
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  @Test("an object is a file where its key says, with its body and nothing else")
+  func files() throws {
+    let store = try DirectoryStore(path: directory.path)
+    try store.put(ObjectKey("photos/a b.csv"), [UInt8]("x,y\n"), metadata: ObjectMetadata(["writer": "me"]))
+    #expect(try String(contentsOfFile: directory.path + "/photos/a b.csv", encoding: .utf8) == "x,y\n")
+    try directory.write("from outside", to: "photos/other.csv")
+    let key = try ObjectKey("photos/other.csv")
+    let object = try store.get(key)
+    #expect(object.body == [UInt8]("from outside"))
+    try directory.write("changed outside", to: "photos/other.csv")
+    #expect(try reason { try store.put(key, [1], condition: .ifMatch(object.etag)) } == .preconditionFailed)
+  }
+
+  @Test("deleting leaves nothing behind, not even directories")
+  func nothingLeft() throws {
+    let store = try DirectoryStore(path: directory.path)
+    let key = try ObjectKey("one/two/three")
+    try store.put(key, [1], metadata: ObjectMetadata(["a": "b"]))
+    try store.put(key, [2], metadata: ObjectMetadata(["a": "c"]))
+    #expect(try directory.files().count == 3)
+    try store.delete(key)
+    #expect(try directory.files() == [".satchel/lock"])
+    #expect(!FileManager.default.fileExists(atPath: directory.path + "/one"))
+    try store.put(ObjectKey("one"), [3])
+    #expect(try store.get(ObjectKey("one")).body == [3])
+  }
+
+  @Test("a key that is an object cannot be the beginning of others, nor the other way round")
+  func inTheWay() throws {
+    let store = try DirectoryStore(path: directory.path)
+    try store.put(ObjectKey("a"), [1])
+    try store.put(ObjectKey("b/c"), [2])
+    #expect(try reason { try store.put(ObjectKey("a/x"), [3]) } == .invalidKey)
+    #expect(try reason { try store.put(ObjectKey("b"), [3]) } == .invalidKey)
+    #expect(try reason { _ = try store.get(ObjectKey("a/x")) } == .notFound)
+    #expect(try reason { _ = try store.get(ObjectKey("b")) } == .notFound)
+    #expect(try store.list().map(\.key.text) == ["a", "b/c"])
+    #expect(try directory.files().filter { $0.hasPrefix(".satchel/incoming/") } == [])
+  }
+
+  @Test(
+    "keys that a directory cannot hold are refused",
+    arguments: [
+      ".satchel", ".satchel/lock", ".satchel/incoming/x", String(repeating: "x", count: 256),
+      "a/" + String(repeating: "é", count: 128),
+    ])
+  func refused(text: String) throws {
+    let store = try DirectoryStore(path: directory.path)
+    let key = try ObjectKey(text)
+    #expect(try reason { try store.put(key, [1]) } == .invalidKey)
+    #expect(try reason { _ = try store.get(key) } == .invalidKey)
+    #expect(try reason { try store.delete(key) } == .invalidKey)
+  }
+
+  @Test("keys of 1024 bytes and of 512 components fit")
+  func longKeys() throws {
+    let store = try DirectoryStore(path: directory.path)
+    let deep = try ObjectKey(Array(repeating: "d", count: 512).joined(separator: "/"))
+    let long = try ObjectKey(
+      Array(repeating: String(repeating: "x", count: 204), count: 5).joined(separator: "/"))
+    #expect(long.text.utf8.count == 1024)
+    for key in [deep, long] {
+      try store.put(key, [7], metadata: ObjectMetadata(["a": "b"]))
+      #expect(try store.get(key).metadata["a"] == "b")
+    }
+    #expect(try store.list().map(\.key) == [deep, long])
+    try store.delete(deep)
+    try store.delete(long)
+    #expect(try directory.files() == [".satchel/lock"])
+  }
+
+  @Test("no link is followed: not for an object, not on the way to it, not in a listing")
+  func links() throws {
+    let outside = try TemporaryDirectory()
+    try outside.write("secret", to: "file")
+    let store = try DirectoryStore(path: directory.path)
+    try store.put(ObjectKey("real"), [1])
+    let manager = FileManager.default
+    try manager.createSymbolicLink(
+      atPath: directory.path + "/link", withDestinationPath: outside.path + "/file")
+    try manager.createSymbolicLink(atPath: directory.path + "/away", withDestinationPath: outside.path)
+    for text in ["link", "away/file"] {
+      let key = try ObjectKey(text)
+      #expect(try reason { _ = try store.get(key) } == .denied)
+      #expect(try reason { _ = try store.head(key) } == .denied)
+      #expect(try reason { try store.put(key, [2], condition: .ifAbsent) } == .denied)
+      #expect(try reason { try store.delete(key) } == .denied)
+    }
+    #expect(try reason { try store.put(ObjectKey("away/new"), [2]) } == .denied)
+    #expect(try outside.files() == ["file"])
+    #expect(try String(contentsOfFile: outside.path + "/file", encoding: .utf8) == "secret")
+    let page = try store.list(.all, from: nil, limit: 10, cancellation: .never)
+    #expect(page.entries.map(\.key.text) == ["real"])
+    #expect(page.skipped == 2)
+  }
+
+  @Test("a pipe and a name that is no UTF-8 are passed over, and do not block")
+  func oddities() throws {
+    let store = try DirectoryStore(path: directory.path)
+    #expect(mkfifo(directory.path + "/pipe", 0o600) == 0)
+    var name = Array((directory.path + "/bad").utf8CString.dropLast())
+    name += [CChar(bitPattern: 0xFF), 0]
+    let descriptor = open(name, O_CREAT | O_WRONLY, 0o600)
+    #expect(descriptor >= 0)
+    close(descriptor)
+    #expect(try reason { _ = try store.get(ObjectKey("pipe")) } == .denied)
+    #expect(try store.list(.all, from: nil, limit: 10, cancellation: .never).skipped == 2)
+  }
+
+  @Test(
+    "what a crashed writer left is not seen, and is removed when the store is opened; what is in work is not")
+  func leftovers() throws {
+    let store = try DirectoryStore(path: directory.path)
+    try store.put(ObjectKey("a"), [1])
+    try directory.write("half", to: ".satchel/incoming/left-by-a-crash")
+    guard let incoming = try store.tree.directory(DirectoryStore.incoming) else {
+      Issue.record("there is no directory for files in work")
+      return
+    }
+    let inWork = try IncomingFile(in: incoming)
+    #expect(try store.list().map(\.key.text) == ["a"])
+    #expect(try directory.files().filter { $0.contains("incoming") }.count == 2)
+    _ = try DirectoryStore(path: directory.path)
+    let left = try directory.files().filter { $0.contains("incoming") }
+    #expect(left.count == 1 && !left.contains(".satchel/incoming/left-by-a-crash"))
+    withExtendedLifetime(inWork) {}
+  }
+
+  @Test("a write that cannot have the lock fails as transient, or when the caller gives up")
+  func lock() throws {
+    let store = try DirectoryStore(path: directory.path, patience: 50)
+    let key = try ObjectKey("a")
+    try store.put(key, [1])
+    let descriptor = open(directory.path + "/.satchel/lock", O_RDWR)
+    #expect(flock(descriptor, LOCK_EX) == 0)
+    #expect(try reason { try store.put(key, [2]) } == .transient(retryAfter: nil))
+    #expect(try store.get(key).body == [1])
+    close(descriptor)
+    try store.put(key, [3])
+    #expect(try store.get(key).body == [3])
+    #expect(try directory.files() == [".satchel/lock", "a"])
+  }
+
+  @Test("metadata that was damaged is said to be")
+  func damagedMetadata() throws {
+    let store = try DirectoryStore(path: directory.path)
+    let key = try ObjectKey("a")
+    try store.put(key, [1], metadata: ObjectMetadata(["a": "b"]))
+    let file = try #require(try directory.files().first { $0.hasPrefix(".satchel/metadata/") })
+    try directory.write("nonsense", to: file)
+    #expect(try reason { _ = try store.get(key) } == .failed(.damaged))
+    try store.put(key, [1])
+    #expect(try store.get(key).metadata == .none)
+  }
+
+  @Test("a directory that cannot be opened is said to be")
+  func unusable() throws {
+    try directory.write("", to: "file")
+    #expect(try reason { _ = try DirectoryStore(path: directory.path + "/file") } == .failed(.invalid))
+    #expect(try reason { _ = try DirectoryStore(path: directory.path + "/no/such") } == .failed(.notFound))
+    #expect(try reason { _ = try DirectoryStore(path: "") } == .failed(.invalid))
+    #expect(try reason { _ = try DirectoryStore(path: "a\u{0}b") } == .failed(.invalid))
+    _ = try DirectoryStore(path: directory.path + "/new")
+    #expect(try directory.files() == ["file"])
+  }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+@testable import SatchelRemote
+
+/// Two processes and one directory. The other process is this test program, told to run the one test `contestant`.
+@Suite("A directory shared by processes")
+struct ProcessRaceTests {
+  private static let role = "SATCHEL_TEST_CONTESTANT"
+  private static let rounds = 100
+
+  let directory: TemporaryDirectory
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func start(_ task: String) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = ["--testing-library", "swift-testing", "--filter", "ProcessRaceTests/contestant"]
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      [Self.role: "\(task) \(directory.path)"]) { $1 }
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+
+  @Test(
+    "a contestant without rivals wins every round; with rivals it writes down what it was told to have won")
+  func contestant() throws {
+    let task = ProcessInfo.processInfo.environment[Self.role]?.split(separator: " ", maxSplits: 2).map(
+      String.init)
+    guard let task, task.count == 3 else {
+      let won = try Contest.first(0, rounds: 5, store: DirectoryStore(path: directory.path))
+      #expect(won == Array(0..<5))
+      return
+    }
+    let store = try DirectoryStore(path: task[2])
+    switch task[0] {
+    case "race":
+      let number = try #require(Int(task[1]))
+      // Both begin together.
+      try store.put(ObjectKey("here/\(number)"), [])
+      let end = Date() + 60
+      while try store.list(ObjectPrefix("here/")).count < 2, Date() < end { usleep(200) }
+      let won = try Contest.first(number, rounds: Self.rounds, store: store)
+      try Contest.count(Self.rounds, in: store)
+      try store.put(ObjectKey("won/\(number)"), Array(won.map(String.init).joined(separator: " ").utf8))
+    case "write":
+      var number = 0
+      while true {
+        number += 1
+        let body = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 300_000)
+        try store.put(ObjectKey("object"), body, metadata: ObjectMetadata(["byte": "\(body[0])"]))
+      }
+    default: Issue.record("an unknown task")
+    }
+  }
+
+  @Test("exactly one of two processes wins each round, and no count is lost")
+  func race() throws {
+    let store = try DirectoryStore(path: directory.path)
+    try store.put(ObjectKey("number"), Array("0".utf8))
+    let processes = try [start("race 0"), start("race 1")]
+    for process in processes { process.waitUntilExit() }
+    #expect(processes.map(\.terminationStatus) == [0, 0])
+    var told: [Int] = []
+    for number in 0..<2 {
+      let text = String(decoding: try store.get(ObjectKey("won/\(number)")).body, as: UTF8.self)
+      let won = text.split(separator: " ").compactMap { Int($0) }
+      for round in won {
+        #expect(try store.get(ObjectKey("rounds/\(round)")).body == Array("\(number)".utf8))
+      }
+      told += won
+    }
+    #expect(told.sorted() == Array(0..<Self.rounds))
+    #expect(try store.get(ObjectKey("number")).body == Array("\(2 * Self.rounds)".utf8))
+  }
+
+  @Test("a writer that is killed leaves a whole object and no lock", arguments: 0..<8)
+  func killed(turn: Int) throws {
+    let key = try ObjectKey("object")
+    let store = try DirectoryStore(path: directory.path, patience: 2000)
+    let process = try start("write 0")
+    let end = Date() + 60
+    while (try? store.head(key)) == nil, Date() < end { usleep(500) }
+    usleep(UInt32.random(in: 0...8000))
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal)
+    let object = try store.get(key)
+    let byte = try #require(object.body.first)
+    #expect(object.body.count == 300_000)
+    #expect(object.body.allSatisfy { $0 == byte })
+    #expect(object.metadata["byte"] == "\(byte)")
+    let reopened = try DirectoryStore(path: directory.path, patience: 2000)
+    try reopened.put(key, [1], condition: .ifMatch(object.etag))
+    #expect(try directory.files() == [".satchel/lock", "object"])
+  }
+}
