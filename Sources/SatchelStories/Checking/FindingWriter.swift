@@ -157,7 +157,7 @@ struct FindingWriter {
 
   private func readingTime() -> String {
     let minutes = table.integer(.estimatedReadingMinutes) ?? 0
-    guard let span = ReadingTime(analysis) else { return "\(minutes) minutes" }
+    guard let span = analysis.readingTime else { return "\(minutes) minutes" }
     let words =
       span.fewestWords == span.mostWords
       ? "\(span.mostWords)" : "\(span.fewestWords) to \(span.mostWords)"

@@ -9,11 +9,10 @@ struct ReadingTime {
   private static let slow = 100.0
 
   /// Nil where no ending can be reached, since no reading ends then.
-  init?(_ analysis: StoryAnalysis) {
-    guard let ending = analysis.nearestEnding else { return nil }
-    let segments = analysis.table.segments
-    fewestWords = analysis.way(to: ending).reduce(0) { $0 + Int(segments[$1].words) }
-    mostWords = analysis.reach.order.reduce(0) { $0 + Int(segments[Int($1)].words) }
+  init?(_ table: StoryTable, _ reach: StoryGraph.Reach, to ending: Int?) {
+    guard let ending else { return nil }
+    fewestWords = reach.way(to: ending).reduce(0) { $0 + Int(table.segments[$1].words) }
+    mostWords = reach.order.reduce(0) { $0 + Int(table.segments[Int($1)].words) }
   }
 
   var shortestMinutes: Double { Double(fewestWords) / Self.hasty }

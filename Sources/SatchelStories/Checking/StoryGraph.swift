@@ -62,6 +62,22 @@ struct StoryGraph {
     @inline(__always)
     func contains(_ segment: Int) -> Bool { from[segment] != -2 }
 
+    /// The nearest ending.
+    func ending(_ table: StoryTable) -> Int? {
+      order.first { table.isEnding(Int($0)) }.map { Int($0) }
+    }
+
+    /// The segments on a shortest way from the start to one that was reached, both included.
+    func way(to segment: Int) -> [Int] {
+      var way: [Int] = []
+      var current = segment
+      while current >= 0 {
+        way.append(current)
+        current = Int(from[current])
+      }
+      return way.reversed()
+    }
+
     @inline(__always)
     mutating func enter(_ segment: Int, from other: Int) {
       from[segment] = Int32(truncatingIfNeeded: other)

@@ -45,7 +45,7 @@ struct StoryRules {
     }
     if let value = table.header[.estimatedReadingMinutes],
       let minutes = table.integer(.estimatedReadingMinutes),
-      let span = ReadingTime(analysis), !span.isNear(minutes)
+      let span = analysis.readingTime, !span.isNear(minutes)
     {
       note(.readingTime, at: Int(value.slice.start), field: .estimatedReadingMinutes)
     }

@@ -27,10 +27,10 @@ public struct StoryStatistics: Equatable, Sendable {
     choices = table.choices.count
     endings = analysis.reach.order.reduce(0) { $0 + (table.isEnding(Int($1)) ? 1 : 0) }
     words = table.segments.reduce(0) { $0 + Int($1.words) }
-    shortestPath = analysis.nearestEnding.map { analysis.way(to: $0).count }
+    shortestPath = analysis.nearestEnding.map { analysis.reach.way(to: $0).count }
     longestPath = counter.longest
     paths = counter.count
-    let time = ReadingTime(analysis)
+    let time = analysis.readingTime
     shortestMinutes = Double(time?.fewestWords ?? 0) / Self.wordsPerMinute
     longestMinutes = Double(time?.mostWords ?? 0) / Self.wordsPerMinute
   }

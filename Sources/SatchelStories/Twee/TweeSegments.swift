@@ -45,7 +45,7 @@ struct TweeSegments {
   private func authenticSegments() -> [Bool] {
     var result = table.segments.map { $0.flags.contains(.isAuthentic) }
     if !result.contains(true), let ending = analysis.nearestEnding {
-      for segment in analysis.way(to: ending) { result[segment] = true }
+      for segment in analysis.reach.way(to: ending) { result[segment] = true }
     }
     return result
   }
