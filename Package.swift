@@ -29,20 +29,20 @@ let package = Package(
 
     // Ground floors.
     .target(name: "SatchelJSON", dependencies: ["CJansson"]),
-    .target(name: "SatchelStorage", dependencies: ["CSQLite", "SatchelJSON"]),
+    .target(name: "SatchelStorage", dependencies: ["CSQLite", "CNettle", "SatchelJSON"]),
 
-    .target(name: "SatchelRemote", dependencies: ["SatchelStorage", "CNettle"]),
+    .target(name: "SatchelRemote", dependencies: ["SatchelStorage"]),
 
     // Subjects.
     .target(
       name: "SatchelCatalogue",
-      dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc", "CNettle"]),
+      dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc"]),
     .target(
       name: "SatchelStories",
-      dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc", "CNettle"]),
+      dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc"]),
     .target(
       name: "SatchelPhotos",
-      dependencies: ["SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle"]),
+      dependencies: ["SatchelRemote", "SatchelStorage", "SatchelJSON"]),
 
     // The whole, and its two doors.
     .target(name: "Satchel", dependencies: ["SatchelCatalogue", "SatchelStories"]),

@@ -1,4 +1,3 @@
-import CNettle
 import SatchelStorage
 
 /// Finds the row of a variant: the entity id, its scope, and the place it is for.
@@ -34,18 +33,13 @@ final class VariantIndex: Sendable {
 
   /// 64 bits of SHA-256: nobody can make ids that collide.
   static func hash(_ variant: Variant) -> Int64 {
-    var context = sha256_ctx()
-    nettle_sha256_init(&context)
+    var hash = SHA256()
     var prefix = (Int64(variant.scope.rawValue).littleEndian, variant.place.littleEndian)
-    withUnsafeBytes(of: &prefix) { bytes in
-      nettle_sha256_update(&context, bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
-    }
+    withUnsafeBytes(of: &prefix) { hash.update($0) }
     var id = variant.entityID
-    id.withUTF8 { nettle_sha256_update(&context, $0.count, $0.baseAddress) }
+    id.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
     var digest: Int64 = 0
-    withUnsafeMutableBytes(of: &digest) { bytes in
-      nettle_sha256_digest(&context, bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
-    }
+    withUnsafeMutableBytes(of: &digest) { hash.digest(into: $0) }
     return Int64(littleEndian: digest)
   }
 

@@ -1,3 +1,5 @@
+import SatchelStorage
+
 /// What a store calls one content of an object. Opaque: it can only be given back and compared.
 ///
 /// Two contents have different tags. Equal bytes may have the same one, as in S3.

@@ -10,19 +10,29 @@ package struct SHA256 {
     nettle_sha256_update(&context, bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
   }
 
+  /// As many bytes of the digest as there is room for; afterwards it stands at its beginning again.
+  package mutating func digest(into room: UnsafeMutableRawBufferPointer) {
+    let count = min(room.count, Int(SHA256_DIGEST_SIZE))
+    nettle_sha256_digest(&context, count, room.baseAddress?.assumingMemoryBound(to: UInt8.self))
+  }
+
   /// 32 bytes; afterwards it stands at its beginning again.
   package mutating func digest() -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_SIZE))
-    nettle_sha256_digest(&context, digest.count, &digest)
-    return digest
+    var bytes = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_SIZE))
+    bytes.withUnsafeMutableBytes { digest(into: $0) }
+    return bytes
+  }
+
+  /// The digest of bytes that are at hand.
+  package static func digest(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    var hash = SHA256()
+    hash.update(bytes)
+    return hash.digest()
   }
 
   package static func digest(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-    var hash = SHA256()
-    if bytes.withContiguousStorageIfAvailable({ hash.update(UnsafeRawBufferPointer($0)) }) == nil {
-      Array(bytes).withUnsafeBytes { hash.update($0) }
-    }
-    return hash.digest()
+    bytes.withContiguousStorageIfAvailable { digest(UnsafeRawBufferPointer($0)) }
+      ?? Array(bytes).withUnsafeBytes { digest($0) }
   }
 
   /// The code that authenticates a message to whoever has the key (HMAC, RFC 2104).

@@ -1,4 +1,4 @@
-import CNettle
+import SatchelStorage
 
 /// A sixteenth of a catalogue: the photos whose MD5 begins with one hexadecimal digit.
 public enum Shard {
@@ -37,17 +37,9 @@ public enum Shard {
   static let emptyChecksum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
   /// SHA-256 of a shard's bytes: 64 hexadecimal digits in lower case.
-  static func checksum(_ bytes: UnsafeRawBufferPointer) -> String {
-    var context = sha256_ctx()
-    nettle_sha256_init(&context)
-    nettle_sha256_update(&context, bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
-    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_SIZE))
-    nettle_sha256_digest(&context, digest.count, &digest)
-    return String(decoding: digest.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
-  }
+  static func checksum(_ bytes: UnsafeRawBufferPointer) -> String { SHA256.digest(bytes).hexadecimal }
 
   /// SHA-256 of a shard's bytes; see `checksum(_:)` for borrowed ones.
   static func checksum(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { checksum($0) } }
 
-  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 }

@@ -1,3 +1,5 @@
+import SatchelStorage
+
 /// What a request says about its body: the SHA-256 of it.
 public struct PayloadHash: Sendable, Equatable {
   /// As it stands in `x-amz-content-sha256`.

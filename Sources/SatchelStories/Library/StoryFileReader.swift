@@ -1,4 +1,3 @@
-import CNettle
 import SatchelStorage
 
 /// Reads one file after the other into the same memory. Used by one thread at a time.
@@ -13,14 +12,7 @@ final class StoryFileReader {
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
   /// SHA-256 of the content read last.
-  var hash: [UInt8] {
-    var context = sha256_ctx()
-    nettle_sha256_init(&context)
-    nettle_sha256_update(&context, count, memory?.assumingMemoryBound(to: UInt8.self))
-    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_SIZE))
-    nettle_sha256_digest(&context, digest.count, &digest)
-    return digest
-  }
+  var hash: [UInt8] { SHA256.digest(bytes) }
 
   /// Reads a file that `StoryDirectory.look` found.
   ///
