@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
 import pytest
+import tales
 from helpers import FIXTURES, Clock
 
 import satchel
+from satchel import StoryLibrary
 
 
 @pytest.fixture(scope="session")
@@ -55,3 +58,15 @@ def catalogue(store: satchel.Store) -> satchel.Catalogue:
 def delivery(deliveries: List[Dict[str, Any]]) -> Dict[str, Any]:
     """One delivery, for a test to change as it likes."""
     return copy.deepcopy(deliveries[0])
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    """A directory with the five tales."""
+    return Path(shutil.copytree(tales.EXAMPLES, tmp_path / "shelf"))
+
+
+@pytest.fixture
+def books(store: satchel.Store, shelf: Path) -> Iterator[StoryLibrary]:
+    with store.stories(shelf) as books:
+        yield books

@@ -61,3 +61,8 @@ def write(directory: Path, id: str, **fields: Any) -> Path:
     path = directory / f"{id}.json"
     path.write_bytes(encoded(story([segment("a", "b"), segment("b")], **{"id": id, **fields})))
     return path
+
+
+def rewrite(shelf: Path, name: str, **fields: Any) -> None:
+    path = shelf / f"{name}.json"
+    path.write_bytes(encoded({**json.loads(path.read_bytes()), **fields}))
