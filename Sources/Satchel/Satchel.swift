@@ -20,16 +20,14 @@ public final class Satchel: Sendable {
   /// - Throws: `SatchelError` `.foreign`, `.damaged`, `.newer`, `.notFound`, `.readOnly`, `.io`; the file is left
   ///   as it is then.
   public init(path: String, options: StoreOptions = StoreOptions()) throws {
-    database = try StorySchema.naming {
-      try Database.open(path: path, options: options, migrations: Self.migrations)
-    }
+    database = try Database.open(path: path, options: options, migrations: Self.migrations)
     catalogue = Catalogue(database: database)
   }
 
-  /// All steps of the store's schema, oldest first. A step that was released is never changed.
+  /// All steps of the store's schema, oldest first. A step that was released is never changed. The other subjects
+  /// make their tables when they are first used.
   static let migrations = [
-    Migration(version: 1, sql: ChangeLog.schema + CatalogueSchema.version1),
-    Migration(version: 2, sql: StorySchema.version2),
+    Migration(version: 1, sql: ChangeLog.schema + CatalogueSchema.version1)
   ]
 
   /// Closes the store; everything acknowledged is in the file. A store that is given up closes by itself.

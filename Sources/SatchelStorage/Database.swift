@@ -18,6 +18,8 @@ package final class Database: @unchecked Sendable {
   private var current: Transaction?
   private let readers: ConnectionPool
   private let gate = Gate()
+  /// Subjects whose tables are known to be there; see `prepare`.
+  let prepared = Guarded<Set<String>>([])
   private let hasLearnedTime = Atomic(false)
   private let hasToldExpiry = Atomic(false)
   private let openConnection: @Sendable (_ readOnly: Bool) throws -> Connection
@@ -105,6 +107,9 @@ package final class Database: @unchecked Sendable {
       }
     }
   }
+
+  /// Whether the calling thread is inside of `write`.
+  var isWriting: Bool { writing.isHeldByCaller }
 
   private var patience: Int { max(0, Int(options.busyTimeout)) }
 

@@ -9,6 +9,7 @@ final class StoryIndex: Sendable {
   /// - Parameter store: where the index is; of a store opened to read only it is copied from
   init(_ store: Database, directory: String) throws {
     self.directory = directory
+    let isPrepared = try StorySchema.naming { try store.prepare(StorySchema.subject) }
     guard store.options.isReadOnly else {
       database = store
       return
@@ -16,8 +17,9 @@ final class StoryIndex: Sendable {
     var options = StoreOptions()
     options.clock = store.options.clock
     database = try Database.open(
-      path: ":memory:", options: options,
-      migrations: [Migration(version: 1, sql: ChangeLog.schema + StorySchema.version2)])
+      path: ":memory:", options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
+    try StorySchema.naming { try database.prepare(StorySchema.subject) }
+    guard isPrepared else { return }
     let rows = try store.read { connection in
       let table = StoryFileTable(connection: connection)
       guard let library = try table.library(directory) else { return [StoryFileTable.Row]() }

@@ -3,6 +3,7 @@ import SatchelStorage
 extension StoryLibrary {
   /// What holds in every sound store's tables of stories, and does not here.
   package static func check(_ database: Database) throws -> [StoreFinding] {
+    guard try database.has(StorySchema.subject) else { return [] }
     var findings = try database.read { connection in
       var findings: [StoreFinding] = []
       func find(_ code: String, _ message: String) {

@@ -9,7 +9,9 @@ final class StoryPurchases: Sendable {
 
   /// All marks, as of now.
   func marks() throws -> [StoryName: Bool] {
-    try database.read { connection in
+    // A store opened to read only may have no stories yet.
+    guard try database.has(StorySchema.subject) else { return [:] }
+    return try database.read { connection in
       let token = try connection.number("SELECT purchases FROM story_state")
       let known = latest.withLock { $0 }
       if known.token == token { return known.marks }

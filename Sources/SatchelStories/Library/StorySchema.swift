@@ -3,7 +3,10 @@ import SatchelStorage
 /// The tables of libraries of stories: an index of what stands in files, which can be made anew at any time; and
 /// what readers bought, which cannot.
 package enum StorySchema {
-  package static let version2 = """
+  package static let subject = SubjectSchema(
+    name: "stories", migrations: [Migration(version: 1, sql: version1)])
+
+  private static let version1 = """
     -- Directories. `token` is another one after each refresh that changed anything.
     CREATE TABLE story_library(
       id INTEGER PRIMARY KEY,
