@@ -27,11 +27,15 @@ let package = Package(
     .systemLibrary(
       name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"]), .brew(["nettle"])]),
 
+    // Typed calls over libraries that are opened on first use, so that nobody pays for them who does not need them.
+    .target(name: "CCurl"),
+    .target(name: "CImages"),
+
     // Ground floors.
     .target(name: "SatchelJSON", dependencies: ["CJansson"]),
     .target(name: "SatchelStorage", dependencies: ["CSQLite", "CNettle", "SatchelJSON"]),
 
-    .target(name: "SatchelRemote", dependencies: ["SatchelStorage"]),
+    .target(name: "SatchelRemote", dependencies: ["SatchelStorage", "SatchelJSON", "CCurl"]),
 
     // Subjects.
     .target(
@@ -42,10 +46,10 @@ let package = Package(
       dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc"]),
     .target(
       name: "SatchelPhotos",
-      dependencies: ["SatchelRemote", "SatchelStorage", "SatchelJSON"]),
+      dependencies: ["SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle", "CImages"]),
 
     // The whole, and its two doors.
-    .target(name: "Satchel", dependencies: ["SatchelCatalogue", "SatchelStories"]),
+    .target(name: "Satchel", dependencies: ["SatchelCatalogue", "SatchelPhotos", "SatchelStories"]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
     .executableTarget(
       name: "satchel-cli",
@@ -57,8 +61,12 @@ let package = Package(
     .testTarget(name: "SatchelStorageTests", dependencies: ["SatchelStorage"]),
     .testTarget(name: "SatchelCatalogueTests", dependencies: ["SatchelCatalogue", "Satchel"]),
     .testTarget(name: "SatchelStoriesTests", dependencies: ["SatchelStories", "Satchel"]),
-    .testTarget(name: "SatchelRemoteTests", dependencies: ["SatchelRemote"]),
-    .testTarget(name: "SatchelPhotosTests", dependencies: ["SatchelPhotos"]),
+    // What the tests of several targets share.
+    .target(
+      name: "SatchelRemoteTesting", dependencies: ["SatchelRemote"], path: "Tests/SatchelRemoteTesting"),
+    .testTarget(name: "SatchelRemoteTests", dependencies: ["SatchelRemote", "SatchelRemoteTesting"]),
+    .testTarget(
+      name: "SatchelPhotosTests", dependencies: ["SatchelPhotos", "SatchelRemoteTesting", "Satchel"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,7 @@
 @_exported import SatchelCatalogue
 @_exported import SatchelJSON
+@_exported import SatchelPhotos
+@_exported import SatchelRemote
 @_exported import SatchelStorage
 @_exported import SatchelStories
 
@@ -44,7 +46,20 @@ public final class Satchel: Sendable {
   public func check() throws -> [StoreFinding] {
     let findings = try database.checkIntegrity()
     // Tables that SQLite cannot read cannot be examined further.
-    return findings.isEmpty ? try catalogue.check() + StoryLibrary.check(database) : findings
+    return findings.isEmpty ? try examineSubjects() : findings
+  }
+
+  private func examineSubjects() throws -> [StoreFinding] {
+    try catalogue.check() + PhotoCatalogue.check(database) + StoryLibrary.check(database)
+  }
+
+  /// The catalogue of the photos of a directory.
+  ///
+  /// - Parameter directory: need not exist; the same one by another path is the same catalogue
+  /// - Returns: a value of its own for each call
+  /// - Throws: `SatchelError` `.invalid` for what is no path, `.newer`, `.io`, `.closed`
+  public func photos(in directory: String) throws -> PhotoCatalogue {
+    try PhotoCatalogue(database: database, directory: directory)
   }
 
   /// The stories of a directory, with an index of them in this store.

@@ -30,7 +30,9 @@ public protocol ObjectStore: Sendable {
   /// - Throws: as `put`
   func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
 
-  /// Keys that begin with `prefix`, in the order of their bytes.
+  /// Keys that begin with `prefix`, each once; within a page in the order of their bytes.
+  ///
+  /// The pages are in that order too, but for some stores of S3 that keep directories (SeaweedFS).
   ///
   /// - Parameters:
   ///   - continuation: nil for the first page, then what the last page gave
@@ -73,21 +75,22 @@ extension ObjectStore {
     try delete(key, ifMatch: known, cancellation: .never)
   }
 
-  /// All pages of a listing.
+  /// All pages of a listing, in the order of the keys' bytes.
   public func list(_ prefix: ObjectPrefix = .all, cancellation: Cancellation = .never)
     throws(ObjectStoreError)
     -> [ObjectPage.Entry]
   {
-    var entries: [ObjectPage.Entry] = []
-    var continuation: ObjectPage.Continuation?
+    var (entries, seen) = ([ObjectPage.Entry](), Set<ObjectKey>())
+    var (continuation, passed) = (ObjectPage.Continuation?.none, Set<String>())
     repeat {
       let page = try list(prefix, from: continuation, limit: 1000, cancellation: cancellation)
-      if let next = page.next, next == continuation {
+      let isNew = page.entries.allSatisfy { seen.insert($0.key).inserted }
+      guard isNew, page.next.map({ passed.insert($0.text).inserted }) != false else {
         throw ObjectStoreError(.failed(.foreign), "the store's listing does not advance")
       }
       entries += page.entries
       continuation = page.next
     } while continuation != nil
-    return entries
+    return entries.sorted { $0.key < $1.key }
   }
 }

@@ -4,6 +4,7 @@ import CSQLite
 package enum Binding {
   case null
   case integer(Int64)
+  case real(Double)
   case text(String)
   /// UTF-8 that is bound without a copy.
   case textBytes(UnsafeRawBufferPointer)
@@ -35,6 +36,7 @@ package final class Statement {
     switch binding {
     case .null: code = sqlite3_bind_null(handle, index)
     case .integer(let value): code = sqlite3_bind_int64(handle, index, value)
+    case .real(let value): code = sqlite3_bind_double(handle, index, value)
     case .text(var text):
       code = text.withUTF8 {
         // An empty String may have no address, and a NULL address would bind NULL.
@@ -86,6 +88,7 @@ package final class Statement {
   // Columns of the current row. Bytes are valid until the statement steps on or is reset.
 
   package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  package func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
   package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   package func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 

@@ -67,4 +67,49 @@ enum Contest {
       }
     }
   }
+
+  /// Each contestant adds lines to an object by reliable writes, until so many were reported as written.
+  ///
+  /// - Returns: whether all that were reported are there, and each once; and what went wrong
+  static func append(_ times: Int, to key: ObjectKey, stores: [any ObjectStore], retry: Retry) throws
+    -> (isWhole: Bool, failures: [String])
+  {
+    let (failures, reported) = (Guarded<[String]>([]), Guarded<[String]>([]))
+    try inParallel(stores.count) { index in
+      let writer = ReliableWriter(stores[index], retry: retry)
+      do {
+        var (attempt, done) = (0, 0)
+        while done < times {
+          attempt += 1
+          let object = try retry.run { _ throws(ObjectStoreError) in try stores[index].get(key) }
+          let line = "\(index)/\(attempt)"
+          let body = object.body + Array((line + "\n").utf8)
+          guard case .written = try writer.write(key, body, condition: .ifMatch(object.etag)) else {
+            continue
+          }
+          done += 1
+          reported.withLock { $0.append(line) }
+        }
+      } catch {
+        failures.withLock { $0.append("\(error)") }
+      }
+    }
+    let body = try retry.run { _ throws(ObjectStoreError) in try stores[0].get(key).body }
+    let lines = String(decoding: body, as: UTF8.self).split(separator: "\n").map(String.init)
+    let told = reported.withLock { $0 }
+    let isWhole = Set(lines).count == lines.count && Set(told).isSubset(of: lines)
+    return (isWhole && told.count == times * stores.count, failures.withLock { $0 })
+  }
+}
+
+extension Retry {
+  /// With chance as it comes, and waits as they are.
+  fileprivate func run<Value>(_ body: (Int) throws(ObjectStoreError) -> Value) throws(ObjectStoreError)
+    -> Value
+  {
+    var random = SystemRandomNumberGenerator()
+    return try run(
+      random: &random,
+      pause: { wait throws(ObjectStoreError) in try Cancellation.never.wait(milliseconds: wait) }, body)
+  }
 }

@@ -1,4 +1,5 @@
 import Testing
+import SatchelRemoteTesting
 
 @testable import SatchelRemote
 

@@ -1,5 +1,6 @@
 import SatchelStorage
 import Testing
+import SatchelRemoteTesting
 
 @testable import SatchelRemote
 

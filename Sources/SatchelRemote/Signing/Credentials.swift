@@ -1,9 +1,10 @@
-/// Who signs. Shows itself nowhere: not in messages, not in logs, not when it is printed or dumped.
+/// Who signs. Shows itself nowhere: not in messages, not in logs, not when it is printed or dumped. What is secret is
+/// erased from memory when the last copy of this goes.
 public struct Credentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {
   public let accessKey: String
-  let secretKey: String
-  let sessionToken: String?
+  let secretKey: Secret
+  let sessionToken: Secret?
 
   /// - Parameter sessionToken: goes with keys that are lent for a time
   /// - Throws: `.failed(.invalid)` when one of them is empty or cannot stand in a header
@@ -20,8 +21,26 @@ public struct Credentials: Sendable, CustomStringConvertible, CustomDebugStringC
       throw ObjectStoreError(.failed(.invalid), "the access key has a \"/\" or \",\" in it")
     }
     self.accessKey = accessKey
+    guard let secretKey = Secret(secretKey) else { throw Self.noMemory }
     self.secretKey = secretKey
+    guard let sessionToken else {
+      self.sessionToken = nil
+      return
+    }
+    guard let sessionToken = Secret(sessionToken) else { throw Self.noMemory }
     self.sessionToken = sessionToken
+  }
+
+  private static let noMemory = ObjectStoreError(.failed(.noMemory), "no memory for credentials")
+
+  /// Whether a text holds one of them, so that it must not be shown.
+  func areIn(_ text: String) -> Bool {
+    let text = Array(text.utf8)
+    let isIn = { (part: UnsafeRawBufferPointer) in
+      text.indices.contains { text[$0...].starts(with: part) }
+    }
+    return Array(accessKey.utf8).withUnsafeBytes(isIn) || secretKey.withBytes(isIn)
+      || sessionToken?.withBytes(isIn) == true
   }
 
   public var description: String { "credentials" }

@@ -32,7 +32,9 @@ public struct RequestSigner: Sendable {
     let scope = "\(time.day)/\(region)/s3/aws4_request"
     let hash = SHA256.digest(canonical.text.utf8).hexadecimal
     let message = [Self.algorithm, time.text, scope, hash].joined(separator: "\n")
-    let signature = SHA256.authenticationCode(message.utf8, key: key(time.day)).hexadecimal
+    var key = key(time.day)
+    let signature = SHA256.authenticationCode(message.utf8, key: key).hexadecimal
+    key.erase()
     let authorization =
       "\(Self.algorithm) Credential=\(credentials.accessKey)/\(scope), "
       + "SignedHeaders=\(canonical.signedHeaders), Signature=\(signature)"
@@ -44,15 +46,20 @@ public struct RequestSigner: Sendable {
     -> CanonicalRequest
   {
     var added = ["host": request.host, "x-amz-date": time.text, "x-amz-content-sha256": request.payload.text]
-    if let token = credentials.sessionToken { added["x-amz-security-token"] = token }
+    if let token = credentials.sessionToken { added["x-amz-security-token"] = token.text }
     return try CanonicalRequest(request, adding: added)
   }
 
   /// Good for one day in one region.
   private func key(_ day: String) -> [UInt8] {
-    [day, region, "s3", "aws4_request"].reduce(Array("AWS4".utf8) + Array(credentials.secretKey.utf8)) {
-      key, part in
-      SHA256.authenticationCode(part.utf8, key: key)
+    var key = Array("AWS4".utf8)
+    key.reserveCapacity(1024)
+    credentials.secretKey.withBytes { key.append(contentsOf: $0) }
+    for part in [day, region, "s3", "aws4_request"] {
+      let next = SHA256.authenticationCode(part.utf8, key: key)
+      key.erase()
+      key = next
     }
+    return key
   }
 }

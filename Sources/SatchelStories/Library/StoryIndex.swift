@@ -18,7 +18,7 @@ final class StoryIndex: Sendable {
     options.clock = store.options.clock
     database = try Database.open(
       path: ":memory:", options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
-    try StorySchema.naming { try database.prepare(StorySchema.subject) }
+    _ = try StorySchema.naming { try database.prepare(StorySchema.subject) }
     guard isPrepared else { return }
     let rows = try store.read { connection in
       let table = StoryFileTable(connection: connection)

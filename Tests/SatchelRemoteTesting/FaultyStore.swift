@@ -1,9 +1,8 @@
+import SatchelRemote
 import SatchelStorage
 
-@testable import SatchelRemote
-
 /// Another store seen through a bad line: each request takes the next fault of a plan, then all goes well.
-final class FaultyStore: ObjectStore {
+package final class FaultyStore: ObjectStore {
   private struct State {
     var plan: ArraySlice<Fault>
     var requests = 0
@@ -13,13 +12,13 @@ final class FaultyStore: ObjectStore {
   private let store: any ObjectStore
   private let state: Guarded<State>
 
-  init(_ store: any ObjectStore, plan: [Fault]) {
+  package init(_ store: any ObjectStore, plan: [Fault]) {
     self.store = store
     state = Guarded(State(plan: plan[...]))
   }
 
   /// How many requests were made.
-  var requests: Int { state.withLock { $0.requests } }
+  package var requests: Int { state.withLock { $0.requests } }
 
   private func next() -> Fault {
     state.withLock { state in
@@ -32,7 +31,7 @@ final class FaultyStore: ObjectStore {
     ObjectStoreError(reason, "injected: \(fault)")
   }
 
-  func get(
+  package func get(
     _ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
     let fault = next()
@@ -49,7 +48,7 @@ final class FaultyStore: ObjectStore {
     return .object(object)
   }
 
-  func put(
+  package func put(
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
@@ -58,20 +57,22 @@ final class FaultyStore: ObjectStore {
     }
   }
 
-  func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
+  package func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
     let fault = next()
     try failReading(fault)
     if fault == .stale, let old = state.withLock({ $0.before[key] }) { return old.head }
     return try store.head(key, cancellation: cancellation)
   }
 
-  func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError) {
+  package func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
+    throws(ObjectStoreError)
+  {
     try writing(key) { () throws(ObjectStoreError) in
       try store.delete(key, ifMatch: known, cancellation: cancellation)
     }
   }
 
-  func list(
+  package func list(
     _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectPage {

@@ -1,7 +1,5 @@
-@testable import SatchelRemote
-
 /// What can go wrong with one request.
-enum Fault: Sendable, Equatable, CaseIterable {
+package enum Fault: Sendable, Equatable, CaseIterable {
   case none
   /// 409: a conflict with another request; not done.
   case conflict
@@ -25,7 +23,8 @@ enum Fault: Sendable, Equatable, CaseIterable {
 
 extension Fault {
   /// So many faults by chance, about one request in `rarity`.
-  static func plan(seed: UInt64, count: Int, rarity: Int = 3, of kinds: [Fault] = allCases) -> [Fault] {
+  package static func plan(seed: UInt64, count: Int, rarity: Int = 3, of kinds: [Fault] = allCases) -> [Fault]
+  {
     var random = SeededRandom(seed: seed)
     return (0..<count).map { _ in
       Int.random(in: 0..<rarity, using: &random) == 0 ? kinds.randomElement(using: &random) ?? .none : .none

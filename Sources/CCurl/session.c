@@ -1,0 +1,253 @@
+#include "CCurl.h"
+#include "curl.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* How long a cancelled request may go on unnoticed. */
+enum { POLL_MILLISECONDS = 50 };
+
+struct ccurl_session {
+  CURL *easy;
+  CURLM *multi; /* keeps the connections, and can be waited for in steps */
+};
+
+typedef struct {
+  const ccurl_request *request;
+  bool has_status; /* of a final response */
+  bool is_refused; /* by a receiver */
+} exchange;
+
+ccurl_session *ccurl_open(void) {
+  if (!ccurl_load(NULL, 0)) return NULL;
+  ccurl_session *session = calloc(1, sizeof *session);
+  if (!session) return NULL;
+  session->easy = satchel_curl.curl_easy_init();
+  session->multi = satchel_curl.curl_multi_init();
+  if (!session->easy || !session->multi) {
+    ccurl_close(session);
+    return NULL;
+  }
+  return session;
+}
+
+void ccurl_close(ccurl_session *session) {
+  if (!session) return;
+  if (session->easy) satchel_curl.curl_easy_cleanup(session->easy);
+  if (session->multi) satchel_curl.curl_multi_cleanup(session->multi);
+  free(session);
+}
+
+static size_t receive_header(char *bytes, size_t size, size_t count, void *context) {
+  exchange *exchange = context;
+  size_t length = size * count;
+  size_t end = length;
+  while (end > 0 && (bytes[end - 1] == '\r' || bytes[end - 1] == '\n')) end--;
+  if (end > 9 && memcmp(bytes, "HTTP/", 5) == 0) exchange->has_status = memcmp(bytes + 8, " 1", 2) != 0;
+  if (exchange->request->on_header(exchange->request->context, bytes, end)) return length;
+  exchange->is_refused = true;
+  return 0;
+}
+
+static size_t receive_body(char *bytes, size_t size, size_t count, void *context) {
+  exchange *exchange = context;
+  size_t length = size * count;
+  if (exchange->request->on_body(exchange->request->context, (const uint8_t *)bytes, length)) return length;
+  exchange->is_refused = true;
+  return 0;
+}
+
+static bool is_cancelled(const ccurl_request *request) {
+  return request->is_cancelled && request->is_cancelled(request->context);
+}
+
+/* The first option that is not taken; CURLE_OK when all are. */
+static CURLcode set_options(CURL *easy, const ccurl_request *request, struct curl_slist *headers,
+                            exchange *exchange, char *message) {
+  CURLcode code = CURLE_OK;
+#define SET(option, value)                                                                                   \
+  do {                                                                                                       \
+    if (code == CURLE_OK) code = satchel_curl.curl_easy_setopt(easy, option, value);                         \
+  } while (0)
+  SET(CURLOPT_ERRORBUFFER, message);
+  SET(CURLOPT_URL, request->url);
+  SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+  SET(CURLOPT_HTTPHEADER, headers);
+  SET(CURLOPT_PATH_AS_IS, 1L);
+  /* Nothing that the environment of the host could decide. */
+  SET(CURLOPT_PROXY, "");
+  SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+  SET(CURLOPT_FOLLOWLOCATION, 0L);
+  /* No signals: the host may have threads. */
+  SET(CURLOPT_NOSIGNAL, 1L);
+  SET(CURLOPT_SSL_VERIFYPEER, 1L);
+  SET(CURLOPT_SSL_VERIFYHOST, 2L);
+  SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+  if (request->ca_file) {
+    SET(CURLOPT_CAINFO, request->ca_file);
+    SET(CURLOPT_CAPATH, NULL);
+  }
+  SET(CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_timeout);
+  SET(CURLOPT_TIMEOUT_MS, (long)request->total_timeout);
+  SET(CURLOPT_FRESH_CONNECT, request->fresh_connection ? 1L : 0L);
+  /* For speed alone, and refused after a transfer that never began: the buffer is still there then. */
+  satchel_curl.curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L * 1024);
+  SET(CURLOPT_HEADERFUNCTION, receive_header);
+  SET(CURLOPT_HEADERDATA, exchange);
+  SET(CURLOPT_WRITEFUNCTION, receive_body);
+  SET(CURLOPT_WRITEDATA, exchange);
+  if (request->body) {
+    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_length);
+    SET(CURLOPT_POSTFIELDS, request->body);
+  }
+  if (strcmp(request->method, "HEAD") == 0)
+    SET(CURLOPT_NOBODY, 1L);
+  else
+    SET(CURLOPT_CUSTOMREQUEST, request->method);
+#undef SET
+  return code;
+}
+
+static int64_t milliseconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* Bytes that went either way so far. */
+static curl_off_t moved(CURL *easy) {
+  curl_off_t up = 0, down = 0;
+  long request = 0, headers = 0;
+  satchel_curl.curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &up);
+  satchel_curl.curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &down);
+  satchel_curl.curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request);
+  satchel_curl.curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &headers);
+  return up + down + request + headers;
+}
+
+/* Until it is over, stalls, or the caller gives up. libcurl's own limit looks at an average over seconds. */
+static CURLcode transfer(ccurl_session *session, const ccurl_request *request, bool *cancelled) {
+  if (satchel_curl.curl_multi_add_handle(session->multi, session->easy) != CURLM_OK)
+    return CURLE_OUT_OF_MEMORY;
+  CURLcode code = CURLE_OK;
+  curl_off_t before = 0;
+  int64_t since = milliseconds();
+  for (int running = 1; running && code == CURLE_OK;) {
+    if (is_cancelled(request)) {
+      *cancelled = true;
+      break;
+    }
+    CURLMcode step = satchel_curl.curl_multi_perform(session->multi, &running);
+    if (step == CURLM_OK && running)
+      step = satchel_curl.curl_multi_poll(session->multi, NULL, 0, POLL_MILLISECONDS, NULL);
+    curl_off_t now = moved(session->easy);
+    if (now != before) since = milliseconds();
+    before = now;
+    if (step != CURLM_OK)
+      code = CURLE_OUT_OF_MEMORY;
+    else if (running && request->stall_timeout > 0 && milliseconds() - since > request->stall_timeout)
+      code = CURLE_OPERATION_TIMEDOUT;
+  }
+  int left = 0;
+  CURLMsg *message;
+  while ((message = satchel_curl.curl_multi_info_read(session->multi, &left)))
+    if (message->msg == CURLMSG_DONE) code = message->data.result;
+  satchel_curl.curl_multi_remove_handle(session->multi, session->easy);
+  return code;
+}
+
+static ccurl_outcome judge(CURL *easy, CURLcode code, const exchange *exchange) {
+  long sent = 0;
+  satchel_curl.curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &sent);
+  switch (code) {
+  case CURLE_OK: return exchange->has_status ? CCURL_DONE : CCURL_NO_REPLY;
+  case CURLE_OUT_OF_MEMORY: return CCURL_NO_MEMORY;
+  case CURLE_WRITE_ERROR:
+  case CURLE_FILESIZE_EXCEEDED: return exchange->is_refused ? CCURL_TOO_LARGE : CCURL_TRUNCATED;
+  case CURLE_PEER_FAILED_VERIFICATION:
+  case CURLE_SSL_ISSUER_ERROR: return CCURL_NOT_TRUSTED;
+  case CURLE_URL_MALFORMAT:
+  case CURLE_UNSUPPORTED_PROTOCOL:
+  case CURLE_NOT_BUILT_IN:
+  case CURLE_BAD_FUNCTION_ARGUMENT:
+  case CURLE_UNKNOWN_OPTION:
+  case CURLE_SSL_CACERT_BADFILE:
+  case CURLE_SSL_CIPHER: return CCURL_INVALID;
+  default: break;
+  }
+  if (exchange->has_status) return CCURL_TRUNCATED;
+  return sent > 0 ? CCURL_NO_REPLY : CCURL_NOT_SENT;
+}
+
+/* A write to a connection that is gone must not kill the host: older versions of libcurl leave that to the
+ * caller. Blocked for this thread; one that came of it is taken away. */
+static bool block_pipe_signal(sigset_t *before) {
+  sigset_t pipe, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  bool was_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, before);
+  return was_pending;
+}
+
+static void restore_pipe_signal(const sigset_t *before, bool was_pending) {
+  sigset_t pipe, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  int number;
+  if (!was_pending && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE)) sigwait(&pipe, &number);
+  pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static struct curl_slist *header_list(const ccurl_request *request) {
+  /* Without it libcurl waits a second before large bodies. */
+  struct curl_slist *list = satchel_curl.curl_slist_append(NULL, "Expect:");
+  for (size_t index = 0; list && index < request->header_count; index++) {
+    struct curl_slist *longer = satchel_curl.curl_slist_append(list, request->headers[index]);
+    if (!longer) {
+      satchel_curl.curl_slist_free_all(list);
+      return NULL;
+    }
+    list = longer;
+  }
+  return list;
+}
+
+/* Headers hold signatures and session tokens. */
+static void free_headers(struct curl_slist *list) {
+  for (struct curl_slist *item = list; item; item = item->next) ccurl_erase(item->data, strlen(item->data));
+  satchel_curl.curl_slist_free_all(list);
+}
+
+void ccurl_perform(ccurl_session *session, const ccurl_request *request, ccurl_result *result) {
+  memset(result, 0, sizeof *result);
+  struct curl_slist *headers = header_list(request);
+  if (!headers) {
+    result->outcome = CCURL_NO_MEMORY;
+    return;
+  }
+  _Static_assert(sizeof result->message >= CURL_ERROR_SIZE, "libcurl writes so much");
+  exchange exchange = {.request = request};
+  bool cancelled = false;
+  sigset_t before;
+  bool was_pending = block_pipe_signal(&before);
+  CURLcode code = set_options(session->easy, request, headers, &exchange, result->message);
+  if (code == CURLE_OK)
+    code = transfer(session, request, &cancelled);
+  else if (code != CURLE_OUT_OF_MEMORY)
+    code = CURLE_BAD_FUNCTION_ARGUMENT;
+  result->outcome = cancelled ? CCURL_CANCELLED : judge(session->easy, code, &exchange);
+  long status = 0;
+  if (exchange.has_status) satchel_curl.curl_easy_getinfo(session->easy, CURLINFO_RESPONSE_CODE, &status);
+  result->status = (int)status;
+  if (code != CURLE_OK && !result->message[0])
+    snprintf(result->message, sizeof result->message, "%s", satchel_curl.curl_easy_strerror(code));
+  /* Forgets the request, and keeps connections. */
+  satchel_curl.curl_easy_reset(session->easy);
+  restore_pipe_signal(&before, was_pending);
+  free_headers(headers);
+}

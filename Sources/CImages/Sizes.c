@@ -1,0 +1,39 @@
+#include "Libraries.h"
+
+#include <limits.h>
+#include <string.h>
+
+static bool take(int64_t width, int64_t height, int64_t *to_width, int64_t *to_height) {
+  if (width <= 0 || height <= 0 || width > INT32_MAX || height > INT32_MAX) return false;
+  *to_width = width;
+  *to_height = height;
+  return true;
+}
+
+bool satchel_images_jpeg_size(
+    const struct satchel_images *images, const uint8_t *head, size_t count, int64_t *width, int64_t *height) {
+  if (!images || !(images->available & SATCHEL_IMAGES_JPEG) || !head || count < 4 || count > LONG_MAX) {
+    return false;
+  }
+  tjhandle handle = images->jpeg_open();
+  if (handle == NULL) return false;
+  int columns = 0, rows = 0, subsampling = 0, space = 0;
+  /* A warning, as of a head that was cut, is a failure here too; what it learned before may still be right. So the
+   * numbers are asked, which stay 0 until a frame header was read. */
+  (void)images->jpeg_header(handle, head, (unsigned long)count, &columns, &rows, &subsampling, &space);
+  images->jpeg_close(handle);
+  return take(columns, rows, width, height);
+}
+
+bool satchel_images_png_size(
+    const struct satchel_images *images, const uint8_t *head, size_t count, int64_t *width, int64_t *height) {
+  if (!images || !(images->available & SATCHEL_IMAGES_PNG) || !head || count == 0) return false;
+  png_image image;
+  memset(&image, 0, sizeof image);
+  image.version = PNG_IMAGE_VERSION;
+  int is_read = images->png_begin(&image, head, count);
+  int64_t columns = image.width, rows = image.height;
+  /* Frees what it holds; a failure has done so by itself, and this then finds nothing. */
+  images->png_free(&image);
+  return is_read && take(columns, rows, width, height);
+}

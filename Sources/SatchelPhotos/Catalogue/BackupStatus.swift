@@ -1,0 +1,44 @@
+import SatchelStorage
+
+/// How far a photo is on its way to the backup.
+public enum BackupStatus: String, Sendable, CaseIterable {
+  case notBackedUp = "not_backed_up"
+  case queued, uploading, uploaded, error
+
+  /// Where a photo may go from here.
+  var successors: [BackupStatus] {
+    switch self {
+    case .notBackedUp, .error: [.queued]
+    case .queued: [.uploading]
+    case .uploading: [.uploaded, .error]
+    case .uploaded: []
+    }
+  }
+
+  /// As tables have it.
+  var number: Int64 {
+    switch self {
+    case .notBackedUp: 0
+    case .queued: 1
+    case .uploading: 2
+    case .uploaded: 3
+    case .error: 4
+    }
+  }
+
+  init(number: Int64) throws {
+    guard let status = Self.allCases.first(where: { $0.number == number }) else {
+      throw SatchelError(.damaged, "photo_local: \(number) is no status of a backup")
+    }
+    self = status
+  }
+
+  /// - Throws: `SatchelError` (`invalid`) for a name that is none
+  public init(name: String) throws {
+    guard let status = BackupStatus(rawValue: name) else {
+      let names = Self.allCases.map(\.rawValue).joined(separator: ", ")
+      throw SatchelError(.invalid, "backup_status: \"\(name.prefix(64))\" is none of \(names)")
+    }
+    self = status
+  }
+}

@@ -1,0 +1,91 @@
+import SatchelRemote
+import SatchelStorage
+
+/// The rows of catalogues.
+struct CatalogueTable {
+  /// A row of `photo_catalogue`.
+  struct Row {
+    var id: Int64
+    var uuid: String
+    var created: Int64
+    var modified: Int64
+    /// The number of the latest change.
+    var sequence: Int64
+    var agreedUUID: String?
+    var user: String?
+    var manifestETag: String?
+    var lastSync: Int64?
+  }
+
+  let connection: Connection
+
+  func id(_ directory: String) throws -> Int64? {
+    try connection.first("SELECT id FROM photo_catalogue WHERE directory = ?", .text(directory)) {
+      $0.integer(0)
+    }
+  }
+
+  func row(_ id: Int64) throws -> Row? {
+    try connection.first(
+      """
+      SELECT id, uuid, created, modified, sequence, agreed_uuid, user, manifest_etag, last_sync
+      FROM photo_catalogue WHERE id = ?
+      """, .integer(id)
+    ) {
+      Row(
+        id: $0.integer(0), uuid: $0.text(1), created: $0.integer(2), modified: $0.integer(3),
+        sequence: $0.integer(4), agreedUUID: $0.textIfAny(5), user: $0.textIfAny(6),
+        manifestETag: $0.textIfAny(7), lastSync: $0.isNull(8) ? nil : $0.integer(8))
+    }
+  }
+
+  /// The row of a directory, made when there is none.
+  func claim(_ directory: String, now: Int64) throws -> Int64 {
+    if let id = try id(directory) { return id }
+    try connection.run(
+      "INSERT INTO photo_catalogue(directory, uuid, created, modified, sequence) VALUES(?, ?, ?, ?, 0)",
+      .text(directory), .text(Self.uuid()), .integer(now), .integer(now))
+    return connection.lastInsertedRow
+  }
+
+  /// Takes so many numbers of changes, and says which is the first.
+  func takeSequence(_ id: Int64, count: Int64 = 1) throws -> Int64 {
+    let sequence = try connection.number("SELECT sequence FROM photo_catalogue WHERE id = ?", .integer(id))
+    guard (0...1 << 55).contains(sequence) else {
+      throw SatchelError(.damaged, "photo_catalogue: \(sequence) is no number of a change")
+    }
+    try connection.run(
+      "UPDATE photo_catalogue SET sequence = ? WHERE id = ?", .integer(sequence + count), .integer(id))
+    return sequence + 1
+  }
+
+  func setModified(_ id: Int64, now: Int64) throws {
+    try connection.run("UPDATE photo_catalogue SET modified = ? WHERE id = ?", .integer(now), .integer(id))
+  }
+
+  /// Notes whose catalogue and which master it is.
+  func setMaster(_ id: Int64, uuid: String?, user: String?, manifestETag: String?, lastSync: Int64?) throws {
+    try connection.run(
+      """
+      UPDATE photo_catalogue SET agreed_uuid = ?, user = ?, manifest_etag = ?, last_sync = coalesce(?, last_sync)
+      WHERE id = ?
+      """, uuid.map { .text($0) } ?? .null, user.map { .text($0) } ?? .null,
+      manifestETag.map { .text($0) } ?? .null, lastSync.map { .integer($0) } ?? .null, .integer(id))
+  }
+
+  /// Forgets the master.
+  func unlink(_ id: Int64) throws {
+    try connection.run(
+      """
+      UPDATE photo_catalogue SET agreed_uuid = NULL, user = NULL, manifest_etag = NULL, last_sync = NULL WHERE id = ?
+      """, .integer(id))
+  }
+
+  /// A random name (version 4 of RFC 9562), in lower case.
+  static func uuid() -> String {
+    let (high, low) = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
+    let words = [high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000, low & 0x3FFF_FFFF_FFFF_FFFF | 1 << 63]
+    let digits = Array(MD5(high: words[0], low: words[1]).description)
+    return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+  }
+}

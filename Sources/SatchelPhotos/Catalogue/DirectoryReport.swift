@@ -1,0 +1,32 @@
+import SatchelJSON
+
+/// What became of the files of a directory.
+public struct DirectoryReport: Sendable, Equatable {
+  /// Photos in the files.
+  public var photos: Int64 = 0
+  /// Lines that were not taken, by shard. All but duplicates stay in their shards.
+  public var rejected: [Shard.Index: [RejectedRow]] = [:]
+  /// Changes of this side that lost, and are in the conflict log.
+  public var conflicts = 0
+  /// Shards whose content changed.
+  public var changed: [Shard.Index] = []
+  /// Shards without a file; they stay as they were.
+  public var missing: [Shard.Index] = []
+
+  /// As it crosses the C boundary.
+  public var json: JSONValue {
+    var rows: [JSONValue] = []
+    for shard in rejected.keys.sorted() {
+      for row in rejected[shard] ?? [] {
+        guard var object = row.json.objectValue else { continue }
+        object["shard"] = .int(Int64(shard.number))
+        rows.append(.object(object))
+      }
+    }
+    func numbers(_ shards: [Shard.Index]) -> JSONValue { .array(shards.map { .int(Int64($0.number)) }) }
+    return [
+      "photos": .int(photos), "rejected": .array(rows), "conflicts": .int(Int64(conflicts)),
+      "changed": numbers(changed), "missing": numbers(missing),
+    ]
+  }
+}

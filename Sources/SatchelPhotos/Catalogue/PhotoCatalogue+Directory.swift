@@ -1,0 +1,97 @@
+import SatchelStorage
+
+extension PhotoCatalogue {
+  /// Where a directory keeps its shards.
+  private func shards(_ path: String?) throws -> ShardDirectory {
+    ShardDirectory(path: try path.map { try DirectoryPath.normalized($0) } ?? directory + "/.photolala")
+  }
+
+  /// Imports the files 0.csv to f.csv of a directory; see `importShard`. Each shard is one transaction, and stands
+  /// for itself: when one fails, those before it are imported. A shard without a file stays as it is. Files that
+  /// did not change since they were imported are not read further.
+  ///
+  /// Files are read and checked on other threads. Memory: five of them, and 56 bytes for each of their photos.
+  ///
+  /// - Parameter path: nil for ".photolala" in the catalogue's directory
+  /// - Throws: `.notFound` when there is no such file at all, `.invalid`, `.io`, `.readOnly`, `.closed`, `.damaged`
+  @discardableResult
+  public func importDirectory(_ path: String? = nil, policy: SyncPolicy = .remoteWins) throws
+    -> DirectoryReport
+  {
+    let shards = try shards(path)
+    var sources: [Shard.Index: String] = [:]
+    for record in try records() where record.changes == 0 { sources[record.shard] = record.source }
+    let intake = ShardIntake(shards, sources: sources)
+    intake.start()
+    defer { intake.stop() }
+    var report = DirectoryReport()
+    for shard in Shard.Index.all { try add(intake.take(shard), of: shard, to: &report, policy) }
+    if report.missing.count == Shard.Index.all.count {
+      throw SatchelError(.notFound, "\(shards.path): none of the files 0.csv to f.csv")
+    }
+    return report
+  }
+
+  /// Writes the files 0.csv to f.csv and manifest.json into a directory, in place of those that are there; makes the
+  /// directory where there is none. Each file is whole at any time, and left alone when it is as it should be. What
+  /// the manifest that is there says beside is kept. Memory: two files.
+  ///
+  /// - Parameter path: nil for ".photolala" in the catalogue's directory
+  /// - Throws: `.notFound` when the directory above does not exist, `.readOnly`, `.full`, `.io`, `.closed`, `.damaged`
+  @discardableResult
+  public func exportDirectory(_ path: String? = nil) throws -> ExportReport {
+    let shards = try shards(path)
+    let row = try read(otherwise: nil) { try CatalogueTable(connection: $0).row($1) }
+    try shards.make()
+    let name = row?.agreedUUID ?? row?.uuid ?? CatalogueTable.uuid()
+    let old = try? shards.read(ShardDirectory.manifest).map { try Manifest(parsing: $0.bytes) }
+    var manifest = old ?? Manifest(directoryUUID: name)
+    manifest.directoryUUID = name
+    manifest.lastModified = row?.modified ?? database.clock.now()
+    var report = ExportReport()
+    func write(_ file: String, _ bytes: [UInt8]) throws {
+      let isNew = try shards.write(file, bytes)
+      if isNew { report.written.append(file) } else { report.unchanged.append(file) }
+    }
+    for shard in Shard.Index.all {
+      let export = try export(shard)
+      try write(shard.fileName, export.bytes)
+      manifest.setChecksum(export.checksum, of: shard)
+      report.photos += export.photos
+    }
+    manifest.photoCount = report.photos
+    // Last, so that it never tells of files that are not there yet.
+    try write(ShardDirectory.manifest, manifest.serialized())
+    try shards.sync()
+    return report
+  }
+
+  // MARK: Adding files
+
+  private func records() throws -> [ShardRecord] {
+    try read(otherwise: []) { try ShardTable(connection: $0, catalogue: $1).records() }
+  }
+
+  private func add(
+    _ outcome: ShardIntake.Outcome, of shard: Shard.Index, to report: inout DirectoryReport,
+    _ policy: SyncPolicy
+  ) throws {
+    switch outcome {
+    case .missing: report.missing.append(shard)
+    case .failed(let error): throw error
+    case .unchanged: report.photos += try record(shard)?.base.photos ?? 0
+    case .read(let file, let bytes):
+      let before = try record(shard)
+      let imported = try withExtendedLifetime(bytes) {
+        try write { transaction, id in try importFile(file, into: id, policy: policy, in: transaction) }
+      }
+      let after = try record(shard)
+      report.photos += imported.photos
+      report.conflicts += imported.conflicts
+      if !imported.rejected.isEmpty { report.rejected[shard] = imported.rejected }
+      if before?.base.checksum != after?.base.checksum || before?.changes != after?.changes {
+        report.changed.append(shard)
+      }
+    }
+  }
+}

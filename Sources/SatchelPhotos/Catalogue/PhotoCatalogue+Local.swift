@@ -1,0 +1,57 @@
+import SatchelJSON
+import SatchelStorage
+
+extension PhotoCatalogue {
+  /// Changes what is known of a photo only here.
+  ///
+  /// - Throws: `.notFound`, `.invalid` for a value that makes no sense, what `change` throws
+  public func setMetadata(_ md5: MD5, _ change: (inout PhotoMetadata) throws -> Void) throws {
+    try changeLocal(md5) { local, _, _ in
+      try change(&local.metadata)
+      try local.metadata.validate()
+    }
+  }
+
+  /// Sets the columns that an object names, as `PhotoMetadata.json` names them; null takes a value away. "starred"
+  /// is as good as `star`.
+  ///
+  /// - Throws: `.notFound`, `.invalid` that names the key
+  public func setLocal(_ md5: MD5, json: JSONValue) throws {
+    try setLocal(md5, JSONReading(local: json, "columns", keys: JSONReading.localKeys))
+  }
+
+  /// Gives a photo a star, or takes it. A star for a photo that the master does not hold queues its backup, unless
+  /// that was begun before; taking the star away leaves the queue as it is.
+  ///
+  /// - Parameter isStarred: nil to go back to what the master says: what it holds has a star
+  /// - Throws: `.notFound`
+  public func star(_ md5: MD5, _ isStarred: Bool? = true) throws {
+    try changeLocal(md5) { local, table, _ in
+      try Self.star(md5, isStarred, &local, table)
+    }
+  }
+
+  static func star(_ md5: MD5, _ isStarred: Bool?, _ local: inout LocalRow, _ table: LocalTable) throws {
+    local.isStarred = isStarred
+    guard isStarred == true, local.backup == .notBackedUp || local.backup == .error else { return }
+    let lookup = PhotoLookup(connection: table.connection, catalogue: table.catalogue)
+    if try lookup.isAgreed(md5) { return }
+    local.backup = .queued
+    local.queued = try table.nextInQueue()
+    local.error = nil
+  }
+
+  /// Changes a photo's local row in a transaction.
+  func changeLocal(_ md5: MD5, _ change: (inout LocalRow, LocalTable, Int64) throws -> Void) throws {
+    try write { transaction, id in
+      guard try PhotoLookup(connection: transaction.connection, catalogue: id).photo(md5) != nil else {
+        throw SatchelError(.notFound, "\(directory): no photo \(md5)")
+      }
+      let table = LocalTable(connection: transaction.connection, catalogue: id)
+      var local = try table.row(md5) ?? LocalRow()
+      try change(&local, table, transaction.now)
+      try table.put(md5, local)
+      note([md5], in: transaction)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import SatchelStorage
+
+extension PhotoCatalogue {
+  /// A page of the photos that a query wants, in its order.
+  ///
+  /// By md5, a page costs what its photos cost, and those that are left out between them. By date and name, all
+  /// photos of the shards are looked at. Memory: two pages.
+  ///
+  /// - Throws: `.invalid` for a limit or a cursor that makes no sense, `.closed`, `.damaged`
+  public func query(_ query: PhotoQuery = PhotoQuery()) throws -> PhotoPage {
+    try query.validate()
+    var best = try BestPhotos(query)
+    return try read(otherwise: PhotoPage(photos: [], next: nil)) { connection, id in
+      for shard in Self.shards(query) {
+        guard let range = Self.range(of: shard, query, best.cursor) else { continue }
+        let scan = try scan(shard, connection, id)
+        let agreed = AgreedPhotos(connection, scan.record)
+        try Self.each(query, scan, range) { photo in
+          try best.add(photo) { try agreed.contains(photo) }
+          return query.order != .md5 || !best.isFull
+        }
+        if query.order == .md5, best.isFull { break }
+      }
+      let (found, next) = best.page()
+      let table = LocalTable(connection: connection, catalogue: id)
+      let photos = try found.map { found in
+        let photo = try found.line.withUnsafeBytes { try PhotoLookup.parse($0, found.key.md5) }
+        return PhotoDetails(photo, local: try table.row(found.key.md5), isAgreed: found.isAgreed)
+      }
+      return PhotoPage(photos: photos, next: next?.cursor(query))
+    }
+  }
+
+  /// How many photos a query wants; its order, limit and cursor do not matter.
+  ///
+  /// - Throws: `.closed`, `.damaged`
+  public func count(_ query: PhotoQuery) throws -> Int64 {
+    try read(otherwise: 0) { connection, id in
+      var count: Int64 = 0
+      for shard in query.shard.map({ [$0] }) ?? Shard.Index.all {
+        let scan = try scan(shard, connection, id)
+        if query.isUnfiltered {
+          count += scan.record.photos
+        } else {
+          try Self.each(query, scan, MD5.bounds(of: shard)) { _ in
+            count += 1
+            return true
+          }
+        }
+      }
+      return count
+    }
+  }
+
+  // MARK: Scanning
+
+  private func scan(_ shard: Shard.Index, _ connection: Connection, _ id: Int64) throws -> ShardScan {
+    let record = try ShardTable(connection: connection, catalogue: id).record(shard)
+    return ShardScan(connection: connection, catalogue: id, record: record)
+  }
+
+  private static func each(
+    _ query: PhotoQuery, _ scan: ShardScan, _ range: ClosedRange<MD5>, _ visit: (ShardScan.Row) throws -> Bool
+  ) throws {
+    if let from = query.from, let to = query.to, from > to { return }
+    guard scan.record.photos > 0 else { return }
+    let filter = PhotoFilter(query, scan)
+    _ = try scan.each(
+      in: range, isDescending: query.isDescending && query.order == .md5, dates: PhotoFilter.dates(query),
+      begin: filter.begin
+    ) { photo in
+      try filter.wants(photo) ? try visit(photo) : true
+    }
+  }
+
+  private static func shards(_ query: PhotoQuery) -> [Shard.Index] {
+    if let shard = query.shard { return [shard] }
+    return query.isDescending && query.order == .md5 ? Shard.Index.all.reversed() : Shard.Index.all
+  }
+
+  /// What of a shard is still to be looked at; nil for nothing.
+  private static func range(of shard: Shard.Index, _ query: PhotoQuery, _ cursor: PhotoKey?) -> ClosedRange<
+    MD5
+  >? {
+    let bounds = MD5.bounds(of: shard)
+    guard query.order == .md5, let cursor = cursor?.md5 else { return bounds }
+    if query.isDescending {
+      guard let last = cursor.previous, last >= bounds.lowerBound else { return nil }
+      return bounds.lowerBound...min(last, bounds.upperBound)
+    }
+    guard let first = cursor.next, first <= bounds.upperBound else { return nil }
+    return max(first, bounds.lowerBound)...bounds.upperBound
+  }
+}

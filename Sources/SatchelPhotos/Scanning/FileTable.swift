@@ -1,0 +1,81 @@
+import SatchelStorage
+
+/// The files that scans of a catalogue have seen: the table `photo_file`.
+///
+/// A row stays, marked as missing, while the photo of a file that is gone stays.
+struct FileTable {
+  let connection: Connection
+  let catalogue: Int64
+
+  /// All of them, in the order of their paths' bytes.
+  func all() throws -> [KnownFile] {
+    var files: [KnownFile] = []
+    try connection.each(
+      "SELECT path, md5, size, modified, is_missing FROM photo_file WHERE catalogue = ? ORDER BY path, md5",
+      .integer(catalogue)
+    ) { row in
+      guard let md5 = MD5(bytes: row.bytes(1)) else { return }
+      files.append(
+        KnownFile(
+          path: Array(row.bytes(0)), md5: md5, size: row.integer(2), modified: row.integer(3),
+          isMissing: row.integer(4) != 0))
+    }
+    return files
+  }
+
+  /// Notes a file that was read.
+  func put(_ path: [UInt8], _ photo: ScannedPhoto) throws {
+    try bound(path, photo.md5) { path, md5 in
+      try connection.run(
+        """
+        INSERT INTO photo_file(catalogue, path, md5, size, modified, is_missing) VALUES(?, ?, ?, ?, ?, 0)
+        ON CONFLICT DO UPDATE SET size = excluded.size, modified = excluded.modified, is_missing = 0
+        """,
+        .integer(catalogue), path, md5, .integer(photo.size), .integer(photo.modified))
+    }
+  }
+
+  /// Notes that a file is gone, or has other bytes, unless another scan has found it since.
+  func markMissing(_ file: KnownFile) throws {
+    try bound(file.path, file.md5) { path, md5 in
+      try connection.run(
+        """
+        UPDATE photo_file SET is_missing = 1
+        WHERE catalogue = ? AND path = ? AND md5 = ? AND size = ? AND modified = ? AND is_missing = 0
+        """,
+        .integer(catalogue), path, md5, .integer(file.size), .integer(file.modified))
+    }
+  }
+
+  /// Forgets a file that is gone, unless another scan has found it since.
+  func remove(_ file: KnownFile) throws {
+    try bound(file.path, file.md5) { path, md5 in
+      try connection.run(
+        """
+        DELETE FROM photo_file
+        WHERE catalogue = ? AND path = ? AND md5 = ? AND size = ? AND modified = ? AND is_missing = ?
+        """,
+        .integer(catalogue), path, md5, .integer(file.size), .integer(file.modified),
+        .integer(file.isMissing ? 1 : 0))
+    }
+  }
+
+  /// Those of the given MD5s that have a row, missing ones not counted.
+  func living(among wanted: Set<MD5>) throws -> Set<MD5> {
+    var living: Set<MD5> = []
+    try connection.each(
+      "SELECT md5 FROM photo_file WHERE catalogue = ? AND is_missing = 0", .integer(catalogue)
+    ) { row in
+      if let md5 = MD5(bytes: row.bytes(0)), wanted.contains(md5) { living.insert(md5) }
+    }
+    return living
+  }
+
+  // Lent to the statement while it runs.
+  private func bound(_ path: [UInt8], _ md5: MD5, _ body: (Binding, Binding) throws -> Void) throws {
+    let md5 = md5.bytes
+    try path.withUnsafeBytes { path in
+      try md5.withUnsafeBytes { md5 in try body(.textBytes(path), .blob(md5)) }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import SatchelRemote
+import SatchelStorage
+
+extension PhotoCatalogue {
+  /// Brings the catalogue and its master copy into agreement. Blocks; syncs of one catalogue take turns, while
+  /// everything else goes on. A shard that fails stays pending and does not stop the others: see `failed`.
+  ///
+  /// - Parameters:
+  ///   - store: where the master is
+  ///   - user: whose catalogue
+  ///   - progress: hears how far it has come, never twice at once, and cancels by false
+  /// - Throws: `SatchelError`: `invalid` for a store that ignores conditions, `foreign` when the master is another
+  ///   catalogue than the one agreed with, `cancelled`, `busy` when the store does not answer
+  public func sync(
+    with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
+    progress: (@Sendable (SyncProgress) -> Bool)? = nil
+  ) throws -> SyncReport {
+    let turn = SyncTurns.Catalogue(database: ObjectIdentifier(database), directory: directory)
+    return try SyncTurns.shared.take(turn, options.cancellation) {
+      let clock = database.clock
+      return try SyncRun.perform(
+        on: self, with: store, user: user, options: options, progress: progress, now: { clock.now() })
+    }
+  }
+}
+
+extension SyncRun {
+  /// Sets up a sync, carries it out, and counts its requests.
+  static func perform(
+    on ledger: any SyncLedger, with store: any ObjectStore, user: UserID, options: SyncOptions,
+    rules: SyncRules = SyncRules(), progress: (@Sendable (SyncProgress) -> Bool)? = nil,
+    now: @escaping @Sendable () -> Int64
+  ) throws -> SyncReport {
+    let meter = MeteredStore(store)
+    let teller = SyncProgressTeller(meter, progress)
+    let cancellation = Cancellation { teller.isCancelled || options.cancellation.isCancelled() }
+    let accepts = options.acceptsUnconditional
+    do {
+      let remote = try SyncRemote(store: meter, user: user, retry: options.retry, cancellation: cancellation)
+      let run = SyncRun(
+        ledger: ledger, remote: remote, user: user, options: options, rules: rules, progress: teller, now: now
+      ) {
+        if !accepts { try ProbedStores.shared.check(store, as: meter, remote, user) }
+      }
+      var report = try run.run()
+      let traffic = meter.traffic
+      report.requests = traffic.requests
+      if !report.isDryRun {
+        report.bytesUp = traffic.bytesUp
+        report.bytesDown = traffic.bytesDown
+      } else {
+        // What the dry run itself read would be read again.
+        report.bytesDown += traffic.bytesDown
+      }
+      return report
+    } catch {
+      throw SyncRun.told(error)
+    }
+  }
+}

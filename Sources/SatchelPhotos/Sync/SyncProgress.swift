@@ -1,0 +1,28 @@
+import SatchelJSON
+
+/// How far a sync has come.
+public struct SyncProgress: Sendable, Equatable {
+  public enum Phase: String, Sendable, CaseIterable {
+    /// Finding out what has to move.
+    case plan
+    /// Moving shards.
+    case shards
+    /// Telling the others what was moved.
+    case manifest
+  }
+
+  public var phase: Phase
+  public var shardsDone: Int
+  /// Shards that have something to move.
+  public var shardsTotal: Int
+  /// Bytes of bodies so far, repeated ones included.
+  public var bytesUp: Int64
+  public var bytesDown: Int64
+
+  public var json: JSONValue {
+    [
+      "phase": .string(phase.rawValue), "shards_done": .int(Int64(shardsDone)),
+      "shards_total": .int(Int64(shardsTotal)), "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown),
+    ]
+  }
+}

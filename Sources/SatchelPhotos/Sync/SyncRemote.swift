@@ -1,0 +1,92 @@
+import SatchelRemote
+import SatchelStorage
+
+/// The master copy of one user: requests with their keys, tried again as often as it makes sense.
+struct SyncRemote: Sendable {
+  /// Of an object's metadata: SHA-256 of its body, by whoever wrote it.
+  static let checksumName = ReliableWriter.checksumName
+
+  let store: any ObjectStore
+  let retry: Retry
+  let cancellation: Cancellation
+  let manifestKey: ObjectKey
+  /// All shards' keys begin with it.
+  let shardPrefix: ObjectPrefix
+  private let shardKeys: [ObjectKey]
+
+  init(store: any ObjectStore, user: UserID, retry: Retry, cancellation: Cancellation) throws {
+    self.store = store
+    self.retry = retry
+    self.cancellation = cancellation
+    manifestKey = try ObjectKey(user.manifestKey)
+    shardPrefix = try ObjectPrefix("catalogs/\(user)/shards/")
+    shardKeys = try Shard.Index.all.map { shard throws(ObjectStoreError) in
+      try ObjectKey(user.shardKey(shard))
+    }
+  }
+
+  func key(_ shard: Shard.Index) throws -> ObjectKey {
+    guard shardKeys.indices.contains(shard.number) else {
+      throw SatchelError(.internal, "shard \(shard): has no key")
+    }
+    return shardKeys[shard.number]
+  }
+
+  /// Nil when there is no such object.
+  func get(_ key: ObjectKey, ifNoneMatch known: ETag? = nil) throws -> ObjectReading? {
+    try absence { () throws(ObjectStoreError) in
+      try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+    }
+  }
+
+  /// Nil when there is no such object.
+  func head(_ key: ObjectKey) throws -> ObjectHead? {
+    try absence { () throws(ObjectStoreError) in try store.head(key, cancellation: cancellation) }
+  }
+
+  /// The shards of which there is an object.
+  func present() throws -> Set<Shard.Index> {
+    let entries = try attempt { () throws(ObjectStoreError) in
+      try store.list(shardPrefix, cancellation: cancellation)
+    }
+    let keys = Set(entries.map(\.key))
+    return Set(Shard.Index.all.filter { (try? key($0)).map(keys.contains) ?? false })
+  }
+
+  /// Waits before something is tried again.
+  ///
+  /// - Parameter error: what came of it the last time
+  /// - Throws: that, when it is time to give up
+  func pause(afterFailures failures: Int, since start: Int64, _ error: ObjectStoreError) throws {
+    try cancellation.check()
+    var random = SystemRandomNumberGenerator()
+    let elapsed = Clock.monotonic.now() - start
+    guard
+      let wait = retry.delay(
+        afterFailures: failures, elapsed: elapsed, retryAfter: error.retryAfter, random: &random)
+    else { throw error }
+    try cancellation.wait(milliseconds: wait)
+  }
+
+  private func absence<Value>(_ body: () throws(ObjectStoreError) -> Value) throws -> Value? {
+    do throws(ObjectStoreError) {
+      return try attempt(body)
+    } catch {
+      guard error.reason == .notFound else { throw error }
+      return nil
+    }
+  }
+
+  private func attempt<Value>(
+    _ body: () throws(ObjectStoreError) -> Value
+  ) throws(ObjectStoreError) -> Value {
+    var random = SystemRandomNumberGenerator()
+    return try retry.run(
+      random: &random,
+      pause: { wait throws(ObjectStoreError) in try cancellation.wait(milliseconds: wait) },
+      { _ throws(ObjectStoreError) in
+        try cancellation.check()
+        return try body()
+      })
+  }
+}

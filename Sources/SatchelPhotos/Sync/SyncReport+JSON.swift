@@ -1,0 +1,37 @@
+import SatchelJSON
+import SatchelStorage
+
+extension SyncReport {
+  public var json: JSONValue {
+    [
+      "downloaded": SyncReport.numbers(downloaded), "uploaded": SyncReport.numbers(uploaded),
+      "conflicts": SyncReport.numbers(conflicts), "repaired": SyncReport.numbers(repaired),
+      "conflict_rows": .int(Int64(conflictRows)), "requests": .int(requests), "bytes_up": .int(bytesUp),
+      "bytes_down": .int(bytesDown), "failed": .array(failed.map(\.json)),
+      "rejected": .array(rejected.map(\.json)), "unchanged": .bool(isUnchanged), "dry_run": .bool(isDryRun),
+    ]
+  }
+
+  private static func numbers(_ shards: [Shard.Index]) -> JSONValue {
+    .array(shards.sorted().map { .int(Int64($0.number)) })
+  }
+}
+
+extension SyncReport.Failure {
+  public var json: JSONValue {
+    [
+      "shard": .int(Int64(shard.number)), "code": .int(Int64(error.code.rawValue)),
+      "message": .string(error.message),
+    ]
+  }
+}
+
+extension SyncReport.Rejected {
+  /// What is no UTF-8 of the line is replaced here; the line itself is kept as it is.
+  public var json: JSONValue {
+    [
+      "shard": .int(Int64(shard.number)), "line": .int(Int64(row.line)), "reason": .string(row.reason),
+      "raw": .string(String(decoding: row.raw, as: UTF8.self)),
+    ]
+  }
+}

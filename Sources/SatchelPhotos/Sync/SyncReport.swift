@@ -1,0 +1,42 @@
+import SatchelJSON
+import SatchelStorage
+
+/// What a sync did; of a dry run, what it would do.
+public struct SyncReport: Sendable {
+  /// A shard that stays pending, and why.
+  public struct Failure: Sendable {
+    public var shard: Shard.Index
+    public var error: SatchelError
+  }
+
+  /// A line of the master's that is no row.
+  public struct Rejected: Sendable, Equatable {
+    public var shard: Shard.Index
+    public var row: RejectedRow
+  }
+
+  /// Shards whose rows came from the master.
+  public var downloaded: [Shard.Index] = []
+  /// Shards whose rows went to the master.
+  public var uploaded: [Shard.Index] = []
+  /// Shards that had been changed on both sides.
+  public var conflicts: [Shard.Index] = []
+  /// Shards that the manifest did not tell right, and now does.
+  public var repaired: [Shard.Index] = []
+  /// Local changes that lost, and are in the conflict log.
+  public var conflictRows = 0
+  /// Requests to the object store, repeated ones included.
+  public var requests: Int64 = 0
+  /// Bytes of bodies.
+  public var bytesUp: Int64 = 0
+  public var bytesDown: Int64 = 0
+  public var failed: [Failure] = []
+  /// They are kept, and written back.
+  public var rejected: [Rejected] = []
+  public var isDryRun = false
+
+  /// Whether there was nothing to move.
+  public var isUnchanged: Bool {
+    downloaded.isEmpty && uploaded.isEmpty && repaired.isEmpty && failed.isEmpty
+  }
+}

@@ -1,0 +1,11 @@
+/// What became of the master's bytes when they were taken.
+struct Taken: Sendable, Equatable {
+  /// Photos in the bytes.
+  var photos: Int64
+  /// Lines that are no rows; they stay in the shard.
+  var rejected: [RejectedRow]
+  /// Local changes that lost, and are in the conflict log.
+  var conflicts: Int
+  /// Whether something is still to be sent.
+  var hasChanges: Bool
+}

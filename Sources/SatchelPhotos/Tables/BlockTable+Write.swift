@@ -1,0 +1,121 @@
+import SatchelStorage
+
+extension BlockTable {
+  /// What is written of a block besides its id.
+  struct Content {
+    var first: MD5?
+    var photos: Int64 = 0
+    var earliest: Int64?
+    var latest: Int64?
+    var hasKept = false
+    var lines: Range<Int>
+
+    mutating func add(_ entry: ShardContent.Entry) {
+      if first == nil { first = entry.md5 }
+      photos += 1
+      earliest = min(earliest ?? entry.photodate, entry.photodate)
+      latest = max(latest ?? entry.photodate, entry.photodate)
+    }
+  }
+
+  /// Writes all blocks of a level that has none yet.
+  func write(_ file: ShardFile, level: Int64) throws {
+    var number: Int64 = 0
+    func finish(_ content: Content) throws {
+      guard number <= 0xFFFF_FFFF else {
+        throw SatchelError(
+          .invalid, "shard \(shard): \(file.bytes.count) bytes are more than a shard can hold")
+      }
+      try put(content, of: file, id: level << 32 | number, level: level)
+      number += Self.step
+    }
+    if file.kept.isEmpty {
+      try cut(file, file.entries[...], finish)
+    } else {
+      try cutAll(file, finish)
+    }
+  }
+
+  /// Cuts photos that follow each other into blocks.
+  func cut(
+    _ file: ShardFile, _ entries: ArraySlice<ShardContent.Entry>, _ body: (Content) throws -> Void
+  ) throws {
+    var start = entries.startIndex
+    while start < entries.endIndex {
+      let begin = file.place(entries[start].range).lowerBound
+      var content = Content(lines: begin..<begin)
+      var end = begin
+      while start < entries.endIndex, end - begin < Self.size {
+        content.add(entries[start])
+        end = file.place(entries[start].range).upperBound
+        start += 1
+      }
+      content.lines = begin..<end
+      try body(content)
+    }
+  }
+
+  /// Cuts photos and kept lines into blocks, each beginning with a line.
+  private func cutAll(_ file: ShardFile, _ body: (Content) throws -> Void) throws {
+    var kept = file.kept[...]
+    var open: Content?
+    func add(_ range: Range<Int>, _ entry: ShardContent.Entry?) throws {
+      if let full = open, full.lines.count >= Self.size {
+        try body(full)
+        open = nil
+      }
+      var content = open ?? Content(lines: range)
+      content.lines = content.lines.lowerBound..<range.upperBound
+      if let entry { content.add(entry) } else { content.hasKept = true }
+      open = content
+    }
+    for entry in file.entries {
+      let range = file.place(entry.range)
+      while let line = kept.first, line.lowerBound < range.lowerBound {
+        try add(line, nil)
+        kept.removeFirst()
+      }
+      try add(range, entry)
+    }
+    for line in kept { try add(line, nil) }
+    if let open { try body(open) }
+  }
+
+  /// Writes one block, or writes it anew.
+  func put(_ content: Content, of file: ShardFile, id: Int64, level: Int64) throws {
+    let lines = file.bytes[within: content.lines]
+    let isPlain = !content.hasKept && Self.isPlain(lines, photos: content.photos)
+    let statement = try connection.prepared(
+      """
+      INSERT OR REPLACE INTO photo_block(id, level, first, photos, earliest, latest, is_plain, lines)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    defer { statement.reset() }
+    func step(_ first: Binding) throws {
+      try statement.bind(.integer(id), at: 1)
+      try statement.bind(.integer(level), at: 2)
+      try statement.bind(first, at: 3)
+      try statement.bind(.integer(content.photos), at: 4)
+      try statement.bind(content.earliest.map { .integer($0) } ?? .null, at: 5)
+      try statement.bind(content.latest.map { .integer($0) } ?? .null, at: 6)
+      try statement.bind(.integer(isPlain ? 1 : 0), at: 7)
+      try statement.bind(.blob(lines), at: 8)
+      _ = try statement.step()
+    }
+    if let first = content.first {
+      try first.withBytes { try step(.blob($0)) }
+    } else {
+      try step(.null)
+    }
+  }
+
+  /// Whether every photo is one line: only quoted texts can have line feeds.
+  private static func isPlain(_ lines: UnsafeRawBufferPointer, photos: Int64) -> Bool {
+    guard let base = lines.baseAddress, memchr(base, Int32(UInt8(ascii: "\"")), lines.count) != nil else {
+      return true
+    }
+    var feeds: Int64 = 0
+    for byte in lines where byte == UInt8(ascii: "\n") { feeds += 1 }
+    return feeds + 1 == photos
+  }
+}

@@ -1,0 +1,136 @@
+import SatchelStorage
+
+/// What is known of photos here only.
+struct LocalTable {
+  let connection: Connection
+  let catalogue: Int64
+
+  func row(_ md5: MD5) throws -> LocalRow? {
+    try md5.withBytes {
+      try connection.first(
+        """
+        SELECT starred, backup, queued, owner, attempts, last_attempt, error, camera_make, camera_model, orientation,
+        latitude, longitude, aperture, shutter_speed, iso, focal_length, thumbnail_cached_at, preview_cached_at
+        FROM photo_local WHERE catalogue = ? AND md5 = ?
+        """, .integer(catalogue), .blob($0)
+      ) { try Self.read($0, from: 0) }
+    }
+  }
+
+  func put(_ md5: MD5, _ row: LocalRow) throws {
+    let statement = try connection.prepared(
+      """
+      INSERT OR REPLACE INTO photo_local(starred, backup, queued, owner, attempts, last_attempt, error, camera_make,
+      camera_model, orientation, latitude, longitude, aperture, shutter_speed, iso, focal_length,
+      thumbnail_cached_at, preview_cached_at, catalogue, md5)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    defer { statement.reset() }
+    func number(_ value: Int64?) -> Binding { value.map { .integer($0) } ?? .null }
+    func text(_ value: String?) -> Binding { value.map { .text($0) } ?? .null }
+    func real(_ value: Double?) -> Binding { value.map { .real($0) } ?? .null }
+    let metadata = row.metadata
+    try statement.bind([
+      number(row.isStarred.map { $0 ? 1 : 0 }), .integer(row.backup.number), number(row.queued),
+      text(row.owner),
+      .integer(row.attempts), number(row.lastAttempt), text(row.error), text(metadata.cameraMake),
+      text(metadata.cameraModel), number(metadata.orientation), real(metadata.latitude),
+      real(metadata.longitude), real(metadata.aperture), real(metadata.shutterSpeed), number(metadata.iso),
+      real(metadata.focalLength), number(metadata.thumbnailCachedAt), number(metadata.previewCachedAt),
+      .integer(catalogue),
+    ])
+    try md5.withBytes {
+      try statement.bind(.blob($0), at: 20)
+      _ = try statement.step()
+    }
+  }
+
+  // MARK: The queue
+
+  /// The place behind all that are in the queue.
+  func nextInQueue() throws -> Int64 {
+    let last = try connection.number(
+      "SELECT max(queued) FROM photo_local WHERE catalogue = ? AND backup = 1", .integer(catalogue))
+    return max(0, min(last, 1 << 60)) + 1
+  }
+
+  /// The photo that waits the longest.
+  func firstInQueue() throws -> MD5? {
+    try connection.first(
+      """
+      SELECT md5 FROM photo_local WHERE catalogue = ? AND backup = 1 ORDER BY queued LIMIT 1
+      """, .integer(catalogue)
+    ) { try Self.md5($0) }
+  }
+
+  /// Photos that somebody uploads, and who.
+  func claims() throws -> [(md5: MD5, owner: String)] {
+    var claims: [(md5: MD5, owner: String)] = []
+    try connection.each(
+      "SELECT md5, owner FROM photo_local WHERE catalogue = ? AND backup = 2", .integer(catalogue)
+    ) { claims.append((try Self.md5($0), $0.text(1))) }
+    return claims
+  }
+
+  /// How many photos have each status; those without a row are not counted.
+  func counts() throws -> [BackupStatus: Int64] {
+    var counts: [BackupStatus: Int64] = [:]
+    try connection.each(
+      "SELECT backup, count(*) FROM photo_local WHERE catalogue = ? GROUP BY backup", .integer(catalogue)
+    ) { counts[try BackupStatus(number: $0.integer(0))] = $0.integer(1) }
+    return counts
+  }
+
+  /// Stars and backups of a range.
+  func marks(in range: ClosedRange<MD5>) throws -> [MD5: (isStarred: Bool?, backup: BackupStatus)] {
+    var marks: [MD5: (isStarred: Bool?, backup: BackupStatus)] = [:]
+    try range.lowerBound.withBytes { first in
+      try range.upperBound.withBytes { last in
+        try connection.each(
+          "SELECT md5, starred, backup FROM photo_local WHERE catalogue = ? AND md5 BETWEEN ? AND ?",
+          .integer(catalogue), .blob(first), .blob(last)
+        ) { row in
+          let isStarred = row.isNull(1) ? nil : row.integer(1) != 0
+          marks[try Self.md5(row)] = (isStarred, try BackupStatus(number: row.integer(2)))
+        }
+      }
+    }
+    return marks
+  }
+
+  // MARK: Reading rows
+
+  static func md5(_ row: Statement) throws -> MD5 {
+    guard let md5 = MD5(row: row.bytes(0)) else {
+      throw SatchelError(.damaged, "photo_local: an md5 has \(row.bytes(0).count) bytes")
+    }
+    return md5
+  }
+
+  /// - Parameter column: of `starred`, which the others follow
+  static func read(_ row: Statement, from column: Int32) throws -> LocalRow {
+    func number(_ place: Int32) -> Int64? { row.isNull(column + place) ? nil : row.integer(column + place) }
+    func text(_ place: Int32) -> String? { row.textIfAny(column + place) }
+    func real(_ place: Int32) -> Double? { row.isNull(column + place) ? nil : row.real(column + place) }
+    var local = LocalRow()
+    local.isStarred = number(0).map { $0 != 0 }
+    local.backup = try BackupStatus(number: row.integer(column + 1))
+    local.queued = number(2)
+    local.owner = text(3)
+    local.attempts = row.integer(column + 4)
+    local.lastAttempt = number(5)
+    local.error = text(6)
+    local.metadata.cameraMake = text(7)
+    local.metadata.cameraModel = text(8)
+    local.metadata.orientation = number(9)
+    local.metadata.latitude = real(10)
+    local.metadata.longitude = real(11)
+    local.metadata.aperture = real(12)
+    local.metadata.shutterSpeed = real(13)
+    local.metadata.iso = number(14)
+    local.metadata.focalLength = real(15)
+    local.metadata.thumbnailCachedAt = number(16)
+    local.metadata.previewCachedAt = number(17)
+    return local
+  }
+}

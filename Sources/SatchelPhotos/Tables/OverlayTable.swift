@@ -1,0 +1,74 @@
+import SatchelStorage
+
+/// What changed in one shard of a catalogue since its base.
+struct OverlayTable {
+  /// A change; its bytes are valid until the next is asked for.
+  struct Row {
+    var md5: MD5
+    var sequence: Int64
+    var photodate: Int64
+    var isInBase: Bool
+    /// Nil for a deletion.
+    var line: UnsafeRawBufferPointer?
+  }
+
+  let connection: Connection
+  let catalogue: Int64
+
+  func row<Result>(_ md5: MD5, _ body: (Row) throws -> Result) throws -> Result? {
+    let statement = try connection.prepared(
+      "SELECT md5, sequence, photodate, in_base, line FROM photo_change WHERE catalogue = ? AND md5 = ?")
+    defer { statement.reset() }
+    return try md5.withBytes { key -> Result? in
+      try statement.bind(.integer(catalogue), at: 1)
+      try statement.bind(.blob(key), at: 2)
+      guard try statement.step() else { return nil }
+      return try body(Self.read(statement))
+    }
+  }
+
+  func put(_ row: Row) throws {
+    let statement = try connection.prepared(
+      """
+      INSERT OR REPLACE INTO photo_change(catalogue, md5, sequence, photodate, in_base, line)
+      VALUES(?, ?, ?, ?, ?, ?)
+      """)
+    defer { statement.reset() }
+    try row.md5.withBytes { key in
+      try statement.bind(.integer(catalogue), at: 1)
+      try statement.bind(.blob(key), at: 2)
+      try statement.bind(.integer(row.sequence), at: 3)
+      try statement.bind(.integer(row.photodate), at: 4)
+      try statement.bind(.integer(row.isInBase ? 1 : 0), at: 5)
+      try statement.bind(row.line.map { .blob($0) } ?? .null, at: 6)
+      _ = try statement.step()
+    }
+  }
+
+  func remove(_ md5: MD5) throws {
+    try md5.withBytes {
+      try connection.run(
+        "DELETE FROM photo_change WHERE catalogue = ? AND md5 = ?", .integer(catalogue), .blob($0))
+    }
+  }
+
+  func removeAll(of shard: Shard.Index) throws {
+    let bounds = MD5.bounds(of: shard)
+    try bounds.lowerBound.withBytes { first in
+      try bounds.upperBound.withBytes { last in
+        try connection.run(
+          "DELETE FROM photo_change WHERE catalogue = ? AND md5 BETWEEN ? AND ?", .integer(catalogue),
+          .blob(first), .blob(last))
+      }
+    }
+  }
+
+  static func read(_ statement: Statement) throws -> Row {
+    guard let md5 = MD5(row: statement.bytes(0)) else {
+      throw SatchelError(.damaged, "photo_change: an md5 has \(statement.bytes(0).count) bytes")
+    }
+    return Row(
+      md5: md5, sequence: statement.integer(1), photodate: statement.integer(2),
+      isInBase: statement.integer(3) != 0, line: statement.isNull(4) ? nil : statement.bytes(4))
+  }
+}

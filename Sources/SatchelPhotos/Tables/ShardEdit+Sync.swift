@@ -1,0 +1,121 @@
+import SatchelRemote
+import SatchelStorage
+
+extension ShardEdit {
+  /// Bytes of this side are in the master: they become the base, what was changed later stays on top.
+  ///
+  /// - Parameter sequence: the last change that the bytes hold
+  mutating func settle(_ file: ShardFile, upTo sequence: Int64) throws {
+    if record.importedSequence > sequence {
+      // The file that replaced the base came later: the bytes are only what it differs from.
+      record.isImported = true
+      try write(file, to: .ancestor)
+      if record.base.checksum == record.ancestor.checksum {
+        try shards.remove(record.base)
+        record.base = record.ancestor
+        record.ancestor = .empty
+        record.isImported = false
+      }
+      return
+    }
+    let later = try overlayChanges().filter { $0.sequence > sequence }
+    try clearOverlay()
+    try agreeBase(file)
+    try fillOverlay(later, over: file)
+  }
+
+  /// The master's bytes become the base; what is left of the changes is decided by policy.
+  ///
+  /// - Returns: how many changes went to the conflict log
+  mutating func take(_ file: ShardFile, settledUpTo sequence: Int64, policy: SyncPolicy) throws -> Int {
+    let changes = try localChanges(after: sequence)
+    try clearOverlay()
+    try agreeBase(file)
+    switch policy {
+    case .remoteWins: return try logConflicts(changes, against: file, cause: .sync)
+    case .mergeRows:
+      try fillOverlay(changes, over: file)
+      return 0
+    }
+  }
+
+  /// The master has what is here.
+  ///
+  /// - Throws: `.busy` when neither what is here nor what was agreed is that
+  mutating func settleSame(_ checksum: String) throws {
+    try forgetIntent()
+    if record.hasChanges {
+      let merged = try ShardMerge(connection, catalogue: catalogue, record: record).bytes
+      if Shard.checksum(merged) == checksum {
+        try merged.withUnsafeBytes { bytes in
+          let file = try ShardFile(bytes, shard: shard)
+          try withExtendedLifetime(file) {
+            try clearOverlay()
+            try agreeBase(file)
+          }
+        }
+        return
+      }
+    }
+    if record.isImported, record.base.checksum == checksum {
+      try shards.remove(record.ancestor)
+      record.ancestor = .empty
+      record.isImported = false
+    }
+    guard record.agreed == checksum || record.agreedLevel.checksum == checksum else {
+      throw SatchelError(.busy, "shard \(shard) is not what it was when both sides were compared")
+    }
+  }
+
+  /// Notes what the master has.
+  mutating func agree(on checksum: String, etag: ETag?, lineage: String?) throws {
+    try forgetIntent()
+    record.agreed = checksum
+    record.etag = etag?.text
+    record.lineage = lineage
+  }
+
+  /// No upload is under way any more: changes that change nothing go, which were kept only for its sake.
+  mutating func forgetIntent() throws {
+    guard record.intent != nil else { return }
+    record.intent = nil
+    let changes = try overlayChanges()
+    guard changes.contains(where: { $0.local == $0.base }) else { return }
+    for change in changes where change.local == change.base {
+      try overlay.remove(change.md5)
+      change.withLocal { line in
+        let row = OverlayTable.Row(
+          md5: change.md5, sequence: change.sequence, photodate: change.photodate,
+          isInBase: change.base != nil, line: line)
+        count(row, -1)
+      }
+    }
+  }
+
+  /// The overlay's changes, against the base. Memory: two lines a change.
+  func overlayChanges() throws -> [LocalChange] {
+    guard record.changes > 0 else { return [] }
+    var plain = record
+    plain.isImported = false
+    return try LocalChanges.all(connection, catalogue: catalogue, record: plain)
+  }
+
+  /// Keeps the changes that lost.
+  ///
+  /// - Returns: how many did
+  func logConflicts(_ changes: [LocalChange], against file: ShardFile, cause: PhotoConflict.Cause) throws
+    -> Int
+  {
+    let table = ConflictTable(connection: connection, catalogue: catalogue)
+    var count = 0
+    for change in changes {
+      let remote = file.line(of: change.md5)
+      try change.withLocal { local in
+        if Self.isSame(local, remote) { return }
+        try table.add(change, local: local, remote: remote, cause: cause, time: transaction.now)
+        count += 1
+      }
+    }
+    return count
+  }
+}

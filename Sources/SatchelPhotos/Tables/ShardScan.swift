@@ -1,0 +1,174 @@
+import SatchelStorage
+
+/// Goes through a shard's photos in the order of their md5, forwards or backwards, changes on top. Memory: two
+/// blocks, and some 500 changes.
+struct ShardScan {
+  /// A photo's row; its bytes are valid while it is visited.
+  struct Row {
+    var row: ShardRow
+    var bytes: UnsafeRawBufferPointer
+    /// Whether the base has a row of the photo, be it another one.
+    var isInBase: Bool
+
+    var md5: MD5 { row.md5 }
+    var line: UnsafeRawBufferPointer { bytes[within: row.start..<row.end] }
+  }
+
+  let connection: Connection
+  let catalogue: Int64
+  let record: ShardRecord
+
+  /// Visits photos of a range until `visit` says that it is enough.
+  ///
+  /// - Parameters:
+  ///   - dates: only photos of these dates are needed; others may be visited all the same
+  ///   - begin: hears of each part of the range before its photos
+  /// - Returns: false when it was enough
+  func each(
+    in range: ClosedRange<MD5>, isDescending: Bool, dates: ClosedRange<Int64>? = nil,
+    begin: (ClosedRange<MD5>) throws -> Void = { _ in }, visit: (Row) throws -> Bool
+  ) throws -> Bool {
+    let parts = try parts(of: range).flatMap(split)
+    for part in isDescending ? parts.reversed() : parts {
+      try begin(part.range)
+      let goesOn = try withRows(of: part, dates) { rows in
+        for row in isDescending ? rows.reversed() : rows where try !visit(row) { return false }
+        return true
+      }
+      if !goesOn { return false }
+    }
+    return true
+  }
+
+  // MARK: Parts
+
+  /// What one block covers, cut to the range.
+  private struct Part {
+    /// Nil when there is none.
+    var block: Int64?
+    var range: ClosedRange<MD5>
+  }
+
+  private func parts(of range: ClosedRange<MD5>) throws -> [Part] {
+    var starts: [(id: Int64, first: MD5)] = []
+    try connection.each(
+      "SELECT id, first FROM photo_block WHERE level = ? AND first IS NOT NULL ORDER BY first",
+      .integer(record.base.id)
+    ) { row in
+      guard let first = MD5(row: row.bytes(1)) else {
+        throw BlockPlace(shard: record.shard, id: row.integer(0)).damage("its first photo is not known")
+      }
+      starts.append((row.integer(0), first))
+    }
+    guard !starts.isEmpty else { return [Part(block: nil, range: range)] }
+    var parts: [Part] = []
+    for (index, start) in starts.enumerated() {
+      // Changes before the first block belong to it.
+      let lower = index == 0 ? range.lowerBound : max(start.first, range.lowerBound)
+      guard index + 1 < starts.count else {
+        if lower <= range.upperBound { parts.append(Part(block: start.id, range: lower...range.upperBound)) }
+        break
+      }
+      let next = starts[index + 1].first
+      guard let last = next.previous, lower <= last, lower <= range.upperBound else { continue }
+      parts.append(Part(block: start.id, range: lower...min(last, range.upperBound)))
+    }
+    return parts
+  }
+
+  /// Changes of a part at most, about: md5 are spread evenly.
+  private static let mostChanges: Double = 512
+
+  /// Cuts a part so that not too many changes are in memory at once.
+  private func split(_ part: Part) -> [Part] {
+    let (lower, upper) = (part.range.lowerBound, part.range.upperBound)
+    let share = Double(upper.high - lower.high) / 0x1p60 * Double(max(0, record.changes))
+    let pieces = UInt64(min(max(1, share / Self.mostChanges), 0x1p20))
+    let width = (upper.high - lower.high) / pieces
+    guard pieces > 1, width > 0 else { return [part] }
+    var parts: [Part] = []
+    var start = lower
+    for piece in 1..<pieces {
+      let end = MD5(high: lower.high + width * piece, low: 0)
+      guard let last = end.previous, start <= last else { continue }
+      parts.append(Part(block: part.block, range: start...last))
+      start = end
+    }
+    parts.append(Part(block: part.block, range: start...upper))
+    return parts
+  }
+
+  private func withRows(
+    of part: Part, _ dates: ClosedRange<Int64>?, _ body: ([Row]) throws -> Bool
+  ) throws -> Bool {
+    let changes = try changes(in: part.range)
+    // Rows only point to it.
+    return try withExtendedLifetime(changes.memory) { try withRows(of: part, changes, dates, body) }
+  }
+
+  private func withRows(
+    of part: Part, _ changes: Changes, _ dates: ClosedRange<Int64>?, _ body: ([Row]) throws -> Bool
+  ) throws -> Bool {
+    guard let block = part.block else { return try body(changes.rows) }
+    let statement = try connection.prepared(
+      "SELECT id, is_plain, lines, earliest, latest FROM photo_block AS scan WHERE id = ?")
+    defer { statement.reset() }
+    try statement.bind(.integer(block), at: 1)
+    guard try statement.step() else { return try body(changes.rows) }
+    if let dates, statement.integer(4) < dates.lowerBound || statement.integer(3) > dates.upperBound {
+      return try body(changes.rows)
+    }
+    return try body(merge(BlockTable.Block(statement, record.shard), part.range, changes))
+  }
+
+  /// The changes of a part: rows, with the memory that they stand in, and what is deleted.
+  private struct Changes {
+    var rows: [Row] = []
+    var all: [MD5] = []
+    var memory: [OwnedBytes] = []
+  }
+
+  private func changes(in range: ClosedRange<MD5>) throws -> Changes {
+    var changes = Changes()
+    guard record.changes > 0 else { return changes }
+    let overlay = try OverlayReader(connection, catalogue: catalogue, in: range)
+    while let change = overlay.current {
+      changes.all.append(change.md5)
+      if let line = change.line {
+        let owned = OwnedBytes(Array(line))
+        var reader = ShardReader(owned.bytes, shard: record.shard)
+        guard case .photo(let row) = reader.next(), row.md5 == change.md5 else {
+          throw SatchelError(.damaged, "shard \(record.shard): the row of \(change.md5) cannot be read")
+        }
+        changes.memory.append(owned)
+        changes.rows.append(Row(row: row, bytes: owned.bytes, isInBase: change.isInBase))
+      }
+      try overlay.advance()
+    }
+    return changes
+  }
+
+  private func merge(_ block: BlockTable.Block, _ range: ClosedRange<MD5>, _ changes: Changes) throws -> [Row]
+  {
+    var rows: [Row] = []
+    var (next, nextChanged) = (0, 0)
+    var last: MD5?
+    var reader = ShardReader(block.lines, shard: record.shard)
+    while let piece = reader.next() {
+      guard case .photo(let row) = piece else {
+        if block.isPlain { throw block.place.damage("a line is no row of the shard") }
+        continue
+      }
+      if let last, last >= row.md5 { throw block.place.damage("photos are not in order") }
+      last = row.md5
+      while next < changes.rows.count, changes.rows[next].md5 < row.md5 {
+        rows.append(changes.rows[next])
+        next += 1
+      }
+      while nextChanged < changes.all.count, changes.all[nextChanged] < row.md5 { nextChanged += 1 }
+      if nextChanged < changes.all.count, changes.all[nextChanged] == row.md5 { continue }
+      if range.contains(row.md5) { rows.append(Row(row: row, bytes: block.lines, isInBase: true)) }
+    }
+    return rows + changes.rows[next...]
+  }
+}

@@ -1,0 +1,76 @@
+import CCurl
+
+/// Collects an answer while it comes in.
+struct HTTPReceiver {
+  /// Of no use to us beyond that, and a bound on memory.
+  private static let maximumHeaders = 256 << 10
+  /// The body of an error is read for its code only.
+  private static let maximumError: Int64 = 64 << 10
+
+  private(set) var response = HTTPResponse()
+  /// Whether all headers of the final answer are there.
+  private(set) var hasHeaders = false
+  private var headerBytes = 0
+  /// Nil where the announced length is not that of a body that follows.
+  private let limit: Int64?
+  private let cancellation: Cancellation
+
+  init(_ request: HTTPRequest, cancellation: Cancellation) {
+    limit = request.method == "HEAD" ? nil : request.limit
+    self.cancellation = cancellation
+  }
+
+  var isCancelled: Bool { cancellation.isCancelled() }
+
+  /// - Parameter line: without its end
+  /// - Returns: false for more than can be accepted
+  mutating func header(_ line: UnsafeRawBufferPointer) -> Bool {
+    headerBytes += line.count
+    guard headerBytes <= Self.maximumHeaders else { return false }
+    if line.starts(with: Array("HTTP/".utf8)) {
+      let status = line.split(separator: UInt8(ascii: " ")).dropFirst().first
+      response = HTTPResponse()
+      response.status = status.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+      hasHeaders = false
+      return true
+    }
+    guard !line.isEmpty else {
+      hasHeaders = response.status >= 200
+      return reserve()
+    }
+    // What comes behind the body may not change what was said before it.
+    guard !hasHeaders, let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
+    let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+    let value = line[(colon + 1)...].trimming { $0 == 0x20 || $0 == 0x09 }
+    response.headers[name] = String(decoding: value, as: UTF8.self)
+    return true
+  }
+
+  /// - Returns: false for more than can be accepted
+  mutating func body(_ part: UnsafeRawBufferPointer) -> Bool {
+    if response.isSuccess {
+      guard Int64(response.body.count) + Int64(part.count) <= limit ?? 0 else { return false }
+    } else if Int64(response.body.count) + Int64(part.count) > Self.maximumError {
+      return true
+    }
+    response.body.append(contentsOf: part)
+    return true
+  }
+
+  private mutating func reserve() -> Bool {
+    guard hasHeaders, response.isSuccess, let limit, let length = response.headers["content-length"],
+      let length = Int64(length)
+    else { return true }
+    guard length <= limit else { return false }
+    response.body.reserveCapacity(Int(max(length, 0)))
+    return true
+  }
+}
+
+extension BidirectionalCollection {
+  fileprivate func trimming(while isDropped: (Element) -> Bool) -> SubSequence {
+    var rest = drop(while: isDropped)
+    while let last = rest.last, isDropped(last) { rest = rest.dropLast() }
+    return rest
+  }
+}

@@ -1,0 +1,115 @@
+import CCurl
+import SatchelStorage
+
+/// Connections that are kept open between requests, for one request at a time.
+// Unchecked: the client hands a session to one request, and to no other before that is over.
+final class HTTPSession: @unchecked Sendable {
+  private let session: OpaquePointer
+
+  /// - Throws: `.missing` when libcurl is not installed
+  init() throws(HTTPFailure) {
+    var message = [CChar](repeating: 0, count: 256)
+    guard ccurl_load(&message, message.count) else {
+      throw HTTPFailure(kind: .missing, message: String(message: message))
+    }
+    guard let session = ccurl_open() else {
+      throw HTTPFailure(kind: .noMemory, message: "no memory for a request")
+    }
+    self.session = session
+  }
+
+  deinit { ccurl_close(session) }
+
+  /// - Returns: whether the answer is whole, and as much of it as there is
+  func perform(
+    _ request: HTTPRequest, caFile: String?, timeouts: HTTPTimeouts, cancellation: Cancellation
+  ) -> (response: HTTPResponse, hasHeaders: Bool, failure: HTTPFailure?) {
+    let lines = request.headers.map { $0.value.isEmpty ? $0.name + ";" : $0.name + ": " + $0.value }
+    var receiver = HTTPReceiver(request, cancellation: cancellation)
+    var result = ccurl_result()
+    withCStrings([request.method, request.url, caFile ?? ""] + lines) { strings in
+      request.body.withBytes { bytes in
+        withUnsafeMutablePointer(to: &receiver) { receiver in
+          var call = ccurl_request()
+          call.method = strings[0]
+          call.url = strings[1]
+          if caFile != nil { call.ca_file = strings[2] }
+          call.headers = strings.baseAddress.map { UnsafePointer($0 + 3) }
+          call.header_count = lines.count
+          call.body = bytes.baseAddress
+          call.body_length = bytes.count
+          call.connect_timeout = timeouts.connect
+          call.stall_timeout = timeouts.stall
+          call.total_timeout = timeouts.total
+          call.fresh_connection = request.needsOwnConnection
+          call.context = UnsafeMutableRawPointer(receiver)
+          call.on_header = { context, line, length in
+            HTTPSession.receiver(context)?.pointee.header(UnsafeRawBufferPointer(start: line, count: length))
+              ?? false
+          }
+          call.on_body = { context, bytes, length in
+            HTTPSession.receiver(context)?.pointee.body(UnsafeRawBufferPointer(start: bytes, count: length))
+              ?? false
+          }
+          call.is_cancelled = { HTTPSession.receiver($0)?.pointee.isCancelled ?? false }
+          ccurl_perform(session, &call, &result)
+        }
+      }
+    }
+    let message = withUnsafeBytes(of: result.message) {
+      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    let failure = Self.kind(result.outcome).map { HTTPFailure(kind: $0, message: message) }
+    return (receiver.response, receiver.hasHeaders, failure)
+  }
+
+  private static func receiver(_ context: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<HTTPReceiver>? {
+    context?.assumingMemoryBound(to: HTTPReceiver.self)
+  }
+
+  private static func kind(_ outcome: ccurl_outcome) -> HTTPFailure.Kind? {
+    switch outcome {
+    case CCURL_DONE: nil
+    case CCURL_NOT_SENT: .notSent
+    case CCURL_TRUNCATED: .truncated
+    case CCURL_NOT_TRUSTED: .notTrusted
+    case CCURL_TOO_LARGE: .tooLarge
+    case CCURL_CANCELLED: .cancelled
+    case CCURL_NO_MEMORY: .noMemory
+    case CCURL_INVALID: .impossible
+    default: .noReply
+    }
+  }
+}
+
+/// Gives `body` the strings as C has them. They are erased afterwards, because signatures are among them.
+private func withCStrings(
+  _ strings: [String], _ body: (UnsafeMutableBufferPointer<UnsafePointer<CChar>?>) -> Void
+) {
+  var bytes: [CChar] = []
+  var starts: [Int] = []
+  bytes.reserveCapacity(strings.reduce(0) { $0 + $1.utf8.count + 1 })
+  for string in strings {
+    starts.append(bytes.count)
+    bytes.append(contentsOf: string.utf8.lazy.map { CChar(bitPattern: $0) })
+    bytes.append(0)
+  }
+  bytes.withUnsafeMutableBufferPointer { bytes in
+    var pointers = starts.map { start in bytes.baseAddress.map { UnsafePointer($0 + start) } }
+    pointers.withUnsafeMutableBufferPointer { body($0) }
+    ccurl_erase(bytes.baseAddress, bytes.count)
+  }
+}
+
+extension [UInt8]? {
+  /// Gives `body` the bytes, with an address even when there are none of them.
+  fileprivate func withBytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    switch self {
+    case nil: body(UnsafeBufferPointer(start: nil, count: 0))
+    case let bytes? where bytes.isEmpty:
+      var nothing: UInt8 = 0
+      withUnsafePointer(to: &nothing) { body(UnsafeBufferPointer(start: $0, count: 0)) }
+    case let bytes?: bytes.withUnsafeBufferPointer(body)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import SatchelStorage
+
+/// Another store, with a count of what is asked of it.
+public final class MeteredStore: ObjectStore {
+  private let store: any ObjectStore
+  private let meter = Guarded(Traffic())
+
+  public init(_ store: any ObjectStore) { self.store = store }
+
+  /// Since it was made.
+  public var traffic: Traffic { meter.withLock { $0 } }
+
+  private func count(up: Int = 0, down: Int = 0, requests: Int64 = 0) {
+    meter.withLock { traffic in
+      traffic.requests += requests
+      traffic.bytesUp += Int64(up)
+      traffic.bytesDown += Int64(down)
+    }
+  }
+
+  public func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
+    throws(ObjectStoreError) -> ObjectReading
+  {
+    count(requests: 1)
+    let reading = try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+    if case .object(let object) = reading { count(down: object.body.count) }
+    return reading
+  }
+
+  public func put(
+    _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag {
+    count(up: body.count, requests: 1)
+    return try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
+  }
+
+  public func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
+    count(requests: 1)
+    return try store.head(key, cancellation: cancellation)
+  }
+
+  public func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
+    throws(ObjectStoreError)
+  {
+    count(requests: 1)
+    try store.delete(key, ifMatch: known, cancellation: cancellation)
+  }
+
+  public func list(
+    _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectPage {
+    count(requests: 1)
+    return try store.list(prefix, from: continuation, limit: limit, cancellation: cancellation)
+  }
+}

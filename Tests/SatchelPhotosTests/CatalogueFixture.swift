@@ -1,0 +1,117 @@
+import Foundation
+import SatchelRemote
+import SatchelStorage
+
+@testable import SatchelPhotos
+
+/// A store in a directory of its own, and a catalogue in it.
+final class CatalogueFixture {
+  let folder: String
+  private(set) var database: Database
+  private(set) var photos: PhotoCatalogue
+  let clock = Guarded<Int64>(1_700_000_000_000)
+
+  init() throws {
+    folder = NSTemporaryDirectory() + "satchel-tables-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    (database, photos) = try Self.open(folder, clock)
+  }
+
+  deinit {
+    try? photos.close()
+    try? database.close()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Another catalogue of the same store.
+  func catalogue(_ name: String) throws -> PhotoCatalogue {
+    try PhotoCatalogue(database: database, directory: "\(folder)/\(name)")
+  }
+
+  /// Another handle of the same file.
+  func secondStore() throws -> Database { try Self.store(folder, clock) }
+
+  func reopen() throws {
+    try photos.close()
+    try database.close()
+    (database, photos) = try Self.open(folder, clock)
+  }
+
+  /// Runs SQL that no caller could, to do damage.
+  func execute(_ sql: String) throws { try database.write { try $0.connection.execute(sql) } }
+
+  private static func store(_ folder: String, _ clock: Guarded<Int64>) throws -> Database {
+    var options = StoreOptions()
+    options.durability = .relaxed
+    options.clock = Clock { clock.withLock { $0 } }
+    return try Database.open(
+      path: folder + "/photos.satchel", options: options,
+      migrations: [Migration(version: 1, sql: ChangeLog.schema)])
+  }
+
+  private static func open(_ folder: String, _ clock: Guarded<Int64>) throws -> (Database, PhotoCatalogue) {
+    let database = try store(folder, clock)
+    return (database, try PhotoCatalogue(database: database, directory: folder + "/album"))
+  }
+
+  // MARK: Photos
+
+  static let shard = Shard.Index.all[5]
+
+  /// A photo of a shard, told by a number.
+  static func photo(_ number: Int, shard: Shard.Index = shard, name: String = "a.jpg", date: Int64 = 0)
+    -> Photo
+  {
+    // Spread over the shard, so that numbers are not in order of md5.
+    let spread = UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
+    return Photo(
+      md5: MD5(high: UInt64(shard.number) << 60 | spread >> 4, low: UInt64(number)), filename: name,
+      size: Int64(number), photodate: date, modified: 7, width: 4, height: 3)
+  }
+
+  static func line(_ photo: Photo) -> String {
+    var bytes: [UInt8] = []
+    ShardWriter.write(photo, into: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// A shard's file.
+  static func file(_ photos: [Photo], kept: [String] = []) -> [UInt8] {
+    Array(
+      (photos.map(line) + kept).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: "\n")
+        .utf8)
+  }
+}
+
+extension PhotoCatalogue {
+  /// All photos, by way of small pages.
+  func all(_ query: PhotoQuery = PhotoQuery(), page: Int = 7) throws -> [Photo] {
+    var (query, photos) = (query, [Photo]())
+    query.limit = page
+    repeat {
+      let page = try self.query(query)
+      photos += page.photos.map(\.photo)
+      query.cursor = page.next
+    } while query.cursor != nil
+    return photos
+  }
+
+  /// As a sync that meets no other device: everything is uploaded.
+  func uploadAll(uuid: String = "master") throws {
+    for state in try syncState().shards where state.hasChanges {
+      let export = try export(state.index)
+      try noteIntent(state.index, export)
+      try finishUpload(state.index, export: export, etag: ETag("\"\(export.checksum)\""), lineage: nil)
+    }
+    try finishSync(manifestETag: nil, uuid: uuid, user: UserID("u"))
+  }
+
+  /// As a sync that found other bytes in the master.
+  @discardableResult
+  func download(_ shard: Shard.Index, _ bytes: [UInt8], policy: SyncPolicy = .remoteWins) throws -> Taken {
+    let expected = try syncState().shards[shard.number].agreed
+    return try take(
+      shard, bytes: bytes, checksum: Shard.checksum(bytes), etag: nil, expected: expected, settledUpTo: nil,
+      policy: policy, lineage: nil)
+  }
+}

@@ -1,0 +1,226 @@
+import Foundation
+import SatchelJSON
+import SatchelStorage
+import Testing
+
+@testable import SatchelPhotos
+
+@Suite("What is known of photos here only") struct CatalogueLocalTests {
+  let fixture: CatalogueFixture
+  init() throws { fixture = try CatalogueFixture() }
+  var photos: PhotoCatalogue { fixture.photos }
+  let shard = CatalogueFixture.shard
+  let photo = CatalogueFixture.photo(1)
+
+  private func isRefused(_ error: any Error, naming words: String...) -> Bool {
+    guard let error = error as? SatchelError, error.code == .invalid else { return false }
+    return words.allSatisfy { error.message.contains($0) }
+  }
+
+  @Test("it survives imports, syncs, deletion and coming back, exactly")
+  func survives() throws {
+    try photos.upsert([photo])
+    var metadata = PhotoMetadata()
+    metadata.cameraMake = "É, \"x\"\n"
+    metadata.latitude = -0.1
+    metadata.longitude = 179.99999999999997
+    metadata.shutterSpeed = 1.0 / 3000
+    metadata.iso = .max
+    metadata.thumbnailCachedAt = -5
+    try photos.setMetadata(photo.md5) { $0 = metadata }
+    try photos.setLocal(
+      photo.md5, json: ["orientation": 8, "aperture": .double(.leastNonzeroMagnitude), "starred": false])
+    metadata.orientation = 8
+    metadata.aperture = .leastNonzeroMagnitude
+    try photos.importShard(shard, CatalogueFixture.file([photo]))
+    try photos.download(shard, CatalogueFixture.file([photo, CatalogueFixture.photo(2)]))
+    try photos.delete([photo.md5])
+    #expect(try photos.photo(photo.md5) == nil)
+    try photos.download(shard, CatalogueFixture.file([photo]))
+    try fixture.reopen()
+    let found = try #require(try photos.photo(photo.md5))
+    #expect(found.metadata == metadata)
+    #expect(!found.isStarred && !found.isLocalOnly)
+    try photos.setLocal(photo.md5, json: ["camera_make": .null])
+    #expect(try photos.photo(photo.md5)?.metadata.cameraMake == nil)
+    #expect(try photos.photo(photo.md5)?.metadata.iso == .max)
+  }
+
+  @Test(
+    "values that make no sense are refused, and nothing is changed",
+    arguments: [
+      "latitude", "longitude", "orientation", "iso", "aperture", "starred", "camera_make", "unknown",
+    ])
+  func refused(_ key: String) throws {
+    try photos.upsert([photo])
+    let value: JSONValue = key == "camera_make" || key == "starred" ? .int(5) : .double(-1e300)
+    #expect { try photos.setLocal(photo.md5, json: members(key, value)) } throws: {
+      isRefused($0, naming: key)
+    }
+    #expect(try photos.photo(photo.md5)?.metadata == PhotoMetadata())
+    #expect { try photos.setLocal(CatalogueFixture.photo(9).md5, json: [:]) } throws: {
+      ($0 as? SatchelError)?.code == .notFound
+    }
+  }
+
+  private func members(_ key: String, _ value: JSONValue) -> JSONValue {
+    var object = JSONObject()
+    object["preview_cached_at"] = 1
+    object[key] = value
+    return .object(object)
+  }
+
+  @Test("what the master holds has a star; a star for what it does not hold queues the backup")
+  func stars() throws {
+    let other = CatalogueFixture.photo(2)
+    try photos.download(shard, CatalogueFixture.file([photo]))
+    try photos.upsert([other])
+    #expect(try photos.photo(photo.md5)?.isStarred == true)
+    #expect(try photos.photo(other.md5)?.isStarred == false)
+    try photos.star(photo.md5)
+    #expect(try photos.photo(photo.md5)?.backup == .notBackedUp)
+    try photos.star(other.md5)
+    #expect(try photos.photo(other.md5)?.backup == .queued)
+    #expect(try photos.photo(other.md5)?.isStarred == true)
+    try photos.star(photo.md5, false)
+    #expect(try photos.photo(photo.md5)?.isStarred == false)
+    try photos.star(photo.md5, nil)
+    #expect(try photos.photo(photo.md5)?.isStarred == true)
+    try photos.unlink()
+    #expect(try photos.photo(photo.md5)?.isStarred == false)
+    #expect(try photos.photo(photo.md5)?.isLocalOnly == true)
+  }
+
+  @Test("a backup goes its way, and every other step is refused by name")
+  func steps() throws {
+    try photos.upsert([photo])
+    let md5 = photo.md5
+    #expect { try photos.finishBackup(md5) } throws: { isRefused($0, naming: "not_backed_up", "uploaded") }
+    try photos.queueBackup(md5)
+    #expect { try photos.queueBackup(md5) } throws: { isRefused($0, naming: "queued") }
+    #expect(try photos.claimBackup()?.md5 == md5)
+    #expect(try photos.claimBackup() == nil)
+    #expect { try photos.queueBackup(md5) } throws: { isRefused($0, naming: "uploading", "queued") }
+    fixture.clock.withLock { $0 += 5000 }
+    try photos.failBackup(md5, reason: "no network")
+    let failed = try #require(try photos.photo(md5))
+    #expect(failed.backup == .error && failed.error == "no network" && failed.attempts == 1)
+    #expect(failed.lastAttempt == fixture.clock.withLock { $0 })
+    try photos.queueBackup(md5)
+    #expect(try photos.photo(md5)?.error == nil)
+    #expect(try photos.claimBackup()?.attempts == 2)
+    try photos.finishBackup(md5)
+    #expect(try photos.photo(md5)?.backup == .uploaded)
+    #expect { try photos.queueBackup(md5) } throws: { isRefused($0, naming: "uploaded", "queued") }
+    #expect(try photos.status().backups == [.uploaded: 1])
+  }
+
+  @Test("the photo that waited longest is claimed first; one that was deleted is not claimed")
+  func order() throws {
+    let all = (0..<6).map { CatalogueFixture.photo($0) }
+    try photos.upsert(all)
+    for number in [3, 1, 5, 0] { try photos.queueBackup(all[number].md5) }
+    try photos.delete([all[1].md5])
+    #expect(try photos.claimBackup()?.md5 == all[3].md5)
+    #expect(try photos.claimBackup()?.md5 == all[5].md5)
+    #expect(try photos.claimBackup()?.md5 == all[0].md5)
+    #expect(try photos.claimBackup() == nil)
+  }
+
+  @Test(
+    "claims of a value that is closed, and of a process that died, are in the queue again, at their places")
+  func dead() throws {
+    let all = (0..<3).map { CatalogueFixture.photo($0) }
+    try photos.upsert(all)
+    for photo in all { try photos.queueBackup(photo.md5) }
+    let other = try PhotoCatalogue(database: fixture.database, directory: photos.directory)
+    #expect(try other.claimBackup()?.md5 == all[0].md5)
+    #expect(try photos.claimBackup()?.md5 == all[1].md5)
+    try other.close()
+    #expect(try photos.claimBackup()?.md5 == all[0].md5)
+    #expect(try photos.claimBackup()?.md5 == all[2].md5)
+    #expect(try photos.claimBackup() == nil)
+    // As a process that has ended, one that has another's number, one of an earlier start of the machine.
+    let now = ProcessIdentity.current
+    for (owner, isDead) in [
+      ("\(now.boot) 4194304 7 1", true), ("\(now.boot) \(now.number) 1 1", true),
+      ("other \(now.number) \(now.start) 1", true), ("nonsense", true),
+      ("\(now.boot) \(getppid()) \(ProcessPlatform.start(of: getppid()) ?? "") 1", false),
+    ] {
+      try fixture.execute("UPDATE photo_local SET owner = '\(owner)' WHERE queued = 1")
+      #expect(try photos.claimBackup()?.md5 == (isDead ? all[0].md5 : nil))
+    }
+  }
+
+  @Test("of threads on two handles of one file, each photo is claimed by one")
+  func race() async throws {
+    let all = (0..<120).map { CatalogueFixture.photo($0) }
+    try photos.upsert(all)
+    for photo in all { try photos.queueBackup(photo.md5) }
+    let second = try fixture.secondStore()
+    let other = try PhotoCatalogue(database: second, directory: photos.directory)
+    let claimed = Guarded<[MD5]>([])
+    await withTaskGroup(of: Void.self) { group in
+      for catalogue in [photos, other, photos, other] {
+        group.addTask {
+          while let photo = try? catalogue.claimBackup() { claimed.withLock { $0.append(photo.md5) } }
+        }
+      }
+    }
+    #expect(claimed.withLock { $0.sorted() } == all.map(\.md5).sorted())
+    try other.close()
+    try second.close()
+  }
+
+  // MARK: Processes
+
+  private static let role = "SATCHEL_TEST_CLAIMANT"
+
+  @Test("a claimant is a process of its own that claims until it is killed")
+  func claimant() throws {
+    guard let folder = ProcessInfo.processInfo.environment[Self.role] else {
+      #expect(try photos.claimBackup() == nil)
+      return
+    }
+    let database = try Database.open(
+      path: folder + "/photos.satchel", options: StoreOptions(),
+      migrations: [Migration(version: 1, sql: ChangeLog.schema)])
+    let photos = try PhotoCatalogue(database: database, directory: folder + "/album")
+    var claimed: [String] = []
+    for _ in 0..<10 { if let photo = try photos.claimBackup() { claimed.append("\(photo.md5)") } }
+    let text = claimed.joined(separator: "\n")
+    try text.write(toFile: "\(folder)/claimed.\(getpid())", atomically: true, encoding: .utf8)
+    while true { usleep(10_000) }
+  }
+
+  @Test("processes claim different photos, and what a killed one claimed is claimed again")
+  func processes() throws {
+    let all = (0..<40).map { CatalogueFixture.photo($0) }
+    try photos.upsert(all)
+    for photo in all { try photos.queueBackup(photo.md5) }
+    let processes = try (0..<3).map { _ in try start() }
+    defer { for process in processes where process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    let files = processes.map { "\(fixture.folder)/claimed.\($0.processIdentifier)" }
+    let end = Date() + 60
+    while !files.allSatisfy({ FileManager.default.fileExists(atPath: $0) }), Date() < end { usleep(5000) }
+    let claims = try files.map { try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n") }
+    #expect(Set(claims.joined()).count == 30)
+    kill(processes[0].processIdentifier, SIGKILL)
+    processes[0].waitUntilExit()
+    var mine: [String] = []
+    while let photo = try photos.claimBackup() { mine.append("\(photo.md5)") }
+    // Ten that nobody had, and the ten of the one that was killed.
+    #expect(mine.count == 20 && Set(mine).isSuperset(of: claims[0].map(String.init)))
+  }
+
+  private func start() throws -> Process {
+    let process = Process()
+    process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = ["--testing-library", "swift-testing", "--filter", "CatalogueLocalTests/claimant"]
+    process.environment = ProcessInfo.processInfo.environment.merging([Self.role: fixture.folder]) { $1 }
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+}

@@ -1,0 +1,188 @@
+import SatchelRemote
+import SatchelStorage
+import Testing
+
+@testable import SatchelPhotos
+
+/// Random operations, against dictionaries.
+@Suite struct CatalogueModelTests {
+  @Test("Whatever is done to a catalogue, it holds what plain dictionaries hold", arguments: 1...12)
+  func agreesWithTheModel(seed: Int) throws {
+    var run = try Run(seed: UInt64(seed))
+    for step in 0..<400 {
+      try run.act()
+      if step % 20 == 0 { try run.compare() }
+    }
+    try run.compare()
+  }
+
+  /// A catalogue and its model, side by side.
+  private struct Run {
+    let fixture: CatalogueFixture
+    var model = CatalogueModel()
+    var random: PhotoRandom
+    var exports: [Shard.Index: ShardExport] = [:]
+    /// Few photos in few shards, so that operations meet.
+    let shards = [0, 7, 15].map { Shard.Index.all[$0] }
+
+    init(seed: UInt64) throws {
+      fixture = try CatalogueFixture()
+      random = PhotoRandom(seed: seed)
+    }
+
+    var photos: PhotoCatalogue { fixture.photos }
+
+    mutating func photo() -> Photo {
+      let shard = random.pick(shards)
+      var photo = CatalogueFixture.photo(random.below(40), shard: shard)
+      photo.filename = random.pick(["a.jpg", "b,c.jpg", "two\nlines \"x\".png", "Été.heic", ""])
+      photo.photodate = Int64(random.below(5)) - 2
+      return photo
+    }
+
+    mutating func file(_ shard: Shard.Index) -> [Photo] {
+      // What is here with a few changes, or something else.
+      var file = random.once(in: 3) ? [:] : model.of(shard)
+      for _ in 0..<random.below(6) {
+        let photo = photo()
+        if photo.md5.shard == shard { file[photo.md5] = random.once(in: 3) ? nil : photo }
+      }
+      return file.values.sorted { $0.md5 < $1.md5 }
+    }
+
+    mutating func act() throws {
+      let shard = random.pick(shards)
+      switch random.below(20) {
+      case 0..<6:
+        let batch = (0...random.below(6)).map { _ in photo() }
+        try photos.upsert(batch)
+        for photo in batch { model.photos[photo.md5] = photo }
+      case 6..<10:
+        let batch = (0...random.below(4)).map { _ in photo().md5 }
+        let count = Set(batch).filter { model.photos[$0] != nil }.count
+        #expect(try photos.delete(batch) == count)
+        for md5 in batch { model.photos[md5] = nil }
+      case 10, 11: try importFile(shard)
+      case 12: try take(shard)
+      case 13, 14:
+        let export = try photos.export(shard)
+        try photos.noteIntent(shard, export)
+        exports[shard] = export
+        model.upload(shard)
+      case 15, 16: try finish(shard)
+      case 17: try fixture.reopen()
+      case 18: try agree(shard)
+      default:
+        if random.once(in: 10) {
+          try photos.unlink()
+          // Uploads that were noted are forgotten with it, where there was anything to forget.
+          for shard in Shard.Index.all { exports[shard] = nil }
+          model.uploads = [:]
+          model.agreed = [:]
+        }
+      }
+    }
+
+    mutating func importFile(_ shard: Shard.Index) throws {
+      let file = file(shard)
+      let policy: SyncPolicy = random.once(in: 2) ? .mergeRows : .remoteWins
+      // Changes made by hand, as far as the catalogue tells them from those of files.
+      let overlay = try photos.overlay(shard)
+      let report = try photos.importShard(shard, CatalogueFixture.file(file), policy: policy)
+      #expect(report.photos == Int64(file.count) && report.rejected.isEmpty)
+      let before = model.photos
+      model.replace(shard, with: file)
+      var lost: [CatalogueModel.Conflict] = []
+      for md5 in overlay where before[md5] != model.photos[md5] {
+        if policy == .mergeRows {
+          model.photos[md5] = before[md5]
+        } else {
+          lost.append(.init(md5: md5, local: before[md5], remote: model.photos[md5]))
+        }
+      }
+      #expect(report.conflicts == lost.count)
+      model.conflicts += lost
+    }
+
+    mutating func take(_ shard: Shard.Index) throws {
+      let file = file(shard)
+      let policy: SyncPolicy = random.once(in: 2) ? .mergeRows : .remoteWins
+      let bytes = CatalogueFixture.file(file)
+      // An upload of the same bytes would be taken for our own.
+      if exports[shard]?.checksum == Shard.checksum(bytes) { return }
+      let conflicts = model.conflicts.count
+      let taken = try photos.download(shard, bytes, policy: policy)
+      model.take(shard, file, policy)
+      exports[shard] = nil
+      #expect(taken.conflicts == model.conflicts.count - conflicts)
+      #expect(taken.hasChanges == !model.changed(shard).isEmpty)
+    }
+
+    mutating func finish(_ shard: Shard.Index) throws {
+      guard let export = exports.removeValue(forKey: shard) else { return }
+      if random.once(in: 2) {
+        try photos.finishUpload(shard, export: export, etag: nil, lineage: nil)
+      } else {
+        // The end was not seen: the next sync finds its own upload.
+        let expected = try photos.syncState().shards[shard.number].agreed
+        let taken = try photos.take(
+          shard, bytes: export.bytes, checksum: export.checksum, etag: nil, expected: expected,
+          settledUpTo: export.sequence, policy: .remoteWins, lineage: nil)
+        #expect(taken.conflicts == 0)
+      }
+      model.finishUpload(shard)
+    }
+
+    mutating func agree(_ shard: Shard.Index) throws {
+      try photos.agree(shard, checksum: Shard.checksum(model.file(shard)), etag: nil, lineage: nil)
+      model.agree(shard, on: model.of(shard))
+      model.uploads[shard] = nil
+      exports[shard] = nil
+    }
+
+    func compare() throws {
+      #expect(try photos.count() == Int64(model.photos.count))
+      #expect(try photos.all() == model.photos.values.sorted { $0.md5 < $1.md5 })
+      for shard in shards {
+        #expect(try photos.exportShard(shard) == model.file(shard))
+        #expect(try photos.export(shard).photos == Int64(model.of(shard).count))
+      }
+      for md5 in Set(model.photos.keys).union(model.agreed.keys) {
+        let found = try photos.photo(md5)
+        #expect(found?.photo == model.photos[md5])
+        if let found { #expect(found.isStarred == (model.agreed[md5] != nil)) }
+      }
+      let changes = try photos.changes()
+      #expect(changes.map(\.md5) == shards.flatMap { model.changed($0) })
+      for change in changes {
+        #expect(change.photo == model.photos[change.md5] && change.base == model.agreed[change.md5])
+      }
+      // While an upload is noted, a change back to what was agreed still counts as one.
+      let modified = try photos.modifiedShards().filter { exports[$0] == nil }
+      #expect(modified == model.modifiedShards.filter { exports[$0] == nil })
+      let conflicts = try photos.conflicts(limit: 100_000)
+      #expect(
+        conflicts.map { .init(md5: $0.md5, local: $0.local, remote: $0.remote) } == model.conflicts)
+      for state in try photos.syncState().shards {
+        #expect(state.agreedPhotos == Int64(model.agreed.keys.filter { $0.shard == state.index }.count))
+      }
+      #expect(try PhotoCatalogue.check(fixture.database) == [])
+    }
+  }
+}
+
+extension PhotoCatalogue {
+  /// Photos that a change of this side is noted for.
+  func overlay(_ shard: Shard.Index) throws -> [MD5] {
+    try database.read { connection in
+      var found: [MD5] = []
+      guard let id = try CatalogueTable(connection: connection).id(directory) else { return [] }
+      let reader = try OverlayReader(connection, catalogue: id, in: MD5.bounds(of: shard))
+      while let row = reader.current {
+        found.append(row.md5)
+        try reader.advance()
+      }
+      return found
+    }
+  }
+}

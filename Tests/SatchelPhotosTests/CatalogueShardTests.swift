@@ -1,0 +1,231 @@
+import SatchelRemote
+import SatchelStorage
+import Testing
+
+@testable import SatchelPhotos
+
+@Suite("Shards of a catalogue") struct CatalogueShardTests {
+  let fixture: CatalogueFixture
+  init() throws { fixture = try CatalogueFixture() }
+  var photos: PhotoCatalogue { fixture.photos }
+  let shard = CatalogueFixture.shard
+
+  private func numbers(_ range: Range<Int>, name: String = "a.jpg") -> [Photo] {
+    range.map { CatalogueFixture.photo($0, name: name) }
+  }
+
+  @Test("a shard of many blocks comes back byte for byte, and every photo is found")
+  func manyBlocks() throws {
+    let all = numbers(0..<5000)
+    let bytes = CatalogueFixture.file(all)
+    #expect(try photos.importShard(shard, bytes).photos == 5000)
+    #expect(try photos.exportShard(shard) == bytes)
+    for photo in all { #expect(try photos.photo(photo.md5)?.photo == photo) }
+    #expect(try photos.photo(CatalogueFixture.photo(5000).md5) == nil)
+    let blocks = try fixture.database.read { try $0.number("SELECT count(*) FROM photo_block") }
+    #expect(blocks > 5)
+  }
+
+  @Test("importing what is there already writes nothing")
+  func sameAgain() throws {
+    let bytes = CatalogueFixture.file(numbers(0..<500))
+    try photos.importShard(shard, bytes)
+    let before = try fixture.database.read { try $0.number("SELECT max(revision) FROM change") }
+    #expect(try photos.importShard(shard, bytes).photos == 500)
+    #expect(try fixture.database.read { try $0.number("SELECT max(revision) FROM change") } == before)
+  }
+
+  @Test("a change of one photo writes one block anew, also when uploads become the base")
+  func fewBlocks() throws {
+    var all = numbers(0..<5000)
+    try photos.importShard(shard, CatalogueFixture.file(all))
+    try photos.uploadAll()
+    try fixture.execute("UPDATE photo_block SET latest = latest + 1000")
+    all[1234].filename = "new.jpg"
+    try photos.upsert([all[1234]])
+    try photos.uploadAll()
+    #expect(try photos.exportShard(shard) == CatalogueFixture.file(all))
+    let kept = try fixture.database.read {
+      try $0.number("SELECT count(*) FROM photo_block WHERE latest < 1000")
+    }
+    #expect(kept == 1)
+    #expect(try photos.modifiedShards() == [])
+  }
+
+  @Test("blocks that grow are split, and blocks that lose their photos go")
+  func splitting() throws {
+    try photos.importShard(shard, CatalogueFixture.file(numbers(0..<1000)))
+    try photos.uploadAll()
+    try photos.upsert(numbers(1000..<20000))
+    try photos.uploadAll()
+    #expect(try photos.exportShard(shard) == CatalogueFixture.file(numbers(0..<20000)))
+    #expect(try PhotoCatalogue.check(fixture.database) == [])
+    try photos.delete(numbers(100..<20000).map(\.md5))
+    try photos.uploadAll()
+    #expect(try photos.exportShard(shard) == CatalogueFixture.file(numbers(0..<100)))
+    #expect(try photos.count() == 100)
+    #expect(try PhotoCatalogue.check(fixture.database) == [])
+  }
+
+  @Test("lines that are no rows are reported, stay in their places, and outlive changes of rows")
+  func keptLines() throws {
+    let all = numbers(0..<50)
+    let lines = ["not a row", "5zz,1,2", "\(CatalogueFixture.photo(3).md5),x.jpg,much,1,1,,,"]
+    let bytes = CatalogueFixture.file(all, kept: lines)
+    let report = try photos.importShard(shard, bytes)
+    #expect(report.photos == 50)
+    #expect(Set(report.rejected.map { String(decoding: $0.raw, as: UTF8.self) }) == Set(lines))
+    #expect(try photos.exportShard(shard) == bytes)
+    var changed = all
+    changed[3].filename = "z.jpg"
+    try photos.upsert([changed[3]])
+    try photos.delete([all[7].md5])
+    changed.remove(at: 7)
+    #expect(try photos.exportShard(shard) == CatalogueFixture.file(changed, kept: lines))
+    try photos.uploadAll()
+    #expect(try photos.exportShard(shard) == CatalogueFixture.file(changed, kept: lines))
+    #expect(try photos.status().keptLines == 3)
+    #expect(try PhotoCatalogue.check(fixture.database) == [])
+  }
+
+  @Test("kept lines whose quotes do not match stay stable, whatever rows between them come and go")
+  func unmatchedQuotes() throws {
+    let between = CatalogueFixture.photo(1)
+    let digits = "\(between.md5)"
+    // Both lines begin as the row does, so that they stand directly before and behind it.
+    let lines = ["\(digits.dropLast(1))0,\"open,1,1,1,,,", "\(digits.dropLast(1))g,close\",1,1,1,,,"]
+    let bytes = CatalogueFixture.file([between], kept: lines)
+    try photos.importShard(shard, bytes)
+    for change in 0..<4 {
+      if change % 2 == 0 { try photos.delete([between.md5]) } else { try photos.upsert([between]) }
+      let export = try photos.exportShard(shard)
+      let again = try fixture.catalogue("other \(change)")
+      try again.importShard(shard, export)
+      #expect(try again.exportShard(shard) == export)
+    }
+    try photos.uploadAll()
+    #expect(try photos.export(shard).checksum == photos.syncState().shards[shard.number].agreed)
+    #expect(try PhotoCatalogue.check(fixture.database) == [])
+  }
+
+  @Test("two catalogues of one store know nothing of each other; the same directory is the same catalogue")
+  func twoCatalogues() throws {
+    let other = try fixture.catalogue("other")
+    try photos.upsert(numbers(0..<3))
+    try other.upsert(numbers(2..<10, name: "other.jpg"))
+    #expect(try photos.count() == 3)
+    #expect(try other.count() == 8)
+    #expect(try photos.photo(CatalogueFixture.photo(2).md5)?.photo.filename == "a.jpg")
+    let same = try fixture.catalogue("./nowhere/../album//")
+    #expect(same.directory == photos.directory)
+    #expect(try same.count() == 3)
+    #expect(try same.status().uuid == photos.status().uuid)
+    #expect(try same.status().uuid != other.status().uuid)
+  }
+
+  @Test("a directory of shards goes out and comes back; what is missing stays")
+  func directories() throws {
+    var random = PhotoRandom(seed: 3)
+    let all = (0..<2000).map { CatalogueFixture.photo($0, shard: random.pick(Shard.Index.all)) }
+    try photos.upsert(all)
+    let path = fixture.folder + "/shards"
+    let files = Shard.Index.all.map(\.fileName) + ["manifest.json"]
+    #expect(try photos.exportDirectory(path) == ExportReport(photos: 2000, written: files))
+    #expect(try photos.exportDirectory(path) == ExportReport(photos: 2000, unchanged: files))
+    let other = try fixture.catalogue("other")
+    let report = try other.importDirectory(path)
+    #expect(report.photos == 2000 && report.missing == [] && report.changed == Shard.Index.all)
+    #expect(try other.all(page: 300) == photos.all(page: 300))
+    let again = try other.importDirectory(path)
+    #expect(again.photos == 2000 && again.changed == [])
+    unlink(path + "/0.csv")
+    #expect(try other.importDirectory(path).missing == [Shard.Index.all[0]])
+    #expect(try other.count() == 2000)
+    #expect(throws: SatchelError.self) { try other.importDirectory(fixture.folder) }
+    #expect(try PhotoCatalogue.check(fixture.database) == [])
+  }
+
+  @Test("what a file and the master disagree about is exactly what the conflict log holds")
+  func conflicts() throws {
+    let agreed = numbers(0..<6)
+    try photos.download(shard, CatalogueFixture.file(agreed))
+    var mine = agreed[0]
+    mine.filename = "mine.jpg"
+    var same = agreed[1]
+    same.filename = "same.jpg"
+    let new = CatalogueFixture.photo(100, name: "new.jpg")
+    try photos.upsert([mine, same, new])
+    try photos.delete([agreed[2].md5, agreed[3].md5])
+    // The master changed 1 in the same way, and deleted 3 too.
+    let taken = try photos.download(
+      shard, CatalogueFixture.file([agreed[0], same, agreed[2], agreed[4], agreed[5]]))
+    #expect(taken.conflicts == 3 && !taken.hasChanges)
+    let conflicts = try photos.conflicts()
+    let told = Dictionary(uniqueKeysWithValues: conflicts.map { ($0.md5, $0) })
+    #expect(Set(told.keys) == [mine.md5, new.md5, agreed[2].md5])
+    #expect(told[mine.md5]?.local == mine && told[mine.md5]?.remote == agreed[0])
+    #expect(told[mine.md5]?.base == agreed[0] && told[mine.md5]?.cause == .sync)
+    #expect(told[new.md5]?.local == new && told[new.md5]?.remote == nil && told[new.md5]?.base == nil)
+    #expect(told[agreed[2].md5]?.kind == .delete)
+    // Again, one by one.
+    for conflict in conflicts { try photos.reapply(conflict.id) }
+    #expect(try photos.conflictCount() == 0)
+    #expect(try photos.photo(mine.md5)?.photo == mine)
+    #expect(try photos.photo(agreed[2].md5) == nil)
+    #expect(try Set(photos.changes().map(\.md5)) == Set(told.keys))
+    #expect { try photos.dismiss(1) } throws: { ($0 as? SatchelError)?.code == .notFound }
+  }
+
+  @Test("what was changed while an upload was under way stays pending, also when it is what was before")
+  func changesMeanwhile() throws {
+    let photo = CatalogueFixture.photo(1)
+    try photos.download(shard, CatalogueFixture.file([photo]))
+    var changed = photo
+    changed.filename = "changed.jpg"
+    try photos.upsert([changed])
+    let export = try photos.export(shard)
+    try photos.noteIntent(shard, export)
+    try photos.upsert([photo])
+    try photos.finishUpload(shard, export: export, etag: nil, lineage: nil)
+    #expect(try photos.changes() == [PhotoChange(md5: photo.md5, photo: photo, base: changed)])
+    #expect(try photos.modifiedShards() == [shard])
+    #expect { try photos.noteIntent(shard, export) } throws: { ($0 as? SatchelError)?.code == .busy }
+  }
+
+  @Test("observers hear which photos and which shards changed")
+  func observers() throws {
+    let heard = Guarded<[Change]>([])
+    let subscription = try fixture.database.observe { change in heard.withLock { $0.append(change) } }
+    defer { subscription.cancel() }
+    let photo = CatalogueFixture.photo(1)
+    try photos.upsert([photo])
+    try photos.upsert([photo])
+    try photos.importShard(shard, [])
+    try photos.upsert((0..<1001).map { CatalogueFixture.photo($0) })
+    let changes = heard.withLock { $0 }
+    #expect(changes.map(\.subject) == ["photos", "photos", "photos"])
+    #expect(changes.map(\.keys) == [["\(photo.md5)"], ["shard:5"], ["shard:5"]])
+    #expect(changes.allSatisfy { $0.place == photos.directory })
+  }
+
+  @Test("a store that is opened to read only, and has no photos, holds an empty catalogue")
+  func readOnly() throws {
+    let path = fixture.folder + "/empty.satchel"
+    let migrations = [Migration(version: 1, sql: ChangeLog.schema)]
+    try Database.open(path: path, options: StoreOptions(), migrations: migrations).close()
+    var options = StoreOptions()
+    options.isReadOnly = true
+    let database = try Database.open(path: path, options: options, migrations: migrations)
+    let photos = try PhotoCatalogue(database: database, directory: "/nowhere")
+    #expect(try photos.count() == 0)
+    #expect(try photos.query().photos == [])
+    #expect(try photos.exportShard(shard) == [])
+    #expect(try photos.claimBackup() == nil)
+    #expect { try photos.upsert([CatalogueFixture.photo(1)]) } throws: {
+      ($0 as? SatchelError)?.code == .readOnly
+    }
+    try photos.close()
+    #expect { try photos.count() } throws: { ($0 as? SatchelError)?.code == .closed }
+    try database.close()
+  }
+}

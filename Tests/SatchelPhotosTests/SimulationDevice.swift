@@ -1,0 +1,81 @@
+@testable import SatchelPhotos
+@testable import SatchelRemote
+@testable import SatchelStorage
+
+/// One device of a simulation: a real catalogue in a real store, and what it did.
+// Unchecked: the simulation's baton sees to it that only one thread at a time touches it.
+final class SimulationDevice: @unchecked Sendable {
+  let number: Int
+  let catalogue: PhotoCatalogue
+  let fiber: SimulationFiber
+  let policy: SyncPolicy
+  /// What it changed, photo by photo, oldest first.
+  var edits: [[SimulationEdit]]
+  /// What it was about to upload, shard by shard.
+  var intents: [Shard.Index: [Int: String]] = [:]
+  /// The sync under way.
+  var sync: SimulationSync?
+
+  init(number: Int, catalogue: PhotoCatalogue, fiber: SimulationFiber, policy: SyncPolicy) {
+    self.number = number
+    self.catalogue = catalogue
+    self.fiber = fiber
+    self.policy = policy
+    edits = Array(repeating: [], count: SimulationPhoto.all.count)
+  }
+
+  /// The file name that the device shows for a photo.
+  func value(_ photo: Int) throws -> String? {
+    try catalogue.photo(SimulationPhoto.all[photo])?.photo.filename
+  }
+
+  /// Whether a change of a photo is pending.
+  func hasChange(_ photo: Int) throws -> Bool { try change(photo) { _ in true } }
+
+  /// Whether a change of a photo is pending that the base has.
+  func changesBase(_ photo: Int) throws -> Bool { try change(photo, \.isInBase) }
+
+  private func change(_ photo: Int, _ body: (OverlayTable.Row) throws -> Bool) throws -> Bool {
+    try catalogue.read(otherwise: false) { connection, catalogue in
+      try OverlayTable(connection: connection, catalogue: catalogue).row(SimulationPhoto.all[photo], body)
+        ?? false
+    }
+  }
+
+  /// Lines of the conflict log behind one.
+  func conflicts(after id: Int64) throws -> [PhotoConflict] {
+    try catalogue.read(otherwise: []) { connection, catalogue in
+      try ConflictTable(connection: connection, catalogue: catalogue).rows(after: id, limit: 10_000)
+    }
+  }
+}
+
+/// One sync of a device, from its start to its end or its crash.
+// Unchecked: as the device.
+final class SimulationSync: @unchecked Sendable {
+  var isCrashed = false
+  var isCancelled = false
+  var report: SyncReport?
+  var error: (any Error)?
+}
+
+/// The photos of a simulation: few, so that devices get in each other's way.
+enum SimulationPhoto {
+  static let shards = [Shard.Index(3), Shard.Index(10)].compactMap { $0 }
+  static let all: [MD5] = shards.flatMap { shard in
+    (0..<3).compactMap { MD5("\(shard)" + String(repeating: "0", count: 30) + "\($0)") }
+  }
+
+  static func number(_ md5: MD5) -> Int? { all.firstIndex(of: md5) }
+
+  /// File names by photo, of a shard's bytes.
+  static func values(_ bytes: [UInt8]) -> [Int: String] {
+    var values: [Int: String] = [:]
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      let fields = line.split(separator: UInt8(ascii: ","), maxSplits: 2)
+      guard fields.count > 1, let md5 = MD5(String(decoding: fields[0], as: UTF8.self)) else { continue }
+      if let number = number(md5) { values[number] = String(decoding: fields[1], as: UTF8.self) }
+    }
+    return values
+  }
+}

@@ -1,0 +1,58 @@
+@testable import SatchelPhotos
+@testable import SatchelRemote
+@testable import SatchelStorage
+
+/// The master copy of a simulation: an object store in memory that does one request after the other, and remembers
+/// every version of every object.
+struct SimulationMaster {
+  struct Version {
+    var object: StoredObject
+    var checksum: String
+    /// When it was written, counted in requests.
+    var time: Int
+  }
+
+  private(set) var versions: [ObjectKey: [Version]] = [:]
+  /// As in S3: equal bytes have equal tags, so that a tag may come back.
+  let tagsAreOfContent: Bool
+  private(set) var time = 0
+
+  init(tagsAreOfContent: Bool) { self.tagsAreOfContent = tagsAreOfContent }
+
+  func current(_ key: ObjectKey) -> Version? { versions[key]?.last }
+
+  /// What a reader sees that lags behind.
+  func previous(_ key: ObjectKey) -> Version? { versions[key]?.dropLast().last }
+
+  mutating func tick() { time += 1 }
+
+  /// What happens to an object without a request.
+  mutating func change(_ key: String, _ change: (inout Version) -> Void) {
+    guard let key = try? ObjectKey(key), var last = versions[key]?.popLast() else { return }
+    change(&last)
+    versions[key, default: []].append(last)
+  }
+
+  mutating func remove(_ key: String) {
+    if let key = try? ObjectKey(key) { versions[key] = nil }
+  }
+
+  mutating func put(
+    _ key: ObjectKey, _ body: [UInt8], _ condition: ObjectCondition, _ metadata: ObjectMetadata
+  ) throws(ObjectStoreError) -> ETag {
+    let current = current(key)?.object.etag
+    switch condition {
+    case .none: break
+    case .ifAbsent where current == nil: break
+    case .ifMatch(let known) where current == known: break
+    case .ifMatch where current == nil: throw ObjectStoreError(.notFound, "\(key): there is none")
+    case .ifAbsent, .ifMatch: throw ObjectStoreError(.preconditionFailed, "\(key): is another one")
+    }
+    let checksum = Shard.checksum(body)
+    let tag = tagsAreOfContent ? String(checksum.prefix(32)) : "version-\(time)"
+    guard let etag = ETag("\"\(tag)\"") else { throw ObjectStoreError(.failed(.internal), "no tag") }
+    let object = StoredObject(body: body, etag: etag, metadata: metadata)
+    versions[key, default: []].append(Version(object: object, checksum: checksum, time: time))
+    return etag
+  }
+}

@@ -1,0 +1,26 @@
+import Testing
+
+@testable import SatchelPhotos
+
+/// Schedules of several devices and one master, with faults between any two requests. The rules that each of them has
+/// to keep are in SimulationWorld+Checks.swift.
+@Suite(.serialized) struct SimulationTests {
+  @Test func `devices lose nothing and agree in the end, whatever happens on the way`() throws {
+    if let seed = SimulationRun.seed {
+      let history = try SimulationRun.history(seed)
+      print(history)
+      #expect(!history.contains("VIOLATION"), "seed \(seed)")
+      return
+    }
+    if let found = try SimulationRun.find(0..<SimulationRun.count) {
+      print(try SimulationRun.history(found.seed))
+      Issue.record("SATCHEL_SIMULATION_SEED=\(found.seed): \(found.violation)")
+    }
+  }
+
+  @Test func `a schedule is the same each time`() throws {
+    for seed: UInt64 in 1_000..<1_010 {
+      #expect(try SimulationRun.history(seed) == SimulationRun.history(seed))
+    }
+  }
+}

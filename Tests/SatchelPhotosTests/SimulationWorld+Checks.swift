@@ -1,0 +1,136 @@
+@testable import SatchelPhotos
+@testable import SatchelRemote
+@testable import SatchelStorage
+
+/// What must hold, whatever happens.
+extension SimulationWorld {
+  /// A device may change in the master what it has changed itself, and each of its changes only once: else it
+  /// takes back what somebody else has put there.
+  ///
+  /// There is one exception. Where tags are of contents, a content that returns hides what was between, and so whether
+  /// an upload whose answer a device never heard had come to the master. With `mergeRows` it then puts its pending
+  /// changes on top once more, as it does with all of which it does not know that they arrived.
+  func checkLanding(_ device: SimulationDevice, _ shard: Shard.Index, old: [UInt8], new: [UInt8]) throws {
+    let (before, after) = (SimulationPhoto.values(old), SimulationPhoto.values(new))
+    let version = (master.versions[try key(shard)]?.count ?? 0) - 1
+    for photo in SimulationPhoto.all.indices where before[photo] != after[photo] {
+      let edits = device.edits[photo]
+      let isPending = try device.policy == .mergeRows && master.tagsAreOfContent && device.hasChange(photo)
+      let own = edits.lastIndex { $0.value == after[photo] && ($0.landed == nil || isPending) }
+      guard let own, edits[(own + 1)...].allSatisfy({ $0.landed == nil }) else {
+        throw SimulationViolation(
+          description: "an update is lost: device \(device.number) makes photo \(photo) "
+            + "\(after[photo] ?? "deleted") where it was \(before[photo] ?? "deleted"), without a change of its own"
+        )
+      }
+      device.edits[photo][own].landed = version
+    }
+  }
+
+  /// The manifest announces only what is there, and takes nothing back that it has announced.
+  func checkManifest(_ bytes: [UInt8], _ old: SimulationMaster.Version?) throws {
+    let next = try Manifest(parsing: bytes)
+    defer { announced = next }
+    for shard in SimulationPhoto.shards {
+      let (before, after) = (announced.checksum(of: shard), next.checksum(of: shard))
+      guard before != after else { continue }
+      let versions = master.versions[try key(shard)] ?? []
+      guard after == Shard.emptyChecksum || versions.contains(where: { $0.checksum == after }) else {
+        throw SimulationViolation(description: "the manifest announces a shard \(shard) that was never there")
+      }
+      if let old, let current = versions.last, current.checksum == before, current.time < old.time {
+        throw SimulationViolation(description: "the manifest takes back what it said of shard \(shard)")
+      }
+    }
+  }
+
+  /// No device looks into bytes that nobody wrote.
+  func checkTaken(_ shard: Shard.Index, _ bytes: [UInt8], _ checksum: String) throws {
+    if bytes.isEmpty, checksum == Shard.emptyChecksum { return }
+    let versions = master.versions[try key(shard)] ?? []
+    guard versions.contains(where: { $0.object.body == bytes && $0.checksum == checksum }) else {
+      violation = SimulationViolation(
+        description: "shard \(shard) is taken from bytes that were never written")
+      throw SatchelError(.internal, "a violation")
+    }
+  }
+
+  /// A deletion of what the master had not either is none, unless the device's own upload came there later.
+  func noteTaken(_ device: SimulationDevice, _ shard: Shard.Index, _ bytes: [UInt8]) throws {
+    let values = SimulationPhoto.values(bytes)
+    let version = master.versions[try key(shard)]?.lastIndex { $0.object.body == bytes } ?? -1
+    for photo in SimulationPhoto.all.indices where SimulationPhoto.all[photo].shard == shard {
+      let edits = device.edits[photo]
+      guard values[photo] == nil, let last = edits.last, last.value == nil else { continue }
+      if edits.allSatisfy({ $0.landed ?? -1 <= version }) {
+        device.edits[photo][edits.count - 1].isMoot = true
+      }
+    }
+  }
+
+  /// Nothing that was changed on a device is lost: see `check(_:_:)`.
+  func checkEdits(_ device: SimulationDevice) throws {
+    for photo in SimulationPhoto.all.indices { try check(device, photo) }
+  }
+
+  /// The latest change of a photo is still there, or came to the master, or stands in the conflict log.
+  func check(_ device: SimulationDevice, _ photo: Int, isFinal: Bool = false) throws {
+    guard let edit = device.edits[photo].last, !edit.isMoot else { return }
+    if edit.value != nil, edit.landed != nil { return }
+    if edit.value == nil, try hasGone(device, photo, edit) { return }
+    if try !isFinal && device.value(photo) == edit.value { return }
+    let isLogged = try device.conflicts(after: edit.conflict).contains {
+      $0.md5 == SimulationPhoto.all[photo] && $0.local?.filename == edit.value
+    }
+    if isLogged { return }
+    throw SimulationViolation(
+      description:
+        "device \(device.number) has lost its change of photo \(photo) to \(edit.value ?? "deleted")")
+  }
+
+  /// Whether the master was without a photo after whatever the device had put there before it deleted it.
+  private func hasGone(_ device: SimulationDevice, _ photo: Int, _ edit: SimulationEdit) throws -> Bool {
+    let versions = master.versions[try key(SimulationPhoto.all[photo].shard)] ?? []
+    let landed = device.edits[photo].compactMap { $0.value == nil ? nil : $0.landed }.max() ?? -1
+    // Before the first version there was nothing at all.
+    let first = max(edit.versions - 1, landed + 1)
+    if edit.versions == 0, landed < 0 { return true }
+    return versions.dropFirst(first).contains { SimulationPhoto.values($0.object.body)[photo] == nil }
+  }
+
+  /// In the end all devices and the master have the same, and the manifest tells it.
+  func checkAgreement() throws {
+    guard let current = master.current(manifestKey) else {
+      // Nobody has anything, or ever told of it.
+      guard try master.versions.isEmpty && devices.allSatisfy({ try $0.catalogue.count() == 0 }) else {
+        throw SimulationViolation(description: "in the end there is no manifest")
+      }
+      return
+    }
+    let manifest = try Manifest(parsing: current.object.body)
+    var photos: Int64 = 0
+    for shard in SimulationPhoto.shards {
+      let object = master.current(try key(shard))
+      guard manifest.checksum(of: shard) == object?.checksum ?? Shard.emptyChecksum else {
+        throw SimulationViolation(description: "in the end the manifest does not tell what shard \(shard) is")
+      }
+      let bytes = object?.object.body ?? []
+      photos += Int64(SimulationPhoto.values(bytes).count)
+      for device in devices where try device.catalogue.export(shard).bytes != bytes {
+        throw SimulationViolation(
+          description: "in the end device \(device.number) has another shard \(shard) than the master")
+      }
+    }
+    guard manifest.photoCount == photos else {
+      throw SimulationViolation(
+        description: "the manifest counts \(manifest.photoCount ?? -1) photos, and there are \(photos)")
+    }
+    for device in devices {
+      guard try device.catalogue.syncState().shards.allSatisfy({ !$0.hasChanges && $0.intent == nil }) else {
+        throw SimulationViolation(
+          description: "in the end device \(device.number) has something left to send")
+      }
+      for photo in SimulationPhoto.all.indices { try check(device, photo, isFinal: true) }
+    }
+  }
+}

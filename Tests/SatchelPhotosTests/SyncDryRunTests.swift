@@ -1,0 +1,75 @@
+import Testing
+
+@testable import SatchelPhotos
+@testable import SatchelRemote
+
+/// A dry run tells what the sync after it does.
+struct SyncDryRunTests {
+  private func compare(_ fixture: SyncFixture, _ device: PhotoCatalogue, _ policy: SyncPolicy) throws
+    -> SyncReport
+  {
+    // The probe is not part of what moves.
+    let accepting: (inout SyncOptions) -> Void = {
+      $0.policy = policy
+      $0.acceptsUnconditional = true
+    }
+    let (state, bodies) = (try device.syncState(), fixture.store.bodies)
+    let before = fixture.store.requests.count
+    let dry = try fixture.sync(device) {
+      accepting(&$0)
+      $0.isDryRun = true
+    }
+    #expect(dry.isDryRun)
+    #expect(fixture.store.requests[before...].allSatisfy { [.get, .head, .list].contains($0.method) })
+    #expect(fixture.store.bodies == bodies)
+    #expect(try device.syncState() == state)
+
+    let real = try fixture.sync(device, accepting)
+    #expect(!real.isDryRun)
+    #expect(dry.downloaded == real.downloaded)
+    #expect(dry.uploaded == real.uploaded)
+    #expect(dry.conflicts == real.conflicts)
+    if real.repaired.isEmpty { #expect(dry.bytesDown == real.bytesDown) }
+    if real.repaired.isEmpty, policy == .remoteWins || real.conflicts.isEmpty {
+      #expect(dry.bytesUp == real.bytesUp)
+    }
+    return real
+  }
+
+  @Test(arguments: SyncPolicy.allCases)
+  func `it foretells the first sync, a quiet one, and a mixed one`(_ policy: SyncPolicy) throws {
+    let fixture = try SyncFixture()
+    let (one, other) = (try fixture.device(), try fixture.device())
+    try one.upsert((0..<6).map { try SyncFixture.photo($0, 1) })
+    #expect(try compare(fixture, one, policy).uploaded.count == 6)
+    #expect(try compare(fixture, other, policy).downloaded.count == 6)
+    #expect(try compare(fixture, other, policy).isUnchanged)
+
+    try one.upsert([try SyncFixture.photo(0, 2), try SyncFixture.photo(1, 2), try SyncFixture.photo(9, 2)])
+    try one.delete([try SyncFixture.md5(2, 1)])
+    #expect(SyncFixture.numbers(try compare(fixture, one, policy).uploaded) == [0, 1, 2, 9])
+    try other.upsert([try SyncFixture.photo(1, 3), try SyncFixture.photo(7, 3)])
+    let mixed = try compare(fixture, other, policy)
+    #expect(SyncFixture.numbers(mixed.downloaded) == [0, 1, 2, 9])
+    #expect(SyncFixture.numbers(mixed.uploaded) == (policy == .mergeRows ? [1, 7] : [7]))
+    #expect(SyncFixture.numbers(mixed.conflicts) == [1])
+  }
+
+  @Test(arguments: [true, false])
+  func `it looks for uploads that were begun`(_ hasArrived: Bool) throws {
+    let fixture = try SyncFixture()
+    let (one, _) = try fixture.agreeing()
+    try one.upsert([try SyncFixture.photo(2, 9)])
+    let dead: @Sendable (SyncStore.Request) throws(ObjectStoreError) -> Void = {
+      request throws(ObjectStoreError) in
+      if request.method == .put { throw ObjectStoreError(.denied, "the device is dead") }
+    }
+    (hasArrived ? fixture.store.after : fixture.store.before).withLock { $0 = dead }
+    _ = try fixture.sync(one)
+    fixture.store.clearHooks()
+    let report = try compare(fixture, one, .remoteWins)
+    #expect(SyncFixture.numbers(report.downloaded) == (hasArrived ? [2] : []))
+    #expect(SyncFixture.numbers(report.uploaded) == (hasArrived ? [] : [2]))
+    #expect(try one.modifiedShards().isEmpty)
+  }
+}

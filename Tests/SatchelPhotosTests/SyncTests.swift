@@ -1,0 +1,174 @@
+import SatchelRemoteTesting
+import Testing
+
+@testable import SatchelPhotos
+@testable import SatchelRemote
+@testable import SatchelStorage
+
+/// Two devices and a master, when all goes well.
+struct SyncTests {
+  @Test func `what one device has the other gets`() throws {
+    let fixture = try SyncFixture()
+    let (one, other) = (try fixture.device(), try fixture.device())
+    try one.upsert((0..<16).flatMap { shard in try (0..<3).map { try SyncFixture.photo(shard, $0) } })
+
+    let sent = try fixture.sync(one)
+    #expect(SyncFixture.numbers(sent.uploaded) == Array(0..<16))
+    #expect(sent.downloaded.isEmpty && sent.failed.isEmpty && sent.conflicts.isEmpty)
+    #expect(try fixture.readManifest().photoCount == 48)
+    #expect(try SyncFixture.content(one) == fixture.content())
+    #expect(try one.modifiedShards().isEmpty)
+
+    let taken = try fixture.sync(other)
+    #expect(SyncFixture.numbers(taken.downloaded) == Array(0..<16))
+    #expect(taken.uploaded.isEmpty && taken.failed.isEmpty && taken.conflicts.isEmpty)
+    #expect(taken.bytesDown > 0 && taken.bytesUp < 100, "only the probe wrote")
+    #expect(try SyncFixture.content(other) == fixture.content())
+    #expect(try other.syncState().agreedUUID == one.syncState().uuid)
+  }
+
+  @Test func `a sync of what did not change is one request`() throws {
+    let fixture = try SyncFixture()
+    let (one, other) = try fixture.agreeing()
+    for device in [one, other] {
+      let report = try fixture.sync(device)
+      #expect(report.requests == 1)
+      #expect(report.isUnchanged && report.bytesUp == 0 && report.bytesDown == 0)
+    }
+  }
+
+  @Test func `only what changed moves, deletions too`() throws {
+    let fixture = try SyncFixture()
+    let (one, other) = try fixture.agreeing()
+    try one.delete([try SyncFixture.md5(1, 1)])
+    try one.upsert([try SyncFixture.photo(3, 2)])
+    let sent = try fixture.sync(one)
+    #expect(SyncFixture.numbers(sent.uploaded) == [1, 3])
+    // The manifest, two shards, the manifest.
+    #expect(sent.requests == 4)
+    let taken = try fixture.sync(other)
+    #expect(SyncFixture.numbers(taken.downloaded) == [1, 3])
+    #expect(taken.requests == 3)
+    #expect(try other.photo(SyncFixture.md5(1, 1)) == nil)
+    #expect(try SyncFixture.content(other) == fixture.content())
+    #expect(try fixture.readManifest().shardChecksums.count == 3, "an empty shard is not in the manifest")
+    #expect(try fixture.readManifest().photoCount == 4)
+  }
+
+  @Test func `what is changed during an upload waits for the next one`() throws {
+    let fixture = try SyncFixture()
+    let (one, other) = try fixture.agreeing()
+    try one.upsert([try SyncFixture.photo(2, 5, "first.jpg"), try SyncFixture.photo(2, 6)])
+    let key = fixture.shardKey(2)
+    fixture.store.before.withLock {
+      $0 = { request in
+        guard request.method == .put, request.key?.text == key else { return }
+        _ = try? one.upsert([SyncFixture.photo(2, 5, "second.jpg"), SyncFixture.photo(2, 7)])
+        _ = try? one.delete([SyncFixture.md5(2, 6)])
+      }
+    }
+    try fixture.sync(one)
+    fixture.store.clearHooks()
+    #expect(try one.modifiedShards().map(\.number) == [2])
+    try fixture.sync(other)
+    #expect(try other.photo(SyncFixture.md5(2, 5))?.photo.filename == "first.jpg")
+    #expect(try other.photo(SyncFixture.md5(2, 6)) != nil)
+
+    #expect(SyncFixture.numbers(try fixture.sync(one).uploaded) == [2])
+    try fixture.sync(other)
+    #expect(try other.photo(SyncFixture.md5(2, 5))?.photo.filename == "second.jpg")
+    #expect(try other.photo(SyncFixture.md5(2, 6)) == nil)
+    #expect(try other.photo(SyncFixture.md5(2, 7)) != nil)
+  }
+
+  @Test func `a change that is taken back during an upload is taken back in the master`() throws {
+    let fixture = try SyncFixture()
+    let (one, other) = try fixture.agreeing()
+    try one.upsert([try SyncFixture.photo(2, 1, "changed.jpg")])
+    fixture.store.after.withLock {
+      $0 = { request in
+        guard request.method == .put else { return }
+        _ = try? one.upsert([SyncFixture.photo(2, 1)])
+      }
+    }
+    try fixture.sync(one)
+    fixture.store.clearHooks()
+    try fixture.sync(one)
+    try fixture.sync(other)
+    #expect(try other.photo(SyncFixture.md5(2, 1))?.photo.filename == "a.jpg")
+  }
+
+  @Test func `the master may be a directory, and shards move beside each other`() throws {
+    let fixture = try SyncFixture()
+    let directory = try TemporaryDirectory()
+    let store = try DirectoryStore(path: directory.path)
+    let (one, other) = (try fixture.device(), try fixture.device())
+    try one.upsert((0..<16).flatMap { shard in try (0..<50).map { try SyncFixture.photo(shard, $0) } })
+    let parallel = fixture.options { $0.parallel = 8 }
+    let sent = try one.sync(with: store, user: fixture.user, options: parallel)
+    #expect(sent.uploaded.count == 16 && sent.failed.isEmpty)
+    let taken = try other.sync(with: store, user: fixture.user, options: parallel)
+    #expect(taken.downloaded.count == 16 && taken.failed.isEmpty)
+    #expect(try SyncFixture.content(one) == SyncFixture.content(other))
+    #expect(try other.sync(with: store, user: fixture.user, options: parallel).requests == 1)
+  }
+
+  @Test func `progress comes one at a time and ends where it said`() throws {
+    let fixture = try SyncFixture()
+    let one = try fixture.device()
+    try one.upsert((0..<16).map { try SyncFixture.photo($0, 1) })
+    let (told, inside) = (Guarded<[SyncProgress]>([]), Guarded(0))
+    try fixture.sync(one, { $0.parallel = 4 }) { progress in
+      #expect(
+        inside.withLock {
+          $0 += 1; return $0
+        } == 1)
+      told.withLock { $0.append(progress) }
+      inside.withLock { $0 -= 1 }
+      return true
+    }
+    let all = told.withLock { $0 }
+    #expect(all.first?.phase == .plan)
+    #expect(all.map(\.shardsDone) == all.map(\.shardsDone).sorted())
+    #expect(all.last?.phase == .manifest && all.last?.shardsDone == 16 && all.last?.shardsTotal == 16)
+    #expect((all.last?.bytesUp ?? 0) > 16 * 40)
+  }
+
+  @Test func `the asynchronous form does the same, and a cancelled task cancels it`() async throws {
+    let fixture = try SyncFixture()
+    let one = try fixture.device()
+    try one.upsert([try SyncFixture.photo(1, 1)])
+    let options = fixture.options()
+    let report = try await one.sync(with: fixture.store, user: fixture.user, options: options)
+    #expect(SyncFixture.numbers(report.uploaded) == [1])
+
+    try one.upsert([try SyncFixture.photo(1, 2)])
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await one.sync(with: fixture.store, user: fixture.user, options: options)
+    }
+    let result = await task.result
+    #expect(throws: SatchelError.self) { try result.get() }
+    #expect(try one.modifiedShards().map(\.number) == [1])
+  }
+
+  @Test func `syncs of one catalogue take turns`() throws {
+    let fixture = try SyncFixture()
+    let one = try fixture.device()
+    try one.upsert((0..<16).map { try SyncFixture.photo($0, 1) })
+    let failures = Guarded<[String]>([])
+    try inParallel([0, 1, 2, 3], limit: 4) { number in
+      do {
+        try one.upsert([try SyncFixture.photo(number, 100 + number)])
+        let report = try one.sync(with: fixture.store, user: fixture.user, options: fixture.options())
+        if let failure = report.failed.first { failures.withLock { $0.append("\(failure)") } }
+      } catch {
+        failures.withLock { $0.append("\(error)") }
+      }
+    }
+    #expect(failures.withLock { $0 } == [])
+    try fixture.sync(one)
+    #expect(try SyncFixture.content(one) == fixture.content())
+    #expect(try one.conflicts().isEmpty)
+  }
+}

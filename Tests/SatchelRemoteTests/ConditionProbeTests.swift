@@ -1,0 +1,61 @@
+import SatchelRemoteTesting
+import Testing
+
+@testable import SatchelRemote
+
+@Suite("The probe of conditions")
+struct ConditionProbeTests {
+  let directory: TemporaryDirectory
+  let inner: DirectoryStore
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    inner = try DirectoryStore(path: directory.path)
+  }
+
+  @Test("lets honest stores pass, and leaves nothing behind", arguments: ConformingStore.allCases)
+  func honest(kind: ConformingStore) throws {
+    try kind.withStores { one, other in
+      let everywhere = try ConditionProbe().probe(one, under: .all)
+      let somewhere = try ConditionProbe().probe(one, under: ObjectPrefix("user/photos/"))
+      #expect([everywhere, somewhere] == [.honoured, .honoured])
+      #expect(try other.list().isEmpty)
+    }
+  }
+
+  @Test(
+    "finds out stores that ignore one condition or all",
+    arguments: [
+      (ForgetfulStore.Weakness.ifAbsent, "in spite of If-None-Match"), (.ifMatch, "in spite of If-Match"),
+      (.both, "in spite of"), (.refusesIfMatch, "501"), (.oneTag, "the same ETag"),
+    ])
+  func weak(weakness: ForgetfulStore.Weakness, words: String) throws {
+    let verdict = try ConditionProbe().probe(ForgetfulStore(inner, weakness), under: .all)
+    guard case .ignored(let what) = verdict else {
+      Issue.record("not found out")
+      return
+    }
+    #expect(what.contains(words))
+    #expect(try inner.list().isEmpty)
+  }
+
+  @Test("is not misled by a bad line", arguments: 0..<30 as Range<UInt64>)
+  func badLine(seed: UInt64) throws {
+    let faults: [Fault] = [.conflict, .preconditionAfter, .errorBefore, .errorAfter, .timeoutAfter, .refused]
+    let retry = Retry(attempts: 50, base: 0)
+    let good = FaultyStore(inner, plan: Fault.plan(seed: seed, count: 20, of: faults))
+    #expect(try ConditionProbe().probe(good, under: .all, retry: retry) == .honoured)
+    let bad = FaultyStore(
+      ForgetfulStore(inner, .both), plan: Fault.plan(seed: seed, count: 20, of: faults))
+    #expect(try ConditionProbe().probe(bad, under: .all, retry: retry) != .honoured)
+  }
+
+  @Test("fails with the store when it cannot be reached")
+  func unreachable() throws {
+    let store = FaultyStore(inner, plan: [Fault](repeating: .refused, count: 100))
+    let retry = Retry(attempts: 3, base: 0)
+    #expect(
+      try reason { _ = try ConditionProbe().probe(store, under: .all, retry: retry) }
+        == .transient(retryAfter: nil))
+  }
+}

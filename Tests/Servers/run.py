@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""run.py KIND -- COMMAND...: runs a command beside an object store that it may use, then stops the store.
+
+KIND is ministack, seaweedfs, rclone, swift or ceph. The command finds in SATCHEL_TEST_S3 a JSON object:
+  kind       which store it is
+  store      what an S3 store is opened with: endpoint, bucket, region, access_key, secret_key, path_style
+  temporary  the same with keys that are lent for a time and a session_token, where the store has them
+  unchecked  the same with keys whose signatures are not checked, where the store has them
+  secure     the same over https, with the ca_file to trust; and wrong_ca_file, of another authority
+  proxy      the endpoint of a proxy before the store that does what it is told to go wrong (faultproxy.py)
+  admin      where it is told so
+The exit status is that of the command.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import faultproxy
+from processes import Processes, free_port
+from stores import STORES
+
+
+def main(arguments: list[str]) -> int:
+    """Starts, runs, stops."""
+    if len(arguments) < 3 or arguments[1] != "--" or arguments[0] not in STORES:
+        print(__doc__, file=sys.stderr)
+        return 2
+    kind, command = arguments[0], arguments[2:]
+    # So that what was started is stopped, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with contextlib.ExitStack() as stack:
+        # Not in /tmp itself: the stores write where they are started.
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="satchel-store-")))
+        processes = stack.enter_context(Processes(folder))
+        told = STORES[kind](processes, folder)
+        upstream = int(told["store"]["endpoint"].rsplit(":", 1)[1])
+        listen, admin = free_port(), free_port()
+        processes.start("proxy", sys.executable, faultproxy.__file__, str(listen), str(upstream), str(admin))
+        processes.wait_for_port("proxy", listen)
+        processes.wait_for_port("proxy", admin)
+        told |= {"kind": kind, "proxy": f"http://127.0.0.1:{listen}", "admin": f"http://127.0.0.1:{admin}"}
+        environment = {**os.environ, "SATCHEL_TEST_S3": json.dumps(told)}
+        status = subprocess.run(command, env=environment, check=False).returncode
+        if status != 0:
+            processes.show_logs()
+        return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
