@@ -859,6 +859,448 @@ SATCHEL_API satchel_status satchel_stories_clear_cache(satchel_stories *stories)
 /** Frees a library; NULL and a second time are fine. Waits for its preload. */
 SATCHEL_API void satchel_stories_free(satchel_stories *stories);
 
+/* ------------------------------------------------------------------------
+ * Object stores: where the master copies are
+ *
+ * A remote says how an object store is reached: a directory, S3 over HTTPS, or
+ * functions of the host. Making one does not touch the network. One remote may
+ * serve any number of catalogues and threads.
+ * --------------------------------------------------------------------- */
+
+/** An object store, as this side sees it. */
+typedef struct satchel_remote satchel_remote;
+
+/**
+ * A directory as object store: for tests, for one machine, and for disks that
+ * several machines mount and that honour flock().
+ *
+ * @param path  made when its parent exists
+ *
+ * Returns    SATCHEL_EINVALID, SATCHEL_ENOTFOUND without a parent,
+ *            SATCHEL_EREADONLY when it must not be used, SATCHEL_EIO.
+ * Ownership  the caller frees it: satchel_remote_free().
+ */
+SATCHEL_API satchel_status satchel_remote_directory(satchel_bytes path, satchel_remote **out);
+
+/**
+ * A bucket of an S3-compatible store.
+ *
+ * @param options  {"bucket", "endpoint" ("https://s3.example.org"; AWS when left
+ *                 out), "region", "access_key", "secret_key", "session_token",
+ *                 "prefix", "path_style" (boolean; true unless the endpoint is
+ *                 that of AWS), "ca_file", "timeouts": {"connect", "stall",
+ *                 "total"} (ms)}; what is left out comes from AWS_ACCESS_KEY_ID,
+ *                 AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION,
+ *                 AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL.
+ *                 Unknown keys are SATCHEL_EINVALID.
+ *
+ * Certificates are verified. Over http:// secrets are not sent, but contents
+ * can be read and changed on the way: for tests and closed networks only.
+ * Credentials are in no message.
+ *
+ * Returns    SATCHEL_EINVALID, which names the option.
+ * Ownership  the caller frees it: satchel_remote_free().
+ */
+SATCHEL_API satchel_status satchel_remote_s3(satchel_bytes options, satchel_remote **out);
+
+/** What became of a request to an object store that the host supplies. */
+typedef enum satchel_remote_result {
+    SATCHEL_REMOTE_OK = 0,
+    /** The object is still the one of if_none_match. */
+    SATCHEL_REMOTE_NOT_MODIFIED = 1,
+    SATCHEL_REMOTE_NOT_FOUND = 2,
+    /** Somebody else was there first; nothing was changed. */
+    SATCHEL_REMOTE_PRECONDITION_FAILED = 3,
+    /** A write may have taken effect or not: it is read back. */
+    SATCHEL_REMOTE_UNKNOWN = 4,
+    /** Nothing was changed, and trying again may help. */
+    SATCHEL_REMOTE_TRANSIENT = 5,
+    /** Trying again does not help. */
+    SATCHEL_REMOTE_DENIED = 6,
+    SATCHEL_REMOTE_FAILED = 7
+} satchel_remote_result;
+
+/** Takes the host's answer; valid until the function that got it returns. What is
+ *  set later, or through anything else, goes nowhere. */
+typedef struct satchel_remote_answer satchel_remote_answer;
+
+/** Sets the body of the object, or the JSON of a listing. Copied. */
+SATCHEL_API void satchel_remote_answer_body(satchel_remote_answer *answer, satchel_bytes body);
+
+/** Sets the tag of the object: it differs whenever the content does. Copied. */
+SATCHEL_API void satchel_remote_answer_etag(satchel_remote_answer *answer, satchel_bytes etag);
+
+/** Sets the metadata that came with put, as it was given. Copied. */
+SATCHEL_API void satchel_remote_answer_metadata(satchel_remote_answer *answer, satchel_bytes metadata);
+
+/** Sets the size of the object, for head. */
+SATCHEL_API void satchel_remote_answer_size(satchel_remote_answer *answer, int64_t size);
+
+/** Says why, when the result is no success; keep credentials out of it. Copied. */
+SATCHEL_API void satchel_remote_answer_message(satchel_remote_answer *answer, satchel_bytes message);
+
+/**
+ * An object store of the host's own. Called from any thread, several at once.
+ *
+ * Conditional writes must be atomic: of many at once with one condition, exactly
+ * one takes effect. Reads see every write that returned before.
+ */
+typedef struct satchel_remote_operations {
+    size_t size;
+    /** Reads an object: sets body, etag and metadata. if_none_match is empty, or
+     *  a tag: SATCHEL_REMOTE_NOT_MODIFIED when the object still has it. */
+    satchel_remote_result (*get)(void *context, satchel_bytes key, satchel_bytes if_none_match,
+                                 satchel_remote_answer *answer);
+    /** Writes an object as a whole: sets etag. if_match is empty, or the tag that
+     *  the object must have; if_absent: there must be none. metadata is a JSON
+     *  object of texts to keep with the object. */
+    satchel_remote_result (*put)(void *context, satchel_bytes key, satchel_bytes body,
+                                 satchel_bytes if_match, bool if_absent, satchel_bytes metadata,
+                                 satchel_remote_answer *answer);
+    /** Sets size, etag and metadata. */
+    satchel_remote_result (*head)(void *context, satchel_bytes key, satchel_remote_answer *answer);
+    /** Removes an object; if_match as in put. That there is none is no failure
+     *  when if_match is empty. */
+    satchel_remote_result (*remove)(void *context, satchel_bytes key, satchel_bytes if_match,
+                                    satchel_remote_answer *answer);
+    /** Lists keys that begin with prefix and come behind `after` (empty, or the last
+     *  key of the page before), in the order of their bytes: sets the body to
+     *  {"entries": [{"key", "size", "etag" (may be left out)}], "has_more"}. */
+    satchel_remote_result (*list)(void *context, satchel_bytes prefix, satchel_bytes after, int32_t limit,
+                                  satchel_remote_answer *answer);
+} satchel_remote_operations;
+
+#define SATCHEL_REMOTE_OPERATIONS_INIT \
+    { sizeof(satchel_remote_operations), NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * An object store that the host supplies.
+ *
+ * @param operations  copied; all functions must be there
+ * @param context     handed to them
+ * @param release     called exactly once with `context`, when nothing uses it any
+ *                    more, also on failure; may be NULL
+ *
+ * Ownership  the caller frees it: satchel_remote_free().
+ */
+SATCHEL_API satchel_status satchel_remote_callbacks(
+    const satchel_remote_operations *operations, void *context, void (*release)(void *context),
+    satchel_remote **out);
+
+/**
+ * Finds out whether a store honours conditions on writes, with an object of its
+ * own below `prefix` that is removed again.
+ *
+ * @param[out] out  {"honoured": boolean, "reason": text or null}
+ *
+ * Probing in sequence cannot find a store whose conditions are not atomic: the
+ * guide lists which are known to be good.
+ *
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_remote_probe(
+    satchel_remote *remote, satchel_bytes prefix, satchel_buffer *out);
+
+/** Frees a remote; NULL and a second time are fine. Synchronisations under way
+ *  keep what they need of it. */
+SATCHEL_API void satchel_remote_free(satchel_remote *remote);
+
+/* ------------------------------------------------------------------------
+ * Photos
+ *
+ * The catalogue of one directory: a row a photo, named by the MD5 of its bytes,
+ * in sixteen shards by the first digit. The master copy is in an object store.
+ * Format and rules: Documentation/photos.md.
+ *
+ * A photo is {"md5" (32 hexadecimal digits), "filename", "size" (bytes),
+ * "photodate", "modified" (Unix seconds), "width", "height" (pixels or null),
+ * "apple_photo_id" (text or null)}. What is known of it here only goes with it:
+ * {"starred", "local_only", "backup_status": "not_backed_up" | "queued" |
+ * "uploading" | "uploaded" | "error", "last_attempt" (Unix ms), "attempts",
+ * "error", "camera_make", "camera_model", "orientation" (1-8), "latitude",
+ * "longitude" (degrees), "aperture" (f-number), "shutter_speed" (seconds),
+ * "iso", "focal_length" (mm), "thumbnail_cached_at", "preview_cached_at" (Unix
+ * ms)}; it is never uploaded, and no import touches it.
+ *
+ * Observers of the store hear of changes under the subject "photos", with the
+ * directory as place and MD5s as keys; when much has changed, "shard:0" to
+ * "shard:f" as keys.
+ * --------------------------------------------------------------------- */
+
+/** The photo catalogue of one directory, in a store. */
+typedef struct satchel_photos satchel_photos;
+
+/**
+ * Opens the catalogue of a directory, making it when there is none.
+ *
+ * @param directory  where the photos are; need not exist
+ *
+ * Returns    SATCHEL_ENOTFOUND when the store is read-only and has none.
+ * Ownership  the caller frees it: satchel_photos_free(). Closing the store first
+ *            is fine; calls are SATCHEL_ECLOSED then.
+ * Threads    safe beside any other call.
+ */
+SATCHEL_API satchel_status satchel_photos_open(
+    satchel_store *store, satchel_bytes directory, satchel_photos **out);
+
+/**
+ * Adds photos, or replaces their rows, in one transaction.
+ *
+ * @param rows     JSON array of photos, or one photo. Keys that only this side
+ *                 knows ("starred", "camera_make", …) are taken as by
+ *                 satchel_photos_set_local(); unknown keys are SATCHEL_EINVALID.
+ * @param[out] changed  rows that differ from what was there; may be NULL
+ *
+ * Of several rows with one MD5 the last counts.
+ */
+SATCHEL_API satchel_status satchel_photos_upsert(
+    satchel_photos *photos, satchel_bytes rows, int64_t *changed);
+
+/** One photo with all that is known of it. Returns: SATCHEL_ENOTFOUND. Ownership:
+ *  the caller owns *out. */
+SATCHEL_API satchel_status satchel_photos_get(
+    satchel_photos *photos, satchel_bytes md5, satchel_buffer *out);
+
+/** Deletes photos from the catalogue, in one transaction; files are not touched.
+ *  @param md5s  JSON array of MD5s
+ *  @param[out] deleted  how many there were; may be NULL */
+SATCHEL_API satchel_status satchel_photos_delete(
+    satchel_photos *photos, satchel_bytes md5s, int64_t *deleted);
+
+/**
+ * The photos that fit a query, a page at a time.
+ *
+ * @param query     {"from", "to" (photodate, Unix seconds, both included),
+ *                  "filename" (with * and ? as wildcards), "starred",
+ *                  "backup_status", "shard" (0-15), "order": "md5" |
+ *                  "photodate" | "filename", "descending", "limit" (1 to
+ *                  100,000; 1,000 when left out), "after" (what "next" was)}; all
+ *                  may be left out
+ * @param[out] out  {"photos": […], "next": text or null}
+ *
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_photos_query(
+    satchel_photos *photos, satchel_bytes query, satchel_buffer *out);
+
+/** How many photos fit a query; an empty one counts all, at once. */
+SATCHEL_API satchel_status satchel_photos_count(
+    satchel_photos *photos, satchel_bytes query, int64_t *count);
+
+/** The state of the catalogue: {"directory", "uuid", "created", "modified" (Unix
+ *  ms), "last_sync", "user", "master_uuid" (all null until there is one),
+ *  "photos", "changes", "conflicts", "backup": {a number for each status but
+ *  not_backed_up}, "shards": [{"shard", "photos", "changes", "kept" (lines that
+ *  are no photos), "pending" (something is to be sent)}]}. Ownership: the caller
+ *  owns *out. */
+SATCHEL_API satchel_status satchel_photos_status(satchel_photos *photos, satchel_buffer *out);
+
+/** Shards with changes since the last synchronisation: bit n stands for shard n. */
+SATCHEL_API satchel_status satchel_photos_modified_shards(satchel_photos *photos, uint32_t *bits);
+
+/**
+ * What changed here since the last synchronisation, row by row, in the order of
+ * MD5s.
+ *
+ * @param after     empty, or what "next" was
+ * @param limit     1 or more
+ * @param[out] out  {"changes": [{"md5", "kind": "upsert" | "delete", "photo",
+ *                  "base" (what both sides last agreed on, or null)}], "next":
+ *                  text or null}
+ *
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_photos_changes(
+    satchel_photos *photos, satchel_bytes after, int32_t limit, satchel_buffer *out);
+
+/** Which side wins where both changed. */
+typedef enum satchel_sync_policy {
+    /** What came from elsewhere; each local change that loses goes to the
+     *  conflicts, from where it can be applied again. */
+    SATCHEL_SYNC_REMOTE_WINS = 0,
+    /** What came from elsewhere, then the local changes on top. */
+    SATCHEL_SYNC_MERGE_ROWS = 1
+} satchel_sync_policy;
+
+/** A shard's file, byte for byte as every platform writes it. Ownership: the
+ *  caller owns *out. */
+SATCHEL_API satchel_status satchel_photos_export_shard(
+    satchel_photos *photos, int32_t shard, satchel_buffer *out);
+
+/**
+ * Replaces a shard by a file, in one transaction. Lines that are no photos of it
+ * are reported, kept, and written back by every export.
+ *
+ * @param[out] out  {"photos", "rejected": [{"line", "reason", "raw"}],
+ *                  "conflicts"}; may be NULL
+ *
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_photos_import_shard(
+    satchel_photos *photos, int32_t shard, satchel_bytes file, satchel_sync_policy policy,
+    satchel_buffer *out);
+
+/** Writes 0.csv to f.csv and manifest.json into a directory, which is made when
+ *  its parent exists; files that are the same already are not touched.
+ *  @param[out] out  {"photos", "written", "unchanged" (names of files)}; may be
+ *  NULL. Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_photos_export_directory(
+    satchel_photos *photos, satchel_bytes path, satchel_buffer *out);
+
+/** Imports 0.csv to f.csv of a directory, in one transaction; shards without a file
+ *  are left as they are. @param[out] out  {"photos", "conflicts", "changed",
+ *  "missing" (shard numbers), "rejected": [{"shard", "line", "reason", "raw"}]};
+ *  may be NULL. Returns: SATCHEL_ENOTFOUND when there is no such file at all; when
+ *  one cannot be read, nothing is imported. Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_photos_import_directory(
+    satchel_photos *photos, satchel_bytes path, satchel_sync_policy policy, satchel_buffer *out);
+
+/** Sets what is known of a photo here only. @param columns  JSON object; null
+ *  forgets. Returns: SATCHEL_ENOTFOUND without such a photo, SATCHEL_EINVALID for
+ *  other columns and for "backup_status", which has steps of its own. */
+SATCHEL_API satchel_status satchel_photos_set_local(
+    satchel_photos *photos, satchel_bytes md5, satchel_bytes columns);
+
+/** Stars a photo, or takes its star. Starring one that only this side has queues
+ *  its backup. */
+SATCHEL_API satchel_status satchel_photos_star(
+    satchel_photos *photos, satchel_bytes md5, bool starred);
+
+/** Queues a photo's backup: from not_backed_up or error. Other steps are
+ *  SATCHEL_EINVALID and name both states, here and below. */
+SATCHEL_API satchel_status satchel_photos_backup_queue(satchel_photos *photos, satchel_bytes md5);
+
+/** Claims the photo that was queued first, for this process: it is uploading
+ *  then. Of many that claim at once each gets another one. What a process that
+ *  died had claimed is queued again. @param[out] out  the photo; null when none is
+ *  queued. Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_photos_backup_claim(satchel_photos *photos, satchel_buffer *out);
+
+/** A claimed photo is uploaded. */
+SATCHEL_API satchel_status satchel_photos_backup_done(satchel_photos *photos, satchel_bytes md5);
+
+/** Uploading a claimed photo failed, and why. */
+SATCHEL_API satchel_status satchel_photos_backup_failed(
+    satchel_photos *photos, satchel_bytes md5, satchel_bytes error);
+
+/** Hears how far long work has come, and says whether to go on. `progress` is
+ *  JSON; see the call. Called by the thread that made the call, or by one of the
+ *  library; never twice at once; and again, with the same, while work waits, so
+ *  that it can be ended. */
+typedef bool (*satchel_progress_callback)(void *context, satchel_bytes progress);
+
+/** How to scan a directory. */
+typedef struct satchel_scan_options {
+    size_t size;
+    /** Deletes the rows of photos whose files are gone; the next synchronisation
+     *  deletes them from the master. Never where a directory could not be read. */
+    bool removes_missing;
+    /** Reads files again that look unchanged. */
+    bool reads_everything;
+    /** Minutes east of UTC, for dates whose camera did not say. */
+    int32_t time_zone_offset;
+    /** Files that are read at once, 1 to 16; 0 means 2. */
+    int32_t parallel;
+    /** May be NULL. {"phase": "walking" | "reading", "files_found", "files_done",
+     *  "files_total", "bytes_done", "bytes_total"}; totals are null while walking. */
+    satchel_progress_callback progress;
+    void *context;
+} satchel_scan_options;
+
+#define SATCHEL_SCAN_OPTIONS_INIT { sizeof(satchel_scan_options), false, false, 0, 0, NULL, NULL }
+
+/**
+ * Finds the photos below the catalogue's directory. Files that have the size and
+ * time that were seen before are not read.
+ *
+ * @param options   may be NULL
+ * @param[out] out  {"added", "changed", "unchanged", "duplicates", "missing",
+ *                  "removed", "bytes_read", "skipped_count", "remarks_count"
+ *                  (numbers), "duplicate_files": [{"path", "first", "md5"}],
+ *                  "missing_files": [path], "skipped" (not taken) and "remarks"
+ *                  (taken, but not all is known of them): [{"path", "reason"}],
+ *                  "missing_libraries": [text], "cancelled"}; lists end at 1,000;
+ *                  may be NULL
+ *
+ * Links are not followed; they and what cannot be read are reported. When
+ * cancelled, what was found stays, and the next scan goes on from there.
+ *
+ * Returns    SATCHEL_ENOTFOUND when there is no such directory.
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_photos_scan(
+    satchel_photos *photos, const satchel_scan_options *options, satchel_buffer *out);
+
+/** How to synchronise. */
+typedef struct satchel_sync_options {
+    size_t size;
+    satchel_sync_policy policy;
+    /** Tells what would move, and moves nothing. */
+    bool dry_run;
+    /** Takes the risk of a store that ignores conditions: two devices at once may
+     *  overwrite each other there. */
+    bool accepts_unconditional;
+    /** Shards that move at once, 1 to 16; 0 means 4. */
+    int32_t parallel;
+    /** May be NULL. {"phase": "plan" | "shards" | "manifest", "shards_done",
+     *  "shards_total", "bytes_up", "bytes_down"} */
+    satchel_progress_callback progress;
+    void *context;
+} satchel_sync_options;
+
+#define SATCHEL_SYNC_OPTIONS_INIT \
+    { sizeof(satchel_sync_options), SATCHEL_SYNC_REMOTE_WINS, false, false, 0, NULL, NULL }
+
+/**
+ * Brings the catalogue and its master copy into agreement. Blocks; one at a time
+ * for each catalogue, while everything else goes on.
+ *
+ * @param user      whose catalogue: [A-Za-z0-9._-]{1,128}, not only dots
+ * @param options   may be NULL
+ * @param[out] out  {"downloaded", "uploaded", "conflicts" (changed on both sides;
+ *                  also under what then happened to them), "repaired" (shard
+ *                  numbers), "conflict_rows", "requests", "bytes_up",
+ *                  "bytes_down" (numbers), "failed": [{"shard", "code" (a
+ *                  satchel_status), "message"}], "rejected": [{"shard", "line",
+ *                  "reason", "raw"}], "unchanged", "dry_run"}; may be NULL
+ *
+ * A shard that fails stays pending and does not stop the others: see "failed".
+ * The progress function must not synchronise the same catalogue.
+ *
+ * Returns    SATCHEL_EINVALID for a user that is none, and for a store that
+ *            ignores conditions; SATCHEL_EFOREIGN when the master is another
+ *            catalogue than the one agreed with; SATCHEL_ECANCELLED;
+ *            SATCHEL_EBUSY when the store does not answer.
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_photos_sync(
+    satchel_photos *photos, satchel_remote *remote, satchel_bytes user,
+    const satchel_sync_options *options, satchel_buffer *out);
+
+/** Forgets the agreement with a master: the next synchronisation, with this or
+ *  another one, counts every photo as added here. */
+SATCHEL_API satchel_status satchel_photos_unlink(satchel_photos *photos);
+
+/** Local changes that lost, oldest first: {"conflicts": [{"id", "md5", "shard",
+ *  "time" (Unix ms), "cause": "sync" | "import", "kind": "upsert" | "delete",
+ *  "local", "remote", "base" (photos or null)}], "next": number or null}.
+ *  @param after  0, or what "next" was  @param limit  1 or more. Ownership: the
+ *  caller owns *out. */
+SATCHEL_API satchel_status satchel_photos_conflicts(
+    satchel_photos *photos, int64_t after, int32_t limit, satchel_buffer *out);
+
+/** Makes a local change that lost again, and takes it from the conflicts. Returns:
+ *  SATCHEL_ENOTFOUND. */
+SATCHEL_API satchel_status satchel_photos_reapply(satchel_photos *photos, int64_t conflict);
+
+/** Takes a change that lost from the conflicts, and forgets it. Returns:
+ *  SATCHEL_ENOTFOUND. */
+SATCHEL_API satchel_status satchel_photos_dismiss(satchel_photos *photos, int64_t conflict);
+
+/** Frees a catalogue; NULL and a second time are fine. Its claims are queued
+ *  again. */
+SATCHEL_API void satchel_photos_free(satchel_photos *photos);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,7 @@ let package = Package(
   // An app would write: .package(url: "https://…/Satchel", from: "0.1.0")
   dependencies: [.package(name: "Satchel", path: "../..")],
   targets: [
+    .executableTarget(name: "album", dependencies: [.product(name: "Satchel", package: "Satchel")]),
     .executableTarget(name: "guide", dependencies: [.product(name: "Satchel", package: "Satchel")]),
     .executableTarget(name: "shelf", dependencies: [.product(name: "Satchel", package: "Satchel")]),
   ]

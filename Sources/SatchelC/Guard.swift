@@ -29,6 +29,8 @@ func failed(_ error: any Error) -> satchel_status {
   case let error as SatchelError:
     ThreadMessage.set(error.message)
     return satchel_status(rawValue: satchel_status.RawValue(error.code.rawValue))
+  case let error as ObjectStoreError:
+    return failed(error.satchelError)
   case let error as JSONError:
     ThreadMessage.set("\(error)")
     return SATCHEL_EINVALID

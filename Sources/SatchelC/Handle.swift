@@ -90,11 +90,20 @@ enum Handles {
   static let observers = HandleTable<ObserverHandle>(kind: 2, noun: "observer")
   static let sessions = HandleTable<Session>(kind: 3, noun: "session")
   static let stories = HandleTable<StoryLibrary>(kind: 4, noun: "stories")
+  static let remotes = HandleTable<Remote>(kind: 5, noun: "remote")
+  static let photos = HandleTable<PhotoCatalogue>(kind: 6, noun: "photos")
+  static let answers = HandleTable<RemoteAnswer>(kind: 7, noun: "answer")
 }
 
 final class ObserverHandle: Sendable {
   let observation: Satchel.Observation
   init(_ observation: Satchel.Observation) { self.observation = observation }
+}
+
+/// An object store that the host holds.
+final class Remote: Sendable {
+  let store: any ObjectStore
+  init(_ store: any ObjectStore) { self.store = store }
 }
 
 /// What the host wants handed to its callbacks; its `release` is called once, when nothing refers to it any more.

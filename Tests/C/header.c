@@ -7,10 +7,15 @@ int main(void) {
     satchel_read_options read = SATCHEL_READ_OPTIONS_INIT;
     satchel_prune_options prune = SATCHEL_PRUNE_OPTIONS_INIT;
     satchel_story_check_options check = SATCHEL_STORY_CHECK_OPTIONS_INIT;
+    satchel_remote_operations operations = SATCHEL_REMOTE_OPERATIONS_INIT;
+    satchel_scan_options scan = SATCHEL_SCAN_OPTIONS_INIT;
+    satchel_sync_options sync = SATCHEL_SYNC_OPTIONS_INIT;
     satchel_buffer buffer = SATCHEL_BUFFER_INIT;
     satchel_buffer_free(&buffer);
     return open.size == sizeof open && persist.size == sizeof persist && read.size == sizeof read
-                   && prune.size == sizeof prune && check.size == sizeof check && satchel_version() != NULL
+                   && prune.size == sizeof prune && check.size == sizeof check
+                   && operations.size == sizeof operations && scan.size == sizeof scan
+                   && sync.size == sizeof sync && satchel_version() != NULL
                ? 0
                : 1;
 }

@@ -27,7 +27,7 @@ counted() {
     ((failed++))
     return
   fi
-  printf '%-16s %s\n' "$name" "$line"
+  printf '%-18s %s\n' "$name" "$line"
   read -r good _ bad _ <<< "$line"
   ((passed += good, failed += bad))
   if ((status != 0 && bad == 0)); then
@@ -62,7 +62,8 @@ succeeds "header run, C" "$folder/header-c"
 succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
-  stories bad_stories library library_changes bad_library library_threads; do
+  stories bad_stories library library_changes bad_library library_threads \
+  photos photo_sync remote bad_photos bad_photo_handles bad_remote; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -83,11 +84,19 @@ counted library "$folder/library" "$folder/files"
 counted library_changes "$folder/library_changes" "$folder/files"
 counted bad_library "$folder/bad_library" "$folder/files"
 counted library_threads "$folder/library_threads" "$folder/files"
+mkdir "$folder/photo-files" "$folder/photo-valgrind"
+counted photos "$folder/photos" "$folder/photo-files"
+counted photo_sync "$folder/photo_sync" "$folder/photo-files"
+counted remote "$folder/remote"
+counted bad_photos "$folder/bad_photos" "$folder/photo-files"
+counted bad_photo_handles "$folder/bad_photo_handles" "$folder/photo-files"
+counted bad_remote "$folder/bad_remote" "$folder/photo-files"
 
 # No invalid access and no lost byte, in the library either. Swift looks at the signs of words of which
-# it wrote no other bit; without the expensive checks valgrind takes those for uninitialised.
+# it wrote no other bit; without the expensive checks valgrind takes those for uninitialised. It gets the
+# stripped library: it cannot read the debugging information of newer compilers.
 under_valgrind() {
-  (cd "$folder" && valgrind --quiet --expensive-definedness-checks=yes --leak-check=full \
+  (cd "$folder" && LD_LIBRARY_PATH=$(dirname "$stripped") valgrind --quiet --expensive-definedness-checks=yes --leak-check=full \
     --show-leak-kinds=definite --errors-for-leak-kinds=definite --error-exitcode=1 "$@") \
     > "$folder/valgrind.txt"
 }
@@ -98,6 +107,10 @@ succeeds "valgrind bad_stories" under_valgrind "$folder/bad_stories"
 succeeds "valgrind library" under_valgrind "$folder/library" "$folder/valgrind"
 succeeds "valgrind library_changes" under_valgrind "$folder/library_changes" "$folder/valgrind"
 succeeds "valgrind bad_library" under_valgrind "$folder/bad_library" "$folder/valgrind"
+for program in photos photo_sync bad_photos bad_photo_handles bad_remote; do
+  succeeds "valgrind $program" under_valgrind "$folder/$program" "$folder/photo-valgrind"
+done
+succeeds "valgrind remote" under_valgrind "$folder/remote"
 
 echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -7,12 +7,14 @@
 
 Threads: a store may be used from any number of threads at once; calls let other Python threads run.
 Processes: several may open one file. Open a store after ``fork``: one opened before is closed in the
-child. Times are Unix milliseconds.
+child. Times are Unix milliseconds;
+the dates of photos are Unix seconds.
 """
 
 from __future__ import annotations
 
-from satchel import json, places, stories
+from satchel import json, photos, places, remote, stories
+from satchel._photo_values import Photo
 from satchel._version import __version__
 from satchel.catalogue import Catalogue
 from satchel.errors import (
@@ -33,6 +35,7 @@ from satchel.errors import (
     UnsoundStory,
 )
 from satchel.observer import Observer
+from satchel.photo_catalogue import PhotoCatalogue
 from satchel.session import Session
 from satchel.store import Store, library_version, open
 from satchel.story_library import StoryLibrary
@@ -69,6 +72,8 @@ __all__ = [
     "NotFound",
     "Observer",
     "OutOfMemory",
+    "Photo",
+    "PhotoCatalogue",
     "Plan",
     "Problem",
     "PruneReceipt",
@@ -88,6 +93,8 @@ __all__ = [
     "json",
     "library_version",
     "open",
+    "photos",
     "places",
+    "remote",
     "stories",
 ]

@@ -12,6 +12,7 @@ from ctypes import (
     c_bool,
     c_char_p,
     c_int,
+    c_int32,
     c_int64,
     c_size_t,
     c_uint32,
@@ -25,6 +26,17 @@ REUSE = {"unless_changed": 0, "until_expiry": 1}
 STORY_SOURCE = {"automatic": 0, "json": 1, "twee": 2}
 REPORT_FORM = {"json": 0, "sarif": 1, "text": 2}
 GRAPH_FORM = {"dot": 0, "mermaid": 1}
+SYNC_POLICY = {"remote_wins": 0, "merge_rows": 1}
+REMOTE_RESULT = {
+    "ok": 0,
+    "not_modified": 1,
+    "not_found": 2,
+    "precondition_failed": 3,
+    "unknown": 4,
+    "transient": 5,
+    "denied": 6,
+    "failed": 7,
+}
 
 
 class Bytes(Structure):
@@ -43,6 +55,12 @@ Release = CFUNCTYPE(None, c_void_p)
 Clock = CFUNCTYPE(c_int64, c_void_p)
 ChangeCallback = CFUNCTYPE(None, c_void_p, Bytes)
 SessionCallback = CFUNCTYPE(None, c_void_p, Bytes)
+ProgressCallback = CFUNCTYPE(c_bool, c_void_p, Bytes)
+RemoteGet = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, c_void_p)
+RemotePut = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, Bytes, c_bool, Bytes, c_void_p)
+RemoteHead = CFUNCTYPE(c_int, c_void_p, Bytes, c_void_p)
+RemoteRemove = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, c_void_p)
+RemoteList = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, c_int32, c_void_p)
 
 
 class OpenOptions(Structure):
@@ -93,8 +111,50 @@ class StoryCheckOptions(Structure):
     _fields_ = (("size", c_size_t), ("source", c_int), ("form", c_int), ("name", Bytes))
 
 
+class RemoteOperations(Structure):
+    """``satchel_remote_operations``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("get", RemoteGet),
+        ("put", RemotePut),
+        ("head", RemoteHead),
+        ("remove", RemoteRemove),
+        ("list", RemoteList),
+    )
+
+
+class ScanOptions(Structure):
+    """``satchel_scan_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("removes_missing", c_bool),
+        ("reads_everything", c_bool),
+        ("time_zone_offset", c_int32),
+        ("parallel", c_int32),
+        ("progress", ProgressCallback),
+        ("context", c_void_p),
+    )
+
+
+class SyncOptions(Structure):
+    """``satchel_sync_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("policy", c_int),
+        ("dry_run", c_bool),
+        ("accepts_unconditional", c_bool),
+        ("parallel", c_int32),
+        ("progress", ProgressCallback),
+        ("context", c_void_p),
+    )
+
+
 _out = POINTER(Buffer)
 _handle_out = POINTER(c_void_p)
+_number_out = POINTER(c_int64)
 _persist = POINTER(PersistOptions)
 _read = POINTER(ReadOptions)
 
@@ -159,4 +219,40 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_stories_preload": (c_int, (c_void_p,)),
     "satchel_stories_clear_cache": (c_int, (c_void_p,)),
     "satchel_stories_free": (None, (c_void_p,)),
+    "satchel_remote_directory": (c_int, (Bytes, _handle_out)),
+    "satchel_remote_s3": (c_int, (Bytes, _handle_out)),
+    "satchel_remote_answer_body": (None, (c_void_p, Bytes)),
+    "satchel_remote_answer_etag": (None, (c_void_p, Bytes)),
+    "satchel_remote_answer_metadata": (None, (c_void_p, Bytes)),
+    "satchel_remote_answer_size": (None, (c_void_p, c_int64)),
+    "satchel_remote_answer_message": (None, (c_void_p, Bytes)),
+    "satchel_remote_callbacks": (c_int, (POINTER(RemoteOperations), c_void_p, Release, _handle_out)),
+    "satchel_remote_probe": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_remote_free": (None, (c_void_p,)),
+    "satchel_photos_open": (c_int, (c_void_p, Bytes, _handle_out)),
+    "satchel_photos_upsert": (c_int, (c_void_p, Bytes, _number_out)),
+    "satchel_photos_get": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_photos_delete": (c_int, (c_void_p, Bytes, _number_out)),
+    "satchel_photos_query": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_photos_count": (c_int, (c_void_p, Bytes, _number_out)),
+    "satchel_photos_status": (c_int, (c_void_p, _out)),
+    "satchel_photos_modified_shards": (c_int, (c_void_p, POINTER(c_uint32))),
+    "satchel_photos_changes": (c_int, (c_void_p, Bytes, c_int32, _out)),
+    "satchel_photos_export_shard": (c_int, (c_void_p, c_int32, _out)),
+    "satchel_photos_import_shard": (c_int, (c_void_p, c_int32, Bytes, c_int, _out)),
+    "satchel_photos_export_directory": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_photos_import_directory": (c_int, (c_void_p, Bytes, c_int, _out)),
+    "satchel_photos_set_local": (c_int, (c_void_p, Bytes, Bytes)),
+    "satchel_photos_star": (c_int, (c_void_p, Bytes, c_bool)),
+    "satchel_photos_backup_queue": (c_int, (c_void_p, Bytes)),
+    "satchel_photos_backup_claim": (c_int, (c_void_p, _out)),
+    "satchel_photos_backup_done": (c_int, (c_void_p, Bytes)),
+    "satchel_photos_backup_failed": (c_int, (c_void_p, Bytes, Bytes)),
+    "satchel_photos_scan": (c_int, (c_void_p, POINTER(ScanOptions), _out)),
+    "satchel_photos_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(SyncOptions), _out)),
+    "satchel_photos_unlink": (c_int, (c_void_p,)),
+    "satchel_photos_conflicts": (c_int, (c_void_p, c_int64, c_int32, _out)),
+    "satchel_photos_reapply": (c_int, (c_void_p, c_int64)),
+    "satchel_photos_dismiss": (c_int, (c_void_p, c_int64)),
+    "satchel_photos_free": (None, (c_void_p,)),
 }

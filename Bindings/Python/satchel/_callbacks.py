@@ -52,32 +52,40 @@ def elsewhere(function: Callable[[int], Any], pointer: int) -> None:
 
 
 @contextlib.contextmanager
-def _entered(owner: int) -> Iterator[None]:
-    owners: List[int] = _running.__dict__.setdefault("owners", [])
-    owners.append(owner)
+def entered(*owners: int) -> Iterator[None]:
+    """Marks this thread as being inside a callback of stores."""
+    running: List[int] = _running.__dict__.setdefault("owners", [])
+    before = len(running)
+    running.extend(owners)
     try:
         yield
     finally:
-        owners.pop()
+        del running[before:]
 
 
-def _lookup(context: Optional[int]) -> Tuple[Optional[Callable[..., Any]], int]:
+def lookup(context: Optional[int]) -> Tuple[Optional[Callable[..., Any]], int]:
+    """The callable of a context, and the number of its store; None when it was released."""
     return _registered.get(context or 0, (None, 0))
+
+
+def bytes_of(message: Any) -> bytes:
+    """What a ``satchel_bytes`` lends, copied."""
+    # Bytes.data would stop at the first NUL: read the address, and as many bytes as there are.
+    address = ctypes.c_void_p.from_buffer(message).value
+    return ctypes.string_at(address, message.size) if address else b""
 
 
 def _tell(context: Optional[int], message: Any) -> None:
     # An exception that leaves this function is handed to sys.unraisablehook by ctypes.
-    function, owner = _lookup(context)
+    function, owner = lookup(context)
     if function is None:
         return
-    # Bytes.data would stop at the first NUL: read the address, and as many bytes as there are.
-    address = ctypes.c_void_p.from_buffer(message).value
-    text = ctypes.string_at(address, message.size) if address else b"null"
-    with _entered(owner):
-        function(_json.loads(text))
+    with entered(owner):
+        function(_json.loads(bytes_of(message) or b"null"))
 
 
-def _let_go(context: Optional[int]) -> None:
+def release(context: Optional[int]) -> None:
+    """Lets go of what :func:`register` kept."""
     _registered.pop(context or 0, None)
 
 
@@ -86,17 +94,17 @@ def _now() -> int:
 
 
 def _read_clock(context: Optional[int]) -> int:
-    function, owner = _lookup(context)
+    function, owner = lookup(context)
     if function is None:
         return _now()
     try:
-        with _entered(owner):
+        with entered(owner):
             moment = operator.index(function())
         if not -(2**63) <= moment < 2**63:
             raise OverflowError(f"the clock gave {moment}, which is outside of 64 bits")
         return moment
     except BaseException as error:
-        _report(error)
+        report(error)
         return _now()
 
 
@@ -105,18 +113,21 @@ def _raise(error: BaseException) -> None:
 
 
 # ctypes hands what is raised in a callback to sys.unraisablehook, with arguments that only C can make.
-_report = ctypes.CFUNCTYPE(None, ctypes.py_object)(_raise)
+report = ctypes.CFUNCTYPE(None, ctypes.py_object)(_raise)
 
 on_change = ChangeCallback(_tell)
 on_event = SessionCallback(_tell)
 no_event = SessionCallback()
 on_clock = Clock(_read_clock)
-on_release = Release(_let_go)
+on_release = Release(release)
 
 
 __all__ = [
+    "bytes_of",
     "elsewhere",
+    "entered",
     "is_running",
+    "lookup",
     "new_owner",
     "no_event",
     "on_change",
@@ -125,4 +136,6 @@ __all__ = [
     "on_release",
     "register",
     "registered_count",
+    "release",
+    "report",
 ]

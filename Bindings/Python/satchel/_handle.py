@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as _json
 from ctypes import byref, c_void_p, string_at
-from typing import TYPE_CHECKING, Any, Callable, List, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, List, NoReturn, Optional, TypeVar
 
 from satchel import _callbacks
 from satchel._abi import Buffer
@@ -106,6 +106,9 @@ class Closing:
     def close(self) -> None:
         """Closes it; a second time is fine."""
         raise NotImplementedError
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} cannot be pickled or copied: it has a handle of this process")
 
     def __enter__(self: _Closing) -> _Closing:
         return self

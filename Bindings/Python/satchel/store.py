@@ -17,6 +17,7 @@ from satchel._library import library
 from satchel.catalogue import Catalogue
 from satchel.errors import InvalidArgument
 from satchel.observer import Observer
+from satchel.photo_catalogue import PhotoCatalogue
 from satchel.story_library import StoryLibrary
 from satchel.values import Change, Finding, StoreInfo, record_from
 
@@ -126,6 +127,15 @@ class Store(Closing):
         """
         return StoryLibrary(self, directory)
 
+    def photos(self, directory: Union[str, os.PathLike[str]]) -> PhotoCatalogue:
+        """Opens the catalogue of a directory's photos, making it when there is none; reads no photo.
+
+        :param directory: where the photos are; need not exist
+        :returns: a catalogue of its own at each call, over the same rows
+        :raises NotFound: when the store is read-only and has none
+        """
+        return PhotoCatalogue(self, directory)
+
     def info(self) -> StoreInfo:
         """Facts about the store."""
         return record_from(StoreInfo, json_answer(library.satchel_store_info, self._pointer))
@@ -165,7 +175,7 @@ class Store(Closing):
         return Observer(handle, self._owner, self._observers)
 
     def close(self) -> None:
-        """Closes the store with its observers, sessions and libraries; a second time is fine.
+        """Closes the store with its observers, sessions, libraries and catalogues; a second time is fine.
 
         Waits for calls under way on other threads. Everything acknowledged before is in the file.
 

@@ -11,7 +11,7 @@ import tales
 from helpers import FIXTURES, Clock
 
 import satchel
-from satchel import StoryLibrary
+from satchel import PhotoCatalogue, StoryLibrary
 
 
 @pytest.fixture(scope="session")
@@ -70,3 +70,28 @@ def shelf(tmp_path: Path) -> Path:
 def books(store: satchel.Store, shelf: Path) -> Iterator[StoryLibrary]:
     with store.stories(shelf) as books:
         yield books
+
+
+@pytest.fixture
+def photos(store: satchel.Store, tmp_path: Path) -> Iterator[PhotoCatalogue]:
+    """The catalogue of a directory that is not there."""
+    with store.photos(tmp_path / "photos") as photos:
+        yield photos
+
+
+@pytest.fixture
+def master(tmp_path: Path) -> Iterator[satchel.remote.Remote]:
+    """An object store of its own."""
+    with satchel.remote.Directory(tmp_path / "master") as remote:
+        yield remote
+
+
+@pytest.fixture
+def devices(tmp_path: Path) -> Iterator[List[PhotoCatalogue]]:
+    """Catalogues of two devices, each over a store of its own; both have to be sound after the test."""
+    stores = [satchel.open(tmp_path / f"device-{each}.satchel") for each in range(2)]
+    yield [store.photos(tmp_path / "holiday") for store in stores]
+    for store in stores:
+        if not store.closed:
+            assert store.check() == []
+            store.close()

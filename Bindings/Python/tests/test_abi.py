@@ -21,6 +21,7 @@ SCALARS: Dict[str, Any] = {
     "bool": ctypes.c_bool,
     "size_t": ctypes.c_size_t,
     "uint32_t": ctypes.c_uint32,
+    "int32_t": ctypes.c_int32,
     "int64_t": ctypes.c_int64,
     "char *": ctypes.c_char_p,
     "void *": ctypes.c_void_p,
@@ -29,6 +30,8 @@ SCALARS: Dict[str, Any] = {
     "satchel_story_source": ctypes.c_int,
     "satchel_report_form": ctypes.c_int,
     "satchel_graph_form": ctypes.c_int,
+    "satchel_sync_policy": ctypes.c_int,
+    "satchel_remote_result": ctypes.c_int,
     "satchel_bytes": _abi.Bytes,
     "satchel_store *": ctypes.c_void_p,
     "satchel_observer *": ctypes.c_void_p,
@@ -36,20 +39,29 @@ SCALARS: Dict[str, Any] = {
     "satchel_clock": _abi.Clock,
     "satchel_change_callback": _abi.ChangeCallback,
     "satchel_session_callback": _abi.SessionCallback,
-    "void (*)(void *context)": _abi.Release,
+    "satchel_progress_callback": _abi.ProgressCallback,
     "satchel_stories *": ctypes.c_void_p,
+    "satchel_photos *": ctypes.c_void_p,
+    "satchel_remote *": ctypes.c_void_p,
+    "satchel_remote_answer *": ctypes.c_void_p,
     "bool *": ctypes.POINTER(ctypes.c_bool),
     "int64_t *": ctypes.POINTER(ctypes.c_int64),
+    "uint32_t *": ctypes.POINTER(ctypes.c_uint32),
     "satchel_buffer *": ctypes.POINTER(_abi.Buffer),
     "satchel_store **": ctypes.POINTER(ctypes.c_void_p),
     "satchel_observer **": ctypes.POINTER(ctypes.c_void_p),
     "satchel_session **": ctypes.POINTER(ctypes.c_void_p),
     "satchel_stories **": ctypes.POINTER(ctypes.c_void_p),
+    "satchel_photos **": ctypes.POINTER(ctypes.c_void_p),
+    "satchel_remote **": ctypes.POINTER(ctypes.c_void_p),
     "satchel_open_options *": ctypes.POINTER(_abi.OpenOptions),
     "satchel_persist_options *": ctypes.POINTER(_abi.PersistOptions),
     "satchel_read_options *": ctypes.POINTER(_abi.ReadOptions),
     "satchel_prune_options *": ctypes.POINTER(_abi.PruneOptions),
     "satchel_story_check_options *": ctypes.POINTER(_abi.StoryCheckOptions),
+    "satchel_remote_operations *": ctypes.POINTER(_abi.RemoteOperations),
+    "satchel_scan_options *": ctypes.POINTER(_abi.ScanOptions),
+    "satchel_sync_options *": ctypes.POINTER(_abi.SyncOptions),
 }
 STRUCTS = {
     "satchel_bytes": _abi.Bytes,
@@ -59,15 +71,20 @@ STRUCTS = {
     "satchel_read_options": _abi.ReadOptions,
     "satchel_prune_options": _abi.PruneOptions,
     "satchel_story_check_options": _abi.StoryCheckOptions,
+    "satchel_remote_operations": _abi.RemoteOperations,
+    "satchel_scan_options": _abi.ScanOptions,
+    "satchel_sync_options": _abi.SyncOptions,
 }
 
 
 def declared(declaration: str) -> Tuple[str, Any]:
     """The name and the ctypes type of a C declaration such as `const char *path`."""
     one_line = " ".join(declaration.split()).replace("const ", "")
-    callback = re.fullmatch(r"void \(\*(\w+)\)\((.*)\)", one_line)
+    callback = re.fullmatch(r"(\w+) \(\*(\w+)\)\((.*)\)", one_line)
     if callback:
-        return callback.group(1), SCALARS[f"void (*)({callback.group(2)})"]
+        result, name, arguments = callback.groups()
+        kinds = [declared(each)[1] for each in parameters(arguments)]
+        return name, ctypes.CFUNCTYPE(SCALARS[result], *kinds)
     kind, name = re.fullmatch(r"(.*?[ *])(\w+)", one_line).groups()  # type: ignore[union-attr]
     return name, SCALARS[kind.strip()]
 
@@ -132,6 +149,8 @@ WORDS = {
     "STORY": _abi.STORY_SOURCE,
     "REPORT": _abi.REPORT_FORM,
     "GRAPH": _abi.GRAPH_FORM,
+    "SYNC": _abi.SYNC_POLICY,
+    "REMOTE": _abi.REMOTE_RESULT,
 }
 
 

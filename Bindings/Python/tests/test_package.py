@@ -17,6 +17,7 @@ from helpers import PACKAGE
 import satchel
 from satchel import _abi, _library
 
+MODULES = [satchel, satchel.json, satchel.photos, satchel.places, satchel.remote, satchel.stories]
 SCRIPT = "import sys; sys.path.insert(0, sys.argv[1]); import satchel._library as l; print(l.library._name)"
 
 
@@ -92,7 +93,7 @@ def test_last_comes_the_system(tmp_path: Path, library: Path) -> None:
     assert loaded == _abi.SONAME
 
 
-@pytest.mark.parametrize("module", [satchel, satchel.json, satchel.places, satchel.stories])
+@pytest.mark.parametrize("module", MODULES)
 def test_everything_that_is_offered_is_there_and_described(module: ModuleType) -> None:
     for name in module.__all__:
         thing = getattr(module, name)

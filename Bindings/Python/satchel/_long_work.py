@@ -1,0 +1,150 @@
+"""Calls that take long: they tell how far they have come, and Ctrl-C ends them.
+
+Python runs signal handlers on the main thread, and only between its own instructions. So a long call is
+made on a thread of its own, while the thread that wants it waits in a way that a signal can interrupt.
+There progress is told, wherever the library says it.
+"""
+
+from __future__ import annotations
+
+import json as _json
+import queue
+import threading
+from typing import Any, Callable, List, Optional, Tuple, TypeVar
+
+from satchel import _callbacks
+from satchel._abi import ProgressCallback
+
+_Result = TypeVar("_Result")
+
+
+class LongWork:
+    """One call of the library that may take long.
+
+    :param owner: the number of the store among the callbacks
+    :param progress: hears what the library says; False cancels. What it raises cancels too, and is raised
+        by :meth:`run`
+    """
+
+    def __init__(self, owner: int, progress: Optional[Callable[[Any], object]] = None) -> None:
+        self._owner = owner
+        self._progress = progress
+        self._raised: Optional[BaseException] = None
+        self._cancelled = False
+        # Where the worker says something to the thread that waits for it.
+        self._said: Optional[queue.SimpleQueue[Optional[Tuple[Any, queue.SimpleQueue[bool]]]]] = None
+
+    def fail(self, error: BaseException) -> None:
+        """Cancels the work, which then raises an error; the first one counts. From any thread."""
+        if self._raised is None:
+            self._raised = error
+        self._cancelled = True
+
+    def run(self, call: Callable[[Any, int], _Result]) -> _Result:
+        """Makes the call.
+
+        :param call: gets the progress callback of C and its context; made on another thread
+        :raises BaseException: what :meth:`fail` was told, or what the progress callback raised
+        """
+        context = _callbacks.register(self._hear, self._owner)
+
+        def work() -> _Result:
+            try:
+                return call(on_progress, context)
+            finally:
+                _callbacks.release(context)
+
+        try:
+            result = self._run_aside(work)
+        except BaseException:
+            self._cancelled = True
+            if self._raised is None:
+                raise
+            # What the library says of being cancelled is no news.
+            raise self._raised from None
+        if self._raised is not None:
+            raise self._raised
+        return result
+
+    def _run_aside(self, work: Callable[[], _Result]) -> _Result:
+        said = self._said = queue.SimpleQueue()
+        results: List[_Result] = []
+        errors: List[BaseException] = []
+
+        def run() -> None:
+            try:
+                results.append(work())
+            except BaseException as error:
+                errors.append(error)
+            finally:
+                said.put(None)
+
+        try:
+            threading.Thread(target=run, name="satchel-work", daemon=True).start()
+        except RuntimeError:
+            # No thread can be started any more when the interpreter ends.
+            self._said = None
+            return work()
+        self._attend(said)
+        if errors:
+            raise errors[0]
+        return results[0]
+
+    def _attend(self, said: queue.SimpleQueue[Any]) -> None:
+        """Answers the worker until it has ended. A second Ctrl-C does not wait for that."""
+        while True:
+            try:
+                message = said.get()
+                if message is None:
+                    return
+                value, reply = message
+                reply.put(self._tell(value))
+            except BaseException as error:
+                if self._cancelled:
+                    raise
+                self.fail(error)
+
+    def _hear(self, value: Any) -> bool:
+        """What the library says, on whatever thread."""
+        if self._cancelled:
+            return False
+        if self._progress is None:
+            return True
+        if self._said is None:
+            return self._tell(value)
+        reply: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._said.put((value, reply))
+        while not self._cancelled:
+            try:
+                return reply.get(timeout=0.1)
+            except queue.Empty:
+                continue
+        return False
+
+    def _tell(self, value: Any) -> bool:
+        if self._cancelled or self._progress is None:
+            return not self._cancelled
+        try:
+            with _callbacks.entered(self._owner):
+                if self._progress(value) is False:
+                    self._cancelled = True
+        except BaseException as error:
+            self.fail(error)
+        return not self._cancelled
+
+
+def _on_progress(context: Optional[int], message: Any) -> bool:
+    # Whatever is raised here must not cross C, and means that the work cannot go on.
+    function = None
+    try:
+        function, _ = _callbacks.lookup(context)
+        if function is None:
+            return False
+        return bool(function(_json.loads(_callbacks.bytes_of(message))))
+    except BaseException as error:
+        if function is not None:
+            function.__self__.fail(error)  # type: ignore[attr-defined]
+        return False
+
+
+on_progress = ProgressCallback(_on_progress)

@@ -1,0 +1,162 @@
+"""Photos, queries and times as JSON for the library."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
+
+from satchel import _encoding
+from satchel._abi import Bytes
+from satchel._photo_values import GIVEN, ROW, Photo
+from satchel.errors import InvalidArgument
+
+__all__ = [
+    "PhotoName",
+    "Time",
+    "lend_columns",
+    "lend_md5",
+    "lend_md5s",
+    "lend_query",
+    "row_batches",
+    "shard_number",
+    "whole",
+]
+
+#: A photo by its MD5: 32 hexadecimal digits, the 16 bytes, or the photo itself.
+PhotoName = Union[str, bytes, Photo]
+#: Unix seconds, or a datetime that knows its time zone.
+Time = Union[int, datetime]
+
+_SECONDS = ("photodate", "modified")
+_MILLISECONDS = ("thumbnail_cached_at", "preview_cached_at")
+
+
+def seconds(value: Any, name: str) -> Any:
+    """Unix seconds, rounded down; what is no date goes on to the library as it is.
+
+    :raises InvalidArgument: for a datetime without a time zone, which says no instant
+    """
+    return _number(value, name, 1) if isinstance(value, date) else value
+
+
+def _number(value: date, name: str, factor: int) -> int:
+    if not isinstance(value, datetime) or value.utcoffset() is None:
+        raise InvalidArgument(f"{name} must be an int or a datetime with a time zone, not {value!r}")
+    # In whole numbers: timestamp() is a float, which microseconds of a far year do not fit.
+    apart = value - _EPOCH
+    return (apart.days * 86_400 + apart.seconds) * factor + apart.microseconds * factor // 1_000_000
+
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+def md5(photo: Any, name: str) -> str:
+    """A photo's MD5 as text; whether it is one, the library says."""
+    if isinstance(photo, Photo):
+        return photo.md5
+    if isinstance(photo, (bytes, bytearray)) and len(photo) == 16:
+        return photo.hex()
+    if isinstance(photo, str):
+        return photo
+    raise InvalidArgument(f"{name} must be a photo, or its MD5 as 32 digits or 16 bytes, not {photo!r}")
+
+
+def lend_md5(photo: Any, name: str = "md5") -> Bytes:
+    """A photo's MD5 for one call."""
+    return _encoding.lend_text(md5(photo, name), name)
+
+
+def lend_md5s(photos: Any) -> Bytes:
+    """The MD5s of one photo or several, as a JSON array."""
+    if isinstance(photos, (str, bytes, bytearray, Photo)):
+        photos = (photos,)
+    try:
+        names = [md5(photo, f"md5 {place}") for place, photo in enumerate(photos)]
+    except TypeError:
+        raise InvalidArgument(f"md5 must be one MD5 or several, not {type(photos).__name__}") from None
+    return _encoding.lend_value(names, "md5")
+
+
+def row_batches(photos: Any, size: int) -> Iterator[List[Dict[str, Any]]]:
+    """Rows in lists of at most so many, taken from an iterable as they are needed.
+
+    :param photos: one photo, or an iterable of photos; each a Photo or a mapping
+    """
+    whole(size, "batch", 1, 2**31)
+    if isinstance(photos, Mapping):
+        photos = (photos,)
+    if isinstance(photos, (str, bytes, bytearray)) or not isinstance(photos, Iterable):
+        raise InvalidArgument(f"photos must be an iterable of photos, not {type(photos).__name__}")
+    rows = (_row(photo, f"photo {place}") for place, photo in enumerate(photos))
+    while True:
+        batch = list(itertools.islice(rows, size))
+        if not batch:
+            return
+        yield batch
+
+
+def _row(photo: Any, name: str) -> Dict[str, Any]:
+    if isinstance(photo, Photo):
+        # Its state has steps of its own, and a camera that is unknown here may be known there.
+        given = {key: getattr(photo, key) for key in GIVEN}
+        row = {key: value for key, value in given.items() if value is not None or key in ROW}
+    elif isinstance(photo, Mapping):
+        row = photo if isinstance(photo, dict) else dict(photo)
+    else:
+        raise InvalidArgument(f"{name} must be a Photo or a dict, not {type(photo).__name__}")
+    return _with_numbers(row, name)
+
+
+def _with_numbers(row: Dict[str, Any], name: str) -> Dict[str, Any]:
+    """The same row, or a copy in which dates are numbers."""
+    for columns, factor in ((_SECONDS, 1), (_MILLISECONDS, 1000)):
+        for column in columns:
+            value = row.get(column)
+            if isinstance(value, date):
+                row = {**row, column: _number(value, f"{column} of {name}", factor)}
+    return row
+
+
+def lend_columns(columns: Dict[str, Any]) -> Bytes:
+    """What is known of a photo here only, for one call."""
+    return _encoding.lend_value(_with_numbers(columns, "the photo"), "columns")
+
+
+def lend_query(
+    from_: Optional[Time],
+    to: Optional[Time],
+    filename: Optional[str],
+    starred: Optional[bool],
+    backup_status: Optional[str],
+    shard: Optional[int],
+    **more: Any,
+) -> Bytes:
+    """A query with what was given of it.
+
+    :param more: order, descending, limit, after
+    """
+    query = {
+        "from": seconds(from_, "from_"),
+        "to": seconds(to, "to"),
+        "filename": filename,
+        "starred": starred,
+        "backup_status": backup_status,
+        "shard": shard,
+        **more,
+    }
+    given = {key: value for key, value in query.items() if value is not None}
+    return _encoding.lend_value(given, "query")
+
+
+def whole(number: Any, name: str, least: int, most: int) -> int:
+    """A number that is one, in its range."""
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+        raise InvalidArgument(f"{name} must be an int from {least} to {most}, not {number!r}")
+    return number
+
+
+def shard_number(shard: Any) -> int:
+    """A shard of the sixteen."""
+    return whole(shard, "shard", 0, 15)

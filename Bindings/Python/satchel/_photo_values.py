@@ -1,0 +1,285 @@
+"""What is said of photos: small frozen records. :mod:`satchel.photos` has them all.
+
+Dates of photos are Unix seconds, as in the files that all platforms share; other times are Unix
+milliseconds. Each has a property beside it that gives the same as an aware ``datetime``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, fields
+from datetime import datetime, timedelta, timezone
+from typing import Any, Dict, List, Optional, Union, overload
+
+from satchel._dataclasses import dataclass
+from satchel.values import record_from
+
+__all__ = [
+    "CatalogueStatus",
+    "Photo",
+    "PhotoChange",
+    "PhotoConflict",
+    "PhotoPage",
+    "ShardStatus",
+    "change_from",
+    "conflict_from",
+    "page_from",
+    "photo_from",
+    "status_from",
+]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def _moment(milliseconds: Optional[int]) -> Optional[datetime]:
+    """A time in UTC.
+
+    :raises OverflowError: for a year that ``datetime`` does not have
+    """
+    return None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+@dataclass(frozen=True, repr=False)
+class Photo(Mapping[str, Any]):
+    """A photo: its row, which all devices share, and what only this one knows of it.
+
+    Also a mapping: ``photo["filename"]`` is ``photo.filename``, ``dict(photo)`` has all.
+
+    The row: ``md5`` of the file (32 hexadecimal digits), ``filename``, ``size`` in bytes, ``photodate``
+    (when it was taken) and ``modified`` in Unix seconds, ``width`` and ``height`` in pixels,
+    ``apple_photo_id``.
+
+    Of the camera, None when unknown: ``camera_make``, ``camera_model``, ``orientation`` (1 to 8, as in
+    Exif), ``latitude`` and ``longitude`` in degrees, ``aperture`` (f-number), ``shutter_speed`` in seconds,
+    ``iso``, ``focal_length`` in mm; and when this device's ``thumbnail_cached_at`` and
+    ``preview_cached_at`` were made, in Unix milliseconds.
+
+    Its state, which only photos from a catalogue have: ``starred``; ``local_only``, unknown to the master
+    copy; ``backup_status``: "not_backed_up", "queued", "uploading", "uploaded" or "error"; ``last_attempt``
+    to upload it in Unix milliseconds; ``attempts``; ``error`` of the last one. Two photos are equal when
+    all but their state is.
+    """
+
+    md5: str
+    filename: str
+    size: int
+    photodate: int
+    modified: int
+    width: Optional[int] = None
+    height: Optional[int] = None
+    apple_photo_id: Optional[str] = None
+    camera_make: Optional[str] = None
+    camera_model: Optional[str] = None
+    orientation: Optional[int] = None
+    latitude: Optional[float] = None
+    longitude: Optional[float] = None
+    aperture: Optional[float] = None
+    shutter_speed: Optional[float] = None
+    iso: Optional[int] = None
+    focal_length: Optional[float] = None
+    thumbnail_cached_at: Optional[int] = None
+    preview_cached_at: Optional[int] = None
+    starred: Optional[bool] = field(default=None, init=False, compare=False)
+    local_only: Optional[bool] = field(default=None, init=False, compare=False)
+    backup_status: Optional[str] = field(default=None, init=False, compare=False)
+    last_attempt: Optional[int] = field(default=None, init=False, compare=False)
+    attempts: Optional[int] = field(default=None, init=False, compare=False)
+    error: Optional[str] = field(default=None, init=False, compare=False)
+
+    @property
+    def row(self) -> Dict[str, Any]:
+        """The eight columns that all devices share, to be changed and upserted."""
+        return {name: getattr(self, name) for name in ROW}
+
+    @property
+    def taken_at(self) -> datetime:
+        """``photodate`` in UTC.
+
+        :raises OverflowError: for a year that ``datetime`` does not have
+        """
+        return _EPOCH + timedelta(seconds=self.photodate)
+
+    @property
+    def modified_at(self) -> datetime:
+        """``modified`` in UTC.
+
+        :raises OverflowError: for a year that ``datetime`` does not have
+        """
+        return _EPOCH + timedelta(seconds=self.modified)
+
+    @property
+    def last_attempt_at(self) -> Optional[datetime]:
+        """``last_attempt`` in UTC."""
+        return _moment(self.last_attempt)
+
+    def __getitem__(self, name: str) -> Any:
+        if name in _ALL:
+            return getattr(self, name)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_ALL)
+
+    def __len__(self) -> int:
+        return len(_ALL)
+
+    def __repr__(self) -> str:
+        known = (f"{name}={value!r}" for name, value in self.items() if value is not None)
+        return f"Photo({', '.join(known)})"
+
+
+_ALL = tuple(each.name for each in fields(Photo))
+#: What a photo is made with, its state excepted.
+GIVEN = tuple(each.name for each in fields(Photo) if each.init)
+#: The columns that all devices share.
+ROW = GIVEN[:8]
+
+
+@dataclass(frozen=True)
+class PhotoPage(Sequence[Photo]):
+    """Some of the photos that fit a query: a sequence of them, and ``next``.
+
+    ``next`` is where the next page begins, to be given to ``query(after=…)``; None on the last one.
+    """
+
+    photos: List[Photo]
+    next: Optional[str]
+
+    @overload
+    def __getitem__(self, index: int) -> Photo: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> List[Photo]: ...
+
+    def __getitem__(self, index: Union[int, slice]) -> Union[Photo, List[Photo]]:
+        return self.photos[index]
+
+    def __iter__(self) -> Iterator[Photo]:
+        return iter(self.photos)
+
+    def __len__(self) -> int:
+        return len(self.photos)
+
+
+@dataclass(frozen=True)
+class ShardStatus:
+    """One of the sixteen shards of a catalogue.
+
+    ``changes`` counts rows that changed since the last synchronisation, ``kept`` lines of its file that are
+    no photos. ``pending``: the next synchronisation has something to send.
+    """
+
+    shard: int
+    photos: int
+    changes: int
+    kept: int
+    pending: bool
+
+
+@dataclass(frozen=True)
+class CatalogueStatus:
+    """The state of a catalogue.
+
+    ``created``, ``modified`` and ``last_sync`` are Unix milliseconds. ``uuid`` is the catalogue's own,
+    ``master_uuid`` that of the master copy agreed with. What there is not yet is None: before the first
+    photo, or before the first synchronisation. ``backup`` has the number of photos by backup status,
+    but for those that are not backed up.
+    """
+
+    directory: str
+    uuid: Optional[str]
+    created: Optional[int]
+    modified: Optional[int]
+    last_sync: Optional[int]
+    user: Optional[str]
+    master_uuid: Optional[str]
+    photos: int
+    changes: int
+    conflicts: int
+    backup: Dict[str, int]
+    shards: List[ShardStatus]
+
+    @property
+    def last_sync_at(self) -> Optional[datetime]:
+        """``last_sync`` in UTC."""
+        return _moment(self.last_sync)
+
+
+@dataclass(frozen=True)
+class PhotoChange:
+    """A row that changed here since the last synchronisation.
+
+    ``kind`` is "upsert" or "delete"; ``photo`` is None when it was deleted. ``base`` is what both sides
+    last agreed on, None when there was none.
+    """
+
+    md5: str
+    kind: str
+    photo: Optional[Photo]
+    base: Optional[Photo]
+
+
+@dataclass(frozen=True)
+class PhotoConflict:
+    """A change of this device that lost against another.
+
+    ``cause`` is "sync" or "import"; ``kind`` says what was done here: "upsert" or "delete". ``local``,
+    ``remote`` and ``base`` are the photo as it was here, as it came, and as both sides last agreed on; None
+    where there was none. ``time`` is Unix milliseconds.
+    """
+
+    id: int
+    md5: str
+    shard: int
+    time: int
+    cause: str
+    kind: str
+    local: Optional[Photo]
+    remote: Optional[Photo]
+    base: Optional[Photo]
+
+    @property
+    def happened_at(self) -> Optional[datetime]:
+        """``time`` in UTC."""
+        return _moment(self.time)
+
+
+def photo_from(answer: Dict[str, Any]) -> Photo:
+    """A photo from what the library said of it."""
+    # Without __init__, which takes no state, and takes its time.
+    photo = object.__new__(Photo)
+    known = answer.get
+    for name in _ALL:
+        object.__setattr__(photo, name, known(name))
+    return photo
+
+
+def _photo_or_none(answer: Optional[Dict[str, Any]]) -> Optional[Photo]:
+    return None if answer is None else photo_from(answer)
+
+
+def page_from(answer: Dict[str, Any]) -> PhotoPage:
+    """A page with its photos."""
+    return PhotoPage([photo_from(each) for each in answer["photos"]], answer["next"])
+
+
+def status_from(answer: Dict[str, Any]) -> CatalogueStatus:
+    """The state of a catalogue with its shards."""
+    shards = [record_from(ShardStatus, each) for each in answer["shards"]]
+    return record_from(CatalogueStatus, answer, shards=shards)
+
+
+def change_from(answer: Dict[str, Any]) -> PhotoChange:
+    """A change with its photos."""
+    return record_from(
+        PhotoChange,
+        answer,
+        photo=_photo_or_none(answer.get("photo")),
+        base=_photo_or_none(answer.get("base")),
+    )
+
+
+def conflict_from(answer: Dict[str, Any]) -> PhotoConflict:
+    """A conflict with its photos."""
+    photos = {side: _photo_or_none(answer.get(side)) for side in ("local", "remote", "base")}
+    return record_from(PhotoConflict, answer, **photos)

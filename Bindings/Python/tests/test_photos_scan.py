@@ -1,0 +1,191 @@
+"""Directories of pictures: found, read, seen again, gone; progress, and ways to end a scan."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Iterator, List
+
+import pytest
+from helpers import FIXTURES
+
+import satchel
+from satchel import PhotoCatalogue
+from satchel.photos import ScanProgress
+
+PICTURES = ("baseline.jpg", "cmyk.jpg", "progressive.jpg", "small.png")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "pictures"
+    (folder / "2024").mkdir(parents=True)
+    for name in PICTURES:
+        shutil.copy(FIXTURES / "photos" / name, folder / "2024" / name)
+    (folder / "notes.txt").write_text("no picture")
+    return folder
+
+
+@pytest.fixture
+def pictures(store: satchel.Store, folder: Path) -> Iterator[PhotoCatalogue]:
+    with store.photos(folder) as photos:
+        yield photos
+
+
+def md5_of(path: Path) -> str:
+    return hashlib.md5(path.read_bytes()).hexdigest()
+
+
+def many(folder: Path, count: int = 400) -> None:
+    """So many different pictures: what follows the end of a JPEG changes nothing but its MD5."""
+    data = (folder / "2024/baseline.jpg").read_bytes()
+    for each in range(count):
+        (folder / f"copy-{each}.jpg").write_bytes(data + each.to_bytes(4, "big"))
+
+
+def test_pictures_are_found(pictures: PhotoCatalogue, folder: Path) -> None:
+    report = pictures.scan()
+    assert (report.added, report.changed, report.unchanged, report.cancelled) == (4, 0, 0, False)
+    assert report.bytes_read >= sum((folder / "2024" / name).stat().st_size for name in PICTURES)
+    for name in PICTURES:
+        file = folder / "2024" / name
+        photo = pictures.get(md5_of(file))
+        assert photo is not None
+        assert (photo.filename, photo.size) == (name, file.stat().st_size)
+        assert photo.modified == int(file.stat().st_mtime)
+        assert photo.width is None or photo.width > 0
+        assert photo.local_only
+    again = pictures.scan()
+    assert (again.added, again.unchanged, again.bytes_read) == (0, 4, 0)
+    assert pictures.scan(reads_everything=True, parallel=4).bytes_read >= report.bytes_read
+    assert len(pictures.changes()) == 4
+
+
+def test_files_that_change_go_and_repeat(pictures: PhotoCatalogue, folder: Path) -> None:
+    pictures.scan()
+    gone, edited = folder / "2024/cmyk.jpg", folder / "2024/baseline.jpg"
+    old = md5_of(gone)
+    gone.unlink()
+    edited.write_bytes(edited.read_bytes() + b"edited")
+    shutil.copy(folder / "2024/small.png", folder / "twice.png")
+    (folder / "link.jpg").symlink_to(folder / "2024/small.png")
+    report = pictures.scan()
+    assert report.changed + report.added == 1
+    assert report.duplicates == 1
+    assert [each.md5 for each in report.duplicate_files] == [md5_of(folder / "twice.png")]
+    assert report.missing >= 1
+    assert "2024/cmyk.jpg" in report.missing_files
+    assert report.removed == 0
+    assert [each.path for each in report.skipped] == ["link.jpg"]
+    assert report.skipped[0].reason
+    assert pictures.get(old) is not None
+    removed = pictures.scan(removes_missing=True)
+    assert removed.removed >= 1
+    assert pictures.get(old) is None
+    assert pictures.get(md5_of(edited)) is not None
+
+
+def test_the_time_zone_is_that_of_the_caller(pictures: PhotoCatalogue) -> None:
+    pictures.scan(time_zone_offset=-60)
+    assert pictures.count() == 4
+
+
+def test_a_directory_that_is_not_there(photos: PhotoCatalogue) -> None:
+    with pytest.raises(satchel.NotFound):
+        photos.scan()
+
+
+def test_progress_is_told_on_the_thread_that_scans(pictures: PhotoCatalogue, folder: Path) -> None:
+    many(folder)
+    heard: List[ScanProgress] = []
+    threads = set()
+
+    def hear(progress: ScanProgress) -> None:
+        heard.append(progress)
+        threads.add(threading.get_ident())
+
+    assert pictures.scan(progress=hear).added == 404
+    assert heard
+    assert threads == {threading.get_ident()}
+    assert {each.phase for each in heard} <= {"walking", "reading"}
+    assert heard[-1].files_total == heard[-1].files_done == heard[-1].files_found == 404
+    read = [each.files_done for each in heard if each.phase == "reading"]
+    assert read == sorted(read)
+
+
+def test_false_ends_a_scan_which_goes_on_later(pictures: PhotoCatalogue, folder: Path) -> None:
+    many(folder)
+    report = pictures.scan(progress=lambda progress: False)
+    assert report.cancelled
+    before = pictures.count()
+    assert before < 404
+    assert not pictures.scan(progress=lambda progress: None).cancelled
+    assert pictures.count() == 404
+
+
+def test_what_progress_raises_ends_a_scan_and_is_raised(pictures: PhotoCatalogue, folder: Path) -> None:
+    many(folder)
+
+    class Enough(Exception):
+        pass
+
+    enough = Enough()
+
+    def fail(progress: ScanProgress) -> None:
+        raise enough
+
+    with pytest.raises(Enough) as raised:
+        pictures.scan(progress=fail)
+    assert raised.value is enough
+    failures: List[BaseException] = []
+
+    def aside() -> None:
+        try:
+            pictures.scan(progress=fail)
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=aside)
+    thread.start()
+    thread.join(60)
+    assert failures == [enough]
+    assert pictures.scan().unchanged + pictures.count() > 0
+    assert pictures.count() == 404
+
+
+def test_an_interrupt_ends_a_scan(pictures: PhotoCatalogue, folder: Path) -> None:
+    many(folder)
+    seen = threading.Event()
+
+    def slow(progress: ScanProgress) -> None:
+        seen.set()
+        time.sleep(0.05)
+
+    def interrupt() -> None:
+        assert seen.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        pictures.scan(progress=slow)
+    thread.join()
+    assert pictures.scan().cancelled is False
+    assert pictures.count() == 404
+
+
+def test_a_catalogue_may_be_used_while_it_scans(pictures: PhotoCatalogue, folder: Path) -> None:
+    many(folder)
+    counts: List[int] = []
+
+    def hear(progress: ScanProgress) -> None:
+        counts.append(pictures.count())
+        assert pictures.status().photos >= counts[-1]
+
+    pictures.scan(progress=hear)
+    assert counts == sorted(counts)

@@ -1,0 +1,334 @@
+"""Two devices and a master copy: agreement, conflicts, dry runs, progress, interrupts, other masters."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+from albums import Rows, assert_holds, md5, row, rows_of, shard_file
+
+import satchel
+from satchel import PhotoCatalogue
+from satchel.photos import SyncProgress, SyncReport
+from satchel.remote import Directory, Remote
+
+Devices = List[PhotoCatalogue]
+
+
+def moved(report: SyncReport) -> Dict[str, List[int]]:
+    lists = {name: getattr(report, name) for name in ("downloaded", "uploaded", "conflicts", "repaired")}
+    assert report.ok
+    assert report.rejected == []
+    return {name: shards for name, shards in lists.items() if shards}
+
+
+def shards_of(rows: Rows) -> List[int]:
+    return sorted({int(each[0], 16) for each in rows})
+
+
+def test_what_one_device_adds_the_other_gets(devices: Devices, master: Remote, tmp_path: Path) -> None:
+    phone, tablet = devices
+    rows = {md5(each): row(each) for each in range(50)}
+    phone.upsert(rows.values())
+    report = phone.sync(master, "ada")
+    assert moved(report) == {"uploaded": shards_of(rows)}
+    assert report.bytes_up > sum(len(phone.export_shard(shard)) for shard in range(16))
+    assert phone.modified_shards() == []
+    status = phone.status()
+    assert status.user == "ada"
+    assert status.last_sync is not None
+    assert status.last_sync_at is not None
+    assert moved(tablet.sync(master, "ada")) == {"downloaded": shards_of(rows)}
+    for device in devices:
+        assert_holds(device, rows)
+        idle = device.sync(master, "ada")
+        assert moved(idle) == {}
+        assert (idle.requests, idle.bytes_up, idle.unchanged) == (1, 0, True)
+    folder = tmp_path / "master/catalogs/ada"
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    assert manifest["photo-count"] == 50
+    assert manifest["directory-uuid"] == phone.status().master_uuid == tablet.status().master_uuid
+    for shard in shards_of(rows):
+        data = (folder / f"shards/{shard:x}.csv").read_bytes()
+        assert data == phone.export_shard(shard)
+        assert manifest["shard-checksums"][f"{shard:x}"] == hashlib.sha256(data).hexdigest()
+
+
+def test_changes_and_deletions_travel(devices: Devices, master: Remote) -> None:
+    phone, tablet = devices
+    phone.upsert(row(each) for each in range(30))
+    phone.sync(master, "ada")
+    tablet.sync(master, "ada")
+    tablet.delete(md5(each) for each in range(5))
+    tablet.upsert([row(6, filename="better"), row(99)])
+    tablet.sync(master, "ada")
+    phone.sync(master, "ada")
+    rows = {md5(each): row(each) for each in range(5, 30)}
+    rows |= {md5(6): row(6, filename="better"), md5(99): row(99)}
+    for device in devices:
+        assert_holds(device, rows)
+        assert device.conflicts() == []
+
+
+def test_the_remote_wins_and_what_lost_can_be_made_again(devices: Devices, master: Remote) -> None:
+    phone, tablet = devices
+    phone.upsert([row(1, 3), row(2, 3), row(3, 3)])
+    phone.sync(master, "ada")
+    tablet.sync(master, "ada")
+    phone.upsert([row(1, 3, filename="phone")])
+    phone.sync(master, "ada")
+    tablet.upsert([row(1, 3, filename="tablet"), row(4, 3)])
+    tablet.delete(md5(2, 3))
+    report = tablet.sync(master, "ada")
+    assert report.conflicts == [3]
+    assert report.downloaded == [3]
+    assert report.conflict_rows == 3
+    assert rows_of(tablet.iterate()) == rows_of(phone.iterate())
+    conflicts = {each.md5: each for each in tablet.conflicts()}
+    mine = conflicts[md5(1, 3)]
+    assert (mine.cause, mine.kind, mine.shard) == ("sync", "upsert", 3)
+    assert [side and side.filename for side in (mine.local, mine.remote, mine.base)] == [
+        "tablet",
+        "phone",
+        "IMG_1.jpg",
+    ]
+    assert mine.happened_at is not None
+    assert conflicts[md5(2, 3)].kind == "delete"
+    for conflict in conflicts.values():
+        tablet.reapply(conflict)
+    assert tablet.status().conflicts == 0
+    assert moved(tablet.sync(master, "ada")) == {"uploaded": [3]}
+    phone.sync(master, "ada")
+    for device in devices:
+        assert_holds(
+            device, {each["md5"]: each for each in (row(1, 3, filename="tablet"), row(3, 3), row(4, 3))}
+        )
+
+
+def test_merged_rows_go_up_in_the_same_synchronisation(devices: Devices, master: Remote) -> None:
+    phone, tablet = devices
+    phone.upsert([row(1, 3), row(2, 3)])
+    phone.sync(master, "ada")
+    tablet.sync(master, "ada")
+    phone.upsert([row(1, 3, filename="phone"), row(5, 3)])
+    tablet.upsert([row(2, 3, filename="tablet"), row(6, 3)])
+    phone.sync(master, "ada")
+    report = tablet.sync(master, "ada", policy="merge_rows")
+    assert report.uploaded == [3]
+    assert tablet.conflicts() == []
+    phone.sync(master, "ada")
+    merged = [row(1, 3, filename="phone"), row(2, 3, filename="tablet"), row(5, 3), row(6, 3)]
+    for device in devices:
+        assert_holds(device, {each["md5"]: each for each in merged})
+
+
+def test_a_dry_run_tells_and_moves_nothing(devices: Devices, master: Remote, tmp_path: Path) -> None:
+    phone, tablet = devices
+    phone.upsert(row(each) for each in range(50))
+
+    def files() -> List[str]:
+        return sorted(str(each) for each in (tmp_path / "master").rglob("*") if each.is_file())
+
+    before = files()
+    told = phone.sync(master, "ada", dry_run=True)
+    assert told.dry_run
+    assert files() == before
+    assert len(phone.changes()) == 50
+    assert moved(told) == moved(phone.sync(master, "ada"))
+    told = tablet.sync(master, "ada", dry_run=True)
+    assert tablet.count() == 0
+    assert moved(told) == moved(tablet.sync(master, "ada"))
+
+
+def test_progress_is_told_on_the_thread_that_synchronises(devices: Devices, master: Remote) -> None:
+    devices[0].upsert(row(each) for each in range(200))
+    heard: List[SyncProgress] = []
+    threads = set()
+
+    def hear(progress: SyncProgress) -> None:
+        heard.append(progress)
+        threads.add(threading.get_ident())
+        # The catalogue may be used meanwhile.
+        assert devices[0].count() >= 200
+
+    report = devices[0].sync(master, "ada", progress=hear, parallel=1)
+    assert threads == {threading.get_ident()}
+    assert {each.phase for each in heard} <= {"plan", "shards", "manifest"}
+    assert heard[-1].shards_done == heard[-1].shards_total == len(report.uploaded)
+    assert [each.bytes_up for each in heard] == sorted(each.bytes_up for each in heard)
+    aside = threading.Thread(target=lambda: devices[1].sync(master, "ada", progress=hear, parallel=16))
+    devices[0].upsert([row("more")])
+    aside.start()
+    aside.join(60)
+    assert len(threads) == 2
+
+
+def test_false_cancels(devices: Devices, master: Remote) -> None:
+    devices[0].upsert(row(each) for each in range(200))
+    with pytest.raises(satchel.Cancelled):
+        devices[0].sync(master, "ada", progress=lambda progress: False)
+    assert len(devices[0].changes()) == 200
+    devices[0].sync(master, "ada", progress=lambda progress: None)
+    devices[1].sync(master, "ada")
+    assert_holds(devices[1], {md5(each): row(each) for each in range(200)})
+
+
+def test_what_progress_raises_cancels_and_is_raised(devices: Devices, master: Remote) -> None:
+    devices[0].upsert(row(each) for each in range(200))
+    enough = ZeroDivisionError("enough")
+    told = 0
+
+    def fail(progress: SyncProgress) -> None:
+        nonlocal told
+        told += 1
+        if told == 3:
+            raise enough
+
+    for call in (lambda: devices[0].sync(master, "ada", progress=fail),):
+        with pytest.raises(ZeroDivisionError) as raised:
+            call()
+        assert raised.value is enough
+    devices[0].sync(master, "ada")
+    devices[1].sync(master, "ada")
+    assert_holds(devices[1], {md5(each): row(each) for each in range(200)})
+
+
+def test_an_interrupt_ends_a_synchronisation(devices: Devices, master: Remote) -> None:
+    devices[0].upsert(row(each) for each in range(200))
+    begun = threading.Event()
+
+    def slow(progress: SyncProgress) -> None:
+        begun.set()
+        time.sleep(0.2)
+
+    def interrupt() -> None:
+        assert begun.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        devices[0].sync(master, "ada", progress=slow, parallel=1)
+    thread.join()
+    devices[0].sync(master, "ada")
+    devices[1].sync(master, "ada")
+    assert_holds(devices[1], {md5(each): row(each) for each in range(200)})
+
+
+def test_a_store_cannot_be_closed_by_its_own_progress(
+    store: satchel.Store, photos: PhotoCatalogue, master: Remote
+) -> None:
+    photos.upsert([row(1)])
+    refused: List[Exception] = []
+
+    def close(progress: SyncProgress) -> None:
+        try:
+            store.close()
+        except satchel.InvalidArgument as error:
+            refused.append(error)
+
+    photos.sync(master, "ada", progress=close)
+    assert refused
+    assert photos.count() == 1
+
+
+def test_another_master_is_refused_until_it_is_unlinked(devices: Devices, tmp_path: Path) -> None:
+    phone, tablet = devices
+    one, other = Directory(tmp_path / "one"), Directory(tmp_path / "other")
+    phone.upsert([row(1), row(2)])
+    tablet.upsert([row(3)])
+    phone.sync(one, "ada")
+    tablet.sync(other, "ada")
+    with pytest.raises(satchel.ForeignFile, match=r"[0-9a-f-]{36}.*[0-9a-f-]{36}"):
+        phone.sync(other, "ada")
+    assert rows_of(phone.iterate()) == {md5(each): row(each) for each in (1, 2)}
+    phone.unlink()
+    assert phone.status().user is None
+    phone.sync(other, "ada", policy="merge_rows")
+    tablet.sync(other, "ada")
+    for device in devices:
+        assert_holds(device, {md5(each): row(each) for each in (1, 2, 3)})
+
+
+def test_users_have_catalogues_of_their_own(devices: Devices, master: Remote) -> None:
+    phone, tablet = devices
+    phone.upsert([row(1)])
+    tablet.upsert([row(2)])
+    phone.sync(master, "ada")
+    tablet.sync(master, "bob")
+    assert rows_of(phone.iterate()) == {md5(1): row(1)}
+    assert rows_of(tablet.iterate()) == {md5(2): row(2)}
+
+
+def test_lines_that_are_no_photos_are_told_and_kept(devices: Devices, master: Remote, tmp_path: Path) -> None:
+    phone, tablet = devices
+    phone.upsert([row(1, 3)])
+    phone.import_shard(5, shard_file([row(2, 5)]) + b"\nno photo")
+    phone.sync(master, "ada")
+    report = tablet.sync(master, "ada")
+    assert [(each.shard, each.line, each.raw) for each in report.rejected] == [(5, 2, "no photo")]
+    assert tablet.export_shard(5) == phone.export_shard(5)
+    assert b"no photo" in (tmp_path / "master/catalogs/ada/shards/5.csv").read_bytes()
+
+
+def test_a_shard_that_fails_does_not_stop_the_others(
+    devices: Devices, master: Remote, tmp_path: Path
+) -> None:
+    phone, tablet = devices
+    phone.upsert([row(1, 3), row(2, 5)])
+    phone.sync(master, "ada")
+    shard = tmp_path / "master/catalogs/ada/shards/3.csv"
+    sound = shard.read_bytes()
+    shard.unlink()
+    shard.mkdir()
+    report = tablet.sync(master, "ada")
+    assert [each.shard for each in report.failed] == [3]
+    assert report.failed[0].code.startswith("E")
+    assert report.failed[0].message
+    assert not report.ok
+    assert rows_of(tablet.iterate()) == {md5(2, 5): row(2, 5)}
+    shard.rmdir()
+    shard.write_bytes(sound)
+    tablet.sync(master, "ada")
+    assert_holds(tablet, {each["md5"]: each for each in (row(1, 3), row(2, 5))})
+
+
+def test_threads_synchronise_and_change_at_once(devices: Devices, master: Remote) -> None:
+    failures: List[BaseException] = []
+
+    def run(work: Any, *arguments: Any) -> None:
+        try:
+            work(*arguments)
+        except BaseException as error:
+            failures.append(error)
+
+    def change(device: PhotoCatalogue, first: int) -> None:
+        for each in range(first, first + 200):
+            device.upsert([row(each)])
+
+    def sync(device: PhotoCatalogue) -> None:
+        for _ in range(8):
+            assert device.sync(master, "ada", policy="merge_rows").ok
+
+    jobs = [(change, devices[0], 0), (change, devices[1], 1000), (sync, devices[0]), (sync, devices[1])]
+    jobs += [(sync, devices[0])]
+    threads = [threading.Thread(target=run, args=job) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(240)
+        assert not thread.is_alive()
+    assert failures == []
+    for device in (*devices, *devices):
+        device.sync(master, "ada", policy="merge_rows")
+    rows = {md5(each): row(each) for each in (*range(200), *range(1000, 1200))}
+    for device in devices:
+        assert_holds(device, rows)
+        assert device.conflicts() == []

@@ -1,0 +1,142 @@
+"""Devices that edit at random and synchronise now and then, against a plain dict.
+
+The model knows what the master holds, and what each device changed since it last agreed. With "remote_wins" a
+change that lost has to be among the conflicts; with "merge_rows" it is on top.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from albums import Row, Rows, assert_holds, md5, row, rows_of
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+import satchel
+from satchel import PhotoCatalogue
+from satchel.remote import Directory
+
+NUMBERS = st.integers(0, 25)
+DEVICES = st.integers(0, 2)
+NAMES = st.sampled_from(["a.jpg", "b.jpg", 'c,"d"\n.jpg'])
+POLICIES = st.sampled_from(["remote_wins", "merge_rows"])
+
+
+class Device:
+    """What a device must hold: its rows, and what both sides last agreed on by shard."""
+
+    def __init__(self, photos: PhotoCatalogue) -> None:
+        self.photos = photos
+        self.rows: Rows = {}
+        self.base: Rows = {}
+        # Of each shard what the master held when both agreed; None before.
+        self.agreed: Dict[int, Optional[Rows]] = dict.fromkeys(range(16))
+        self.lost: Counter[Any] = Counter()
+
+
+def within(rows: Rows, shard: int) -> Rows:
+    return {digits: each for digits, each in rows.items() if int(digits[0], 16) == shard}
+
+
+def frozen(each: Optional[Row]) -> Any:
+    return None if each is None else tuple(each.items())
+
+
+class Album(RuleBasedStateMachine):
+    @initialize()
+    def begin(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        path = Path(self.folder.name)
+        self.remote = Directory(path / "master")
+        self.stores = [satchel.open(path / f"{each}.satchel", durability="relaxed") for each in range(3)]
+        self.devices = [Device(store.photos("/photos")) for store in self.stores]
+        self.master: Rows = {}
+
+    def teardown(self) -> None:
+        if not hasattr(self, "stores"):
+            return
+        for device in self.devices:
+            assert_holds(device.photos, device.rows)
+        for store in self.stores:
+            assert store.check() == []
+            store.close()
+        self.remote.close()
+        self.folder.cleanup()
+
+    @rule(device=DEVICES, numbers=st.lists(NUMBERS, min_size=1, max_size=5), name=NAMES)
+    def upsert(self, device: int, numbers: List[int], name: str) -> None:
+        known = self.devices[device]
+        rows = {md5(each): row(each, filename=name) for each in numbers}
+        differ = sum(known.rows.get(digits) != each for digits, each in rows.items())
+        assert known.photos.upsert(rows.values()) == differ
+        known.rows.update(rows)
+
+    @rule(device=DEVICES, numbers=st.lists(NUMBERS, min_size=1, max_size=5))
+    def delete(self, device: int, numbers: List[int]) -> None:
+        known = self.devices[device]
+        digits = {md5(each) for each in numbers}
+        assert known.photos.delete(digits) == len(digits & set(known.rows))
+        for each in digits:
+            known.rows.pop(each, None)
+
+    @rule(device=DEVICES, policy=POLICIES)
+    def sync(self, device: int, policy: str) -> None:
+        known = self.devices[device]
+        report = known.photos.sync(self.remote, "ada", policy=policy)
+        assert report.ok
+        conflicts = []
+        for shard in range(16):
+            if self.settle(known, shard, policy):
+                conflicts.append(shard)
+        assert report.conflicts == conflicts
+
+    def settle(self, known: Device, shard: int, policy: str) -> bool:
+        """What a synchronisation makes of one shard; whether both sides had changed it."""
+        mine, theirs = within(known.rows, shard), within(self.master, shard)
+        agreed = known.agreed[shard]
+        base = agreed or {}
+        changed = {each: mine.get(each) for each in {*mine, *base} if mine.get(each) != base.get(each)}
+        moved = theirs != base
+        result = dict(theirs)
+        lost = {each: value for each, value in changed.items() if theirs.get(each) != value}
+        if moved and policy == "remote_wins":
+            known.lost.update((each, frozen(value)) for each, value in lost.items())
+        else:
+            for each, value in changed.items():
+                result.pop(each, None)
+                if value is not None:
+                    result[each] = value
+        for digits in {*mine, *theirs}:
+            self.master.pop(digits, None)
+            known.rows.pop(digits, None)
+        self.master.update(result)
+        known.rows.update(result)
+        known.agreed[shard] = result
+        return bool(moved and changed)
+
+    @rule(device=DEVICES)
+    def reapply(self, device: int) -> None:
+        known = self.devices[device]
+        for conflict in known.photos.conflicts():
+            known.photos.reapply(conflict)
+            known.rows.pop(conflict.md5, None)
+            if conflict.local is not None:
+                known.rows[conflict.md5] = conflict.local.row
+        known.lost.clear()
+
+    @invariant()
+    def each_device_holds_what_it_must(self) -> None:
+        for known in getattr(self, "devices", []):
+            assert rows_of(known.photos.iterate()) == known.rows
+            told = Counter(
+                (each.md5, frozen(each.local and each.local.row)) for each in known.photos.conflicts()
+            )
+            assert told == known.lost
+
+
+TestAlbum = Album.TestCase
+TestAlbum.settings = settings(deadline=None, max_examples=60, stateful_step_count=30)

@@ -1,0 +1,130 @@
+import CSatchel
+import Satchel
+
+@_cdecl("satchel_photos_open") @implementation
+public func satchel_photos_open(
+  _ store: OpaquePointer!, _ directory: satchel_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  out?.pointee = nil
+  return guarded {
+    guard let out else { throw SatchelError(.invalid, "out is NULL") }
+    let catalogue = try Handles.stores.borrow(store).photos(in: directory.text("directory"))
+    out.pointee = Handles.photos.give(catalogue)
+  }
+}
+
+@_cdecl("satchel_photos_upsert") @implementation
+public func satchel_photos_upsert(
+  _ photos: OpaquePointer!, _ rows: satchel_bytes, _ changed: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  changed?.pointee = 0
+  return guarded {
+    let catalogue = try Handles.photos.borrow(photos)
+    let count = try catalogue.upsert(json: rows.json("rows"))
+    changed?.pointee = Int64(count)
+  }
+}
+
+@_cdecl("satchel_photos_get") @implementation
+public func satchel_photos_get(
+  _ photos: OpaquePointer!, _ md5: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let (catalogue, md5) = (try Handles.photos.borrow(photos), try md5.md5())
+    guard let details = try catalogue.photo(md5) else {
+      throw SatchelError(.notFound, "there is no photo \(md5)")
+    }
+    try give(details.json, to: out)
+  }
+}
+
+@_cdecl("satchel_photos_delete") @implementation
+public func satchel_photos_delete(
+  _ photos: OpaquePointer!, _ md5s: satchel_bytes, _ deleted: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  deleted?.pointee = 0
+  return guarded {
+    let catalogue = try Handles.photos.borrow(photos)
+    let count = try catalogue.delete(MD5.list(json: md5s.json("md5s")))
+    deleted?.pointee = Int64(count)
+  }
+}
+
+@_cdecl("satchel_photos_query") @implementation
+public func satchel_photos_query(
+  _ photos: OpaquePointer!, _ query: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let catalogue = try Handles.photos.borrow(photos)
+    try give(catalogue.query(query.photoQuery()).json, to: out)
+  }
+}
+
+@_cdecl("satchel_photos_count") @implementation
+public func satchel_photos_count(
+  _ photos: OpaquePointer!, _ query: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  count?.pointee = 0
+  return guarded {
+    guard let count else { throw SatchelError(.invalid, "count is NULL") }
+    count.pointee = try Int64(Handles.photos.borrow(photos).count(query.photoQuery()))
+  }
+}
+
+@_cdecl("satchel_photos_status") @implementation
+public func satchel_photos_status(
+  _ photos: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { try give(Handles.photos.borrow(photos).status().json, to: $0) }
+}
+
+@_cdecl("satchel_photos_modified_shards") @implementation
+public func satchel_photos_modified_shards(
+  _ photos: OpaquePointer!, _ bits: UnsafeMutablePointer<UInt32>!
+) -> satchel_status {
+  bits?.pointee = 0
+  return guarded {
+    guard let bits else { throw SatchelError(.invalid, "bits is NULL") }
+    let shards = try Handles.photos.borrow(photos).modifiedShards()
+    bits.pointee = shards.reduce(0) { $0 | 1 << UInt32($1.number) }
+  }
+}
+
+@_cdecl("satchel_photos_changes") @implementation
+public func satchel_photos_changes(
+  _ photos: OpaquePointer!, _ after: satchel_bytes, _ limit: Int32,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let catalogue = try Handles.photos.borrow(photos)
+    let changes = try catalogue.changes(after: after.size == 0 ? nil : after.md5("after"), limit: Int(limit))
+    let next = changes.count == limit ? changes.last?.md5.description : nil
+    try give(
+      [
+        "changes": .array(changes.map(\.json)), "next": next.map { .string($0) } ?? .null,
+      ], to: out)
+  }
+}
+
+@_cdecl("satchel_photos_free") @implementation
+public func satchel_photos_free(_ photos: OpaquePointer!) {
+  // Claims that cannot be given back now are given back when their process is found to be gone.
+  try? Handles.photos.take(photos)?.close()
+}
+
+extension satchel_bytes {
+  /// The bytes as the name of a photo.
+  func md5(_ name: StaticString = "md5") throws -> MD5 {
+    let text = try text(name)
+    guard let md5 = MD5(text) else {
+      throw SatchelError(.invalid, "\(name): \"\(text.prefix(64))\" is not 32 hexadecimal digits")
+    }
+    return md5
+  }
+
+  /// The bytes as a query; nothing asks for all.
+  fileprivate func photoQuery() throws -> PhotoQuery {
+    let asked = try json("query")
+    return asked == .null ? PhotoQuery() : try PhotoQuery(json: asked)
+  }
+}

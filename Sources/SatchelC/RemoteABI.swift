@@ -1,0 +1,57 @@
+import CSatchel
+import Satchel
+
+@_cdecl("satchel_remote_directory") @implementation
+public func satchel_remote_directory(
+  _ path: satchel_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  making(out) { try DirectoryStore(path: path.text("path")) }
+}
+
+@_cdecl("satchel_remote_s3") @implementation
+public func satchel_remote_s3(
+  _ options: satchel_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  making(out) { try S3Store(json: options.json("options")) }
+}
+
+@_cdecl("satchel_remote_callbacks") @implementation
+public func satchel_remote_callbacks(
+  _ operations: UnsafePointer<satchel_remote_operations>!, _ context: UnsafeMutableRawPointer!,
+  _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!,
+  _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  let host = HostContext(context, release)
+  return making(out) { try CallbackStore(HostCalls(operations, host)) }
+}
+
+@_cdecl("satchel_remote_probe") @implementation
+public func satchel_remote_probe(
+  _ remote: OpaquePointer!, _ prefix: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let store = try Handles.remotes.borrow(remote).store
+    let under = try ObjectPrefix(prefix.text("prefix"))
+    let reason: JSONValue =
+      switch try ConditionProbe().probe(store, under: under) {
+      case .honoured: .null
+      case .ignored(let what): .string(what)
+      }
+    try give(["honoured": .bool(reason == .null), "reason": reason], to: out)
+  }
+}
+
+@_cdecl("satchel_remote_free") @implementation
+public func satchel_remote_free(_ remote: OpaquePointer!) {
+  _ = Handles.remotes.take(remote)
+}
+
+private func making(
+  _ out: UnsafeMutablePointer<OpaquePointer?>?, _ make: () throws -> any ObjectStore
+) -> satchel_status {
+  out?.pointee = nil
+  return guarded {
+    guard let out else { throw SatchelError(.invalid, "out is NULL") }
+    out.pointee = Handles.remotes.give(Remote(try make()))
+  }
+}

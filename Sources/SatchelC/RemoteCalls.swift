@@ -1,0 +1,79 @@
+import CSatchel
+import Satchel
+
+extension HostCalls {
+  /// The functions of a host, called with what it lends and answered through a handle.
+  init(_ operations: UnsafePointer<satchel_remote_operations>?, _ host: HostContext) throws {
+    let given = try OptionsReader(operations)
+    func function<Function>(
+      _ field: KeyPath<satchel_remote_operations, Function?>, _ name: String
+    ) throws -> Function {
+      guard let function = given.value(field) ?? nil else {
+        throw SatchelError(.invalid, "operations: \(name) is NULL")
+      }
+      return function
+    }
+    // Functions of the host's, safe to call anywhere by the header's word.
+    nonisolated(unsafe) let get = try function(\.get, "get")
+    nonisolated(unsafe) let put = try function(\.put, "put")
+    nonisolated(unsafe) let head = try function(\.head, "head")
+    nonisolated(unsafe) let remove = try function(\.remove, "remove")
+    nonisolated(unsafe) let list = try function(\.list, "list")
+    self.init(
+      get: { key, known, _ in
+        try lend(key, known) { name, known in
+          RemoteResult(about: key) { get(host.address, name, known, $0) }
+        }.reading()
+      },
+      put: { key, body, condition, metadata, _ in
+        let metadata = try JSONValue.object(JSONObject(metadata.map { ($0, .string($1)) })).serialized()
+        return try lend(key, condition.etag) { name, known in
+          lend(body, metadata) { body, metadata in
+            RemoteResult(about: key, isWrite: true) {
+              put(host.address, name, body, known, condition == .ifAbsent, metadata, $0)
+            }
+          }
+        }.etag()
+      },
+      head: { key, _ in
+        try lend(key, nil) { name, _ in RemoteResult(about: key) { head(host.address, name, $0) } }.head()
+      },
+      delete: { key, known, _ in
+        try lend(key, known) { name, known in
+          RemoteResult(about: key, isWrite: true) { remove(host.address, name, known, $0) }
+        }.check()
+      },
+      list: { prefix, after, limit, _ in
+        try lend(prefix, after) { prefix, after in
+          RemoteResult(about: "the listing") {
+            list(host.address, prefix, after, Int32(clamping: limit), $0)
+          }
+        }.page()
+      })
+  }
+}
+
+extension ObjectCondition {
+  fileprivate var etag: String? {
+    if case .ifMatch(let etag) = self { etag.text } else { nil }
+  }
+}
+
+private func lend<Result>(
+  _ first: [UInt8], _ second: [UInt8], to body: (satchel_bytes, satchel_bytes) -> Result
+) -> Result {
+  first.withUnsafeBytes { first in
+    second.withUnsafeBytes { second in
+      body(
+        satchel_bytes(data: first.baseAddress, size: first.count),
+        satchel_bytes(data: second.baseAddress, size: second.count))
+    }
+  }
+}
+
+/// Texts; none is the empty one.
+private func lend<Result>(
+  _ first: String, _ second: String?, to body: (satchel_bytes, satchel_bytes) -> Result
+) -> Result {
+  lend(Array(first.utf8), Array((second ?? "").utf8), to: body)
+}

@@ -1,0 +1,224 @@
+/* Two devices that share a catalogue of photos, through a directory and through a store of the host.
+ * Usage: photo_sync FOLDER */
+#include "memory_store.h"
+#include "photos.h"
+
+static satchel_buffer out;
+
+/** A sync moved just these shards. */
+static void moved(const char *what, json_t *report, const int *downloaded, const int *uploaded,
+                  const int *conflicts) {
+    char *shown = dump(report);
+    CHECK(numbers(at(report, "/downloaded"), downloaded) && numbers(at(report, "/uploaded"), uploaded)
+              && numbers(at(report, "/conflicts"), conflicts) && json_array_size(at(report, "/failed")) == 0,
+          "%s: %s", what, shown);
+    free(shown);
+    json_decref(report);
+}
+
+static json_t *conflicts_of(struct device *device) {
+    must(satchel_photos_conflicts(device->photos, 0, 100, &out), "listing conflicts");
+    return take(&out);
+}
+
+/** The conflict of a shard: shards are taken at once, and so in any order. */
+static json_t *conflict_in(json_t *page, int shard) {
+    size_t index;
+    json_t *conflict;
+    json_array_foreach(at(page, "/conflicts"), index, conflict) {
+        if (number_at(conflict, "/shard") == shard) return conflict;
+    }
+    return NULL;
+}
+
+/** Both sides bring it together, and need one request to find that they have. */
+static void settle(struct device *one, struct device *other, satchel_remote *remote) {
+    json_decref(sync_device(one, remote, NULL));
+    json_decref(sync_device(other, remote, NULL));
+    json_decref(sync_device(one, remote, NULL));
+    CHECK(agree(one->photos, other->photos), "the devices differ");
+    CHECK(modified_shards(one->photos) == 0 && modified_shards(other->photos) == 0, "something is left to send");
+    json_t *idle = sync_device(one, remote, NULL);
+    CHECK(number_at(idle, "/requests") == 1, "%lld requests to do nothing", number_at(idle, "/requests"));
+    json_decref(idle);
+}
+
+static void begin(struct device *phone, struct device *tablet, satchel_remote *remote) {
+    put_photo(phone->photos, '1', 1, "one.jpg");
+    put_photo(phone->photos, 'f', 2, "two.jpg");
+    must(satchel_photos_set_local(phone->photos, text(md5_of('1', 1)), text("{\"camera_make\":\"Lumen\"}")),
+         "what is known here");
+    satchel_sync_options dry = SATCHEL_SYNC_OPTIONS_INIT;
+    dry.dry_run = true;
+    json_t *report = sync_device(phone, remote, &dry);
+    CHECK(json_is_true(at(report, "/dry_run")) && numbers(at(report, "/uploaded"), SHARDS(1, 15)), "a dry run");
+    json_decref(report);
+    CHECK(modified_shards(phone->photos) == (1u << 15 | 2), "a dry run moved something");
+    moved("the first", sync_device(phone, remote, NULL), NO_SHARDS, SHARDS(1, 15), NO_SHARDS);
+    moved("the second", sync_device(tablet, remote, NULL), SHARDS(1, 15), NO_SHARDS, NO_SHARDS);
+    json_t *found = get_photo(tablet->photos, md5_of('1', 1));
+    CHECK(json_is_true(at(found, "/starred")) && json_is_false(at(found, "/local_only"))
+              && json_is_null(at(found, "/camera_make")),
+          "what came from the master");
+    json_decref(found);
+    settle(phone, tablet, remote);
+}
+
+/** Both change one row: one wins, the other is kept and can be made again. */
+static void conflict(struct device *phone, struct device *tablet, satchel_remote *remote) {
+    put_photo(phone->photos, '1', 1, "phone.jpg");
+    put_photo(tablet->photos, '1', 1, "tablet.jpg");
+    delete_photo(tablet->photos, md5_of('f', 2));
+    put_photo(phone->photos, 'f', 3, "three.jpg");
+    moved("phone", sync_device(phone, remote, NULL), NO_SHARDS, SHARDS(1, 15), NO_SHARDS);
+    json_t *report = sync_device(tablet, remote, NULL);
+    CHECK(number_at(report, "/conflict_rows") == 2, "%lld rows in conflict", number_at(report, "/conflict_rows"));
+    moved("tablet", report, SHARDS(1, 15), NO_SHARDS, SHARDS(1, 15));
+    CHECK(is_named(tablet->photos, md5_of('1', 1), "phone.jpg") && is_named(tablet->photos, md5_of('f', 2), "two.jpg"),
+          "the master did not win");
+
+    json_t *page = conflicts_of(tablet);
+    json_t *renamed = conflict_in(page, 1), *removed = conflict_in(page, 15);
+    CHECK(json_array_size(at(page, "/conflicts")) == 2 && json_is_null(at(page, "/next")), "the conflicts");
+    CHECK(strcmp(text_at(renamed, "/kind"), "upsert") == 0 && strcmp(text_at(renamed, "/cause"), "sync") == 0
+              && strcmp(text_at(renamed, "/local/filename"), "tablet.jpg") == 0
+              && strcmp(text_at(renamed, "/remote/filename"), "phone.jpg") == 0
+              && strcmp(text_at(renamed, "/base/filename"), "one.jpg") == 0,
+          "a name that lost");
+    CHECK(strcmp(text_at(removed, "/kind"), "delete") == 0 && json_is_null(at(removed, "/local"))
+              && strcmp(text_at(removed, "/remote/filename"), "two.jpg") == 0,
+          "a deletion that lost");
+    int64_t first = number_at(renamed, "/id"), second = number_at(removed, "/id");
+    must(satchel_photos_reapply(tablet->photos, first), "applying again");
+    must(satchel_photos_dismiss(tablet->photos, second), "forgetting");
+    CHECK(satchel_photos_reapply(tablet->photos, first) == SATCHEL_ENOTFOUND
+              && satchel_photos_dismiss(tablet->photos, second) == SATCHEL_ENOTFOUND,
+          "a conflict is there twice");
+    json_decref(page);
+    page = conflicts_of(tablet);
+    CHECK(json_array_size(at(page, "/conflicts")) == 0, "conflicts are left");
+    json_decref(page);
+    moved("again", sync_device(tablet, remote, NULL), NO_SHARDS, SHARDS(1), NO_SHARDS);
+    settle(phone, tablet, remote);
+    CHECK(is_named(phone->photos, md5_of('1', 1), "tablet.jpg") && is_named(phone->photos, md5_of('f', 3), "three.jpg"),
+          "the end of a conflict");
+    json_t *found = get_photo(phone->photos, md5_of('1', 1));
+    CHECK(strcmp(text_at(found, "/camera_make"), "Lumen") == 0, "what is known here did not survive");
+    json_decref(found);
+}
+
+/** Both change one shard: rows of both are in it. */
+static void merge(struct device *phone, struct device *tablet, satchel_remote *remote) {
+    satchel_sync_options options = SATCHEL_SYNC_OPTIONS_INIT;
+    options.policy = SATCHEL_SYNC_MERGE_ROWS;
+    put_photo(phone->photos, '2', 1, "phone.jpg");
+    put_photo(tablet->photos, '2', 2, "tablet.jpg");
+    moved("phone", sync_device(phone, remote, NULL), NO_SHARDS, SHARDS(2), NO_SHARDS);
+    json_t *report = sync_device(tablet, remote, &options);
+    CHECK(number_at(report, "/conflict_rows") == 0 && numbers(at(report, "/uploaded"), SHARDS(2)), "merging");
+    json_decref(report);
+    settle(phone, tablet, remote);
+    CHECK(is_named(phone->photos, md5_of('2', 2), "tablet.jpg") && is_named(tablet->photos, md5_of('2', 1), "phone.jpg"),
+          "a merged shard");
+}
+
+/** Another catalogue under the same name is not taken for this one. */
+static void foreign(struct device *tablet, satchel_remote *other) {
+    struct device stranger = new_device();
+    put_photo(stranger.photos, '9', 9, "strange.jpg");
+    json_decref(sync_device(&stranger, other, NULL));
+    char *before = files_of(tablet->photos);
+    CHECK(satchel_photos_sync(tablet->photos, other, text("lena"), NULL, &out) == SATCHEL_EFOREIGN
+              && out.data == NULL,
+          "a foreign master");
+    char *after = files_of(tablet->photos);
+    CHECK(strcmp(before, after) == 0, "a foreign master changed something");
+    free(before);
+    free(after);
+    must(satchel_photos_unlink(tablet->photos), "forgetting the master");
+    long long photos = count_photos(tablet->photos);
+    satchel_sync_options options = SATCHEL_SYNC_OPTIONS_INIT;
+    options.policy = SATCHEL_SYNC_MERGE_ROWS;
+    json_decref(sync_device(tablet, other, &options));
+    CHECK(count_photos(tablet->photos) == photos + 1, "joining another master");
+    settle(tablet, &stranger, other);
+    give_away(&stranger);
+}
+
+struct listener {
+    int calls, stops_at, phases;
+};
+
+static bool listen(void *context, satchel_bytes progress) {
+    struct listener *listener = context;
+    json_t *value = json_loadb(progress.data, progress.size, 0, NULL);
+    const char *phase = text_at(value, "/phase");
+    listener->phases |= strcmp(phase, "plan") == 0 ? 1 : strcmp(phase, "shards") == 0 ? 2 : 4;
+    if (number_at(value, "/shards_done") < 0 || number_at(value, "/bytes_up") < 0) listener->phases |= 64;
+    json_decref(value);
+    return ++listener->calls != listener->stops_at;
+}
+
+/** Progress is told, and cancels at any of its calls; nothing is lost. */
+static void cancelled(satchel_remote *remote) {
+    struct device device = new_device();
+    for (int shard = 0; shard < 16; shard++) put_photo(device.photos, "0123456789abcdef"[shard], 1, "a.jpg");
+    satchel_sync_options options = SATCHEL_SYNC_OPTIONS_INIT;
+    struct listener listener = {0, 0, 0};
+    options.progress = listen;
+    options.context = &listener;
+    options.parallel = 3;
+    int stops = 1;
+    for (; stops < 100; stops++) {
+        listener = (struct listener){0, stops, 0};
+        satchel_status status = satchel_photos_sync(device.photos, remote, text("max"), &options, &out);
+        if (status == SATCHEL_OK) break;
+        CHECK(status == SATCHEL_ECANCELLED && listener.calls == stops && out.data == NULL,
+              "cancelled at %d: %s, %d calls", stops, satchel_status_name(status), listener.calls);
+        CHECK(count_photos(device.photos) == 16, "photos were lost");
+    }
+    satchel_buffer_free(&out);
+    CHECK(stops > 4, "progress was told %d times", stops);
+    listener = (struct listener){0, 0, 0};
+    put_photo(device.photos, '7', 2, "b.jpg");
+    must(satchel_photos_sync(device.photos, remote, text("max"), &options, NULL), "synchronising");
+    CHECK(listener.phases == 7, "phases: %d", listener.phases);
+    give_away(&device);
+}
+
+static void all(satchel_remote *remote, satchel_remote *other) {
+    struct device phone = new_device(), tablet = new_device();
+    begin(&phone, &tablet, remote);
+    conflict(&phone, &tablet, remote);
+    merge(&phone, &tablet, remote);
+    foreign(&tablet, other);
+    cancelled(remote);
+    give_away(&phone);
+    give_away(&tablet);
+}
+
+static satchel_remote *open_directory(const char *folder, const char *name) {
+    satchel_remote *remote;
+    must(satchel_remote_directory(text(path_in(folder, name)), &remote), name);
+    satchel_buffer verdict = SATCHEL_BUFFER_INIT;
+    must(satchel_remote_probe(remote, text("probe/"), &verdict), "probing");
+    CHECK(strstr(verdict.data, "true") != NULL, "a directory: %s", verdict.data);
+    satchel_buffer_free(&verdict);
+    return remote;
+}
+
+int main(int count, char **arguments) {
+    if (count != 2) return 2;
+    satchel_remote *directory = open_directory(arguments[1], "master");
+    satchel_remote *another = open_directory(arguments[1], "another");
+    all(directory, another);
+    satchel_remote_free(directory);
+    satchel_remote_free(another);
+
+    struct memory memory, spare;
+    satchel_remote *first = open_memory(&memory), *second = open_memory(&spare);
+    all(first, second);
+    close_memory(&memory, first);
+    close_memory(&spare, second);
+    return close_checks();
+}
