@@ -5,13 +5,14 @@ import Satchel
 struct SatchelTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "satchel",
-    abstract: "Look into a Satchel store, keep it small and sound, and check branching stories.",
+    abstract: "Look into a Satchel store, keep it small and sound, sync photos, and check branching stories.",
     discussion: """
-      A store is one SQLite file that an app keeps its offline content in. The tool reads it while the app \
-      runs; only "prune" writes. Stories are files, and need no store.
+      A store is one SQLite file that an app keeps its offline content in. The tool uses it while the app \
+      runs; it writes only where a command is there for it. Stories are files, and need no store.
 
         satchel catalogue show guide.satchel
         satchel catalogue plan guide.satchel --location '{"country_code": "PT"}'
+        satchel photos scan guide.satchel ~/Pictures
         satchel store check guide.satchel
         satchel story lint stories/
 
@@ -23,7 +24,7 @@ struct SatchelTool: ParsableCommand {
       Completion for a shell: satchel --generate-completion-script bash (or zsh, or fish).
       """,
     version: Satchel.version,
-    subcommands: [CatalogueCommand.self, StoryCommand.self, StoreCommand.self])
+    subcommands: [CatalogueCommand.self, PhotosCommand.self, StoryCommand.self, StoreCommand.self])
 }
 
 /// `satchel catalogue`.

@@ -9,11 +9,16 @@ struct StoreArguments: ParsableArguments {
   @Flag(help: "Print JSON, on one line.")
   var json = false
 
-  /// Opens the store; a file that does not exist is never made.
+  /// Opens the store; a file that does not exist is made only when that is asked for.
   ///
-  /// - Parameter writing: whether the command changes the store
-  func open(writing: Bool = false) throws -> Satchel {
-    guard access(store, F_OK) == 0 else { throw SatchelError(.notFound, "\(store): does not exist") }
+  /// - Parameters:
+  ///   - writing: whether the command changes the store
+  ///   - creating: whether to make a store that does not exist; nil when the command never does
+  func open(writing: Bool = false, creating: Bool? = nil) throws -> Satchel {
+    guard creating == true || access(store, F_OK) == 0 else {
+      let advice = creating == nil ? "" : "; --create makes it"
+      throw SatchelError(.notFound, "\(store.printable): does not exist\(advice)")
+    }
     var options = StoreOptions()
     options.isReadOnly = !writing
     return try Satchel(path: store, options: options)

@@ -1,12 +1,15 @@
-"""What the tests of `satchel story` share: the tool, and stories to give it.
+"""What the tests of `satchel story` and `satchel photos` share: the tool, and stories and photos to give it.
 
 SATCHEL_TOOL names the tool; run.sh sets it.
 """
 
+import hashlib
 import json
 import os
+import pty
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -111,6 +114,30 @@ def warned():
     return story("warned", [segment("start", "end"), segment("end")], ageRange="young")
 
 
+def watched(arguments, folder, subject="story", **environment):
+    """What a person at a terminal sees."""
+    parent, child = pty.openpty()
+    variables = {**os.environ, "TERM": "xterm", **environment}
+    variables = {name: value for name, value in variables.items() if value is not None}
+    with subprocess.Popen(
+        [TOOL, subject, *arguments], stdin=subprocess.DEVNULL, stdout=child, stderr=child, cwd=folder,
+        env=variables,
+    ) as process:
+        os.close(child)
+        seen = b""
+        while True:
+            try:
+                part = os.read(parent, 65536)
+            except OSError:  # how a terminal of Linux says that nobody writes to it any more
+                break
+            if not part:
+                break
+            seen += part
+    os.close(parent)
+    assert process.returncode in (0, 1)
+    return seen.decode()
+
+
 class BarePath:
     """A PATH without Graphviz, and one with a program of its name."""
 
@@ -135,3 +162,61 @@ def bare_path(tmp_path_factory):
 def drawing(tmp_path_factory):
     """An environment in which SVG can be drawn: by Graphviz where it is installed."""
     return {} if shutil.which("dot") else BarePath(tmp_path_factory.mktemp("bin")).install(STAND_IN)
+
+
+class PhotoFolder:
+    """A directory of photos and a store for its catalogue, by the tool: folder("query", "--json")."""
+
+    def __init__(self, run, folder, store="photos.satchel", name="Pictures"):
+        self.run = run
+        self.folder = folder
+        self.store = folder / store
+        self.pictures = folder / name
+        self.pictures.mkdir(exist_ok=True)
+
+    def __call__(self, command, *arguments, **options):
+        makes = command in ("scan", "sync", "import") and "--dry-run" not in arguments
+        create = ["--create"] if makes else []
+        words = [*command.split(), *create, str(self.store), str(self.pictures), *map(str, arguments)]
+        return self.run(*words, subject="photos", **options)
+
+    def add(self, name, *, of="baseline.jpg"):
+        """A photo like a fixture, with other bytes: what follows the end of a picture is no part of it."""
+        path = self.pictures / os.fsdecode(name)
+        picture = (ROOT / "Tests/Fixtures/photos" / of).read_bytes()
+        with open(path, "wb") as file:
+            file.write(picture + os.fsencode(name))
+        return path
+
+    def take(self, *rows, code=0):
+        """Puts rows into the catalogue: as a file of each shard."""
+        files = {}
+        for row in rows:
+            files.setdefault(row[0], []).append(row)
+        with tempfile.TemporaryDirectory(dir=self.folder) as source:
+            for digit, lines in files.items():
+                (Path(source) / f"{digit}.csv").write_text("\n".join(sorted(lines)), newline="")
+            return self("import", source, "--policy", "merge-rows", code=code)
+
+    def photos(self, *arguments, **options):
+        return self("query", "--all", "--json", *arguments, **options).json
+
+    def names(self, *arguments, **options):
+        return [photo["filename"] for photo in self.photos(*arguments, **options)]
+
+
+def row(name, taken=1_700_000_000, *, md5=None, size=1000, width="", height=""):
+    """A line of a shard."""
+    md5 = md5 or hashlib.md5(name.encode()).hexdigest()
+    return f"{md5},{name},{size},{taken},{taken},{width},{height},"
+
+
+@pytest.fixture
+def pictures(run, tmp_path):
+    return PhotoFolder(run, tmp_path)
+
+
+@pytest.fixture
+def tablet(run, tmp_path):
+    """Another device."""
+    return PhotoFolder(run, tmp_path, "tablet.satchel", "Tablet")

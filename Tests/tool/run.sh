@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the command-line tool as a person does, against stores that the Python binding makes; then the tests of
-# `satchel story`, which are Python's and stand beside this file.
+# `satchel story` and `satchel photos`, which are Python's and stand beside this file.
 # The tool: the first argument, or what `swift build --product satchel-cli --scratch-path .build-tool` built.
 # PYTHON names the interpreter that has what Bindings/Python/requirements-dev.txt asks for, instead of .venv's.
 set -uo pipefail
@@ -190,7 +190,7 @@ says out "guide.satchel: sound"
 run 0 store check guide.satchel --json
 json 'it == []'
 run 0 store info guide.satchel
-says out "schema version   2"
+says out "schema version   1"
 run 0 store info guide.satchel --json
 json 'it["path"] == "guide.satchel" and it["contexts"] == 1 and it["active_location"]["country_code"] == "PT"'
 json 'it["file_bytes"] == __import__("os").path.getsize("guide.satchel")'
@@ -272,10 +272,10 @@ eval "exec ${app[1]}>&-"
 exec {input}>&-
 wait "$app_PID"
 
-# The stories. Counted by pytest's last line; a run that counts nothing has failed.
-SATCHEL_TOOL=$tool "$python" -m pytest -p no:cacheprovider -q --rootdir "$here" "$here" 2>&1 | tee stories.log
+# Stories and photos. Counted by pytest's last line; a run that counts nothing has failed.
+SATCHEL_TOOL=$tool "$python" -m pytest -p no:cacheprovider -q --rootdir "$here" "$here" 2>&1 | tee pytest.log
 status=${PIPESTATUS[0]}
-counted=$(tail -n 1 stories.log)
+counted=$(tail -n 1 pytest.log)
 [[ $counted =~ ([0-9]+)\ passed ]] && passed=$((passed + BASH_REMATCH[1]))
 if ((status != 0)); then
   [[ $counted =~ ([0-9]+)\ failed ]] && failed=$((failed + BASH_REMATCH[1])) || failed=$((failed + 1))

@@ -2,13 +2,12 @@
 
 import json
 import os
-import pty
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import ROOT, TOOL, story
+from conftest import ROOT, TOOL, story, watched
 from jsonschema import Draft202012Validator
 from sarif_kit.validate import assert_valid
 
@@ -186,30 +185,6 @@ def test_the_examples_are_clean(run):
     assert result.out == ""
     count = len(list((ROOT / "Examples/Stories").glob("*.json")))
     assert result.err == f"{count} files checked: nothing found\n"
-
-
-def watched(arguments, folder, **environment):
-    """What a person at a terminal sees."""
-    parent, child = pty.openpty()
-    variables = {**os.environ, "TERM": "xterm", **environment}
-    variables = {name: value for name, value in variables.items() if value is not None}
-    with subprocess.Popen(
-        [TOOL, "story", *arguments], stdin=subprocess.DEVNULL, stdout=child, stderr=child, cwd=folder,
-        env=variables,
-    ) as process:
-        os.close(child)
-        seen = b""
-        while True:
-            try:
-                part = os.read(parent, 65536)
-            except OSError:  # how a terminal of Linux says that nobody writes to it any more
-                break
-            if not part:
-                break
-            seen += part
-    os.close(parent)
-    assert process.returncode in (0, 1)
-    return seen.decode()
 
 
 def test_colours_are_for_terminals_that_want_them(write, broken, run):

@@ -56,7 +56,7 @@ struct StoryStatsCommand: ParsableCommand {
       ]
       try output.put(json.text + "\n")
     } else {
-      if !read.isEmpty { try output.put(Self.table([Self.heading] + read.map(\.cells)) + "\n") }
+      if !read.isEmpty { try output.put(Terminal.figures([Self.heading] + read.map(\.cells)) + "\n") }
       for (file, finding) in failed { Terminal.complain(finding.text(name: file.name)) }
     }
     try output.finish()
@@ -87,16 +87,5 @@ struct StoryStatsCommand: ParsableCommand {
         finding: finding
           ?? StoryFinding(.unreadable, pointer: "", position: StoryFile.start, message: "\(error)"))
     }
-  }
-
-  /// Figures flush right, and the title behind them, where its width does no harm.
-  private static func table(_ rows: [[String]]) -> String {
-    let widths = heading.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    let lines = rows.map { row in
-      row.enumerated().map { column, cell in
-        column == row.count - 1 ? cell : String(repeating: " ", count: widths[column] - cell.count) + cell
-      }.joined(separator: "  ")
-    }
-    return lines.joined(separator: "\n")
   }
 }

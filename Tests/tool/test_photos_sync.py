@@ -1,0 +1,361 @@
+"""`satchel photos sync` and `probe`: two devices, over a directory, a bucket in this process and, with what
+Tests/Servers/run.py tells in SATCHEL_TEST_S3, a real store.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+import uuid
+
+import pytest
+from bucket_server import ACCESS_KEY, SECRET_KEY, BucketServer
+from conftest import TOOL, row, watched
+
+NOTHING = {
+    "downloaded": [], "uploaded": [], "conflicts": [], "repaired": [], "conflict_rows": 0, "failed": [],
+    "rejected": [], "dry_run": False,
+}  # fmt: skip
+
+
+class Remote:
+    """Where the master copy is: the words of a command line, and the environment."""
+
+    def __init__(self, *words, env=None):
+        self.words = ["--user", "ana", *words]
+        self.env = env or {}
+
+    def sync(self, device, *more, code=0):
+        return device("sync", *self.words, *more, code=code, env=self.env)
+
+    def report(self, device, *more, code=0):
+        result = self.sync(device, "--json", *more, code=code)
+        assert result.err == ""
+        return result.json
+
+
+def real_store(name):
+    told = json.loads(os.environ["SATCHEL_TEST_S3"])[name]
+    env = {
+        "AWS_ACCESS_KEY_ID": told["access_key"], "AWS_SECRET_ACCESS_KEY": told["secret_key"],
+        "AWS_SESSION_TOKEN": told.get("session_token") or "",
+    }  # fmt: skip
+    place = f"s3://{told['bucket']}/tool-{uuid.uuid4().hex}/photos"
+    trust = ["--ca-file", told["ca_file"]] if "ca_file" in told else []
+    words = ["--remote", place, "--endpoint", told["endpoint"], "--region", told["region"], *trust]
+    return Remote(*words, env=env)
+
+
+@pytest.fixture
+def bucket():
+    with BucketServer() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def in_bucket(bucket, *more):
+    words = ["--remote", "s3://photos/of/family", "--endpoint", bucket.endpoint]
+    return Remote(*words, *more, env=bucket.environment)
+
+
+REAL = [name for name in ("store", "secure") if name in json.loads(os.environ.get("SATCHEL_TEST_S3", "{}"))]
+
+
+@pytest.fixture(params=["directory", "bucket", *REAL])
+def remote(request, tmp_path):
+    if request.param == "directory":
+        return Remote("--remote", str(tmp_path / "master"))
+    if request.param in REAL:
+        return real_store(request.param)
+    return in_bucket(request.getfixturevalue("bucket"))
+
+
+def test_two_devices_agree(remote, pictures, tablet):
+    for number in range(60):
+        pictures.add(f"{number}.jpg")
+    pictures("scan")
+    shards = sorted({int(photo["md5"][0], 16) for photo in pictures.photos()})
+    report = remote.report(pictures)
+    assert (report["uploaded"], report["downloaded"], report["failed"]) == (shards, [], [])
+    assert report["bytes_up"] > 60 * 60
+    report = remote.report(tablet)
+    assert (report["uploaded"], report["downloaded"], report["failed"]) == ([], shards, [])
+    assert tablet.names("--starred") == pictures.names()
+    for device in (pictures, tablet):
+        report = remote.report(device)
+        assert {name: report[name] for name in NOTHING} == NOTHING
+        assert report["requests"] == 1
+        assert remote.sync(device).lines[0] == "nothing to do: both sides agree"
+        status = device("status", "--json").json
+        assert (status["modified_shards"], status["user"]) == ([], "ana")
+        assert status["last_sync"] is not None
+    # What a device deletes goes everywhere.
+    (pictures.pictures / "7.jpg").unlink()
+    pictures("scan", "--remove-missing")
+    assert len(remote.report(pictures)["uploaded"]) == 1
+    assert len(remote.report(tablet)["downloaded"]) == 1
+    assert "7.jpg" not in tablet.names()
+    for device in (pictures, tablet):
+        device.run("check", str(device.store), subject="store")
+
+
+def test_a_dry_run_tells_and_moves_nothing(remote, pictures, tablet):
+    pictures.take(row("a.jpg", md5="a" * 32), row("0.jpg", md5="0" * 32))
+    remote.sync(pictures)
+    tablet.take(row("f.jpg", md5="f" * 32))
+    before = tablet("status", "--json").json
+    report = remote.report(tablet, "--dry-run", code=1)
+    assert (report["downloaded"], report["uploaded"], report["dry_run"]) == ([0, 10], [15], True)
+    lines = remote.sync(tablet, "--dry-run", code=1).lines
+    assert lines[:2] == ["would download: 0 a", "would upload: f"]
+    assert tablet("status", "--json").json == before
+    assert tablet.names() == ["f.jpg"]
+    remote.sync(tablet)
+    assert remote.report(tablet, "--dry-run")["downloaded"] == []
+
+
+@pytest.fixture
+def apart(remote, pictures, tablet):
+    """Two devices that agreed on a photo, and then gave it another name each. Its shard."""
+    pictures.take(row("old.jpg", md5="a" * 32), row("other.jpg", md5="b" * 32))
+    remote.sync(pictures)
+    remote.sync(tablet)
+    pictures.take(row("dawn.jpg", md5="a" * 32))
+    tablet.take(row("dusk.jpg", md5="a" * 32))
+    remote.sync(pictures)
+    return 10
+
+
+def test_a_change_that_lost_is_kept_and_made_again(apart, remote, pictures, tablet):
+    result = remote.sync(tablet, code=1)
+    assert f"changed on both sides: {apart:x}" in result.lines
+    assert '1 change lost, and kept: see "satchel photos conflicts"' in result.lines
+    assert tablet.names() == ["dawn.jpg", "other.jpg"]
+    [conflict] = tablet("conflicts", "--json", code=1).json
+    sides = [conflict[side]["filename"] for side in ("local", "remote", "base")]
+    assert sides == ["dusk.jpg", "dawn.jpg", "old.jpg"]
+    tablet("conflicts reapply", conflict["id"])
+    assert remote.report(tablet)["uploaded"] == [apart]
+    assert remote.report(pictures)["downloaded"] == [apart]
+    assert pictures.names() == ["dusk.jpg", "other.jpg"]
+
+
+def test_rows_are_merged_when_that_is_asked_for(apart, remote, pictures, tablet):
+    report = remote.report(tablet, "--policy", "merge-rows")
+    assert (report["conflicts"], report["uploaded"], report["conflict_rows"]) == ([apart], [apart], 0)
+    assert tablet("conflicts").out == "no conflicts\n"
+    remote.sync(pictures)
+    assert pictures.names() == ["dusk.jpg", "other.jpg"]
+
+
+def test_a_shard_that_fails_is_told_and_stops_no_other(pictures, tablet, tmp_path):
+    remote = Remote("--remote", str(tmp_path / "master"))
+    pictures.take(row("a.jpg", md5="a" * 32), row("b.jpg", md5="b" * 32))
+    remote.sync(pictures)
+    shard = tmp_path / "master/catalogs/ana/shards/a.csv"
+    shard.unlink()
+    shard.mkdir()
+    result = remote.sync(tablet, code=1)
+    assert "downloaded: b" in result.lines
+    [failed] = [line for line in result.lines if line.startswith("failed: ")]
+    assert failed.startswith("failed: shard a: ")
+    assert tablet.names() == ["b.jpg"]
+    [failure] = remote.report(tablet, code=1)["failed"]
+    assert failure["shard"] == 10
+    assert failure["message"]
+
+
+def test_lines_of_the_master_that_are_no_photos_are_told(pictures, tablet, tmp_path):
+    remote = Remote("--remote", str(tmp_path / "master"))
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "c.csv").write_text(row("c.jpg", md5="c" * 32) + "\n\x1b[31mno photo")
+    pictures("import", source, code=1)
+    remote.sync(pictures)
+    result = remote.sync(tablet, code=1)
+    [line] = [line for line in result.lines if line.startswith("shard c, line ")]
+    assert line.endswith(": a row has 8 columns, or the 7 of format 5")
+    assert "\x1b" not in result.out
+    assert tablet.names() == ["c.jpg"]
+    remote.sync(tablet)
+
+
+def test_another_master_is_refused_until_it_is_unlinked(pictures, tablet, tmp_path):
+    here, there = Remote("--remote", str(tmp_path / "here")), Remote("--remote", str(tmp_path / "there"))
+    pictures.take(row("a.jpg"))
+    tablet.take(row("b.jpg"))
+    here.sync(pictures)
+    there.sync(tablet)
+    result = there.sync(pictures, code=2)
+    assert result.out == ""
+    assert result.err.count("\n") == 1
+    assert pictures("unlink").out == "the agreement as ana is over\n"
+    assert pictures("unlink", "--json").json == {"user": None}
+    there.sync(pictures)
+    assert sorted(pictures.names()) == ["a.jpg", "b.jpg"]
+
+
+def test_secrets_are_nowhere(bucket, pictures):
+    pictures.take(row("a.jpg"))
+    remote = in_bucket(bucket)
+    said = [remote.sync(pictures), remote.sync(pictures, "--json")]
+    assert any(ACCESS_KEY in headers.get("Authorization", "") for _, _, headers in bucket.requests)
+    assert not any(SECRET_KEY in str(headers) for _, _, headers in bucket.requests)
+    paths = {path for _, path, _ in bucket.requests}
+    # A listing is asked of the bucket.
+    assert all(path.startswith("/photos/of/family/catalogs/ana/") for path in paths - {"/photos"})
+    for wrong in (["--remote", "s3://AKIA:geheim@photos"], ["--remote", "https://ana:geheim@host/x"]):
+        result = pictures("sync", "--user", "ana", *wrong, code=2, env=bucket.environment)
+        assert "geheim" not in result.err
+        said.append(result)
+    with_password = Remote("--remote", "s3://photos", "--endpoint", "https://ana:geheim@host", env=remote.env)
+    result = with_password.sync(pictures, code=2)
+    assert "geheim" not in result.err
+    no_keys = {**bucket.environment, "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
+    result = Remote(*remote.words[2:], env=no_keys).sync(pictures, code=2)
+    assert "access key is empty" in result.err
+    assert all(SECRET_KEY not in result.out + result.err for result in said)
+    assert SECRET_KEY.encode() not in pictures.store.read_bytes()
+
+
+def test_a_store_that_ignores_conditions_is_refused(bucket, pictures):
+    bucket.ignores_conditions = True
+    pictures.take(row("a.jpg"))
+    remote = in_bucket(bucket)
+    assert "ignores conditions" in remote.sync(pictures, code=2).err
+    assert bucket.objects == {}
+    remote.sync(pictures, "--accept-unconditional")
+    assert "/photos/of/family/catalogs/ana/manifest.json" in bucket.objects
+
+
+def test_probing(bucket, remote, run):
+    probe = ["probe", *remote.words]
+    assert run(*probe, subject="photos", env=remote.env).out == "honoured\n"
+    assert run(*probe, "--json", subject="photos", env=remote.env).json == {"honoured": True, "reason": None}
+    bucket.ignores_conditions = True
+    ignoring = in_bucket(bucket)
+    result = run("probe", *ignoring.words, subject="photos", env=ignoring.env, code=1)
+    assert result.out.startswith("ignored: ")
+    result = run("probe", *ignoring.words, "--json", subject="photos", env=ignoring.env, code=1).json
+    assert result["honoured"] is False
+    assert result["reason"]
+    assert bucket.objects == {}
+
+
+def start(pictures, remote):
+    words = ["photos", "sync", str(pictures.store), str(pictures.pictures), *remote.words]
+    environment = {**os.environ, **remote.env}
+    return subprocess.Popen([TOOL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+
+
+def test_an_interrupted_sync_leaves_both_sides_sound(bucket, pictures, tablet):
+    """The bucket does not answer the fifth shard; Ctrl-C ends the wait, and the next sync goes on."""
+    remote = in_bucket(bucket, "--parallel", "1")
+    pictures.take(*(row(f"{digit}.jpg", md5=f"{digit:x}" * 32) for digit in range(16)))
+    stuck, release = threading.Event(), threading.Event()
+
+    def wait(method, path):
+        if method == "PUT" and path.endswith("/shards/5.csv") and not release.is_set():
+            stuck.set()
+            release.wait(60)
+
+    bucket.before = wait
+    with start(pictures, remote) as process:
+        assert stuck.wait(30)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, err = process.communicate(timeout=30)
+        release.set()
+    assert process.returncode == -signal.SIGINT
+    assert time.monotonic() - began < 10
+    assert out == b""
+    assert err.decode() == "satchel: interrupted: what was done stays, and the next sync goes on from there\n"
+    bucket.before = lambda *_: None
+    remote.sync(pictures)
+    remote.sync(tablet)
+    assert len(tablet.names()) == 16
+    assert remote.report(pictures)["requests"] == 1
+    pictures.run("check", str(pictures.store), subject="store")
+
+
+def test_a_second_interruption_ends_it_at_once(bucket, pictures):
+    """Beside two syncs of one catalogue the later one waits for the store; nobody has to wait with it."""
+    pictures.take(row("a.jpg"))
+    stuck = threading.Event()
+    bucket.before = lambda *_: (stuck.set(), time.sleep(3))
+    with start(pictures, in_bucket(bucket)) as process:
+        assert stuck.wait(30)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_a_person_sees_how_far_it_is_and_a_log_gets_lines(bucket, pictures, tablet):
+    pictures.take(*(row(f"{digit}.jpg", md5=f"{digit:x}" * 32) for digit in range(16)))
+    remote = in_bucket(bucket, "--parallel", "1")
+    bucket.before = lambda method, path: time.sleep(0.05 if "/shards/" in path else 0)
+    words = ["sync", str(pictures.store), str(pictures.pictures), *remote.words]
+    seen = watched(words, pictures.folder, subject="photos", **remote.env)
+    assert "█" in seen
+    assert "of 16, " in seen
+    assert " up, " in seen
+    assert "\r\x1b[Kuploaded: 0 1 2 3" in seen
+    # Where nobody watches: a line every ten seconds.
+    bucket.before = lambda method, path: time.sleep(0.8 if "/shards/" in path else 0)
+    result = remote.sync(tablet)
+    assert "█" not in result.err
+    assert result.err.startswith("satchel: ")
+    assert " of 16, " in result.err
+    assert result.err.count("\n") <= 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (["--user", "../x"], "--user: "),
+        (["--user", ".."], "--user: "),
+        (["--user", ""], "--user: "),
+        (["--remote", ""], "--remote: empty"),
+        (["--remote", "ftp://host/x"], "--remote: neither a directory nor s3://bucket/prefix"),
+        (["--remote", "s3://"], "bucket"),
+        (["--remote", "s3://Not_A_Bucket"], "bucket"),
+        (["--remote", "s3://photos", "--endpoint", "host"], "https://"),
+        (["--region", "eu"], "need a remote like s3://bucket"),
+        (["--parallel", "17"], "--parallel: 17 is not a number from 1 to 16"),
+        (["--policy", "newest"], "'--policy <policy>'"),
+        (["--dry-run", "--create"], "--dry-run makes no store"),
+        (["--remote", "missing/parent/place"], ""),
+        (["--remote", "nowhere", "--dry-run"], "nowhere: does not exist"),
+    ],
+)
+def test_wrong_words(pictures, wrong, says, bucket, tmp_path):
+    pictures.take(row("a.jpg"))
+    words = ["sync", str(pictures.store), str(pictures.pictures)]
+    words += [] if "--user" in wrong else ["--user", "ana"]
+    words += [] if "--remote" in wrong else ["--remote", str(tmp_path / "master")]
+    result = pictures.run(*words, *wrong, subject="photos", code=2, env=bucket.environment)
+    assert says in result.err
+    assert result.out == ""
+    assert not (tmp_path / "master").exists()
+
+
+def test_two_tools_at_once(pictures, tablet, tmp_path):
+    """Both sides sync again and again, and nothing that was reported is lost."""
+    remote = Remote("--remote", str(tmp_path / "master"))
+    for round in range(3):
+        for device, name in ((pictures, "p"), (tablet, "t")):
+            device.add(f"{name}{round}.jpg")
+            device("scan")
+        running = [start(device, remote) for device in (pictures, tablet)]
+        for process in running:
+            out, err = process.communicate(timeout=60)
+            assert process.returncode in (0, 1), err
+            assert b"failed" not in out
+    for device in (pictures, tablet, pictures):
+        remote.sync(device)
+    assert len(pictures.names()) == 6
+    assert sorted(pictures.names()) == sorted(tablet.names())
