@@ -12,20 +12,27 @@ from .calls import calls
 from .chart import chart
 from .footprint import footprint
 from .generate import FULL, QUICK, generate
-from .goals import call_rows, footprint_rows, growth_rows, persist_rows, restore_rows
+from .goals import Row, call_rows, footprint_rows, growth_rows, persist_rows, restore_rows
 from .growth import growth
 from .persist import persist, restore
+from .photo_data import GALLERIES, QUICK_GALLERIES
+from .photo_goals import photo_growth_rows, photo_rows, sync_rows
+from .photo_report import photo_table, reading, sync_table
+from .photos import photo_growth, photos
 from .places import CHART, DATA, LIBRARY, REPORT, STORES
 from .report import goal_table, markdown
 from .runner import Figures
 from .stories import check_stories
-from .story_data import MANY, QUICK_MANY, QUICK_SINGLE, SINGLE
+from .story_data import MANY, QUICK_MANY, QUICK_SINGLE, SINGLE, Corpus
 from .story_goals import story_growth_row, story_rows
+from .sync import synchronise
 
 RESTORES = 3
 """Rounds of W2 for one of W1: they are short, and noisier."""
 LOADS = 50
 """Fresh processes that load a library."""
+WORKLOADS = ("W1", "W3", "W4", "W6", "sync")
+"""W1 with W2, which reads what it wrote, and its growth; W6 with size and load."""
 
 
 def arguments() -> argparse.Namespace:
@@ -36,59 +43,132 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="a smoke run of 500 payloads and 500 stories; reports into data/ instead",
+        help="a smoke run of 500 payloads, 500 stories, 10,000 photos; reports into data/ instead",
     )
     parser.add_argument(
         "--peers-only", action="store_true", help="without Satchel; prints, and writes no report"
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=WORKLOADS,
+        default=WORKLOADS,
+        help="these alone, and what else they measure (W1: W2, growth); prints, and writes no report",
     )
     parser.add_argument("--keep", action="store_true", help="keep the stores afterwards")
     return parser.parse_args()
 
 
+class Measured:
+    """What was measured, workload by workload, and the rows that it makes."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.quick: bool = options.quick
+        self.with_satchel = not options.peers_only
+        self.shape = QUICK if self.quick else FULL
+        self.rounds: int = options.rounds or (2 if self.quick else 5)
+        self.restores = self.rounds if self.quick else self.rounds * RESTORES
+        self.galleries = QUICK_GALLERIES if self.quick else GALLERIES
+        self.gallery = self.galleries[1]
+        self.figures: dict[str, Figures] = {}
+        self.stories: dict[Corpus, Figures] = {}
+        self.rows: list[Row] = []
+        self.growth: list[Row] = []
+
+    def measure(self, workload: str) -> None:
+        measuring = {
+            "W1": self.persist,
+            "W3": self.photos,
+            "W4": self.check_stories,
+            "W6": self.calls,
+            "sync": self.synchronise,
+        }
+        measuring[workload]()
+
+    def persist(self) -> None:
+        generate(self.shape)
+        self.figures["persist"] = persist(self.shape, self.rounds, self.with_satchel)
+        restored = restore(self.shape, self.restores, self.with_satchel)
+        self.figures |= {"restore-warm": restored["warm"], "restore-dropped": restored["dropped"]}
+        self.rows += [*persist_rows(self.figures["persist"], self.shape), *restore_rows(restored)]
+        if self.with_satchel:
+            self.figures["growth"] = growth(self.shape)
+            self.growth += growth_rows(self.figures["growth"])
+
+    def photos(self) -> None:
+        measured = photos(self.gallery, self.rounds, self.with_satchel)
+        self.figures["photos"] = measured
+        self.rows += photo_rows(measured, self.gallery)
+        if self.with_satchel:
+            grown = photo_growth(self.galleries, self.rounds)
+            self.figures["photo-growth"] = grown
+            self.growth += photo_growth_rows(grown, self.galleries)
+
+    def synchronise(self) -> None:
+        measured = synchronise(self.gallery, self.rounds, self.with_satchel)
+        self.figures["sync"] = measured
+        self.rows += sync_rows(measured)
+
+    def check_stories(self) -> None:
+        single = QUICK_SINGLE if self.quick else SINGLE
+        many = QUICK_MANY if self.quick else MANY
+        for corpus in (*single, many):
+            self.stories[corpus] = check_stories(corpus, self.rounds, self.with_satchel)
+            self.figures[corpus.workload] = self.stories[corpus]
+        alone = {corpus: self.stories[corpus] for corpus in single}
+        self.rows += story_rows(alone, (many, self.stories[many]))
+        if self.with_satchel:
+            self.growth.append(story_growth_row(alone))
+
+    def calls(self) -> None:
+        self.figures["calls"] = calls(self.rounds, self.with_satchel)
+        loads = LOADS // 5 if self.quick else LOADS
+        self.figures["footprint"] = footprint(1, loads, self.with_satchel)
+        self.rows += [*call_rows(self.figures["calls"]), *footprint_rows(self.figures["footprint"])]
+
+    def report(self) -> None:
+        report = DATA / REPORT.name if self.quick else REPORT
+        picture = DATA / CHART.name if self.quick else CHART
+        rows, turns = [*self.rows, *self.growth], {"persist": self.rounds, "restore": self.restores}
+        tables = {
+            f"W3, {self.gallery.name} photos, everyone": photo_table(self.figures["photos"]),
+            "W3, Satchel by photos": photo_table(self.figures["photo-growth"]),
+            f"Synchronising {self.gallery.name} photos, everyone": sync_table(self.figures["sync"]),
+        }
+        about_photos = (reading(self.gallery), tables)
+        content = markdown(rows, self.figures, self.shape, self.stories, turns, picture.name, about_photos)
+        report.write_text(content, encoding="utf-8")
+        picture.write_text(chart(rows), encoding="utf-8")
+        print(f"\nwritten: {report.name}, {picture.name}")
+
+
 def main() -> int:
     options = arguments()
-    shape = QUICK if options.quick else FULL
-    rounds = options.rounds or (2 if options.quick else 5)
-    with_satchel = not options.peers_only
-    if with_satchel and not LIBRARY.exists():
+    if not options.peers_only and not LIBRARY.exists():
         print("there is no release library yet: run `make lib`, or use --peers-only", file=sys.stderr)
         return 2
 
-    print(f"making {shape.payloads:,} payloads, compiling the probes", flush=True)
-    build(with_satchel)
-    generate(shape)
-    measured: dict[str, Figures] = {"persist": persist(shape, rounds, with_satchel)}
-    restores = rounds if options.quick else rounds * RESTORES
-    restored = restore(shape, restores, with_satchel)
-    measured |= {"restore-warm": restored["warm"], "restore-dropped": restored["dropped"]}
-    single = QUICK_SINGLE if options.quick else SINGLE
-    many = QUICK_MANY if options.quick else MANY
-    stories = {corpus: check_stories(corpus, rounds, with_satchel) for corpus in (*single, many)}
-    measured |= {corpus.workload: figures for corpus, figures in stories.items()}
-    measured["calls"] = calls(rounds, with_satchel)
-    measured["footprint"] = footprint(1, LOADS // 5 if options.quick else LOADS, with_satchel)
-    rows = [*persist_rows(measured["persist"], shape), *restore_rows(restored)]
-    rows += story_rows({corpus: stories[corpus] for corpus in single}, (many, stories[many]))
-    rows += [*call_rows(measured["calls"]), *footprint_rows(measured["footprint"])]
-    if with_satchel:
-        measured["growth"] = growth(shape)
-        rows += growth_rows(measured["growth"])
-        rows.append(story_growth_row({corpus: stories[corpus] for corpus in single}))
+    print("compiling the probes", flush=True)
+    measured = Measured(options)
+    build(measured.with_satchel)
+    for workload in WORKLOADS:
+        if workload in options.only:
+            measured.measure(workload)
 
-    print("\n" + goal_table(rows))
-    if with_satchel:
-        report = DATA / REPORT.name if options.quick else REPORT
-        picture = DATA / CHART.name if options.quick else CHART
-        turns = {"persist": rounds, "restore": restores}
-        report.write_text(markdown(rows, measured, shape, stories, turns, picture.name), encoding="utf-8")
-        picture.write_text(chart(rows), encoding="utf-8")
-        print(f"\nwritten: {report.name}, {picture.name}")
+    print("\n" + goal_table([*measured.rows, *measured.growth]))
+    if set(options.only) == set(WORKLOADS):
+        if measured.with_satchel:
+            measured.report()
+    elif "sync" in options.only:
+        print("\n" + sync_table(measured.figures["sync"]))
     if not options.keep:
         shutil.rmtree(STORES, ignore_errors=True)
 
-    failed = [(name, job, why) for name, each in measured.items() for job, why in each.failures.items()]
-    for name, job, why in failed:
-        print(f"FAILED: {name}, {job}: {why}", file=sys.stderr)
+    failed = False
+    for name, figures in measured.figures.items():
+        for job, why in figures.failures.items():
+            print(f"FAILED: {name}, {job}: {why}", file=sys.stderr)
+            failed = True
     return 1 if failed else 0
 
 

@@ -15,8 +15,9 @@ PROGRAMS = {
     "load": ["-ldl"],
     "story_limit": ["-pthread"],
     "story_tree": ["-ljansson", "-pthread"],
+    "photo_limit": ["-lsqlite3", "-lnettle", "-pthread"],
 }
-SATCHEL_PROGRAMS = ["satchel_w1", "satchel_w4"]
+SATCHEL_PROGRAMS = ["satchel_w1", "satchel_w3", "satchel_w4", "satchel_sync"]
 
 
 def gcc(*arguments: str | Path) -> None:
@@ -32,7 +33,8 @@ def build(with_satchel: bool) -> None:
         for name in SATCHEL_PROGRAMS:
             search = f"-Wl,-rpath,{LIBRARY.parent}"
             source = PROBES / f"{name}.c"
-            gcc(f"-I{PROJECT / 'Include'}", "-o", BINARIES / name, source, LIBRARY, search, "-pthread")
+            linked = [LIBRARY, search, "-lnettle", "-pthread"]
+            gcc(f"-I{PROJECT / 'Include'}", "-o", BINARIES / name, source, *linked)
         strip(LIBRARY, BINARIES / "libsatchel-stripped.so")
     build_runtime()
 

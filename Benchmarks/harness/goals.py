@@ -34,6 +34,17 @@ NAMES = {
     "json": "json",
     "jansson": "jansson",
     "jansson-two": "jansson, 2 threads",
+    "lmdb": "LMDB",
+    "duckdb": "DuckDB",
+    "duckdb-bulk": "DuckDB, no key",
+    "sqlite3-shell": "sqlite3 shell",
+    "sqlite3-table": "sqlite3",
+    "sqlite3-indexed": "sqlite3, dates indexed",
+    "pandas": "pandas",
+    "polars-ipc": "Polars IPC",
+    "rclone": "rclone",
+    "rclone-checksum": "rclone --checksum",
+    "deltalake": "deltalake",
     "satchel": "**Satchel**",
     "satchel-two": "**Satchel**, 2 threads",
     "satchel-relaxed": "**Satchel**, NORMAL",
@@ -44,6 +55,8 @@ NAMES = {
     "limit-deferred-normal": "limit: the same, NORMAL",
     "limit-scan": "limit: byte scan",
     "limit-scan-two": "limit: byte scan, 2 threads",
+    "limit-blocks": "limit: blocks",
+    "limit-blocks-wal": "limit: blocks, WAL",
 }
 """The jobs as people call them."""
 
@@ -65,6 +78,8 @@ class Row:
     """Every peer's figure."""
     against_peers: bool = True
     """False when the goal is a number and not a share of a peer's."""
+    is_traffic: bool = False
+    """True for bytes and requests."""
 
     @property
     def ratio(self) -> float | None:

@@ -51,6 +51,10 @@ READING = """\
 def figure(value: float | None, unit: str) -> str:
     if value is None:
         return "–"
+    if not unit:
+        return f"{value:g}"
+    if unit == "kB" and value >= 1000:
+        value, unit = value / 1000, "MB"
     digits = 3 if value < 1 else 2 if value < 100 else 0
     return f"{value:.{digits}f} {unit}"
 
@@ -124,7 +128,9 @@ def markdown(
     stories: dict[Corpus, Figures],
     rounds: dict[str, int],
     chart: str,
+    photos: tuple[str, dict[str, str]],
 ) -> str:
+    """`photos`: how to read W3 and synchronisation, and their tables by title."""
     reading = READING.format(
         rounds=rounds["persist"],
         restores=rounds["restore"],
@@ -143,7 +149,7 @@ def markdown(
         f"![Satchel beside its peers]({chart})",
         goal_table(rows),
         "## How to read this",
-        reading.strip(),
+        reading.strip() + "\n" + photos[0],
         "## Machine",
         facts,
         "## Versions",
@@ -156,5 +162,7 @@ def markdown(
     }
     for workload, title in titles.items():
         parts += [f"## {title}", all_figures(workload, measured[workload])]
+    for title, content in photos[1].items():
+        parts += [f"## {title}", content]
     parts += ["## W4, everyone", story_table(stories)]
     return "\n\n".join(parts) + "\n"

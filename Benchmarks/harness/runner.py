@@ -14,7 +14,7 @@ from typing import Any
 from .places import HERE, LIBRARY, PYTHON_PACKAGE, RECORDS, STORES
 
 TIMEOUT_SECONDS = 400
-BULKY = ("headers", "section", "entity_ids", "reports")
+BULKY = ("headers", "section", "entity_ids", "reports", "exported", "unchanged", "changed", "got", "page")
 """What a job says only to be checked."""
 
 

@@ -1,0 +1,80 @@
+"""The rows of W3 and of synchronisation: figures in, rows of the table out. Pure."""
+
+from .generate import GROWTH
+from .goals import FLAT, NAMES, Row, compared
+from .photo_data import Gallery
+from .photos import KEYED_PEERS, PHOTO_PEERS
+from .runner import Figures
+from .sync import STEPS, SYNC_PEERS, label
+
+IMPORT_FACTOR = 0.6
+"""Of LMDB's time."""
+EXPORT_FACTOR, LOOK_FACTOR, CHANGE_FACTOR = 0.5, 0.7, 0.7
+"""Of the best peer's time."""
+REQUESTS_UNCHANGED = 1
+
+
+def photo_rows(figures: Figures, gallery: Gallery) -> list[Row]:
+    limit = {"limit": "limit-blocks"}
+
+    def row(what: str, unit: str, key: str, peers: list[str], **more) -> Row:
+        workload = f"W3 {what}"
+        return compared(workload, unit, key, figures, peers, "satchel", **limit, **more)
+
+    def best_of(factor: float) -> dict[str, str | float]:
+        return {"goal": f"≤ {factor} × the best", "factor": factor}
+
+    named = {"goal": f"≤ {IMPORT_FACTOR} × LMDB", "factor": IMPORT_FACTOR, "named": "lmdb"}
+    return [
+        row(f"import {gallery.name} photos, durable", "s", "import_s", KEYED_PEERS, **named),
+        row("export photos with checksums", "s", "export_s", PHOTO_PEERS, **best_of(EXPORT_FACTOR)),
+        row("import again: nothing changed", "ms", "noop_ms", PHOTO_PEERS, **best_of(LOOK_FACTOR)),
+        row("import again: one photo changed", "ms", "change_ms", PHOTO_PEERS, **best_of(CHANGE_FACTOR)),
+        row("a photo by its MD5", "µs", "get_us", PHOTO_PEERS),
+        row("a page of photos by date", "ms", "page_ms", PHOTO_PEERS),
+        row("peak memory of importing photos", "MB", "resident_mb", PHOTO_PEERS, against_peers=False),
+    ]
+
+
+def photo_growth_rows(figures: Figures, galleries: tuple[Gallery, ...]) -> list[Row]:
+    rows = []
+    for gallery, larger in zip(galleries, galleries[1:], strict=False):
+        for key, what, bound in (
+            ("import_s", "importing", 1.1 * GROWTH),
+            ("export_s", "exporting", 1.1 * GROWTH),
+            ("get_us", "a photo of", FLAT),
+        ):
+            once, grown = figures.median(gallery.name, key), figures.median(larger.name, key)
+            ratio = grown / once if once and grown else None
+            workload = f"growth: {what} {gallery.short} → {larger.short} photos"
+            rows.append(Row(workload, "×", ratio, goal=f"≤ {bound:g} ×", bound=bound, against_peers=False))
+    largest = galleries[-1].name
+    memory = figures.median(largest, "resident_mb")
+    rows.append(Row(f"W3 peak memory, import of {largest} photos", "MB", memory, against_peers=False))
+    return rows
+
+
+def sync_rows(figures: Figures) -> list[Row]:
+    """Bytes each way together, and the requests when there is nothing to do."""
+    unchanged = sync_row(figures, STEPS[2], "requests", "", "requests", f"≤ {REQUESTS_UNCHANGED}")
+    return [unchanged, *(sync_row(figures, step, "bytes", "kB", "kilobytes") for step in STEPS)]
+
+
+def sync_row(figures: Figures, step: str, what: str, unit: str, key: str, goal: str = "–") -> Row:
+    jobs = [label(peer, step) for peer in SYNC_PEERS]
+    best = figures.best(jobs, key)
+    others = {
+        NAMES[peer]: value
+        for peer in SYNC_PEERS
+        if (value := figures.median(label(peer, step), key)) is not None
+    }
+    return Row(
+        f"sync, {step}: {what}",
+        unit,
+        figures.median(label("satchel", step), key),
+        goal=goal,
+        bound=REQUESTS_UNCHANGED if goal != "–" else None,
+        peer=(NAMES[SYNC_PEERS[jobs.index(best[0])]], best[1]) if best else None,
+        others=others,
+        is_traffic=True,
+    )
