@@ -1095,7 +1095,9 @@ SATCHEL_API satchel_status satchel_photos_count(
  *  owns *out. */
 SATCHEL_API satchel_status satchel_photos_status(satchel_photos *photos, satchel_buffer *out);
 
-/** Shards with changes since the last synchronisation: bit n stands for shard n. */
+/** Shards with photos that were added, changed or deleted here since the last
+ *  synchronisation: bit n stands for shard n. A file that was imported counts as no
+ *  change, though the next synchronisation sends it: see "pending" of the status. */
 SATCHEL_API satchel_status satchel_photos_modified_shards(satchel_photos *photos, uint32_t *bits);
 
 /**
@@ -1147,11 +1149,12 @@ SATCHEL_API satchel_status satchel_photos_import_shard(
 SATCHEL_API satchel_status satchel_photos_export_directory(
     satchel_photos *photos, satchel_bytes path, satchel_buffer *out);
 
-/** Imports 0.csv to f.csv of a directory, in one transaction; shards without a file
- *  are left as they are. @param[out] out  {"photos", "conflicts", "changed",
- *  "missing" (shard numbers), "rejected": [{"shard", "line", "reason", "raw"}]};
- *  may be NULL. Returns: SATCHEL_ENOTFOUND when there is no such file at all; when
- *  one cannot be read, nothing is imported. Ownership: the caller owns *out. */
+/** Imports 0.csv to f.csv of a directory, each shard in one transaction. Shards
+ *  without a file, and those whose file cannot be read, are left as they are.
+ *  @param[out] out  {"photos", "conflicts", "changed", "missing" (shard numbers),
+ *  "rejected": [{"shard", "line", "reason", "raw"}], "failed": [{"shard", "code" (a
+ *  satchel_status), "message"}]}; may be NULL. Returns: SATCHEL_ENOTFOUND when there
+ *  is no such file at all. Ownership: the caller owns *out. */
 SATCHEL_API satchel_status satchel_photos_import_directory(
     satchel_photos *photos, satchel_bytes path, satchel_sync_policy policy, satchel_buffer *out);
 

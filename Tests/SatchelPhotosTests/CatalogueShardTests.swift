@@ -208,7 +208,7 @@ import Testing
     #expect(changes.allSatisfy { $0.place == photos.directory })
   }
 
-  @Test("a store that is opened to read only, and has no photos, holds an empty catalogue")
+  @Test("a store that is opened to read only says that it has no such catalogue, and changes none")
   func readOnly() throws {
     let path = fixture.folder + "/empty.satchel"
     let migrations = [Migration(version: 1, sql: ChangeLog.schema)]
@@ -216,11 +216,14 @@ import Testing
     var options = StoreOptions()
     options.isReadOnly = true
     let database = try Database.open(path: path, options: options, migrations: migrations)
+    #expect { try PhotoCatalogue(database: database, directory: "/nowhere") } throws: {
+      ($0 as? SatchelError)?.code == .notFound
+    }
+    let writable = try Database.open(path: path, options: StoreOptions(), migrations: migrations)
+    let made = try PhotoCatalogue(database: writable, directory: "/nowhere")
+    try made.upsert([CatalogueFixture.photo(1)])
     let photos = try PhotoCatalogue(database: database, directory: "/nowhere")
-    #expect(try photos.count() == 0)
-    #expect(try photos.query().photos == [])
-    #expect(try photos.exportShard(shard) == [])
-    #expect(try photos.claimBackup() == nil)
+    #expect(try photos.count() == 1)
     #expect { try photos.upsert([CatalogueFixture.photo(1)]) } throws: {
       ($0 as? SatchelError)?.code == .readOnly
     }

@@ -184,6 +184,8 @@ struct ScanCatalogueTests {
     let photos = try PhotoCatalogue(database: fixture.database(), directory: fixture.path + "/none")
     let missing = #expect(throws: SatchelError.self) { _ = try photos.scan() }
     #expect(missing?.code == .notFound)
+    try fixture.put("a.jpg", ScanFixture.jpeg(ScanExif.usual().segment), modified: 1_000_000_000)
+    _ = try fixture.catalogue().scan()
     let readOnly = try fixture.catalogue(in: fixture.database(isReadOnly: true))
     let refused = #expect(throws: SatchelError.self) { _ = try readOnly.scan() }
     #expect(refused?.code == .readOnly)

@@ -14,7 +14,7 @@ struct SyncReportTests {
     report.repaired = [try #require(Shard.Index(3))]
     (report.conflictRows, report.requests, report.bytesUp, report.bytesDown) = (4, 5, 6, 7)
     let shard = try #require(Shard.Index(8))
-    report.failed = [SyncReport.Failure(shard: shard, error: SatchelError(.notFound, "gone"))]
+    report.failed = [ShardFailure(shard: shard, error: SatchelError(.notFound, "gone"))]
     report.rejected = [
       SyncReport.Rejected(shard: shard, row: RejectedRow(line: 9, fault: .columns, raw: Array("a,b".utf8)))
     ]

@@ -155,9 +155,9 @@ class Proxy:
             # So that what was sent arrives before the end does.
             await asyncio.sleep(0.05)
             return reset(writer) if fault.get("reset") else False
-        if kind == "corrupt":
+        if kind == "corrupt" and answer.body:
             body = bytearray(answer.body)
-            body[fault["at"]] ^= 1
+            body[fault["at"] % len(body)] ^= 1
             answer.body = bytes(body)
         writer.write(answer.bytes())
         return True

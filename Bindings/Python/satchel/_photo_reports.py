@@ -66,7 +66,8 @@ class ShardFailure:
 class DirectoryImport:
     """What importing a directory did: how many photos its files have, lines that are none, changes that lost.
 
-    ``changed`` are shards with other rows than before, ``missing`` those without a file.
+    ``changed`` are shards with other rows than before, ``missing`` those without a file, and ``failed`` those whose
+    file could not be read: both stay as they were.
     """
 
     photos: int
@@ -74,6 +75,7 @@ class DirectoryImport:
     conflicts: int
     changed: List[int]
     missing: List[int]
+    failed: List[ShardFailure]
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,8 @@ def directory_export_from(answer: Dict[str, Any]) -> DirectoryExport:
 
 def directory_import_from(answer: Dict[str, Any]) -> DirectoryImport:
     """A report with its rejected rows."""
-    return record_from(DirectoryImport, answer, rejected=_rows(answer))
+    failed = [_failure(each) for each in answer["failed"]]
+    return record_from(DirectoryImport, answer, failed=failed, rejected=_rows(answer))
 
 
 def scan_from(answer: Dict[str, Any]) -> ScanReport:

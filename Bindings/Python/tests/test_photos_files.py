@@ -205,7 +205,7 @@ def test_a_directory_of_files(photos: PhotoCatalogue, store: satchel.Store, tmp_
             assert copy.export_shard(shard) == photos.export_shard(shard)
 
 
-def test_a_directory_is_imported_as_a_whole(photos: PhotoCatalogue, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_does_not_stop_the_others(photos: PhotoCatalogue, tmp_path: Path) -> None:
     folder = tmp_path / "import"
     folder.mkdir()
     with pytest.raises(satchel.NotFound):
@@ -214,12 +214,10 @@ def test_a_directory_is_imported_as_a_whole(photos: PhotoCatalogue, tmp_path: Pa
     (folder / "2.csv").mkdir()
     (folder / "3.csv").write_bytes(shard_file([row(3, 3)]) + b"\nbad")
     photos.upsert([row(9, 9), row("lost", 3)])
-    with pytest.raises(satchel.SatchelError, match=r"2\.csv"):
-        photos.import_directory(folder)
-    assert photos.count() == 2
-    (folder / "2.csv").rmdir()
     report = photos.import_directory(folder)
-    assert report.missing == [shard for shard in range(16) if shard not in (1, 3)]
+    [failure] = report.failed
+    assert failure.shard == 2 and "2.csv" in failure.message
+    assert report.missing == [shard for shard in range(16) if shard not in (1, 2, 3)]
     assert (report.changed, report.conflicts) == ([1, 3], 1)
     assert rows_of(photos.iterate()) == {each["md5"]: each for each in (row(1, 1), row(3, 3), row(9, 9))}
     assert [(each.shard, each.line, each.fault, each.raw) for each in report.rejected] == [

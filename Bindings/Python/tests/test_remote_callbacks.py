@@ -126,7 +126,7 @@ def test_a_write_whose_answer_is_lost_is_read_back(devices: Devices, host: DictS
     lost = [3]
 
     def after(operation: str, key: str) -> None:
-        if operation == "put" and "catalogs/ada" in key and lost[0] > 0:
+        if operation == "put" and "condition-probe" not in key and "catalogs/ada" in key and lost[0] > 0:
             lost[0] -= 1
             raise kind("the answer was lost")
 

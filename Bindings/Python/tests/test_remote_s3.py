@@ -183,7 +183,12 @@ def test_a_line_that_breaks_loses_nothing(
         assert device.conflicts() == []
 
 
-def test_a_store_that_ignores_conditions_is_found_out(photos: PhotoCatalogue, broken: S3, told: Told) -> None:
+def test_a_store_that_ignores_conditions_is_found_out(
+    photos: PhotoCatalogue, told: Told, prefix: str
+) -> None:
+    # With keys whose signatures are not checked: the condition is signed, and its loss would be noticed by that.
+    options = {**told["unchecked"], "endpoint": told["proxy"], "prefix": prefix}
+    broken = S3(**options, connect_timeout=2, stall_timeout=2, total_timeout=10)
     both = [{"fault": "drop_header", "name": "if-none-match"}, {"fault": "drop_header", "name": "if-match"}]
     photos.upsert([row(1)])
     for fault in both:

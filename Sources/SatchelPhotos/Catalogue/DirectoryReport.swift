@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// What became of the files of a directory.
-public struct DirectoryReport: Sendable, Equatable {
+public struct DirectoryReport: Sendable {
   /// Photos in the files.
   public var photos: Int64 = 0
   /// Lines that were not taken, by shard. All but duplicates stay in their shards.
@@ -12,6 +12,8 @@ public struct DirectoryReport: Sendable, Equatable {
   public var changed: [Shard.Index] = []
   /// Shards without a file; they stay as they were.
   public var missing: [Shard.Index] = []
+  /// Shards whose file could not be read; they stay as they were.
+  public var failed: [ShardFailure] = []
 
   /// As it crosses the C boundary.
   public var json: JSONValue {
@@ -27,6 +29,7 @@ public struct DirectoryReport: Sendable, Equatable {
     return [
       "photos": .int(photos), "rejected": .array(rows), "conflicts": .int(Int64(conflicts)),
       "changed": numbers(changed), "missing": numbers(missing),
+      "failed": .array(failed.map(\.json)),
     ]
   }
 }

@@ -108,7 +108,6 @@ extension PhotoCatalogue {
     func over(_ connection: Connection, _ id: Int64) throws -> [MD5] {
       try LocalTable(connection: connection, catalogue: id).claims().filter { isOver($0.owner) }.map(\.md5)
     }
-    guard hasTables else { return 0 }
     let isNothing = try database.read { connection -> Bool in
       guard let id = try CatalogueTable(connection: connection).id(directory) else { return true }
       return try over(connection, id).isEmpty

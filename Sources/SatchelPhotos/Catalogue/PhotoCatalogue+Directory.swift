@@ -7,13 +7,13 @@ extension PhotoCatalogue {
   }
 
   /// Imports the files 0.csv to f.csv of a directory; see `importShard`. Each shard is one transaction, and stands
-  /// for itself: when one fails, those before it are imported. A shard without a file stays as it is. Files that
+  /// for itself: one whose file cannot be read is reported, and stays as it is, as does one without a file. Files that
   /// did not change since they were imported are not read further.
   ///
   /// Files are read and checked on other threads. Memory: five of them, and 56 bytes for each of their photos.
   ///
   /// - Parameter path: nil for ".photolala" in the catalogue's directory
-  /// - Throws: `.notFound` when there is no such file at all, `.invalid`, `.io`, `.readOnly`, `.closed`, `.damaged`
+  /// - Throws: `.notFound` when there is no such file at all, `.full`, `.io`, `.readOnly`, `.closed`, `.damaged`
   @discardableResult
   public func importDirectory(_ path: String? = nil, policy: SyncPolicy = .remoteWins) throws
     -> DirectoryReport
@@ -78,7 +78,8 @@ extension PhotoCatalogue {
   ) throws {
     switch outcome {
     case .missing: report.missing.append(shard)
-    case .failed(let error): throw error
+    case .failed(let error):
+      report.failed.append(ShardFailure(shard: shard, error: SyncRun.told(error)))
     case .unchanged: report.photos += try record(shard)?.base.photos ?? 0
     case .read(let file, let bytes):
       let before = try record(shard)

@@ -56,10 +56,11 @@ extension PhotoCatalogue {
     }
   }
 
-  /// The shards with changes that the master has not yet.
+  /// The shards with photos that were added, changed or deleted here since the last agreement with the master. A file
+  /// that was imported counts as no change, though the next sync sends it: see `status` for that.
   public func modifiedShards() throws -> [Shard.Index] {
     try read(otherwise: []) { connection, id in
-      try ShardTable(connection: connection, catalogue: id).records().filter(\.hasChanges).map(\.shard)
+      try ShardTable(connection: connection, catalogue: id).records().filter { $0.changes > 0 }.map(\.shard)
     }
   }
 

@@ -14,17 +14,21 @@ public final class PhotoCatalogue: Sendable {
   package let database: Database
   /// Who claims backups through this value.
   let claimant: Claimant
-  /// False in a store that is opened to read only and has no tables of photos: all is empty then.
-  let hasTables: Bool
-
   /// - Parameter directory: need not exist; the same one by another path is the same catalogue
   /// - Throws: `.invalid` for a directory that is no path, `.closed`, `.newer`, `.io`
   package init(database: Database, directory: String) throws {
     self.directory = try DirectoryPath.normalized(directory)
     self.database = database
-    hasTables = try database.prepare(PhotoSchema.subject)
+    let hasTables = try database.prepare(PhotoSchema.subject)
     claimant = Claimant(database)
-    if !database.options.isReadOnly { try requeueDeadClaims() }
+    if !database.options.isReadOnly {
+      try requeueDeadClaims()
+    } else if try !hasTables
+      || database.read({ try CatalogueTable(connection: $0).id(self.directory) }) == nil
+    {
+      throw SatchelError(
+        .notFound, "\(database.path): has no catalogue of \(self.directory), and is opened to read only")
+    }
   }
 
   deinit { try? close() }
@@ -49,7 +53,6 @@ public final class PhotoCatalogue: Sendable {
     throws -> Result
   {
     try checkOpen()
-    guard hasTables else { return nothing() }
     return try database.read { connection in
       guard let id = try CatalogueTable(connection: connection).id(directory) else { return nothing() }
       return try body(connection, id)

@@ -21,7 +21,7 @@ public struct PhotoStatus: Sendable, Equatable {
   public var lastSync: Int64?
 
   /// Shards with changes that the master has not yet.
-  public var modifiedShards: [Shard.Index] { shards.filter(\.isModified).map(\.shard) }
+  public var pendingShards: [Shard.Index] { shards.filter(\.isPending).map(\.shard) }
   /// Lines that are no photos, kept in their shards.
   public var keptLines: Int64 { shards.reduce(0) { $0 + $1.keptLines } }
   /// Photos that were changed here since the last agreement with the master.

@@ -10,7 +10,7 @@ public struct ShardStatus: Sendable, Equatable {
   /// Lines that are no photos.
   public var keptLines: Int64 = 0
   /// Whether there is something that the master has not yet.
-  public var isModified = false
+  public var isPending = false
 
   init(shard: Shard.Index) { self.shard = shard }
 
@@ -19,14 +19,14 @@ public struct ShardStatus: Sendable, Equatable {
     photos = record.photos
     changes = record.changes
     keptLines = record.base.kept
-    isModified = record.hasChanges
+    isPending = record.hasChanges
   }
 
   /// As it crosses the C boundary.
   public var json: JSONValue {
     [
       "shard": .int(Int64(shard.number)), "photos": .int(photos), "changes": .int(changes),
-      "kept": .int(keptLines), "pending": .bool(isModified),
+      "kept": .int(keptLines), "pending": .bool(isPending),
     ]
   }
 }

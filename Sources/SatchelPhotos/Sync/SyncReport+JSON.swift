@@ -1,5 +1,4 @@
 import SatchelJSON
-import SatchelStorage
 
 extension SyncReport {
   public var json: JSONValue {
@@ -14,15 +13,6 @@ extension SyncReport {
 
   private static func numbers(_ shards: [Shard.Index]) -> JSONValue {
     .array(shards.sorted().map { .int(Int64($0.number)) })
-  }
-}
-
-extension SyncReport.Failure {
-  public var json: JSONValue {
-    [
-      "shard": .int(Int64(shard.number)), "code": .int(Int64(error.code.rawValue)),
-      "message": .string(error.message),
-    ]
   }
 }
 

@@ -3,12 +3,6 @@ import SatchelStorage
 
 /// What a sync did; of a dry run, what it would do.
 public struct SyncReport: Sendable {
-  /// A shard that stays pending, and why.
-  public struct Failure: Sendable {
-    public var shard: Shard.Index
-    public var error: SatchelError
-  }
-
   /// A line of the master's that is no row.
   public struct Rejected: Sendable, Equatable {
     public var shard: Shard.Index
@@ -30,7 +24,8 @@ public struct SyncReport: Sendable {
   /// Bytes of bodies.
   public var bytesUp: Int64 = 0
   public var bytesDown: Int64 = 0
-  public var failed: [Failure] = []
+  /// Shards that stay pending.
+  public var failed: [ShardFailure] = []
   /// They are kept, and written back.
   public var rejected: [Rejected] = []
   public var isDryRun = false

@@ -127,7 +127,7 @@ final class SyncRun: Sendable {
     let error = SyncRun.told(error)
     report.withLock { report in
       guard !report.failed.contains(where: { $0.shard == shard }) else { return }
-      report.failed.append(SyncReport.Failure(shard: shard, error: error))
+      report.failed.append(ShardFailure(shard: shard, error: error))
     }
   }
 

@@ -38,10 +38,16 @@ extension S3Store {
     let region = try text("region", or: "AWS_REGION", "AWS_DEFAULT_REGION") ?? "us-east-1"
     let address = try text("endpoint", or: "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
     let prefix = try text("prefix") ?? ""
-    let endpoint = try S3Endpoint(
-      address: address ?? "https://s3.\(region).amazonaws.com", bucket: bucket,
-      style: try Self.isPathStyle(object["path_style"]) ?? (address != nil) ? .path : .virtualHost,
-      prefix: prefix.isEmpty ? nil : try Self.prefix(prefix))
+    let place = try Self.naming("prefix") { () throws(ObjectStoreError) in
+      prefix.isEmpty ? nil : try Self.prefix(prefix)
+    }
+    let isPathStyle = try Self.isPathStyle(object["path_style"]) ?? (address != nil)
+    let endpoint = try Self.naming("endpoint") { () throws(ObjectStoreError) in
+      try S3Endpoint(
+        address: address ?? "https://s3.\(region).amazonaws.com", bucket: bucket,
+        style: isPathStyle ? .path : .virtualHost,
+        prefix: place)
+    }
     let keys: (String?, String?, String?) =
       object["access_key"] == nil && object["secret_key"] == nil && object["session_token"] == nil
       ? (
@@ -65,6 +71,17 @@ extension S3Store {
   public static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   private static func refusal(_ why: String) -> ObjectStoreError { ObjectStoreError(.failed(.invalid), why) }
+
+  /// Says which option an error is about.
+  private static func naming<Value>(
+    _ option: String, _ body: () throws(ObjectStoreError) -> Value
+  ) throws(ObjectStoreError) -> Value {
+    do throws(ObjectStoreError) {
+      return try body()
+    } catch {
+      throw ObjectStoreError(error.reason, "\(option): \(error.message)")
+    }
+  }
 
   /// With or without a slash at its end.
   private static func prefix(_ text: String) throws(ObjectStoreError) -> ObjectKey {

@@ -7,14 +7,14 @@ struct PhotoImportCommand: ParsableCommand {
     commandName: "import",
     abstract: "Take the catalogue from 0.csv to f.csv of a directory.",
     discussion: """
-      Each file replaces its shard, all in one transaction; shards without a file are left as they are. Lines that are \
-      no photos are named, kept, and written back by every export. What is known here only (stars, cameras, backups) \
+      Each file replaces its shard; shards without a file, or whose file cannot be read, are left as they are. Lines \
+      that are no photos are named, kept, and written back by every export. What is known here only (stars, cameras, backups) \
       stays. Local changes that the files differ from go to the conflicts; with --policy merge-rows they stay on top.
 
         satchel photos import --create guide.satchel ~/Pictures
         satchel photos import guide.satchel ~/Pictures backup/.photolala
 
-      Exit codes: 0 taken; 1 lines are no photos, or changes lost; 2 could not run, and nothing was taken.
+      Exit codes: 0 taken; 1 a file could not be read, lines are no photos, or changes lost; 2 could not run.
       """)
 
   @OptionGroup var arguments: PhotoArguments
@@ -38,7 +38,10 @@ struct PhotoImportCommand: ParsableCommand {
       for (shard, rows) in report.rejected.sorted(by: { $0.key < $1.key }) {
         for row in rows { try output.put("\(shard.fileName):\(row.line): \(row.reason)\n") }
       }
-      let files = Terminal.count(Shard.Index.all.count - report.missing.count, "file")
+      for failure in report.failed {
+        try output.put("\(failure.shard.fileName): \(failure.error.message.printable)\n")
+      }
+      let files = Terminal.count(Shard.Index.all.count - report.missing.count - report.failed.count, "file")
       try output.put("\(Terminal.count(Int(report.photos), "photo")) in \(files)\n")
     }
     try output.finish()
@@ -46,6 +49,6 @@ struct PhotoImportCommand: ParsableCommand {
       let changes = Terminal.count(report.conflicts, "change")
       Terminal.complain("\(changes) lost, and kept: see \"satchel photos conflicts\"")
     }
-    if report.conflicts > 0 || !report.rejected.isEmpty { throw Terminal.attention }
+    if report.conflicts > 0 || !report.rejected.isEmpty || !report.failed.isEmpty { throw Terminal.attention }
   }
 }

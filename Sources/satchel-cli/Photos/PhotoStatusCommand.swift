@@ -32,10 +32,10 @@ struct PhotoStatusCommand: ParsableCommand {
   }
 
   private static func text(_ status: PhotoStatus) -> String {
-    let waiting = status.modifiedShards.count
+    let waiting = status.pendingShards.count
     var rows = [["shard", "photos", "waiting"]]
     for shard in status.shards {
-      rows.append(["\(shard.shard)", "\(shard.photos)", shard.isModified ? "to be sent" : "-"])
+      rows.append(["\(shard.shard)", "\(shard.photos)", shard.isPending ? "to be sent" : "-"])
     }
     let all = waiting == 0 ? "-" : Terminal.count(waiting, "shard")
     rows.append(["all", "\(status.photos)", all])
