@@ -90,6 +90,9 @@ wheel: lib setup-tests ## The self-contained Python wheel
 $(STAGED): $(SOURCES)
 	@# The Swift runtime's C++ library goes in as well: a folder that holds only the archive is searched first.
 	@mkdir -p $(BUILD)/static && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(BUILD)/static/libstdc++.a
+	@# Optimizing across modules, the compiler builds layouts of one module into another, and the package manager does
+	@# not build the other again when they change: nothing of ours is kept that an older source may have shaped.
+	@rm -f $(BUILD)/*/release/Satchel*.build/*.o
 	swift build $(RELEASE) $(SHARED) --product satchel
 	@ln -sf libsatchel.so $(BUILD)/release/$(SONAME)
 	@rm -rf $(@D) && mkdir -p $(@D)
