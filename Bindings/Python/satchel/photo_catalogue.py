@@ -143,12 +143,12 @@ class PhotoCatalogue(PhotoReader):
     def import_directory(
         self, path: Union[str, os.PathLike[str]], policy: str = "remote_wins"
     ) -> DirectoryImport:
-        """Imports 0.csv to f.csv of a directory, as :meth:`import_shard`, in one transaction.
+        """Imports 0.csv to f.csv of a directory, as :meth:`import_shard`, each shard in one transaction.
 
-        Shards without a file are left as they are.
+        Shards without a file, and those whose file cannot be read, are left as they are: see ``missing`` and
+        ``failed`` of the report.
 
         :raises NotFound: when there is no such file at all
-        :raises SatchelError: when one cannot be read; then nothing is imported
         """
         _, folder = _encoding.file_path(path, "path")
         number = _encoding.choice(_abi.SYNC_POLICY, policy, "policy")
