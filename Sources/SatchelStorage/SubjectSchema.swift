@@ -22,7 +22,9 @@ package struct SubjectSchema: Sendable {
 
   /// The version of the subject's tables in a store; 0 when it has none.
   func version(_ connection: Connection) throws -> Int64 {
-    guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'subject'") > 0 else { return 0 }
+    guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'subject'") > 0 else {
+      return 0
+    }
     return try connection.number("SELECT version FROM subject WHERE name = ?", .text(name))
   }
 
@@ -30,7 +32,8 @@ package struct SubjectSchema: Sendable {
     guard version > newest else { return }
     throw SatchelError(
       .newer,
-      "\(path): its \(name) were written by a newer Satchel (schema \(version), this one knows up to \(newest))")
+      "\(path): its \(name) were written by a newer Satchel (schema \(version), this one knows up to \(newest))"
+    )
   }
 
   /// Runs the steps that are pending.
@@ -60,7 +63,8 @@ extension Database {
         guard version > 0 else { return false }
         throw SatchelError(
           .readOnly,
-          "\(path): its \(subject.name) are of an older schema, which opening to read only cannot bring up to date")
+          "\(path): its \(subject.name) are of an older schema, which opening to read only cannot bring up to date"
+        )
       }
       try write { try subject.migrate($0.connection) }
     }

@@ -47,7 +47,9 @@ def ballast(library: str) -> list[str]:
     symbols = (line.split()[-1] for line in run("nm", library).splitlines() if line)
     return [
         name for name in symbols
-        if "_StringProcessing" in name or "RegexParser" in name or name.startswith(("dispatch_", "swift_task_"))
+        if "_StringProcessing" in name
+        or "RegexParser" in name
+        or name.startswith(("dispatch_", "swift_task_"))
     ]
 
 
@@ -86,8 +88,8 @@ def main(library: str, stripped: str) -> int:
             not re.search(r"R(UN)?PATH.*/", dynamic.replace("$ORIGIN", "")),
             dynamic,
         ),
-        # The one comes in unasked, with a call such as split(separator: "text") or firstMatch, and weighs 1.4 MB;
-        # the others with an async function, and weigh 0.8 MB.
+        # The one comes in unasked, with a call such as split(separator: "text") or firstMatch, and weighs
+        # 1.4 MB; the others with an async function, and weigh 0.8 MB.
         ("no regex engine, no concurrency", not ballast(library), str(ballast(library)[:5])),
         ("symbols are there to look at", "SatchelStories" in run("nm", library), "the library is stripped"),
         ("at most 9 MB stripped", size <= LARGEST, f"{size} bytes"),

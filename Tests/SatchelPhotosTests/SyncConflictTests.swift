@@ -51,6 +51,21 @@ struct SyncConflictTests {
     #expect(try SyncFixture.content(one) == fixture.content())
   }
 
+  @Test func `a shard that others filled and emptied again is no conflict`() throws {
+    let fixture = try SyncFixture()
+    let (one, other) = try fixture.agreeing()
+    try one.upsert([try SyncFixture.photo(5, 1, "brief.jpg")])
+    try fixture.sync(one)
+    try one.delete([try SyncFixture.md5(5, 1)])
+    try fixture.sync(one)
+    try other.upsert([try SyncFixture.photo(5, 9, "own.jpg")])
+    let report = try fixture.sync(other)
+    #expect(report.conflicts.isEmpty && report.conflictRows == 0)
+    #expect(SyncFixture.numbers(report.uploaded) == [5])
+    try fixture.sync(one)
+    #expect(try one.photo(SyncFixture.md5(5, 9))?.photo.filename == "own.jpg")
+  }
+
   @Test func `the same change on both sides is no conflict`() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.agreeing()

@@ -64,7 +64,7 @@ def test_a_directory_that_is_none(pictures, run):
         assert result.out == ""
         assert result.err.startswith("satchel: ")
         assert result.err.count("\n") == 1
-    status = run("status", str(pictures.store), str(pictures.folder / "nowhere"), subject="photos", code=1)
+    status = run("status", str(pictures.store), str(pictures.folder / "nowhere"), subject="photos", code=2)
     assert "no catalogue of" in status.err
 
 
@@ -118,7 +118,8 @@ def test_the_table_of_shards_adds_up(pictures):
         assert cell[2:] == (["to", "be", "sent"] if int(cell[1]) else ["-"])
     status = pictures("status", "--json").json
     assert (status["photos"], status["conflicts"], status["last_sync"]) == (40, 0, None)
-    assert status["shards"] == [int(cell[1]) for cell in cells[:16]]
+    assert [shard["photos"] for shard in status["shards"]] == [int(cell[1]) for cell in cells[:16]]
+    assert [shard["pending"] for shard in status["shards"]] == [cell[1] != "0" for cell in cells[:16]]
     assert status["directory"] == str(pictures.pictures)
 
 

@@ -66,8 +66,8 @@ class ShardFailure:
 class DirectoryImport:
     """What importing a directory did: how many photos its files have, lines that are none, changes that lost.
 
-    ``changed`` are shards with other rows than before, ``missing`` those without a file, and ``failed`` those whose
-    file could not be read: both stay as they were.
+    ``changed`` are shards with other rows than before, ``missing`` those without a file, and ``failed`` those
+    whose file could not be read: both stay as they were.
     """
 
     photos: int

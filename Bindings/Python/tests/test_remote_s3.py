@@ -186,7 +186,7 @@ def test_a_line_that_breaks_loses_nothing(
 def test_a_store_that_ignores_conditions_is_found_out(
     photos: PhotoCatalogue, told: Told, prefix: str
 ) -> None:
-    # With keys whose signatures are not checked: the condition is signed, and its loss would be noticed by that.
+    # With keys whose signatures are not checked: the condition is signed, and its loss would show by that.
     options = {**told["unchecked"], "endpoint": told["proxy"], "prefix": prefix}
     broken = S3(**options, connect_timeout=2, stall_timeout=2, total_timeout=10)
     both = [{"fault": "drop_header", "name": "if-none-match"}, {"fault": "drop_header", "name": "if-match"}]

@@ -29,6 +29,8 @@ extension PhotoCatalogue {
       throw SatchelError(.readOnly, "\(database.path): opened to read only, which scanning is not")
     }
     let root = try PhotoRoot(directory)
+    // From now on there is a catalogue, also of a directory without photos.
+    _ = try identity()
     var walk = PhotoWalk(root)
     var told: Int64 = 0
     let isComplete = walk.run { found in

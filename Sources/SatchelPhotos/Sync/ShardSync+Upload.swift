@@ -38,8 +38,12 @@ extension ShardSync {
         case .gone:
           (entry, isGone) = try receive(unlessKnown: false)
         case .changed:
-          if step == .upload { run.report.withLock { $0.conflicts.append(shard) } }
+          let before = known.agreedChecksum
           (entry, isGone) = try receive(unlessKnown: false)
+          // It may be only another object with the same content: one that was emptied again, for a start.
+          if step == .upload, known.agreedChecksum != before {
+            run.report.withLock { $0.conflicts.append(shard) }
+          }
         }
         if isGone { known.etag = nil }
         guard known.hasChanges || isGone else { return entry }

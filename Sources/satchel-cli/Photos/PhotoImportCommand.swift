@@ -8,8 +8,8 @@ struct PhotoImportCommand: ParsableCommand {
     abstract: "Take the catalogue from 0.csv to f.csv of a directory.",
     discussion: """
       Each file replaces its shard; shards without a file, or whose file cannot be read, are left as they are. Lines \
-      that are no photos are named, kept, and written back by every export. What is known here only (stars, cameras, backups) \
-      stays. Local changes that the files differ from go to the conflicts; with --policy merge-rows they stay on top.
+      that are no photos are named, kept, and written back by every export. What is known here only (stars, cameras, \
+      backups) stays. Local changes that the files differ from go to the conflicts; with --policy merge-rows they stay on top.
 
         satchel photos import --create guide.satchel ~/Pictures
         satchel photos import guide.satchel ~/Pictures backup/.photolala

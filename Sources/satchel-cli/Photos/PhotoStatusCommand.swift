@@ -12,7 +12,7 @@ struct PhotoStatusCommand: ParsableCommand {
 
         satchel photos status guide.satchel ~/Pictures
 
-      Exit codes: 0 shown; 1 the store has no catalogue of this directory; 2 could not run.
+      Exit codes: 0 shown; 2 could not run, or the store has no catalogue of this directory.
       """)
 
   @OptionGroup var arguments: PhotoArguments
@@ -22,13 +22,10 @@ struct PhotoStatusCommand: ParsableCommand {
     let output = try Output()
     if arguments.json {
       try output.put(status.json.plainText + "\n")
-    } else if status.uuid != nil {
-      try output.put(Self.text(status) + "\n")
     } else {
-      Terminal.complain("\(arguments.store.store.printable): no catalogue of \(status.directory.printable)")
+      try output.put(Self.text(status) + "\n")
     }
     try output.finish()
-    if status.uuid == nil { throw Terminal.attention }
   }
 
   private static func text(_ status: PhotoStatus) -> String {
