@@ -102,7 +102,7 @@ $(STAGED): $(SOURCES)
 
 ##@ Test
 
-TESTS := test-swift test-tool test-c test-python test-examples test-install test-docs
+TESTS := test-swift test-tool test-c test-python test-crash test-examples test-install test-docs
 
 .PHONY: test-swift
 test-swift: setup-servers ## The Swift suites, beside a real object store
@@ -123,6 +123,11 @@ test-python: setup-tests setup-servers lib ## The Python suite
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
 	  HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/.build-test/hypothesis \
 	  $(call beside,ministack) $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests)
+
+.PHONY: test-crash
+test-crash: setup-tests setup-servers lib ## Devices that synchronise with a real object store and are killed all the time
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python:Tests/Servers \
+	  $(call beside,ministack) $(PYTHON) Tests/crash/photos.py $(or $(SATCHEL_CRASH_SECONDS),10))
 
 .PHONY: test-examples
 test-examples: setup lib ## The examples build, run and say what they should
@@ -154,8 +159,10 @@ test-wheel: wheel ## The wheel in a virtual environment of its own
 	Tests/wheel/run.sh
 
 .PHONY: check
-check: lint ## Everything: tests (300 kills instead of 30), formatting, types, sanitizers
-	@SATCHEL_CRASHES=300 $(MAKE) --no-print-directory test
+check: lint ## Everything: tests (longer where chance is in them), formatting, types, the simulator, sanitizers
+	@SATCHEL_CRASHES=300 SATCHEL_CRASH_SECONDS=120 $(MAKE) --no-print-directory test
+	SATCHEL_SIMULATIONS=100000 swift test -c release -Xswiftc -enable-testing --scratch-path .build-simulation \
+	  --filter SimulationTests
 	swift test --sanitize=thread --scratch-path .build-thread
 	# What XCTest leaks is not ours.
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address

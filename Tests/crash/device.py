@@ -1,0 +1,146 @@
+"""One device of photos.py: edits and synchronises at the same time until it is killed.
+
+Usage: device.py OPTIONS, a JSON object: folder, number, seed, policy, user, prefix, and mode: "live" until
+killed, "fill" to make many rows, "sync" to synchronise once and say what came of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import satchel
+from journal import History, Journal
+
+#: Rows that each device alone edits, that all edit, and that are only there.
+OWN, SHARED, OTHERS = 48, 16, 6000
+ENDINGS = (".jpg", ".heic", ', "two".jpg', " ü\n.png")
+
+
+def md5(*words: object) -> str:
+    return hashlib.md5("-".join(map(str, words)).encode()).hexdigest()
+
+
+def own_rows(device: int) -> list[str]:
+    return [md5("own", device, each) for each in range(OWN)]
+
+
+def shared_rows() -> list[str]:
+    return [md5("shared", each) for each in range(SHARED)]
+
+
+def row(key: str, name: str, number: int) -> dict[str, Any]:
+    """A row whose other columns follow from the edit's number, so that half a row would show."""
+    return {
+        "md5": key, "filename": name, "size": number, "photodate": 1_700_000_000 + number,
+        "modified": -number, "width": number + 1, "height": None,
+    }  # fmt: skip
+
+
+class Device:
+    """A store, its catalogue, its journal."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.number: int = options["number"]
+        self.policy: str = options["policy"]
+        self.user: str = options["user"]
+        folder = Path(options["folder"])
+        path = folder / f"{self.number}.journal"
+        history = History.read(path)
+        self.next = history.next_number
+        #: The last edit whose call has returned.
+        self.made = self.next - 1
+        self.journal = Journal(path)
+        self.dice = random.Random(f"{options['seed']}-{self.number}-{self.next}-{len(history.syncs)}")
+        told = json.loads(os.environ["SATCHEL_TEST_S3"])
+        self.remote = satchel.remote.S3(**told["store"], prefix=options["prefix"])
+        store = satchel.open(folder / f"{self.number}.satchel")
+        self.photos = store.photos(folder / f"photos-{self.number}")
+
+    def fill(self) -> None:
+        """Makes the rows that are only there."""
+        self._change({md5("other", each): f"{each}.jpg" for each in range(OTHERS)})
+
+    def edit(self) -> None:
+        """One random edit."""
+        rows = shared_rows() if self.dice.random() < 0.25 else own_rows(self.number)
+        if self.dice.random() < 0.3:
+            self._change({self.dice.choice(rows): None})
+        else:
+            name = f"{self.number}-{self.next}{self.dice.choice(ENDINGS)}"
+            self._change(dict.fromkeys(self.dice.sample(rows, self.dice.randint(1, 4)), name))
+
+    def _change(self, rows: dict[str, str | None]) -> None:
+        number = self.next
+        self.journal.write("edit", number=number, rows=rows, conflicts=self.photos.status().conflicts)
+        self.next += 1
+        names = {key: name for key, name in rows.items() if name is not None}
+        if names:
+            made = [row(key, name, number) for key, name in names.items()]
+            effective: bool | None = self.photos.upsert(made, batch=OTHERS) > 0
+        else:
+            effective = self._delete(next(iter(rows)))
+        # What is not known to be a change counts as an edit that its device was killed in.
+        if effective is not None:
+            self.journal.write("made", number=number, is_effective=effective)
+        self.made = number
+
+    def _delete(self, key: str) -> bool | None:
+        """Whether that is a change to the master copy; None for a shared row that may not have come there."""
+        if self.photos.delete(key) == 0:
+            return False
+        if key in own_rows(self.number):
+            return True
+        changes = {change.md5: change for change in self.photos.changes()}
+        is_change = key in changes and changes[key].kind == "delete" and changes[key].base is not None
+        return True if is_change else None
+
+    def sync(self) -> satchel.photos.SyncReport | None:
+        """One synchronisation; None when it failed as a whole."""
+        self.journal.write("sync", covers=self.made)
+        try:
+            report = self.photos.sync(self.remote, self.user, self.policy)
+        except satchel.SatchelError as error:
+            self.journal.write("error", error=f"{error.code}: {error}")
+            return None
+        failed = {failure.shard: f"{failure.code}: {failure.message}" for failure in report.failed}
+        self.journal.write("done", failed=failed, conflicts=self.photos.status().conflicts)
+        return report
+
+    def live(self) -> None:
+        def edit_for_ever() -> None:
+            try:
+                while True:
+                    self.edit()
+                    time.sleep(dice.choice([0, 0.02, 0.1]) * dice.random())
+            except BaseException:
+                sys.excepthook(*sys.exc_info())
+                os._exit(1)
+
+        dice = random.Random(self.dice.random())
+        threading.Thread(target=edit_for_ever, daemon=True).start()
+        while True:
+            self.sync()
+            time.sleep(0.1 * dice.random() ** 3)
+
+    def sync_once(self) -> None:
+        report = self.sync()
+        status = self.photos.status()
+        is_quiet = report is not None and report.unchanged and report.ok and status.changes == 0
+        print(json.dumps({"is_quiet": is_quiet, "changes": status.changes, "report": str(report)}))
+
+
+def main(options: dict[str, Any]) -> None:
+    device = Device(options)
+    {"live": device.live, "fill": device.fill, "sync": device.sync_once}[options["mode"]]()
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,65 @@
+"""Reads the master copy of a photo catalogue from an S3 store, without the library under test."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import urllib.parse
+from dataclasses import dataclass
+from typing import Any
+
+import aws  # of Tests/Servers
+
+SHARDS = "0123456789abcdef"
+
+
+@dataclass
+class Master:
+    """The manifest, the bytes of each shard, and what stands in them."""
+
+    manifest: dict[str, Any]
+    shards: dict[str, bytes]
+    rows: dict[str, list[str]]
+
+
+def read(store: dict[str, Any], prefix: str, user: str) -> Master:
+    """:raises RuntimeError: when there is no manifest, or the store does not answer"""
+    manifest = _get(store, f"{prefix}catalogs/{user}/manifest.json")
+    if manifest is None:
+        raise RuntimeError("the master copy has no manifest")
+    shards = {shard: _get(store, f"{prefix}catalogs/{user}/shards/{shard}.csv") or b"" for shard in SHARDS}
+    rows: dict[str, list[str]] = {}
+    for content in shards.values():
+        for row in csv.reader(io.StringIO(content.decode(), newline="")):
+            rows[row[0]] = row
+    return Master(json.loads(manifest), shards, rows)
+
+
+def faults(master: Master) -> list[str]:
+    """What contradicts itself in a master copy."""
+    found = []
+    for shard, content in master.shards.items():
+        announced = master.manifest["shard-checksums"].get(shard, hashlib.sha256(b"").hexdigest())
+        if hashlib.sha256(content).hexdigest() != announced:
+            found.append(f"shard {shard} has not the SHA-256 that the manifest says")
+        keys = [row[0] for row in csv.reader(io.StringIO(content.decode(), newline=""))]
+        if any(key[0] != shard for key in keys):
+            found.append(f"shard {shard} has rows of others")
+        if keys != sorted(set(keys)):
+            found.append(f"shard {shard} is not sorted, or has a row twice")
+    if master.manifest["photo-count"] != len(master.rows):
+        found.append(f"the manifest counts {master.manifest['photo-count']} photos of {len(master.rows)}")
+    return found
+
+
+def _get(store: dict[str, Any], key: str) -> bytes | None:
+    signer = aws.Key(store["access_key"], store["secret_key"])
+    path = f"/{store['bucket']}/{urllib.parse.quote(key)}"
+    status, body = aws.request(store["endpoint"], "GET", path, signer, region=store["region"])
+    if status == 404:
+        return None
+    if status != 200:
+        raise RuntimeError(f"{key}: {status} {body[:200]!r}")
+    return body
