@@ -2,7 +2,7 @@ import CSQLite
 import Synchronization
 
 /// One SQLite file: a writer behind a lock, a few readers beside it that never wait for it (WAL).
-// Unchecked: `writer`, `depth` and `current` are touched only with `writing` held; the rest is immutable.
+// Unchecked: `writer`, `current`, `batches` and `calls` are touched only with `writing` held; the rest is immutable.
 package final class Database: @unchecked Sendable {
   package let path: String
   package let options: StoreOptions
@@ -13,9 +13,13 @@ package final class Database: @unchecked Sendable {
   /// Tells this handle's changes from those of others in the log.
   let identity = Int64.random(in: 1...Int64.max)
 
-  private let writing = Monitor()
+  let writing = Monitor()
   private var writer: Connection?
-  private var current: Transaction?
+  private(set) var current: Transaction?
+  /// Transactions that the thread which writes has begun and not ended, the innermost last; see `begin`.
+  var batches: [Batch] = []
+  /// Calls of `write` that the thread which writes is in.
+  var calls = 0
   private let readers: ConnectionPool
   private let gate = Gate()
   /// Subjects whose tables are known to be there; see `prepare`.
@@ -83,12 +87,10 @@ package final class Database: @unchecked Sendable {
       guard !options.isReadOnly else { throw SatchelError(.readOnly, "\(path): opened to read only") }
       var told: [Change] = []
       let result: Result = try writing.withOwnedLock(within: patience) {
-        if let outer = current { return try outer.nested(body) }
-        let connection = try openWriter()
-        let transaction = try Transaction.begin(on: connection, clock: clock, writer: identity)
-        current = transaction
+        if let outer = current { return try outer.nested { try keepingBatches($0, body) } }
+        let transaction = try startTransaction()
         defer { current = nil }
-        let result = try transaction.finish(body)
+        let result = try transaction.finish { try keepingBatches($0, body) }
         told = transaction.changes
         return result
       }
@@ -96,6 +98,16 @@ package final class Database: @unchecked Sendable {
       return result
     }
   }
+
+  /// Begins the outermost transaction, with `writing` held.
+  func startTransaction() throws -> Transaction {
+    let transaction = try Transaction.begin(on: openWriter(), clock: clock, writer: identity)
+    current = transaction
+    return transaction
+  }
+
+  /// Forgets the outermost transaction, with `writing` held.
+  func endTransaction() { current = nil }
 
   /// Runs `body` on the write connection outside a transaction, for what SQLite wants there.
   package func maintain(_ body: (Connection) throws -> Void) throws {
@@ -111,10 +123,10 @@ package final class Database: @unchecked Sendable {
   /// Whether the calling thread is inside of `write`.
   var isWriting: Bool { writing.isHeldByCaller }
 
-  private var patience: Int { max(0, Int(options.busyTimeout)) }
+  var patience: Int { max(0, Int(options.busyTimeout)) }
 
   /// Through the gate; a call inside a write of the same thread is through already, also while it closes.
-  private func pass<Result>(_ body: () throws -> Result) throws -> Result {
+  func pass<Result>(_ body: () throws -> Result) throws -> Result {
     writing.isHeldByCaller ? try body() : try gate.pass(body)
   }
 
@@ -150,23 +162,27 @@ package final class Database: @unchecked Sendable {
     guard gate.close() else { throw SatchelError(.closed, "\(path): the store is closed") }
     changes.stop()
     var failure: (any Error)?
-    writing.withLock {
-      if !options.isReadOnly, let beforeClose, writer != nil || needsWriterToClose {
-        do {
-          let connection = try openWriter()
-          let transaction = try Transaction.begin(on: connection, clock: clock, writer: identity)
-          try transaction.finish { transaction in
-            try beforeClose(transaction)
-            if hasToldExpiry.load(ordering: .relaxed) { transaction.keepTime() }
-          }
-        } catch { failure = error }
-      }
-      beforeClose = nil
-      hasClosingWork = nil
-      // The readers first: only a connection that may write takes the log along when it is the last.
-      readers.drain()
-      writer = nil
+    guard writing.lock(milliseconds: patience) else {
+      throw SatchelError(
+        .busy, "\(path): closed while another thread's transaction had not ended; it is undone")
     }
+    defer { writing.unlock() }
+    abandonBatches()
+    if !options.isReadOnly, let beforeClose, writer != nil || needsWriterToClose {
+      do {
+        let connection = try openWriter()
+        let transaction = try Transaction.begin(on: connection, clock: clock, writer: identity)
+        try transaction.finish { transaction in
+          try beforeClose(transaction)
+          if hasToldExpiry.load(ordering: .relaxed) { transaction.keepTime() }
+        }
+      } catch { failure = error }
+    }
+    beforeClose = nil
+    hasClosingWork = nil
+    // The readers first: only a connection that may write takes the log along when it is the last.
+    readers.drain()
+    writer = nil
     if let failure { throw failure }
   }
 

@@ -78,17 +78,24 @@ extension Monitor {
   ///
   /// - Throws: `.busy` when another thread keeps the lock for longer than so many milliseconds.
   package func withOwnedLock<Result>(within milliseconds: Int, _ body: () throws -> Result) throws -> Result {
+    try takeOwned(within: milliseconds)
+    defer { leaveOwned() }
+    return try body()
+  }
+
+  /// Takes the lock until `leaveOwned()` on the same thread.
+  func takeOwned(within milliseconds: Int) throws {
     guard lock(milliseconds: milliseconds) else {
       throw SatchelError(.busy, "another thread has been writing for more than \(milliseconds) ms")
     }
-    defer { unlock() }
     owner.store(Self.callerIdentity, ordering: .relaxed)
     depth += 1
-    defer {
-      depth -= 1
-      if depth == 0 { owner.store(0, ordering: .relaxed) }
-    }
-    return try body()
+  }
+
+  func leaveOwned() {
+    depth -= 1
+    if depth == 0 { owner.store(0, ordering: .relaxed) }
+    unlock()
   }
 
   /// Whether the calling thread is inside `withOwnedLock`.

@@ -10,6 +10,7 @@ package final class Transaction {
   private let writer: Int64
   private(set) var changes: [Change] = []
   private var undo: [() -> Void] = []
+  private var checks: [(key: String, step: (Transaction) throws -> Void)] = []
   private var level = 0
   private var keepsTime = false
 
@@ -39,36 +40,77 @@ package final class Transaction {
   func finish<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
     do {
       let result = try body(self)
-      try log()
-      try connection.run("COMMIT")
+      try commit()
       return result
     } catch {
-      // A full disk may have rolled back already.
-      if connection.isInTransaction { try? connection.run("ROLLBACK") }
-      for step in undo.reversed() { step() }
+      rollback()
       throw error
+    }
+  }
+
+  /// Makes it durable; after a failure it is to be rolled back.
+  func commit() throws {
+    try checkAlive()
+    while let check = checks.popLast() { try check.step(self) }
+    try log()
+    try connection.run("COMMIT")
+  }
+
+  func rollback() {
+    // A full disk may have rolled back already.
+    if connection.isInTransaction { try? connection.run("ROLLBACK") }
+    for step in undo.reversed() { step() }
+    undo = []
+  }
+
+  /// What SQLite rolled back by itself must not go on as another transaction.
+  private func checkAlive() throws {
+    guard connection.isInTransaction else {
+      throw SatchelError(.io, "\(connection.path): the transaction was rolled back when a write failed")
     }
   }
 
   /// A transaction inside this one.
   func nested<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-    let (changesBefore, undoBefore) = (changes.count, undo.count)
-    level += 1
-    defer { level -= 1 }
-    try connection.execute("SAVEPOINT level_\(level)")
+    let mark = try beginNested()
     do {
       let result = try body(self)
-      try connection.execute("RELEASE level_\(level)")
+      try endNested(mark)
       return result
     } catch {
-      if connection.isInTransaction {
-        try? connection.execute("ROLLBACK TO level_\(level); RELEASE level_\(level)")
-      }
-      changes.removeSubrange(changesBefore...)
-      for step in undo[undoBefore...].reversed() { step() }
-      undo.removeSubrange(undoBefore...)
+      undoNested(mark)
       throw error
     }
+  }
+
+  /// Where an inner transaction began.
+  struct Mark {
+    fileprivate var level: Int
+    fileprivate var changes: Int
+    fileprivate var undo: Int
+  }
+
+  func beginNested() throws -> Mark {
+    try checkAlive()
+    try connection.execute("SAVEPOINT level_\(level + 1)")
+    level += 1
+    return Mark(level: level, changes: changes.count, undo: undo.count)
+  }
+
+  func endNested(_ mark: Mark) throws {
+    try checkAlive()
+    try connection.execute("RELEASE level_\(mark.level)")
+    level = mark.level - 1
+  }
+
+  func undoNested(_ mark: Mark) {
+    if connection.isInTransaction {
+      try? connection.execute("ROLLBACK TO level_\(mark.level); RELEASE level_\(mark.level)")
+    }
+    level = mark.level - 1
+    changes.removeSubrange(mark.changes...)
+    for step in undo[mark.undo...].reversed() { step() }
+    undo.removeSubrange(mark.undo...)
   }
 
   /// Says what observers will hear after the commit.
@@ -81,6 +123,12 @@ package final class Transaction {
 
   /// Says how to mend what is kept in memory, should the transaction fail.
   package func onFailure(_ step: @escaping () -> Void) { undo.append(step) }
+
+  /// Adds what has to be done or to hold at the end of the outermost transaction; of several with one key, once.
+  /// When it throws, everything is rolled back.
+  package func beforeCommit(once key: String, _ step: @escaping (Transaction) throws -> Void) {
+    if !checks.contains(where: { $0.key == key }) { checks.append((key, step)) }
+  }
 
   private func log() throws {
     guard !changes.isEmpty || keepsTime else { return }
