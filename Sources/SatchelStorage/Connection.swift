@@ -3,7 +3,7 @@ import CSQLite
 /// One SQLite connection with its prepared statements. Used by one thread at a time: `Database` sees to it.
 // Unchecked: whoever holds a connection got it from Database, which hands it to one thread at a time.
 package final class Connection: @unchecked Sendable {
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private var statements: [UInt: Statement] = [:]
   let path: String
 

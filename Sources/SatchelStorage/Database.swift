@@ -57,11 +57,7 @@ package final class Database: @unchecked Sendable {
       if isMemory || writing.isHeldByCaller {
         return try writing.withLock { try body(openWriter()) }
       }
-      return try readers.withConnection { connection in
-        try connection.run("BEGIN")
-        defer { try? connection.run("COMMIT") }
-        return try body(connection)
-      }
+      return try readers.withTransaction(body)
     }
   }
 
@@ -115,6 +111,7 @@ package final class Database: @unchecked Sendable {
       guard !options.isReadOnly else { return }
       try writing.withOwnedLock(within: patience) {
         guard current == nil else { return }
+        readers.settle()
         try body(openWriter())
       }
     }
@@ -163,6 +160,7 @@ package final class Database: @unchecked Sendable {
     changes.stop()
     var failure: (any Error)?
     guard writing.lock(milliseconds: patience) else {
+      readers.drain()
       throw SatchelError(
         .busy, "\(path): closed while another thread's transaction had not ended; it is undone")
     }
@@ -189,7 +187,7 @@ package final class Database: @unchecked Sendable {
   private var needsWriterToClose: Bool {
     if hasToldExpiry.load(ordering: .relaxed) { return true }
     guard let hasClosingWork else { return false }
-    return (try? readers.withConnection(hasClosingWork)) ?? false
+    return (try? readers.withTransaction(hasClosingWork)) ?? false
   }
 
   deinit { try? close() }

@@ -1,0 +1,90 @@
+import Synchronization
+import Testing
+
+@testable import SatchelStorage
+
+@Suite("Reads that follow each other closely")
+struct ReadViewTests {
+  private func count(_ database: Database) throws -> Int64 {
+    try database.read { try $0.number("SELECT count(*) FROM item") }
+  }
+
+  @Test("share a transaction until somebody commits")
+  func shareTransaction() throws {
+    let fixture = try StorageFixture()
+    let database = try fixture.open()
+    try database.write { try $0.add("one") }
+    let begun = Mutex(0)
+    try database.read { connection in
+      connection.trace { sql in if sql.hasPrefix("BEGIN") { begun.withLock { $0 += 1 } } }
+    }
+    for _ in 0..<2000 { #expect(try count(database) == 1) }
+    // Those that find a transaction too old, on a machine that is busy, begin another.
+    #expect(begun.withLock { $0 } < 1000)
+  }
+
+  @Test("see what another handle commits, at once")
+  func seeCommits() throws {
+    let fixture = try StorageFixture()
+    let (database, other) = (try fixture.open(), try fixture.open())
+    for number in 1...300 {
+      for _ in 0..<12 { _ = try count(database) }
+      try other.write { try $0.add("item") }
+      #expect(try count(database) == Int64(number))
+      #expect(try count(other) == Int64(number))
+    }
+  }
+
+  @Test("see what the same handle commits, on every thread")
+  func seeOwnCommits() throws {
+    let fixture = try StorageFixture()
+    let database = try fixture.open()
+    let committed = Atomic(0)
+    let wrong = Atomic(0)
+    let threads = (0..<3).compactMap { _ in
+      SystemThread {
+        while committed.load(ordering: .sequentiallyConsistent) < 400 {
+          let least = committed.load(ordering: .sequentiallyConsistent)
+          let seen = (try? self.count(database)) ?? -1
+          if seen < least { wrong.add(1, ordering: .relaxed) }
+        }
+      }
+    }
+    for number in 1...400 {
+      try database.write { try $0.add("item") }
+      committed.store(number, ordering: .sequentiallyConsistent)
+    }
+    for thread in threads { thread.join() }
+    #expect(wrong.load(ordering: .relaxed) == 0)
+  }
+
+  @Test("do not keep the log from being emptied once they pause")
+  func letGo() throws {
+    let fixture = try StorageFixture()
+    let (database, other) = (try fixture.open(), try fixture.open())
+    try other.write { try $0.add("one") }
+    for _ in 0..<100 { _ = try count(database) }
+    try other.write { try $0.add("two") }
+    var log = 1
+    for _ in 0..<200 where log > 0 {
+      usleep(20_000)
+      try other.shrink()
+      log = try fixture.bytes(fixture.path + "-wal").count
+    }
+    #expect(log == 0)
+  }
+
+  @Test("end with a failure, and go on")
+  func fail() throws {
+    let fixture = try StorageFixture()
+    let database = try fixture.open()
+    for number in 0..<100 {
+      _ = try? database.read { _ in
+        if number % 3 == 0 { throw SatchelError(.io, "made up") }
+      }
+      #expect(try count(database) == 0)
+    }
+    try database.close()
+    #expect(throws: SatchelError.self) { try count(database) }
+  }
+}
