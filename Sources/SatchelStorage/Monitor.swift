@@ -15,7 +15,16 @@ package final class Monitor: @unchecked Sendable {
     pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
     pthread_mutex_init(mutex, &attributes)
     pthread_mutexattr_destroy(&attributes)
-    pthread_cond_init(condition, nil)
+    #if canImport(Darwin)
+      pthread_cond_init(condition, nil)
+    #else
+      // By the steady clock: a time of day that is set back must not make anyone wait longer.
+      var waiting = pthread_condattr_t()
+      pthread_condattr_init(&waiting)
+      pthread_condattr_setclock(&waiting, CLOCK_MONOTONIC)
+      pthread_cond_init(condition, &waiting)
+      pthread_condattr_destroy(&waiting)
+    #endif
   }
 
   deinit {
@@ -40,14 +49,14 @@ package final class Monitor: @unchecked Sendable {
       }
       return true
     #else
-      var until = Self.time(in: milliseconds)
+      var until = Self.time(in: milliseconds, by: CLOCK_REALTIME)
       return pthread_mutex_timedlock(mutex, &until) == 0
     #endif
   }
 
-  private static func time(in milliseconds: Int) -> timespec {
+  private static func time(in milliseconds: Int, by clock: clockid_t) -> timespec {
     var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
+    clock_gettime(clock, &time)
     let nanoseconds = time.tv_nsec + (milliseconds % 1000) * 1_000_000
     time.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
     time.tv_nsec = nanoseconds % 1_000_000_000
@@ -65,8 +74,13 @@ package final class Monitor: @unchecked Sendable {
 
   /// As `wait()`, for at most so long.
   package func wait(milliseconds: Int) {
-    var until = Self.time(in: milliseconds)
-    pthread_cond_timedwait(condition, mutex, &until)
+    #if canImport(Darwin)
+      var left = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+      pthread_cond_timedwait_relative_np(condition, mutex, &left)
+    #else
+      var until = Self.time(in: milliseconds, by: CLOCK_MONOTONIC)
+      pthread_cond_timedwait(condition, mutex, &until)
+    #endif
   }
 
   /// Wakes everyone who waits.
