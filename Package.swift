@@ -30,9 +30,10 @@ let package = Package(
     // Typed calls over libraries that are opened on first use, so that nobody pays for them who does not need them.
     .target(name: "CCurl"),
     .target(name: "CImages"),
+    .target(name: "CPattern"),
 
     // Ground floors.
-    .target(name: "SatchelJSON", dependencies: ["CJansson"]),
+    .target(name: "SatchelJSON", dependencies: ["CJansson", "CPattern"]),
     .target(name: "SatchelStorage", dependencies: ["CSQLite", "CNettle", "SatchelJSON"]),
 
     .target(name: "SatchelRemote", dependencies: ["SatchelStorage", "SatchelJSON", "CCurl"]),
@@ -49,7 +50,9 @@ let package = Package(
       dependencies: ["SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle", "CImages"]),
 
     // The whole, and its two doors.
-    .target(name: "Satchel", dependencies: ["SatchelCatalogue", "SatchelPhotos", "SatchelStories"]),
+    .target(
+      name: "Satchel",
+      dependencies: ["SatchelCatalogue", "SatchelPhotos", "SatchelStories"]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
     .executableTarget(
       name: "satchel-cli",
@@ -57,9 +60,14 @@ let package = Package(
         "Satchel", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
-    .testTarget(name: "SatchelJSONTests", dependencies: ["SatchelJSON"]),
-    .testTarget(name: "SatchelStorageTests", dependencies: ["SatchelStorage"]),
-    .testTarget(name: "SatchelCatalogueTests", dependencies: ["SatchelCatalogue", "Satchel"]),
+    .testTarget(name: "SatchelJSONTests", dependencies: ["SatchelJSON", "CPattern"]),
+    // A disk that fails when it is told to.
+    .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
+    .target(
+      name: "SatchelStorageTesting", dependencies: ["CFaultyVFS"], path: "Tests/SatchelStorageTesting"),
+    .testTarget(name: "SatchelStorageTests", dependencies: ["SatchelStorage", "SatchelStorageTesting"]),
+    .testTarget(
+      name: "SatchelCatalogueTests", dependencies: ["SatchelCatalogue", "Satchel", "SatchelStorageTesting"]),
     .testTarget(name: "SatchelStoriesTests", dependencies: ["SatchelStories", "Satchel"]),
     // What the tests of several targets share.
     .target(

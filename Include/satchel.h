@@ -187,8 +187,9 @@ SATCHEL_API satchel_status satchel_store_open(
 
 /**
  * Closes a store. Observers and sessions of it fall silent; their handles
- * still have to be freed, in any order. Waits for calls under way on other
- * threads; must not be called from a callback of the same store.
+ * still have to be freed, in any order. What its catalogues of photos had claimed
+ * for backups is queued again. Waits for calls under way on other threads; must
+ * not be called from a callback of the same store.
  *
  * @param store  NULL is fine
  *
@@ -1133,8 +1134,9 @@ SATCHEL_API satchel_status satchel_photos_export_shard(
  * Replaces a shard by a file, in one transaction. Lines that are no photos of it
  * are reported, kept, and written back by every export.
  *
- * @param[out] out  {"photos", "rejected": [{"line", "reason", "raw"}],
- *                  "conflicts"}; may be NULL
+ * @param[out] out  {"photos", "rejected": [{"line", "fault", "reason", "raw"}],
+ *                  "conflicts"}; may be NULL. "fault" is a code for the reason, such
+ *                  as "columns"
  *
  * Ownership  the caller owns *out.
  */
@@ -1152,9 +1154,9 @@ SATCHEL_API satchel_status satchel_photos_export_directory(
 /** Imports 0.csv to f.csv of a directory, each shard in one transaction. Shards
  *  without a file, and those whose file cannot be read, are left as they are.
  *  @param[out] out  {"photos", "conflicts", "changed", "missing" (shard numbers),
- *  "rejected": [{"shard", "line", "reason", "raw"}], "failed": [{"shard", "code" (a
- *  satchel_status), "message"}]}; may be NULL. Returns: SATCHEL_ENOTFOUND when there
- *  is no such file at all. Ownership: the caller owns *out. */
+ *  "rejected": [{"shard", "line", "fault", "reason", "raw"}], "failed": [{"shard",
+ *  "code" (a satchel_status), "message"}]}; may be NULL. Returns: SATCHEL_ENOTFOUND
+ *  when there is no such file at all. Ownership: the caller owns *out. */
 SATCHEL_API satchel_status satchel_photos_import_directory(
     satchel_photos *photos, satchel_bytes path, satchel_sync_policy policy, satchel_buffer *out);
 
@@ -1238,7 +1240,7 @@ SATCHEL_API satchel_status satchel_photos_scan(
 typedef struct satchel_sync_options {
     size_t size;
     satchel_sync_policy policy;
-    /** Tells what would move, and moves nothing. */
+    /** Tells what would move, and writes nothing on either side. */
     bool dry_run;
     /** Takes the risk of a store that ignores conditions: two devices at once may
      *  overwrite each other there. */
@@ -1265,9 +1267,12 @@ typedef struct satchel_sync_options {
  *                  numbers), "conflict_rows", "requests", "bytes_up",
  *                  "bytes_down" (numbers), "failed": [{"shard", "code" (a
  *                  satchel_status), "message"}], "rejected": [{"shard", "line",
- *                  "reason", "raw"}], "unchanged", "dry_run"}; may be NULL
+ *                  "fault", "reason", "raw"}], "unchanged", "dry_run"}; may be NULL
  *
  * A shard that fails stays pending and does not stop the others: see "failed".
+ * Rejected lines are no photos. The master's are kept; those of a file that was
+ * imported here, and that the master's shard replaced before they were sent, have
+ * the fault "replaced", and are only in this report.
  * The progress function must not synchronise the same catalogue.
  *
  * Returns    SATCHEL_EINVALID for a user that is none, and for a store that

@@ -1,2 +1,4 @@
+#include <nettle/gcm.h>
 #include <nettle/hmac.h>
+#include <nettle/memops.h>
 #include <nettle/sha2.h>

@@ -15,6 +15,12 @@ public final class Satchel: Sendable {
   let database: Database
   /// Content scoped to places.
   public let catalogue: Catalogue
+  /// Catalogues of photos that were handed out: what they claimed is given back when the store closes.
+  private let albums = Guarded<[Album]>([])
+
+  private struct Album {
+    weak var photos: PhotoCatalogue?
+  }
 
   /// Opens a store, making the file when there is none.
   ///
@@ -33,7 +39,13 @@ public final class Satchel: Sendable {
   ]
 
   /// Closes the store; everything acknowledged is in the file. A store that is given up closes by itself.
-  public func close() throws { try database.close() }
+  ///
+  /// - Throws: `.closed` when it was closed before; what the last write met, after closing all the same
+  public func close() throws {
+    // Each as far as it goes: claims that cannot be given back now are taken back when they are found to be dead.
+    for album in albums.withLock({ $0 }) { try? album.photos?.close() }
+    try database.close()
+  }
 
   public var path: String { database.path }
   public var isReadOnly: Bool { database.options.isReadOnly }
@@ -59,7 +71,12 @@ public final class Satchel: Sendable {
   /// - Returns: a value of its own for each call
   /// - Throws: `SatchelError` `.invalid` for what is no path, `.newer`, `.io`, `.closed`
   public func photos(in directory: String) throws -> PhotoCatalogue {
-    try PhotoCatalogue(database: database, directory: directory)
+    let photos = try PhotoCatalogue(database: database, directory: directory)
+    albums.withLock { albums in
+      albums.removeAll { $0.photos == nil }
+      albums.append(Album(photos: photos))
+    }
+    return photos
   }
 
   /// The stories of a directory, with an index of them in this store.

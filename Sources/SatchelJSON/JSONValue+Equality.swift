@@ -7,7 +7,7 @@ extension JSONValue: Equatable {
   /// Whether two values are equal; numerically: whether 1 and 1.0 are.
   ///
   /// Keeps its own stack: values that a program built may be deeper than the thread's stack allows.
-  static func equal(_ left: JSONValue, _ right: JSONValue, numerically: Bool) -> Bool {
+  package static func equal(_ left: JSONValue, _ right: JSONValue, numerically: Bool) -> Bool {
     var pending: [(JSONValue, JSONValue)] = []
     var pair: (JSONValue, JSONValue)? = (left, right)
     while let (left, right) = pair {

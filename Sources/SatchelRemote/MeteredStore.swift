@@ -7,6 +7,8 @@ public final class MeteredStore: ObjectStore {
 
   public init(_ store: any ObjectStore) { self.store = store }
 
+  public var identity: String? { store.identity }
+
   /// Since it was made.
   public var traffic: Traffic { meter.withLock { $0 } }
 

@@ -3,6 +3,10 @@
 /// All calls block, may be made from any thread at any time, and see every write that had returned before they began.
 /// A conditional write is atomic: of many at once with the same condition, exactly one takes effect.
 public protocol ObjectStore: Sendable {
+  /// Tells where the store is, the same in every process, without credentials: what was learned of it is remembered
+  /// under this name. Nil, unless a store says otherwise: then it is known only while its value lives.
+  var identity: String? { get }
+
   /// Reads an object, unless it is still the one that the caller knows.
   ///
   /// - Throws: `.notFound`, `.truncated`, and what any call may: `.denied`, `.transient`, `.cancelled`, `.invalidKey`,
@@ -44,6 +48,8 @@ public protocol ObjectStore: Sendable {
 }
 
 extension ObjectStore {
+  public var identity: String? { nil }
+
   /// Reads an object.
   public func get(_ key: ObjectKey, cancellation: Cancellation = .never) throws(ObjectStoreError)
     -> StoredObject

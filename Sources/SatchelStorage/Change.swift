@@ -56,7 +56,7 @@ package enum ChangeLog {
   }
 
   /// All that a change may be about: what happened in a gap may have been about any of them.
-  private static let subjects = ["catalogue", "photos", "stories"]
+  private static let subjects = ["catalogue", "photos", "stories", "records"]
 
   /// What others committed behind `revision`.
   static func read(_ connection: Connection, after revision: Int64, except writer: Int64) throws -> [Change] {

@@ -12,11 +12,14 @@ package final class Connection: @unchecked Sendable {
   /// - Parameters:
   ///   - flags: of `sqlite3_open_v2`; SQLITE_OPEN_NOMUTEX is added.
   ///   - isImmutable: nobody will write to the file, so that neither locks nor files beside it are needed.
-  init(path: String, flags: Int32, busyTimeout: Int32, isImmutable: Bool = false) throws {
+  ///   - fileSystem: name of the VFS; nil for SQLite's default.
+  init(
+    path: String, flags: Int32, busyTimeout: Int32, isImmutable: Bool = false, fileSystem: String? = nil
+  ) throws {
     var opened: OpaquePointer?
     let name = isImmutable ? Self.immutableName(of: path) : path
     let flags = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (isImmutable ? SQLITE_OPEN_URI : 0)
-    let code = sqlite3_open_v2(name, &opened, flags, nil)
+    let code = sqlite3_open_v2(name, &opened, flags, fileSystem)
     guard code == SQLITE_OK, let opened else {
       let error = SatchelError(sqlite: code, on: opened, doing: "opening \(path)")
       sqlite3_close_v2(opened)
@@ -29,6 +32,8 @@ package final class Connection: @unchecked Sendable {
 
   deinit {
     statements.removeAll()
+    // Another store may be at the path by now: its log is not ours to delete.
+    if hasMoved { keepLog() }
     sqlite3_close_v2(handle)
   }
 
@@ -115,6 +120,10 @@ package final class Connection: @unchecked Sendable {
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
   package var changes: Int64 { sqlite3_changes64(handle) }
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Whether commits go to a log; asked once, as nothing of ours changes it afterwards.
+  private(set) lazy var isLogged =
+    (try? first("PRAGMA journal_mode", read: { $0.text(0) == "wal" })) ?? nil ?? false
 
   /// Hears every statement that runs on this connection, as SQL; for tests that must know what is read.
   package func trace(_ hear: (@Sendable (String) -> Void)?) {

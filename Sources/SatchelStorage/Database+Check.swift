@@ -50,6 +50,11 @@ extension Database {
     return total
   }
 
+  /// The path as it will be found when the process goes to another directory, and the same for all names of the file.
+  package var realPath: String {
+    isMemory ? path : DatabaseFile.realPath(of: path)
+  }
+
   /// Gives free pages back to the file system. What readers still look at goes with the next call.
   package func shrink() throws {
     try maintain { connection in

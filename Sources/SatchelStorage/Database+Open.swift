@@ -102,7 +102,8 @@ extension Database {
 
   private static func open(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
     let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-    let connection = try Connection(path: path, flags: flags, busyTimeout: options.busyTimeout)
+    let connection = try Connection(
+      path: path, flags: flags, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem)
     guard options.isReadOnly, path != ":memory:" else { return connection }
     do {
       _ = try connection.number("PRAGMA schema_version")
@@ -113,7 +114,9 @@ extension Database {
     }
     // In a directory that cannot be written there is no place for the index of a log. Without a log, and where
     // nobody can make one, the file is all there is.
-    return try Connection(path: path, flags: flags, busyTimeout: options.busyTimeout, isImmutable: true)
+    return try Connection(
+      path: path, flags: flags, busyTimeout: options.busyTimeout, isImmutable: true,
+      fileSystem: options.fileSystem)
   }
 
   /// Settings of the connection that writes, as measured: a larger log before it is copied back. No memory map:

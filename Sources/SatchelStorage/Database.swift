@@ -26,6 +26,9 @@ package final class Database: @unchecked Sendable {
   let prepared = Guarded<Set<String>>([])
   private let hasLearnedTime = Atomic(false)
   private let hasToldExpiry = Atomic(false)
+  /// What is done when the store closes, while it is still open; see `whenClosing`.
+  let closingSteps = Guarded<[@Sendable (Database) throws -> Void]>([])
+  private let isClosing = Atomic(false)
   private let openConnection: @Sendable (_ readOnly: Bool) throws -> Connection
   /// Runs before the writer closes, as its last transaction; set once, while opening.
   package var beforeClose: ((Transaction) throws -> Void)?
@@ -118,7 +121,7 @@ package final class Database: @unchecked Sendable {
   }
 
   /// Whether the calling thread is inside of `write`.
-  var isWriting: Bool { writing.isHeldByCaller }
+  package var isWriting: Bool { writing.isHeldByCaller }
 
   var patience: Int { max(0, Int(options.busyTimeout)) }
 
@@ -156,9 +159,12 @@ package final class Database: @unchecked Sendable {
   ///
   /// - Throws: `.closed` when it was closed before; what the last write met, after closing all the same.
   package func close() throws {
-    guard gate.close() else { throw SatchelError(.closed, "\(path): the store is closed") }
+    guard !isClosing.exchange(true, ordering: .sequentiallyConsistent) else {
+      throw SatchelError(.closed, "\(path): the store is closed")
+    }
+    var failure = takeClosingSteps()
+    _ = gate.close()
     changes.stop()
-    var failure: (any Error)?
     guard writing.lock(milliseconds: patience) else {
       readers.drain()
       throw SatchelError(
@@ -166,15 +172,15 @@ package final class Database: @unchecked Sendable {
     }
     defer { writing.unlock() }
     abandonBatches()
-    if !options.isReadOnly, let beforeClose, writer != nil || needsWriterToClose {
+    if !options.isReadOnly, beforeClose != nil && writer != nil || needsWriterToClose {
       do {
         let connection = try openWriter()
         let transaction = try Transaction.begin(on: connection, clock: clock, writer: identity)
         try transaction.finish { transaction in
-          try beforeClose(transaction)
+          try beforeClose?(transaction)
           if hasToldExpiry.load(ordering: .relaxed) { transaction.keepTime() }
         }
-      } catch { failure = error }
+      } catch { failure = failure ?? error }
     }
     beforeClose = nil
     hasClosingWork = nil

@@ -16,6 +16,8 @@ public struct StoreOptions: Sendable {
   /// How long a call waits for another writer, in milliseconds.
   public var busyTimeout: Int32 = 5000
   public var clock = Clock.system
+  /// SQLite's way to the disk (VFS), for tests that let it fail; nil for the default.
+  package var fileSystem: String?
 
   public init() {}
 }

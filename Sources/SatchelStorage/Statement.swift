@@ -56,6 +56,15 @@ package final class Statement {
     if code != SQLITE_OK { throw connection.error(code, "binding a value") }
   }
 
+  /// Binds bytes that need not live on.
+  func bindCopy(_ bytes: [UInt8], at index: Int32) throws {
+    let code = bytes.withUnsafeBytes {
+      sqlite3_bind_blob64(
+        handle, index, $0.baseAddress ?? UnsafeRawPointer(Self.nothing), UInt64($0.count), Self.copied)
+    }
+    if code != SQLITE_OK { throw connection.error(code, "binding a value") }
+  }
+
   // An address for empty texts; immutable and never freed.
   nonisolated(unsafe) private static let nothing: UnsafePointer<CChar> = {
     let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)

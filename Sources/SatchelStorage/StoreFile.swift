@@ -27,19 +27,12 @@ enum StoreFile {
     }
     guard status.st_mode & S_IFMT == S_IFREG else { return .foreign("not a regular file") }
     if status.st_size == 0 { return .empty }
-    var header = [UInt8](repeating: 0, count: 100)
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      let code = errno
-      throw SatchelError(code == EACCES ? .readOnly : .io, "\(path): \(String(cString: strerror(code)))")
-    }
-    defer { close(descriptor) }
-    let count = header.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, 100, 0) }
+    let header = try DatabaseFile(path).read(min(100, Int(status.st_size)), at: 0)
     let magic = Array("SQLite format 3\u{0}".utf8)
-    guard count > 0, header.prefix(count).starts(with: magic.prefix(count)) else {
+    guard !header.isEmpty, header.starts(with: magic.prefix(header.count)) else {
       return .foreign("not a SQLite database")
     }
-    guard count == 100 else { return .damaged("cut short inside its header") }
+    guard header.count == 100 else { return .damaged("cut short inside its header") }
     return judge(header, size: Int64(status.st_size), hasLog: hasLog(path))
   }
 
@@ -68,10 +61,14 @@ enum StoreFile {
     return stat(path + "-wal", &status) == 0 && status.st_size > 0
   }
 
+  /// The directory that holds the file at `path`.
+  static func directory(of path: String) -> String {
+    path.lastIndex(of: "/").map { path[..<$0].isEmpty ? "/" : String(path[..<$0]) } ?? "."
+  }
+
   private static func directoryExists(of path: String) -> Bool {
     var status = stat()
-    let directory = path.lastIndex(of: "/").map { path[..<$0].isEmpty ? "/" : String(path[..<$0]) } ?? "."
-    return stat(directory, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return stat(directory(of: path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Renames a file and what SQLite keeps beside it, out of the way of a new store.
@@ -86,9 +83,18 @@ enum StoreFile {
     }
     for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
       guard rename(path + suffix, target + suffix) == 0 else {
-        throw SatchelError(.io, "\(path)\(suffix): cannot be set aside: \(String(cString: strerror(errno)))")
+        let reason = String(cString: strerror(errno))
+        bringBack(target, to: path)
+        throw SatchelError(.io, "\(path)\(suffix): cannot be set aside: \(reason)")
       }
     }
     return target
+  }
+
+  /// Undoes `setAside`, as far as that can be.
+  static func bringBack(_ target: String, to path: String) {
+    for suffix in ["", "-wal", "-shm"] where access(target + suffix, F_OK) == 0 {
+      _ = rename(target + suffix, path + suffix)
+    }
   }
 }

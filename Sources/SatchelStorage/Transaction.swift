@@ -12,6 +12,10 @@ package final class Transaction {
   private var undo: [() -> Void] = []
   private var checks: [(key: String, step: (Transaction) throws -> Void)] = []
   private var level = 0
+  /// A number for the innermost savepoint, never used twice in a transaction; 0 outside of all.
+  package private(set) var scope = 0
+  private var scopes = 0
+  private var failure: (any Error)?
   private var keepsTime = false
 
   private init(_ connection: Connection, now: Int64, revision: Int64, writer: Int64) {
@@ -54,6 +58,7 @@ package final class Transaction {
     while let check = checks.popLast() { try check.step(self) }
     try log()
     try connection.run("COMMIT")
+    try connection.confirmPlace()
   }
 
   func rollback() {
@@ -65,6 +70,7 @@ package final class Transaction {
 
   /// What SQLite rolled back by itself must not go on as another transaction.
   private func checkAlive() throws {
+    if let failure { throw failure }
     guard connection.isInTransaction else {
       throw SatchelError(.io, "\(connection.path): the transaction was rolled back when a write failed")
     }
@@ -88,19 +94,26 @@ package final class Transaction {
     fileprivate var level: Int
     fileprivate var changes: Int
     fileprivate var undo: Int
+    fileprivate var scope: Int
+    fileprivate var failure: (any Error)?
   }
 
   func beginNested() throws -> Mark {
     try checkAlive()
     try connection.execute("SAVEPOINT level_\(level + 1)")
     level += 1
-    return Mark(level: level, changes: changes.count, undo: undo.count)
+    let mark = Mark(
+      level: level, changes: changes.count, undo: undo.count, scope: scope, failure: failure)
+    scopes += 1
+    scope = scopes
+    return mark
   }
 
   func endNested(_ mark: Mark) throws {
     try checkAlive()
     try connection.execute("RELEASE level_\(mark.level)")
     level = mark.level - 1
+    scope = mark.scope
   }
 
   func undoNested(_ mark: Mark) {
@@ -108,6 +121,8 @@ package final class Transaction {
       try? connection.execute("ROLLBACK TO level_\(mark.level); RELEASE level_\(mark.level)")
     }
     level = mark.level - 1
+    scope = mark.scope
+    failure = mark.failure
     changes.removeSubrange(mark.changes...)
     for step in undo[mark.undo...].reversed() { step() }
     undo.removeSubrange(mark.undo...)
@@ -123,6 +138,9 @@ package final class Transaction {
 
   /// Says how to mend what is kept in memory, should the transaction fail.
   package func onFailure(_ step: @escaping () -> Void) { undo.append(step) }
+
+  /// Sees to it that what a write left half done is not committed: the innermost transaction will fail with this.
+  package func mustFail(_ error: any Error) { failure = failure ?? error }
 
   /// Adds what has to be done or to hold at the end of the outermost transaction; of several with one key, once.
   /// When it throws, everything is rolled back.

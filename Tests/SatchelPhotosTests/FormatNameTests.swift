@@ -1,3 +1,4 @@
+import SatchelRemote
 import SatchelStorage
 import Testing
 

@@ -1,16 +1,12 @@
-/// Numbers and texts that look random and are the same in every run (SplitMix64).
+import SatchelRemoteTesting
+
+/// Numbers and texts that look random and are the same in every run.
 struct PhotoRandom: RandomNumberGenerator {
-  private var state: UInt64
+  private var numbers: SeededRandom
 
-  init(seed: UInt64) { state = seed }
+  init(seed: UInt64) { numbers = SeededRandom(seed: seed) }
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
+  mutating func next() -> UInt64 { numbers.next() }
 
   mutating func below(_ bound: Int) -> Int { Int(truncatingIfNeeded: next() % UInt64(max(1, bound))) }
 

@@ -100,12 +100,12 @@ struct ScanReadTests {
     let readers = try PhotoReaders(found.entries, parallel: count) {
       PhotoFileReader(found.tree, in: root, zone: 0, libraries: .shared)
     }
-    defer { readers.stop() }
+    defer { readers.files.stop() }
     var reader = PhotoFileReader(found.tree, in: root, zone: 0, libraries: .shared)
     var taken = 0
-    while !readers.isFinished {
-      _ = readers.wait(for: 50, milliseconds: 50)
-      let part = readers.take(atMost: 50)
+    while !readers.files.isFinished {
+      _ = readers.files.wait(for: 50, milliseconds: 50)
+      let part = readers.files.take(atMost: 50)
       #expect(part.first == taken)
       for outcome in part.outcomes {
         let expected = try reader.read(found.entries[taken]) { _ in true }

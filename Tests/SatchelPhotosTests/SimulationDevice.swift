@@ -1,3 +1,5 @@
+import SatchelRemoteTesting
+
 @testable import SatchelPhotos
 @testable import SatchelRemote
 @testable import SatchelStorage

@@ -1,3 +1,5 @@
+import SatchelRemoteTesting
+
 @testable import SatchelPhotos
 @testable import SatchelRemote
 
@@ -13,6 +15,8 @@ struct SimulationLedger: SyncLedger {
     try world.ledgerCall(device, sync, name)
     return try body()
   }
+
+  func identify() throws { try step("identify") { try ledger.identify() } }
 
   func syncState() throws -> SyncState { try step("state") { try ledger.syncState() } }
 

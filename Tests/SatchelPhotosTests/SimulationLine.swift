@@ -1,3 +1,5 @@
+import SatchelRemoteTesting
+
 @testable import SatchelRemote
 
 /// The line between a device and the master: each request waits for its turn, and takes the fault that chance gives.

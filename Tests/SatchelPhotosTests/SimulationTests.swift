@@ -1,3 +1,4 @@
+import SatchelRemoteTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -6,13 +7,13 @@ import Testing
 /// to keep are in SimulationWorld+Checks.swift.
 @Suite(.serialized) struct SimulationTests {
   @Test func `devices lose nothing and agree in the end, whatever happens on the way`() throws {
-    if let seed = SimulationRun.seed {
+    if let seed = SimulationSearch.seed {
       let history = try SimulationRun.history(seed)
       print(history)
       #expect(!history.contains("VIOLATION"), "seed \(seed)")
       return
     }
-    if let found = try SimulationRun.find(0..<SimulationRun.count) {
+    if let found = SimulationRun.find(0..<SimulationSearch.count) {
       print(try SimulationRun.history(found.seed))
       Issue.record("SATCHEL_SIMULATION_SEED=\(found.seed): \(found.violation)")
     }

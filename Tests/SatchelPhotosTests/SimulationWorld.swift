@@ -129,7 +129,7 @@ final class SimulationWorld: @unchecked Sendable {
         sync.report = try SyncRun.perform(
           on: SimulationLedger(world: self, device: device, sync: sync),
           with: SimulationLine(world: self, device: device, sync: sync), user: user, options: settings,
-          rules: rules, now: { Int64(self.master.time) * 100 })
+          probed: ProbedStores(nil), rules: rules, now: { Int64(self.master.time) * 100 })
       } catch {
         sync.error = error
       }

@@ -130,4 +130,46 @@ struct SyncConflictTests {
     #expect(try one.photo(SyncFixture.md5(2, 1))?.photo.filename == "third.jpg")
     #expect(try one.modifiedShards().isEmpty)
   }
+
+  @Test(arguments: SyncPolicy.allCases)
+  func `lines of an imported file that the master replaces are told with their bytes`(_ policy: SyncPolicy)
+    throws
+  {
+    let fixture = try SyncFixture()
+    let (one, other) = try fixture.agreeing()
+    let shard = Shard.Index.all[2]
+    let lines = { (more: [String]) throws in
+      CatalogueFixture.file([try SyncFixture.photo(2, 1)], kept: ["2 in both", "2 in the master"] + more)
+    }
+    try one.importShard(shard, lines([]))
+    try fixture.sync(one)
+    try fixture.sync(other)
+
+    try other.importShard(
+      shard,
+      CatalogueFixture.file([try SyncFixture.photo(2, 1)], kept: ["2 here", "2 here", "2 in both", "2 met"]))
+    try one.importShard(shard, lines(["2 met"]))
+    try fixture.sync(one)
+    let report = try fixture.sync(other) { $0.policy = policy }
+    let replaced = report.rejected.filter { $0.row.fault == .replaced }
+    #expect(replaced.map(\.row.raw) == [Array("2 here".utf8), Array("2 here".utf8)])
+    #expect(Set(replaced.map(\.row.line)).count == 2 && replaced.allSatisfy { $0.shard == shard })
+    #expect(report.rejected.count == replaced.count + 3, "and what the master has")
+    #expect(replaced.first?.json["fault"] == "replaced")
+    #expect(try SyncFixture.content(other) == fixture.content())
+    #expect(try fixture.sync(other).rejected.isEmpty)
+  }
+
+  @Test func `lines of an imported file that were sent are not told when somebody builds on them`() throws {
+    let fixture = try SyncFixture()
+    let (one, other) = try fixture.agreeing()
+    let shard = Shard.Index.all[2]
+    try other.importShard(shard, CatalogueFixture.file([try SyncFixture.photo(2, 1)], kept: ["2 here"]))
+    try fixture.sync(other)
+    try fixture.sync(one)
+    try one.importShard(shard, CatalogueFixture.file([try SyncFixture.photo(2, 1)]))
+    try fixture.sync(one)
+    #expect(try fixture.sync(other).rejected.isEmpty)
+    #expect(try SyncFixture.content(other) == fixture.content())
+  }
 }

@@ -1,3 +1,5 @@
+import Foundation
+import SatchelRemoteTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -71,5 +73,30 @@ struct SyncDryRunTests {
     #expect(SyncFixture.numbers(report.downloaded) == (hasArrived ? [2] : []))
     #expect(SyncFixture.numbers(report.uploaded) == (hasArrived ? [] : [2]))
     #expect(try one.modifiedShards().isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `it writes nothing at all, also where nothing was ever written`(_ hasMaster: Bool) throws {
+    let fixture = try SyncFixture()
+    if hasMaster { _ = try fixture.agreeing() }
+    let device = try CatalogueFixture()
+    func state() throws -> (files: [String: Data], rows: Int64) {
+      let names = try FileManager.default.contentsOfDirectory(atPath: device.folder)
+      // All but the index of the log, which readers write to.
+      let files = try names.filter { !$0.hasSuffix("-shm") }.map { name in
+        (name, try Data(contentsOf: URL(filePath: "\(device.folder)/\(name)")))
+      }
+      let rows = try device.database.read {
+        try $0.number("SELECT (SELECT count(*) FROM change) + (SELECT count(*) FROM photo_catalogue)")
+      }
+      return (Dictionary(uniqueKeysWithValues: files), rows)
+    }
+    let (before, bodies) = (try state(), fixture.store.bodies)
+    #expect(before.rows == 0)
+    let report = try fixture.sync(device.photos) { $0.isDryRun = true }
+    #expect(SyncFixture.numbers(report.downloaded) == (hasMaster ? [0, 1, 2, 3] : []))
+    let after = try state()
+    #expect(after.rows == 0 && after.files == before.files)
+    #expect(fixture.store.bodies == bodies)
   }
 }

@@ -1,3 +1,4 @@
+import SatchelRemoteTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -13,8 +14,8 @@ struct SyncMasterTests {
     let before = elsewhere.store.bodies
     let error = #expect(throws: SatchelError.self) { try elsewhere.sync(one) }
     #expect(error?.code == .foreign)
-    #expect(error?.message.contains(try one.syncState().uuid) == true)
-    #expect(error?.message.contains(try stranger.syncState().uuid) == true)
+    #expect(error?.message.contains(try #require(one.syncState().uuid)) == true)
+    #expect(error?.message.contains(try #require(stranger.syncState().uuid)) == true)
     #expect(elsewhere.store.bodies == before)
 
     try one.unlink()

@@ -22,7 +22,7 @@ struct SyncReportTests {
       parsing: """
         {"downloaded": [1, 15], "uploaded": [2], "conflicts": [1], "repaired": [3], "conflict_rows": 4, "requests": 5,
         "bytes_up": 6, "bytes_down": 7, "failed": [{"shard": 8, "code": 2, "message": "gone"}],
-        "rejected": [{"shard": 8, "line": 9, "reason": "\(RowFault.columns)", "raw": "a,b"}],
+        "rejected": [{"shard": 8, "line": 9, "fault": "columns", "reason": "\(RowFault.columns)", "raw": "a,b"}],
         "unchanged": false, "dry_run": false}
         """)
     #expect(report.json == expected)

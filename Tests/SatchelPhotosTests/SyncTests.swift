@@ -157,7 +157,7 @@ struct SyncTests {
     let one = try fixture.device()
     try one.upsert((0..<16).map { try SyncFixture.photo($0, 1) })
     let failures = Guarded<[String]>([])
-    try inParallel([0, 1, 2, 3], limit: 4) { number in
+    inParallel([0, 1, 2, 3], limit: 4) { number in
       do {
         try one.upsert([try SyncFixture.photo(number, 100 + number)])
         let report = try one.sync(with: fixture.store, user: fixture.user, options: fixture.options())

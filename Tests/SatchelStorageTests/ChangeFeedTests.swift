@@ -97,7 +97,7 @@ struct ChangeFeedTests {
     let keys = heard.all.map(\.keys)
     #expect(keys.first == ["first"])
     #expect(keys.dropFirst().first == ["*"])
-    #expect(keys.filter { $0 == ["*"] }.count == 3)
+    #expect(keys.filter { $0 == ["*"] }.count == 4)
     #expect(keys.last == [last])
     #expect(keys.count >= 2 + Int(ChangeLog.kept))
     #expect(keys.count < commits)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json as _json
+import os
 from ctypes import byref, c_void_p, string_at
-from typing import TYPE_CHECKING, Any, Callable, List, NoReturn, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, List, NoReturn, Optional, TypeVar, Union
 
-from satchel import _callbacks
+from satchel import _callbacks, _encoding
 from satchel._abi import Buffer
 from satchel._library import library
 from satchel.errors import Closed, InternalError, error_for
@@ -14,6 +15,8 @@ from satchel.errors import Closed, InternalError, error_for
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Type
+
+    from satchel.store import Store
 
 _Closing = TypeVar("_Closing", bound="Closing")
 
@@ -153,3 +156,40 @@ class Dependent(Closing):
         # One whose making failed has no handle.
         if hasattr(self, "_handle"):
             self.close()
+
+
+class OfDirectory(Dependent):
+    """What a store hands out for one directory: a library of stories, a catalogue of photos.
+
+    :param kind: what it is called in messages
+    :param make: the library's function that makes the handle, from the store and the directory's bytes
+    :param free: the one that frees it
+    """
+
+    __slots__ = ("_directory", "_store")
+
+    def __init__(
+        self,
+        kind: str,
+        store: Store,
+        directory: Union[str, os.PathLike[str]],
+        make: Callable[..., int],
+        free: Callable[[int], Any],
+    ) -> None:
+        self._directory, folder = _encoding.file_path(directory, "directory")
+        self._store = store
+        handle = Handle.made_by(kind, make, store._pointer, _encoding.lend(folder))
+        super().__init__(handle, store._owner, free)
+        store._adopt(self)
+
+    @property
+    def directory(self) -> str:
+        """The directory as it was given to the store."""
+        return self._directory
+
+    @property
+    def _pointer(self) -> int:
+        return self._handle.pointer
+
+    def __repr__(self) -> str:
+        return f"<satchel.{type(self).__name__} {self._directory!r}{', closed' if self.closed else ''}>"

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Union
 
 from satchel import _encoding
-from satchel._handle import Dependent, Handle, answer, check, json_answer
+from satchel._handle import OfDirectory, answer, check, json_answer
 from satchel._library import library
 from satchel._photo_arguments import PhotoName, Time, lend_md5, lend_query, shard_number
 from satchel._photo_values import (
@@ -32,24 +32,15 @@ __all__ = ["PhotoReader"]
 _PAGE = 1000
 
 
-class PhotoReader(Dependent):
+class PhotoReader(OfDirectory):
     """The part of :class:`satchel.PhotoCatalogue` that reads."""
 
-    __slots__ = ("_directory", "_store")
+    __slots__ = ()
 
     def __init__(self, store: Store, directory: Union[str, os.PathLike[str]]) -> None:
-        self._directory, folder = _encoding.file_path(directory, "directory")
-        self._store = store
-        handle = Handle.made_by(
-            "catalogue", library.satchel_photos_open, store._pointer, _encoding.lend(folder)
+        super().__init__(
+            "catalogue", store, directory, library.satchel_photos_open, library.satchel_photos_free
         )
-        super().__init__(handle, store._owner, library.satchel_photos_free)
-        store._adopt(self)
-
-    @property
-    def directory(self) -> str:
-        """The directory as it was given to ``store.photos``."""
-        return self._directory
 
     def get(self, md5: PhotoName) -> Optional[Photo]:
         """A photo with all that is known of it, or None."""
@@ -148,7 +139,11 @@ class PhotoReader(Dependent):
         return status_from(json_answer(library.satchel_photos_status, self._pointer))
 
     def modified_shards(self) -> List[int]:
-        """The shards with changes since the last synchronisation."""
+        """The shards with photos that were added, changed or deleted here since the last synchronisation.
+
+        A file that was imported counts as no change, though the next synchronisation sends it: see
+        ``pending`` of :meth:`status`.
+        """
         bits = ctypes.c_uint32()
         check(library.satchel_photos_modified_shards(self._pointer, ctypes.byref(bits)))
         return [shard for shard in range(16) if bits.value >> shard & 1]
@@ -182,7 +177,3 @@ class PhotoReader(Dependent):
             found.extend(map(conflict_from, page["conflicts"]))
             after = None if page["next"] is None else int(page["next"])
         return found
-
-    @property
-    def _pointer(self) -> int:
-        return self._handle.pointer

@@ -29,7 +29,9 @@ class RejectedRow:
     """A line of a shard's file that is no photo of it; it is kept, and written back by every export.
 
     ``line`` counts from 1; ``raw`` is the line, with U+FFFD for what is not UTF-8. ``shard`` is None where
-    the call named the shard. ``fault`` is a code for the reason, such as "columns" or "md5".
+    the call named the shard. ``fault`` is a code for the reason, such as "columns" or "md5". Two are not
+    kept: of a "duplicate" the later line counts, and one that is "replaced" stood in an imported file here
+    when the master's shard came in its place.
     """
 
     line: int
@@ -164,8 +166,9 @@ class SyncReport:
 
     ``downloaded``, ``uploaded``, ``conflicts`` (changed on both sides) and ``repaired`` (left behind by a
     writer that died) are numbers of shards; ``conflict_rows`` counts changes that lost, which
-    ``photos.conflicts()`` lists. ``failed`` shards stay pending. ``rejected`` are lines that are no photos.
-    ``unchanged``: nothing had changed anywhere.
+    ``photos.conflicts()`` lists. ``failed`` shards stay pending. ``rejected`` are lines that are no photos:
+    the master's, and those of imported files here that it replaced. ``unchanged``: nothing had changed
+    anywhere.
     """
 
     downloaded: List[int]

@@ -270,9 +270,6 @@ class PhotoCatalogue(PhotoReader):
         """
         check(library.satchel_photos_dismiss(self._pointer, _conflict(conflict)))
 
-    def __repr__(self) -> str:
-        return f"<satchel.PhotoCatalogue {self._directory!r}{', closed' if self.closed else ''}>"
-
 
 def _hearing(kind: Any, progress: Any) -> Optional[Callable[[Any], object]]:
     """The callback, made to hear a record."""

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
 
 from satchel import _encoding
-from satchel._handle import Dependent, Handle, answer, check, json_answer
+from satchel._handle import OfDirectory, answer, check, json_answer
 from satchel._library import library
 from satchel._story_values import (
     Segment,
@@ -30,7 +30,7 @@ __all__ = ["StoryLibrary"]
 _SORT_KEYS = {"estimated_reading_minutes": "reading_time"}
 
 
-class StoryLibrary(Dependent):
+class StoryLibrary(OfDirectory):
     r"""The stories of one directory; made by ``store.stories(directory)``.
 
     Every ``*.json``, ``*.twee`` and ``*.tw`` file directly in the directory is a story. An index in the store
@@ -43,21 +43,12 @@ class StoryLibrary(Dependent):
     of changes under the subject "stories", with the ids of the stories.
     """
 
-    __slots__ = ("_directory", "_store")
+    __slots__ = ()
 
     def __init__(self, store: Store, directory: Union[str, os.PathLike[str]]) -> None:
-        self._directory, folder = _encoding.file_path(directory, "directory")
-        self._store = store
-        handle = Handle.made_by(
-            "library", library.satchel_stories_open, store._pointer, _encoding.lend(folder)
+        super().__init__(
+            "library", store, directory, library.satchel_stories_open, library.satchel_stories_free
         )
-        super().__init__(handle, store._owner, library.satchel_stories_free)
-        store._adopt(self)
-
-    @property
-    def directory(self) -> str:
-        """The directory as it was given to ``store.stories``."""
-        return self._directory
 
     def load_all(self, checked: bool = False) -> StoryListing:
         """Refreshes, and lists all stories by the names of their files.
@@ -66,7 +57,7 @@ class StoryLibrary(Dependent):
         :returns: the stories to iterate over, and in ``problems`` the files that could not be taken: one
             bad file never hides the others
         """
-        listing = json_answer(library.satchel_stories_load_all, self._handle.pointer, bool(checked))
+        listing = json_answer(library.satchel_stories_load_all, self._pointer, bool(checked))
         stories = [summary_from(each) for each in listing["stories"]]
         return StoryListing(stories, problems_from(listing["problems"]))
 
@@ -80,7 +71,7 @@ class StoryLibrary(Dependent):
         :raises UnsoundStory: when it was to be checked and has errors; ``.report`` has all findings
         """
         lent = _encoding.lend_text(id, "id")
-        text = answer(library.satchel_stories_story, self._handle.pointer, lent, False)
+        text = answer(library.satchel_stories_story, self._pointer, lent, False)
         if text is None:
             raise InternalError("the library gave no text")
         return story_from(text, f"{id}.json", checked)
@@ -96,7 +87,7 @@ class StoryLibrary(Dependent):
         segment = _encoding.NOTHING if id is None else _encoding.lend_text(id, "id")
         if id is not None and segment.size == 0:
             raise NotFound('there is no segment ""')
-        found = json_answer(library.satchel_stories_segment, self._handle.pointer, lent, segment)
+        found = json_answer(library.satchel_stories_segment, self._pointer, lent, segment)
         return segment_from(found)
 
     def select(
@@ -142,7 +133,7 @@ class StoryLibrary(Dependent):
         }
         given = {key: value for key, value in query.items() if value is not None}
         lent = _encoding.lend_value(given, "query")
-        found = json_answer(library.satchel_stories_select, self._handle.pointer, lent)
+        found = json_answer(library.satchel_stories_select, self._pointer, lent)
         return [summary_from(each) for each in found]
 
     def search(self, text: str) -> List[StorySummary]:
@@ -185,25 +176,22 @@ class StoryLibrary(Dependent):
     def mark_purchased(self, id: str, purchased: bool = True) -> None:
         """Notes in the store that the reader bought a story, or gave it back; the file is left as it is."""
         lent = _encoding.lend_text(id, "id")
-        check(library.satchel_stories_mark_purchased(self._handle.pointer, lent, bool(purchased)))
+        check(library.satchel_stories_mark_purchased(self._pointer, lent, bool(purchased)))
 
     def refresh(self) -> StoryRefresh:
         """Notices files that came, changed or went."""
-        noticed = json_answer(library.satchel_stories_refresh, self._handle.pointer)
+        noticed = json_answer(library.satchel_stories_refresh, self._pointer)
         return record_from(StoryRefresh, noticed, problems=problems_from(noticed["problems"]))
 
     def preload(self) -> None:
         """Refreshes on a thread of the library, and returns at once."""
-        check(library.satchel_stories_preload(self._handle.pointer))
+        check(library.satchel_stories_preload(self._pointer))
 
     def clear_cache(self) -> None:
         """Forgets the stories that are held in memory; the index stays."""
-        check(library.satchel_stories_clear_cache(self._handle.pointer))
+        check(library.satchel_stories_clear_cache(self._pointer))
 
     def _facets(self, name: str) -> List[str]:
-        facets = json_answer(library.satchel_stories_facets, self._handle.pointer)
+        facets = json_answer(library.satchel_stories_facets, self._pointer)
         found: List[str] = facets[name]
         return found
-
-    def __repr__(self) -> str:
-        return f"<satchel.StoryLibrary {self._directory!r}{', closed' if self.closed else ''}>"

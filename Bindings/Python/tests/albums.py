@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Dict, Iterable
+import threading
+from typing import Any, Callable, Dict, Iterable, List
 
 from satchel.photos import Photo, PhotoCatalogue
 
@@ -66,3 +67,23 @@ def assert_holds(photos: PhotoCatalogue, rows: Rows) -> None:
         assert photos.count(shard=shard) == status.shards[shard].photos == len(own)
     assert [each.shard for each in status.shards if each.changes] == photos.modified_shards()
     assert sum(each.changes for each in status.shards) == status.changes <= len(photos.changes())
+
+
+def together(*works: Callable[[], object], seconds: float = 240) -> None:
+    """Does all of it at once, each on a thread of its own; raises what one of them raised."""
+    failures: List[BaseException] = []
+
+    def run(work: Callable[[], object]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(seconds)
+        assert not thread.is_alive()
+    if failures:
+        raise failures[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Callable, List
 
 import pytest
-from albums import assert_holds, md5, row
+from albums import assert_holds, md5, row, together
 
 import satchel
 from satchel import InvalidArgument, PhotoCatalogue
@@ -327,28 +327,18 @@ def test_catalogues_that_nobody_holds_are_closed(store: satchel.Store) -> None:
 
 
 def test_catalogues_close_while_others_work(store: satchel.Store) -> None:
-    failures: List[BaseException] = []
     with store.photos("/photos") as photos:
         photos.upsert(row(each) for each in range(100))
 
     def come_and_go() -> None:
-        try:
-            for _ in range(30):
-                photos = store.photos("/photos")
-                closer = threading.Thread(target=photos.close)
-                closer.start()
-                try:
-                    while True:
-                        assert len(list(photos.iterate())) == 100
-                except satchel.Closed:
-                    closer.join()
-        except BaseException as error:
-            failures.append(error)
+        for _ in range(30):
+            photos = store.photos("/photos")
+            closer = threading.Thread(target=photos.close)
+            closer.start()
+            try:
+                while True:
+                    assert len(list(photos.iterate())) == 100
+            except satchel.Closed:
+                closer.join()
 
-    threads = [threading.Thread(target=come_and_go) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-        assert not thread.is_alive()
-    assert failures == []
+    together(*[come_and_go] * 4)

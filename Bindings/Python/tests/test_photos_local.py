@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from albums import md5, row, shard_file
+from albums import md5, row, shard_file, together
 from helpers import Clock
 
 import satchel
@@ -196,11 +195,7 @@ def test_of_many_threads_each_claims_another_photo(photos: PhotoCatalogue) -> No
             claimed.append(photo.md5)
             photos.backup.done(photo)
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
+    together(*[work] * 8)
     assert sorted(claimed) == sorted(md5(each) for each in range(200))
     assert photos.count(backup_status="uploaded") == 200
 

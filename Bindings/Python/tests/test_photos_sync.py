@@ -8,11 +8,13 @@ import os
 import signal
 import threading
 import time
+from functools import partial
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Dict, List
 
 import pytest
-from albums import Rows, assert_holds, md5, row, rows_of, shard_file
+from albums import Rows, assert_holds, md5, row, rows_of, shard_file, together
+from helpers import HOUR, Clock
 
 import satchel
 from satchel import PhotoCatalogue
@@ -163,10 +165,8 @@ def test_progress_is_told_on_the_thread_that_synchronises(devices: Devices, mast
     assert {each.phase for each in heard} <= {"plan", "shards", "manifest"}
     assert heard[-1].shards_done == heard[-1].shards_total == len(report.uploaded)
     assert [each.bytes_up for each in heard] == sorted(each.bytes_up for each in heard)
-    aside = threading.Thread(target=lambda: devices[1].sync(master, "ada", progress=hear, parallel=16))
     devices[0].upsert([row("more")])
-    aside.start()
-    aside.join(60)
+    together(lambda: devices[1].sync(master, "ada", progress=hear, parallel=16))
     assert len(threads) == 2
 
 
@@ -273,9 +273,35 @@ def test_lines_that_are_no_photos_are_told_and_kept(devices: Devices, master: Re
     phone.import_shard(5, shard_file([row(2, 5)]) + b"\nno photo")
     phone.sync(master, "ada")
     report = tablet.sync(master, "ada")
-    assert [(each.shard, each.line, each.raw) for each in report.rejected] == [(5, 2, "no photo")]
+    told = [(each.shard, each.line, each.fault, each.raw) for each in report.rejected]
+    assert told == [(5, 2, "columns", "no photo")]
     assert tablet.export_shard(5) == phone.export_shard(5)
     assert b"no photo" in (tmp_path / "master/catalogs/ada/shards/5.csv").read_bytes()
+
+
+@pytest.mark.parametrize("policy", ["remote_wins", "merge_rows"])
+def test_lines_that_the_master_replaces_are_told(devices: Devices, master: Remote, policy: str) -> None:
+    phone, tablet = devices
+    phone.upsert([row(1, 5)])
+    phone.sync(master, "ada")
+    tablet.import_shard(5, b"no photo")
+    [rejected] = tablet.sync(master, "ada", policy=policy).rejected
+    assert (rejected.shard, rejected.fault, rejected.raw) == (5, "replaced", "no photo")
+    assert tablet.export_shard(5) == phone.export_shard(5)
+
+
+def test_that_a_store_honours_conditions_is_asked_now_and_then(
+    clock: Clock, path: Path, tmp_path: Path
+) -> None:
+    def requests(number: int) -> int:
+        with satchel.open(path, clock=clock) as store, store.photos("/photos") as photos:
+            photos.upsert([row(number, 5)])
+            return photos.sync(Directory(tmp_path / "master"), "ada").requests
+
+    first, second, third = requests(1), requests(2), requests(3)
+    assert first > second == third
+    clock.advance(30 * 24 * HOUR)
+    assert requests(4) == second + 7
 
 
 def test_a_shard_that_fails_does_not_stop_the_others(
@@ -301,14 +327,6 @@ def test_a_shard_that_fails_does_not_stop_the_others(
 
 
 def test_threads_synchronise_and_change_at_once(devices: Devices, master: Remote) -> None:
-    failures: List[BaseException] = []
-
-    def run(work: Any, *arguments: Any) -> None:
-        try:
-            work(*arguments)
-        except BaseException as error:
-            failures.append(error)
-
     def change(device: PhotoCatalogue, first: int) -> None:
         for each in range(first, first + 200):
             device.upsert([row(each)])
@@ -317,15 +335,11 @@ def test_threads_synchronise_and_change_at_once(devices: Devices, master: Remote
         for _ in range(8):
             assert device.sync(master, "ada", policy="merge_rows").ok
 
-    jobs = [(change, devices[0], 0), (change, devices[1], 1000), (sync, devices[0]), (sync, devices[1])]
-    jobs += [(sync, devices[0])]
-    threads = [threading.Thread(target=run, args=job) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(240)
-        assert not thread.is_alive()
-    assert failures == []
+    together(
+        lambda: change(devices[0], 0),
+        lambda: change(devices[1], 1000),
+        *(partial(sync, devices[number]) for number in (0, 1, 0)),
+    )
     for device in (*devices, *devices):
         device.sync(master, "ada", policy="merge_rows")
     rows = {md5(each): row(each) for each in (*range(200), *range(1000, 1200))}

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import traceback
 import urllib.parse
 import urllib.request
 import uuid
+from functools import partial
 from typing import Any, Dict, Iterator, List
 
 import pytest
-from albums import assert_holds, md5, row
+from albums import assert_holds, md5, row, together
 
 import satchel
 from satchel import PhotoCatalogue
@@ -217,23 +217,12 @@ def test_a_stalled_store_can_be_left(photos: PhotoCatalogue, broken: S3, told: T
 
 
 def test_devices_race_for_one_catalogue(devices: Devices, bucket: S3) -> None:
-    failures: List[BaseException] = []
-
     def work(device: PhotoCatalogue, first: int) -> None:
-        try:
-            for number in range(first, first + 5):
-                device.upsert([row(number, number % 2)])
-                assert device.sync(bucket, "ada", policy="merge_rows").ok
-        except BaseException as error:
-            failures.append(error)
+        for number in range(first, first + 5):
+            device.upsert([row(number, number % 2)])
+            assert device.sync(bucket, "ada", policy="merge_rows").ok
 
-    threads = [threading.Thread(target=work, args=(each, 100 * place)) for place, each in enumerate(devices)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(240)
-        assert not thread.is_alive()
-    assert failures == []
+    together(*(partial(work, each, 100 * place) for place, each in enumerate(devices)))
     for device in (*devices, *devices):
         device.sync(bucket, "ada", policy="merge_rows")
     numbers = [*range(5), *range(100, 105)]

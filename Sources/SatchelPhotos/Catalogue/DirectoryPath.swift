@@ -33,7 +33,8 @@ enum DirectoryPath {
 
   private static func current() throws -> String {
     guard let found = getcwd(nil, 0) else {
-      throw SatchelError(.io, "the working directory: \(reason(errno))")
+      // Also one that was removed: it is none of the caller's names.
+      throw SatchelError(.io, SatchelError(errno: errno, "the working directory").message)
     }
     defer { free(found) }
     return String(cString: found)
@@ -43,8 +44,7 @@ enum DirectoryPath {
     guard let found = realpath(path, nil) else {
       let code = errno
       if code == ENOENT { return nil }
-      throw SatchelError(
-        code == ENOTDIR || code == ELOOP || code == ENAMETOOLONG ? .invalid : .io, "\(path): \(reason(code))")
+      throw SatchelError(errno: code, path, denied: .io)
     }
     defer { free(found) }
     guard let text = String(validatingCString: found) else {
@@ -52,6 +52,4 @@ enum DirectoryPath {
     }
     return text
   }
-
-  private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

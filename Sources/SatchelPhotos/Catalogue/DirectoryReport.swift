@@ -17,14 +17,7 @@ public struct DirectoryReport: Sendable {
 
   /// As it crosses the C boundary.
   public var json: JSONValue {
-    var rows: [JSONValue] = []
-    for shard in rejected.keys.sorted() {
-      for row in rejected[shard] ?? [] {
-        guard var object = row.json.objectValue else { continue }
-        object["shard"] = .int(Int64(shard.number))
-        rows.append(.object(object))
-      }
-    }
+    let rows = rejected.sorted { $0.key < $1.key }.flatMap { shard, rows in rows.map { $0.json(in: shard) } }
     func numbers(_ shards: [Shard.Index]) -> JSONValue { .array(shards.map { .int(Int64($0.number)) }) }
     return [
       "photos": .int(photos), "rejected": .array(rows), "conflicts": .int(Int64(conflicts)),

@@ -9,7 +9,7 @@ final class FileBytes: @unchecked Sendable {
   /// Reads a file that is open.
   init(_ descriptor: Int32, _ name: String) throws {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw ShardDirectory.error(errno, name) }
+    guard fstat(descriptor, &status) == 0 else { throw SatchelError(errno: errno, name) }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw SatchelError(.invalid, "\(name): not a regular file")
     }
@@ -27,7 +27,7 @@ final class FileBytes: @unchecked Sendable {
       if read < 0 {
         let code = errno
         free(room)
-        throw ShardDirectory.error(code, name)
+        throw SatchelError(errno: code, name)
       }
       if read == 0 { break }
       count += read

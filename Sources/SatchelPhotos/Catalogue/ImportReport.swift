@@ -22,8 +22,17 @@ public struct ImportReport: Sendable, Equatable {
 }
 
 extension RejectedRow {
-  /// As it crosses the C boundary: line, fault, reason, raw.
-  public var json: JSONValue {
+  /// As it crosses the C boundary: line, fault, reason, raw. What is no UTF-8 of the line is replaced here only.
+  public var json: JSONValue { .object(fields) }
+
+  /// As `json`, with the shard that the line is of.
+  func json(in shard: Shard.Index) -> JSONValue {
+    var fields = fields
+    fields["shard"] = .int(Int64(shard.number))
+    return .object(fields)
+  }
+
+  private var fields: JSONObject {
     [
       "line": .int(Int64(line)), "fault": .string(fault.rawValue), "reason": .string(reason),
       "raw": .string(String(decoding: raw, as: UTF8.self)),

@@ -22,7 +22,6 @@ extension PhotoCatalogue {
     var sources: [Shard.Index: String] = [:]
     for record in try records() where record.changes == 0 { sources[record.shard] = record.source }
     let intake = ShardIntake(shards, sources: sources)
-    intake.start()
     defer { intake.stop() }
     var report = DirectoryReport()
     for shard in Shard.Index.all { try add(intake.take(shard), of: shard, to: &report, policy) }
@@ -82,17 +81,13 @@ extension PhotoCatalogue {
       report.failed.append(ShardFailure(shard: shard, error: SyncRun.told(error)))
     case .unchanged: report.photos += try record(shard)?.base.photos ?? 0
     case .read(let file, let bytes):
-      let before = try record(shard)
-      let imported = try withExtendedLifetime(bytes) {
+      let (imported, isChanged) = try withExtendedLifetime(bytes) {
         try write { transaction, id in try importFile(file, into: id, policy: policy, in: transaction) }
       }
-      let after = try record(shard)
       report.photos += imported.photos
       report.conflicts += imported.conflicts
       if !imported.rejected.isEmpty { report.rejected[shard] = imported.rejected }
-      if before?.base.checksum != after?.base.checksum || before?.changes != after?.changes {
-        report.changed.append(shard)
-      }
+      if isChanged { report.changed.append(shard) }
     }
   }
 }

@@ -2,10 +2,13 @@ import SatchelRemote
 import SatchelStorage
 
 extension PhotoCatalogue: SyncLedger {
+  func identify() throws {
+    let isNamed = try read(otherwise: false) { _, _ in true }
+    if !isNamed, !database.options.isReadOnly { try write { _, _ in } }
+  }
+
   func syncState() throws -> SyncState {
-    if !database.options.isReadOnly { _ = try identity() }
-    let nothing = SyncState(
-      uuid: CatalogueTable.uuid(), shards: Shard.Index.all.map { ShardState(ShardRecord(shard: $0)) })
+    let nothing = SyncState(shards: Shard.Index.all.map { ShardState(ShardRecord(shard: $0)) })
     return try read(otherwise: nothing) { connection, id in
       guard let row = try CatalogueTable(connection: connection).row(id) else { return nothing }
       return SyncState(
@@ -13,13 +16,6 @@ extension PhotoCatalogue: SyncLedger {
         manifestETag: row.manifestETag.flatMap { ETag($0) },
         shards: try ShardTable(connection: connection, catalogue: id).records().map { ShardState($0) })
     }
-  }
-
-  /// The catalogue's own name; makes one when there is none.
-  func identity() throws -> String {
-    let found = try read(otherwise: nil) { try CatalogueTable(connection: $0).row($1)?.uuid }
-    if let found { return found }
-    return try write { try CatalogueTable(connection: $0.connection).row($1)?.uuid ?? "" }
   }
 
   func beginSync(uuid: String, user: UserID) throws {
@@ -77,17 +73,18 @@ extension PhotoCatalogue: SyncLedger {
         guard edit.record.agreed == expected else {
           throw SatchelError(.busy, "shard \(shard) was synced by somebody else meanwhile")
         }
-        var conflicts = 0
+        var (conflicts, replaced) = (0, [RejectedRow]())
         try withExtendedLifetime(file) {
           if let settledUpTo, edit.record.intent?.checksum == checksum {
             try edit.settle(file, upTo: settledUpTo)
           } else {
+            replaced = try edit.keptLines(missingIn: file, after: settledUpTo ?? -1)
             conflicts = try edit.take(file, settledUpTo: settledUpTo ?? -1, policy: policy)
           }
         }
         try edit.agree(on: checksum, etag: etag, lineage: lineage)
         return Taken(
-          photos: Int64(file.entries.count), rejected: file.rejected, conflicts: conflicts,
+          photos: Int64(file.entries.count), rejected: file.rejected + replaced, conflicts: conflicts,
           hasChanges: edit.record.hasChanges)
       }
     }

@@ -32,7 +32,7 @@ extension PhotoCatalogue {
     let file = try ShardFile(bytes, shard: shard, source: source)
     return try withExtendedLifetime(file) {
       try write { transaction, id in
-        try importFile(file, into: id, policy: policy, in: transaction)
+        try importFile(file, into: id, policy: policy, in: transaction).report
       }
     }
   }
@@ -52,9 +52,11 @@ extension PhotoCatalogue {
   }
 
   /// Makes a file the base of its shard.
+  ///
+  /// - Returns: what became of it, and whether the shard's content changed
   func importFile(
     _ file: ShardFile, into id: Int64, policy: SyncPolicy, in transaction: Transaction
-  ) throws -> ImportReport {
+  ) throws -> (report: ImportReport, isChanged: Bool) {
     var edit = try ShardEdit(transaction, catalogue: id, shard: file.shard)
     let table = CatalogueTable(connection: transaction.connection)
     let overlay = try edit.overlayChanges()
@@ -69,10 +71,13 @@ extension PhotoCatalogue {
     }
     try edit.importBase(file, sequence: table.takeSequence(id))
     try edit.save()
-    if before.base.checksum != edit.record.base.checksum || before.changes != edit.record.changes {
+    let isChanged = before.base.checksum != edit.record.base.checksum || before.changes != edit.record.changes
+    if isChanged {
       try table.setModified(id, now: transaction.now)
       note([file.shard], in: transaction)
     }
-    return ImportReport(photos: Int64(file.entries.count), rejected: file.rejected, conflicts: conflicts)
+    let report = ImportReport(
+      photos: Int64(file.entries.count), rejected: file.rejected, conflicts: conflicts)
+    return (report, isChanged)
   }
 }

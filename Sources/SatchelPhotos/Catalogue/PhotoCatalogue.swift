@@ -14,6 +14,7 @@ public final class PhotoCatalogue: Sendable {
   package let database: Database
   /// Who claims backups through this value.
   let claimant: Claimant
+
   /// - Parameter directory: need not exist; the same one by another path is the same catalogue
   /// - Throws: `.invalid` for a directory that is no path, `.closed`, `.newer`, `.io`
   package init(database: Database, directory: String) throws {

@@ -17,7 +17,7 @@ struct ShardDirectory {
     let descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
-      throw Self.error(errno, name)
+      throw SatchelError(errno: errno, name)
     }
     defer { close(descriptor) }
     return try FileBytes(descriptor, name)
@@ -32,12 +32,12 @@ struct ShardDirectory {
     let name = "\(path)/\(file)"
     let part = "\(name).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
     let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw Self.error(errno, part) }
+    guard descriptor >= 0 else { throw SatchelError(errno: errno, part) }
     do {
       defer { close(descriptor) }
       try Self.write(bytes, to: descriptor, part)
-      guard fsync(descriptor) == 0 else { throw Self.error(errno, part) }
-      guard rename(part, name) == 0 else { throw Self.error(errno, name) }
+      guard fsync(descriptor) == 0 else { throw SatchelError(errno: errno, part) }
+      guard rename(part, name) == 0 else { throw SatchelError(errno: errno, name) }
       return true
     } catch {
       unlink(part)
@@ -49,16 +49,16 @@ struct ShardDirectory {
   func make() throws {
     guard mkdir(path, 0o755) != 0 else { return }
     let code = errno
-    guard code == EEXIST else { throw Self.error(code, path) }
+    guard code == EEXIST else { throw SatchelError(errno: code, path) }
   }
 
   /// Makes new names survive a power cut.
   func sync() throws {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Self.error(errno, path) }
+    guard descriptor >= 0 else { throw SatchelError(errno: errno, path) }
     defer { close(descriptor) }
     // Some file systems cannot, and need not.
-    guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.error(errno, path) }
+    guard fsync(descriptor) == 0 || errno == EINVAL else { throw SatchelError(errno: errno, path) }
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32, _ name: String) throws {
@@ -68,22 +68,9 @@ struct ShardDirectory {
         let rest = bytes[within: done..<bytes.count]
         let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(done))
         if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw error(errno, name) }
+        guard count > 0 else { throw SatchelError(errno: errno, name) }
         done += count
       }
     }
-  }
-
-  static func error(_ code: Int32, _ path: String) -> SatchelError {
-    let status: SatchelError.Code =
-      switch code {
-      case ENOENT: .notFound
-      case ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, ENXIO: .invalid
-      case EROFS, EACCES, EPERM: .readOnly
-      case ENOSPC, EDQUOT: .full
-      case ENOMEM: .noMemory
-      default: .io
-      }
-    return SatchelError(status, "\(path): \(String(cString: strerror(code)))")
   }
 }

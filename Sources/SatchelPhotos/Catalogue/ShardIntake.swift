@@ -1,10 +1,10 @@
 import SatchelStorage
 
 /// Reads the shards of a directory on threads of its own, a few ahead of whoever takes them.
-// Unchecked: all state is behind the monitor.
-final class ShardIntake: @unchecked Sendable {
+struct ShardIntake {
   /// What became of a shard's file.
-  enum Outcome {
+  // Unchecked: a file's bytes are not written to any more, and lines only point to them.
+  enum Outcome: @unchecked Sendable {
     case missing
     /// As it was when it was imported before.
     case unchanged
@@ -14,72 +14,33 @@ final class ShardIntake: @unchecked Sendable {
   }
 
   /// Files that are in memory at once, at most, beside the one that was taken.
-  private static let ahead = 3
+  private static let ahead = 4
+  private static let threads = 2
 
-  private let directory: ShardDirectory
-  private let sources: [Shard.Index: String]
-  private let monitor = Monitor()
-  private var next = 0
-  private var taken = 0
-  private var ready: [Int: Outcome] = [:]
-  private var isStopped = false
-  private var threads: [SystemThread] = []
+  private let shards: ReadAhead<Shard.Index, Outcome>
+  private let read: @Sendable (Shard.Index) -> Outcome
 
+  /// Begins to read.
+  ///
   /// - Parameter sources: SHA-256 of files that would change nothing
   init(_ directory: ShardDirectory, sources: [Shard.Index: String]) {
-    self.directory = directory
-    self.sources = sources
-  }
-
-  /// Starts reading.
-  func start() {
-    for _ in 0..<2 {
-      if let thread = SystemThread({ [self] in run() }) { threads.append(thread) }
+    let read: @Sendable (Shard.Index) -> Outcome = { Self.read($0, directory, sources) }
+    self.read = read
+    shards = ReadAhead(Shard.Index.all, ahead: Self.ahead, threads: Self.threads) { shards in
+      while let (index, shard) = shards.next() { shards.give(read(shard), at: index) }
     }
   }
 
   /// The file of a shard; asked for in order.
-  func take(_ shard: Shard.Index) -> Outcome {
-    monitor.lock()
-    while !threads.isEmpty, ready[shard.number] == nil { monitor.wait() }
-    let outcome = ready.removeValue(forKey: shard.number)
-    taken = shard.number + 1
-    monitor.signal()
-    monitor.unlock()
-    // Without threads, here.
-    return outcome ?? read(shard)
-  }
+  // Without threads, here.
+  func take(_ shard: Shard.Index) -> Outcome { shards.take() ?? read(shard) }
 
   /// Ends reading, and waits for it.
-  func stop() {
-    monitor.withLock {
-      isStopped = true
-      monitor.signal()
-    }
-    for thread in threads { thread.join() }
-    threads = []
-  }
+  func stop() { shards.stop() }
 
-  private func run() {
-    while let shard = claim() {
-      let outcome = read(shard)
-      monitor.withLock {
-        ready[shard.number] = outcome
-        monitor.signal()
-      }
-    }
-  }
-
-  private func claim() -> Shard.Index? {
-    monitor.lock()
-    defer { monitor.unlock() }
-    while !isStopped, next < 16, next > taken + Self.ahead { monitor.wait() }
-    guard !isStopped, let shard = Shard.Index(next) else { return nil }
-    next += 1
-    return shard
-  }
-
-  private func read(_ shard: Shard.Index) -> Outcome {
+  private static func read(
+    _ shard: Shard.Index, _ directory: ShardDirectory, _ sources: [Shard.Index: String]
+  ) -> Outcome {
     do {
       guard let file = try directory.read(shard) else { return .missing }
       return try withExtendedLifetime(file) {

@@ -1,7 +1,8 @@
 /// Why a line of a shard was not taken.
 public enum RowFault: String, Error, Sendable, CaseIterable, CustomStringConvertible {
   case quote, bareQuote = "bare_quote", carriageReturn = "carriage_return", columns, md5, filename, size,
-    photodate, modified, width, height, applePhotoID = "apple_photo_id", wrongShard = "wrong_shard", duplicate
+    photodate, modified, width, height, applePhotoID = "apple_photo_id", wrongShard = "wrong_shard",
+    duplicate, replaced
 
   /// The reason in words.
   public var description: String {
@@ -20,11 +21,12 @@ public enum RowFault: String, Error, Sendable, CaseIterable, CustomStringConvert
     case .applePhotoID: return "the applePhotoID is not UTF-8"
     case .wrongShard: return "the md5 belongs to another shard"
     case .duplicate: return "a later line has the same md5, and counts"
+    case .replaced: return "the line stood here only, and the master's shard replaced it before it was sent"
     }
   }
 
   /// Whether the line stays in the shard. A duplicate does not: a photo has one row.
-  var isKept: Bool { self != .duplicate }
+  var isKept: Bool { self != .duplicate && self != .replaced }
 }
 
 /// A line of a shard that was not taken.

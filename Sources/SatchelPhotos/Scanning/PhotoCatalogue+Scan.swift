@@ -30,7 +30,7 @@ extension PhotoCatalogue {
     }
     let root = try PhotoRoot(directory)
     // From now on there is a catalogue, also of a directory without photos.
-    _ = try identity()
+    try identify()
     var walk = PhotoWalk(root)
     var told: Int64 = 0
     let isComplete = walk.run { found in

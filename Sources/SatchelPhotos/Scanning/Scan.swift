@@ -47,12 +47,12 @@ struct Scan {
     let readers = try PhotoReaders(files, parallel: options.parallel) {
       PhotoFileReader(tree, in: root, zone: zone, libraries: libraries)
     }
-    defer { readers.stop() }
+    defer { readers.files.stop() }
     let before = report.bytesRead
     let total = files.reduce(Int64(0)) { $0 + min($1.size, .max - $0) }
     var written = ScanTime.now
-    while !readers.isFinished {
-      let isReady = readers.wait(for: Self.batch, milliseconds: 50)
+    while !readers.files.isFinished {
+      let isReady = readers.files.wait(for: Self.batch, milliseconds: 50)
       let done = readers.done
       report.bytesRead = before + done.bytes
       let isWanted =
@@ -62,7 +62,7 @@ struct Scan {
             filesTotal: Int64(files.count), bytesDone: done.bytes, bytesTotal: total)) ?? true
       if isReady || !isWanted || ScanTime.now - written >= Self.patience {
         // All that is ready when the caller gave up: it need not be read again.
-        try write(readers.take(atMost: isWanted ? Self.batch : .max), numbers)
+        try write(readers.files.take(atMost: isWanted ? Self.batch : .max), numbers)
         written = ScanTime.now
       }
       if !isWanted { return false }

@@ -15,11 +15,12 @@ extension PhotoCatalogue {
     with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> SyncReport {
-    let turn = SyncTurns.Catalogue(database: ObjectIdentifier(database), directory: directory)
+    let turn = SyncTurns.Subject(database: database, name: "photos " + directory)
     return try SyncTurns.shared.take(turn, options.cancellation) {
       let clock = database.clock
       return try SyncRun.perform(
-        on: self, with: store, user: user, options: options, progress: progress, now: { clock.now() })
+        on: self, with: store, user: user, options: options, probed: ProbedStores(database),
+        progress: progress, now: { clock.now() })
     }
   }
 }
@@ -28,7 +29,8 @@ extension SyncRun {
   /// Sets up a sync, carries it out, and counts its requests.
   static func perform(
     on ledger: any SyncLedger, with store: any ObjectStore, user: UserID, options: SyncOptions,
-    rules: SyncRules = SyncRules(), progress: (@Sendable (SyncProgress) -> Bool)? = nil,
+    probed: ProbedStores, rules: SyncRules = SyncRules(),
+    progress: (@Sendable (SyncProgress) -> Bool)? = nil,
     now: @escaping @Sendable () -> Int64
   ) throws -> SyncReport {
     let meter = MeteredStore(store)
@@ -40,7 +42,9 @@ extension SyncRun {
       let run = SyncRun(
         ledger: ledger, remote: remote, user: user, options: options, rules: rules, progress: teller, now: now
       ) {
-        if !accepts { try ProbedStores.shared.check(store, as: meter, remote, user) }
+        if accepts { return }
+        try probed.check(
+          store, asking: meter, under: remote.prefix, retry: options.retry, cancellation: cancellation)
       }
       var report = try run.run()
       let traffic = meter.traffic

@@ -2,6 +2,10 @@ import SatchelRemote
 
 /// What a sync asks of the local side. Each call is one transaction: it is done as a whole, or not at all.
 protocol SyncLedger: Sendable {
+  /// Makes sure that the catalogue has a name of its own.
+  func identify() throws
+
+  /// Writes nothing.
   func syncState() throws -> SyncState
 
   /// Notes whose catalogue and which master it is, before the first shard is agreed; forgets the manifest's tag.

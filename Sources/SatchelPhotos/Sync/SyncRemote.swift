@@ -10,6 +10,8 @@ struct SyncRemote: Sendable {
   let retry: Retry
   let cancellation: Cancellation
   let manifestKey: ObjectKey
+  /// All of the user's keys begin with it.
+  let prefix: ObjectPrefix
   /// All shards' keys begin with it.
   let shardPrefix: ObjectPrefix
   private let shardKeys: [ObjectKey]
@@ -19,6 +21,7 @@ struct SyncRemote: Sendable {
     self.retry = retry
     self.cancellation = cancellation
     manifestKey = try ObjectKey(user.manifestKey)
+    prefix = try ObjectPrefix("catalogs/\(user)/")
     shardPrefix = try ObjectPrefix("catalogs/\(user)/shards/")
     shardKeys = try Shard.Index.all.map { shard throws(ObjectStoreError) in
       try ObjectKey(user.shardKey(shard))

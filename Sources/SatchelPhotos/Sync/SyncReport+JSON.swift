@@ -17,11 +17,6 @@ extension SyncReport {
 }
 
 extension SyncReport.Rejected {
-  /// What is no UTF-8 of the line is replaced here; the line itself is kept as it is.
-  public var json: JSONValue {
-    [
-      "shard": .int(Int64(shard.number)), "line": .int(Int64(row.line)), "reason": .string(row.reason),
-      "raw": .string(String(decoding: row.raw, as: UTF8.self)),
-    ]
-  }
+  /// As it crosses the C boundary: shard, and what a rejected row has.
+  public var json: JSONValue { row.json(in: shard) }
 }

@@ -3,7 +3,7 @@ import SatchelStorage
 
 /// What a sync did; of a dry run, what it would do.
 public struct SyncReport: Sendable {
-  /// A line of the master's that is no row.
+  /// A line that is no row: of the master's, or, when its fault is `replaced`, of what was here before.
   public struct Rejected: Sendable, Equatable {
     public var shard: Shard.Index
     public var row: RejectedRow
@@ -26,7 +26,7 @@ public struct SyncReport: Sendable {
   public var bytesDown: Int64 = 0
   /// Shards that stay pending.
   public var failed: [ShardFailure] = []
-  /// They are kept, and written back.
+  /// They are kept, and written back, but for those whose fault is `replaced`: their bytes are only here.
   public var rejected: [Rejected] = []
   public var isDryRun = false
 

@@ -27,7 +27,7 @@ extension SyncRun {
     let view = master.withLock { $0 }
     if !entries.isEmpty {
       let manifest = ManifestUpdate(entries).manifest(
-        replacing: view.manifest, uuid: state.agreedUUID ?? state.uuid, now: now(),
+        replacing: view.manifest, uuid: state.masterUUID, now: now(),
         photos: photos.withLock { $0 })
       up += Int64(try manifest.serialized().count)
     }

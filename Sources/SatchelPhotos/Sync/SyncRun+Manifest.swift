@@ -95,7 +95,7 @@ extension SyncRun {
       hadManifest = current.manifest != nil
       guard update.isNeeded(for: current.manifest) else { return true }
       let next = update.manifest(
-        replacing: current.manifest, uuid: state.agreedUUID ?? state.uuid, now: now(),
+        replacing: current.manifest, uuid: state.masterUUID, now: now(),
         photos: photos.withLock { $0 })
       do throws(ObjectStoreError) {
         try put(next, over: current, isFirst: failures == 0)

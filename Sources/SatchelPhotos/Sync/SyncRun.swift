@@ -41,6 +41,7 @@ final class SyncRun: Sendable {
 
   func run() throws -> SyncReport {
     try progress.tell(.plan)
+    if !options.isDryRun { try ledger.identify() }
     var state = try learnState()
     if let bound = state.user, bound != user.text {
       throw SatchelError(
@@ -107,10 +108,10 @@ final class SyncRun: Sendable {
     try progress.begin(.shards, total: work.count)
     let entries = Guarded<[ManifestEntry]>([])
     let jobs = state.shards.filter { work.contains($0.index) }
-    try inParallel(jobs, limit: options.parallel) { [self] shard in
+    inParallel(jobs, limit: options.parallel) { [self] shard in
       guard !remote.cancellation.isCancelled() else { return }
       do {
-        var job = try ShardSync(self, shard, step: plan.step(of: shard.index), writer: state.uuid)
+        var job = try ShardSync(self, shard, step: plan.step(of: shard.index), writer: state.uuid ?? "")
         if let entry = try job.perform() { entries.withLock { $0.append(entry) } }
       } catch {
         fail(shard.index, error)

@@ -2,7 +2,7 @@
 struct Taken: Sendable, Equatable {
   /// Photos in the bytes.
   var photos: Int64
-  /// Lines that are no rows; they stay in the shard.
+  /// Lines that are no rows: the master's, which stay in the shard, and those of this side that it replaced.
   var rejected: [RejectedRow]
   /// Local changes that lost, and are in the conflict log.
   var conflicts: Int

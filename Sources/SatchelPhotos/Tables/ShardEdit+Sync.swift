@@ -39,6 +39,36 @@ extension ShardEdit {
     }
   }
 
+  /// Lines that are no photos, and stand nowhere but in a file that was imported here since the last agreement: no
+  /// policy can put them on top of the master's bytes.
+  ///
+  /// - Parameters:
+  ///   - file: the master's
+  ///   - sequence: what was imported up to this change is in the master, or was
+  func keptLines(missingIn file: ShardFile, after sequence: Int64) throws -> [RejectedRow] {
+    guard record.isImported, record.importedSequence > sequence, record.base.kept > 0 else { return [] }
+    var known: [[UInt8]: Int] = [:]
+    for range in file.kept { known[Array(file.bytes[within: file.place(range)]), default: 0] += 1 }
+    var agreed: [[UInt8]: Int] = [:]
+    for row in try keptLines(of: record.ancestor) { agreed[row.raw, default: 0] += 1 }
+    known.merge(agreed, uniquingKeysWith: max)
+    return try keptLines(of: record.base).compactMap { row in
+      if let left = known[row.raw], left > 0 {
+        known[row.raw] = left - 1
+        return nil
+      }
+      return RejectedRow(line: row.line, fault: .replaced, raw: row.raw)
+    }
+  }
+
+  private func keptLines(of level: ShardLevel) throws -> [RejectedRow] {
+    guard level.kept > 0 else { return [] }
+    var plain = ShardRecord(shard: shard)
+    plain.base = level
+    let bytes = try ShardMerge(connection, catalogue: catalogue, record: plain).bytes
+    return try bytes.withUnsafeBytes { try ShardContent($0, shard: shard).rejected }
+  }
+
   /// The master has what is here.
   ///
   /// - Throws: `.busy` when neither what is here nor what was agreed is that

@@ -12,6 +12,8 @@ import SatchelStorage
 public final class DirectoryStore: ObjectStore {
   static let incoming: ArraySlice = [DirectoryTree.reserved, "incoming"]
 
+  /// The directory's real path; nil when that is not UTF-8.
+  public let identity: String?
   let tree: DirectoryTree
   /// How long to wait for other writers, in milliseconds.
   let patience: Int64
@@ -24,6 +26,9 @@ public final class DirectoryStore: ObjectStore {
   /// - Throws: `.denied`, or `.failed` with what is wrong with the directory
   public init(path: String, patience: Int64 = 30_000) throws(ObjectStoreError) {
     tree = try DirectoryTree(path)
+    let real = realpath(path, nil)
+    defer { free(real) }
+    identity = real.flatMap { String(validatingCString: $0) }.map { "directory \($0)" }
     self.patience = patience
     if let incoming = try tree.directory(Self.incoming) { IncomingFile.clean(incoming) }
   }

@@ -31,6 +31,11 @@ public final class S3Store: ObjectStore {
     client = HTTPClient(caFile: options.caFile, timeouts: options.timeouts)
   }
 
+  /// Address, bucket, style and prefix.
+  public var identity: String? {
+    "s3 \(endpoint.origin) \(endpoint.bucket) \(endpoint.style) \(endpoint.prefix?.text ?? "")"
+  }
+
   public func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
     throws(ObjectStoreError) -> ObjectReading
   {

@@ -25,20 +25,10 @@ final class StoryDirectory: @unchecked Sendable {
   init(_ path: String) throws {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     self.path = path
-    guard descriptor >= 0 else { throw Self.error(errno, path) }
+    guard descriptor >= 0 else { throw SatchelError(errno: errno, path, denied: .io) }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
-
-  static func error(_ code: Int32, _ path: String) -> SatchelError {
-    let status: SatchelError.Code =
-      switch code {
-      case ENOENT: .notFound
-      case ENOTDIR, ELOOP, ENAMETOOLONG: .invalid
-      default: .io
-      }
-    return SatchelError(status, "\(path): \(String(cString: strerror(code)))")
-  }
 
   /// What a file is written in, by its name; nil when it is none of ours.
   static func source(of name: String) -> StorySource? {
@@ -53,14 +43,14 @@ final class StoryDirectory: @unchecked Sendable {
     guard copy >= 0, let stream = fdopendir(copy) else {
       let code = errno
       if copy >= 0 { close(copy) }
-      throw Self.error(code, path)
+      throw SatchelError(errno: code, path, denied: .io)
     }
     defer { closedir(stream) }
     var entries: [Entry] = []
     while true {
       errno = 0
       guard let entry = readdir(stream) else {
-        if errno != 0 { throw Self.error(errno, path) }
+        if errno != 0 { throw SatchelError(errno: errno, path, denied: .io) }
         break
       }
       withUnsafePointer(to: &entry.pointee.d_name) { tuple in

@@ -90,24 +90,13 @@ struct StoryIntake: Sendable {
     guard !jobs.isEmpty else { return }
     let isCopyPossible = !known.isEmpty && jobs.contains { $0.known == nil }
     let rows = isCopyPossible ? rowsByContent() : [:]
-    let next = Guarded(0)
     let total = Guarded(Outcome())
-    let work: @Sendable () -> Void = {
+    withWorkers(jobs, limit: jobs.count < Self.worthSharing ? 1 : 2) { next in
       var own = Outcome()
       let reader = StoryFileReader()
-      while !isOver() {
-        let index = next.withLock { next in
-          defer { next += 1 }
-          return next
-        }
-        guard index < jobs.count else { break }
-        read(jobs[index], with: reader, rows, into: &own)
-      }
+      while !isOver(), let job = next() { read(job, with: reader, rows, into: &own) }
       total.withLock { $0.add(own) }
     }
-    let other = jobs.count < Self.worthSharing ? nil : SystemThread(work)
-    work()
-    other?.join()
     if isOver() { throw Self.cancelled }
     total.withLock { outcome.add($0) }
   }

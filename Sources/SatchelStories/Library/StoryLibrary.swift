@@ -30,7 +30,9 @@ public final class StoryLibrary: Sendable {
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
       throw SatchelError(.invalid, "directory: empty, or holds a NUL")
     }
-    guard let resolved = realpath(directory, nil) else { throw StoryDirectory.error(errno, directory) }
+    guard let resolved = realpath(directory, nil) else {
+      throw SatchelError(errno: errno, directory, denied: .io)
+    }
     defer { free(resolved) }
     guard let path = String(validatingCString: resolved) else {
       throw SatchelError(.invalid, "\(directory): its real path is not UTF-8")

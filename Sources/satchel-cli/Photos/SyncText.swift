@@ -15,7 +15,10 @@ struct SyncText {
     add("changed on both sides", report.conflicts)
     add(report.isDryRun ? "would repair the manifest" : "repaired in the manifest", report.repaired)
     for rejected in report.rejected {
-      lines.append("shard \(rejected.shard), line \(rejected.row.line): \(rejected.row.reason)")
+      let row = rejected.row
+      // Its bytes are nowhere else any more.
+      let raw = row.fault == .replaced ? ": " + String(decoding: row.raw, as: UTF8.self).printable : ""
+      lines.append("shard \(rejected.shard), line \(row.line): \(row.reason)\(raw)")
     }
     for failure in report.failed {
       lines.append("failed: shard \(failure.shard): \(failure.error.message.printable)")

@@ -1,9 +1,9 @@
-@testable import SatchelStorage
+import SatchelStorage
 
 /// A thread that runs only when it is told to, and until it pauses: one baton goes from the scheduler to a fiber and
 /// back, so that what several of them do is one sequence, and the same one each time.
 // Unchecked: `turn` and `job` are touched only with the monitor held.
-final class SimulationFiber: @unchecked Sendable {
+package final class SimulationFiber: @unchecked Sendable {
   private enum Turn { case scheduler, fiber, over }
 
   private let monitor = Monitor()
@@ -11,13 +11,13 @@ final class SimulationFiber: @unchecked Sendable {
   private var job: (@Sendable () -> Void)?
   private var thread: SystemThread?
 
-  init() {}
+  package init() {}
 
   /// Whether a job has begun and not ended.
-  var isBusy: Bool { monitor.withLock { job != nil } }
+  package var isBusy: Bool { monitor.withLock { job != nil } }
 
   /// Gives it something to do, of which nothing is done yet.
-  func begin(_ job: @escaping @Sendable () -> Void) {
+  package func begin(_ job: @escaping @Sendable () -> Void) {
     monitor.withLock {
       self.job = job
       if thread == nil { thread = SystemThread { [self] in loop() } }
@@ -25,7 +25,7 @@ final class SimulationFiber: @unchecked Sendable {
   }
 
   /// Lets it run until it pauses or its job ends.
-  func resume() {
+  package func resume() {
     monitor.withLock {
       turn = .fiber
       monitor.signal()
@@ -34,7 +34,7 @@ final class SimulationFiber: @unchecked Sendable {
   }
 
   /// Gives the baton back; called by the job.
-  func pause() {
+  package func pause() {
     monitor.withLock {
       turn = .scheduler
       monitor.signal()
@@ -43,7 +43,7 @@ final class SimulationFiber: @unchecked Sendable {
   }
 
   /// Ends the thread. No job may be under way.
-  func stop() {
+  package func stop() {
     let running = monitor.withLock { () -> SystemThread? in
       turn = .over
       monitor.signal()

@@ -1,43 +1,42 @@
-@testable import SatchelPhotos
-@testable import SatchelRemote
-@testable import SatchelStorage
+import SatchelRemote
+import SatchelStorage
 
 /// The master copy of a simulation: an object store in memory that does one request after the other, and remembers
 /// every version of every object.
-struct SimulationMaster {
-  struct Version {
-    var object: StoredObject
-    var checksum: String
+package struct SimulationMaster {
+  package struct Version {
+    package var object: StoredObject
+    package var checksum: String
     /// When it was written, counted in requests.
-    var time: Int
+    package var time: Int
   }
 
-  private(set) var versions: [ObjectKey: [Version]] = [:]
+  package private(set) var versions: [ObjectKey: [Version]] = [:]
   /// As in S3: equal bytes have equal tags, so that a tag may come back.
-  let tagsAreOfContent: Bool
-  private(set) var time = 0
+  package let tagsAreOfContent: Bool
+  package private(set) var time = 0
 
-  init(tagsAreOfContent: Bool) { self.tagsAreOfContent = tagsAreOfContent }
+  package init(tagsAreOfContent: Bool) { self.tagsAreOfContent = tagsAreOfContent }
 
-  func current(_ key: ObjectKey) -> Version? { versions[key]?.last }
+  package func current(_ key: ObjectKey) -> Version? { versions[key]?.last }
 
   /// What a reader sees that lags behind.
-  func previous(_ key: ObjectKey) -> Version? { versions[key]?.dropLast().last }
+  package func previous(_ key: ObjectKey) -> Version? { versions[key]?.dropLast().last }
 
-  mutating func tick() { time += 1 }
+  package mutating func tick() { time += 1 }
 
   /// What happens to an object without a request.
-  mutating func change(_ key: String, _ change: (inout Version) -> Void) {
+  package mutating func change(_ key: String, _ change: (inout Version) -> Void) {
     guard let key = try? ObjectKey(key), var last = versions[key]?.popLast() else { return }
     change(&last)
     versions[key, default: []].append(last)
   }
 
-  mutating func remove(_ key: String) {
+  package mutating func remove(_ key: String) {
     if let key = try? ObjectKey(key) { versions[key] = nil }
   }
 
-  mutating func put(
+  package mutating func put(
     _ key: ObjectKey, _ body: [UInt8], _ condition: ObjectCondition, _ metadata: ObjectMetadata
   ) throws(ObjectStoreError) -> ETag {
     let current = current(key)?.object.etag
@@ -48,7 +47,7 @@ struct SimulationMaster {
     case .ifMatch where current == nil: throw ObjectStoreError(.notFound, "\(key): there is none")
     case .ifAbsent, .ifMatch: throw ObjectStoreError(.preconditionFailed, "\(key): is another one")
     }
-    let checksum = Shard.checksum(body)
+    let checksum = SHA256.digest(body).hexadecimal
     let tag = tagsAreOfContent ? String(checksum.prefix(32)) : "version-\(time)"
     guard let etag = ETag("\"\(tag)\"") else { throw ObjectStoreError(.failed(.internal), "no tag") }
     let object = StoredObject(body: body, etag: etag, metadata: metadata)

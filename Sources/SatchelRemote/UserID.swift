@@ -1,6 +1,6 @@
 import SatchelStorage
 
-/// Whose catalogue it is, in the object store: a name, never a path.
+/// Whose content it is, in an object store: a name, never a path.
 public struct UserID: Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public let text: String
@@ -22,12 +22,6 @@ public struct UserID: Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String { text }
-
-  /// The key of the manifest: "catalogs/{user}/manifest.json".
-  var manifestKey: String { "catalogs/\(text)/manifest.json" }
-
-  /// The key of a shard: "catalogs/{user}/shards/{0-f}.csv".
-  func shardKey(_ shard: Shard.Index) -> String { "catalogs/\(text)/shards/\(shard.fileName)" }
 
   private static func isAllowed(_ byte: UInt8) -> Bool {
     byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: ".")

@@ -1,16 +1,15 @@
-@testable import SatchelPhotos
-@testable import SatchelRemote
-@testable import SatchelStorage
+import SatchelRemote
+import SatchelStorage
 
 /// An object store in memory, whose owner may come between two requests and say what becomes of one.
-final class SyncStore: ObjectStore {
-  enum Method: String { case get, head, put, delete, list }
+package final class SyncStore: ObjectStore {
+  package enum Method: String { case get, head, put, delete, list }
 
-  struct Request: Sendable {
-    var method: Method
-    var key: ObjectKey?
+  package struct Request: Sendable {
+    package var method: Method
+    package var key: ObjectKey?
     /// Counted from 1.
-    var number: Int
+    package var number: Int
   }
 
   private struct State {
@@ -20,17 +19,17 @@ final class SyncStore: ObjectStore {
 
   private let state = Guarded(State())
   /// Throws before a request takes effect.
-  let before = Guarded<@Sendable (Request) throws(ObjectStoreError) -> Void>({ _ in })
+  package let before = Guarded<@Sendable (Request) throws(ObjectStoreError) -> Void>({ _ in })
   /// Throws afterwards.
-  let after = Guarded<@Sendable (Request) throws(ObjectStoreError) -> Void>({ _ in })
-  let ignoresConditions: Bool
+  package let after = Guarded<@Sendable (Request) throws(ObjectStoreError) -> Void>({ _ in })
+  package let ignoresConditions: Bool
 
-  init(ignoresConditions: Bool = false) { self.ignoresConditions = ignoresConditions }
+  package init(ignoresConditions: Bool = false) { self.ignoresConditions = ignoresConditions }
 
-  var requests: [Request] { state.withLock { $0.requests } }
+  package var requests: [Request] { state.withLock { $0.requests } }
 
   /// Every object's bytes.
-  var bodies: [String: [UInt8]] {
+  package var bodies: [String: [UInt8]] {
     state.withLock { state in
       Dictionary(
         uniqueKeysWithValues: state.master.versions.compactMap { key, versions in
@@ -40,14 +39,14 @@ final class SyncStore: ObjectStore {
   }
 
   /// Changes an object behind everybody's back: its tag and metadata stay as they are.
-  func damage(_ key: String, _ change: (inout [UInt8]) -> Void) {
+  package func damage(_ key: String, _ change: (inout [UInt8]) -> Void) {
     state.withLock { $0.master.change(key) { change(&$0.object.body) } }
   }
 
-  func remove(_ key: String) { state.withLock { $0.master.remove(key) } }
+  package func remove(_ key: String) { state.withLock { $0.master.remove(key) } }
 
   /// Writes an object as another program does, without a word about its checksum.
-  func place(_ key: String, _ body: [UInt8]) throws {
+  package func place(_ key: String, _ body: [UInt8]) throws {
     let key = try ObjectKey(key)
     _ = try state.withLock { state in
       state.master.tick()
@@ -55,7 +54,7 @@ final class SyncStore: ObjectStore {
     }
   }
 
-  func clearHooks() {
+  package func clearHooks() {
     before.withLock { $0 = { _ in } }
     after.withLock { $0 = { _ in } }
   }
@@ -87,7 +86,7 @@ final class SyncStore: ObjectStore {
     return version.object
   }
 
-  func get(
+  package func get(
     _ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
     try request(.get, key) { master throws(ObjectStoreError) in
@@ -96,11 +95,11 @@ final class SyncStore: ObjectStore {
     }
   }
 
-  func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
+  package func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
     try request(.head, key) { master throws(ObjectStoreError) in try Self.version(key, master).head }
   }
 
-  func put(
+  package func put(
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
@@ -109,11 +108,13 @@ final class SyncStore: ObjectStore {
     }
   }
 
-  func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError) {
+  package func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
+    throws(ObjectStoreError)
+  {
     try request(.delete, key) { master in master.remove(key.text) }
   }
 
-  func list(
+  package func list(
     _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectPage {

@@ -1,5 +1,5 @@
 /// What may happen to a request of a simulation.
-enum SimulationFault: Sendable, CaseIterable {
+package enum SimulationFault: Sendable, CaseIterable {
   /// The device dies, before or after the request took effect.
   case crashBefore, crashAfter
   /// No answer, or 500; with and without the effect.
@@ -14,7 +14,7 @@ enum SimulationFault: Sendable, CaseIterable {
   case missing
   /// The body ends early, or is another one.
   case truncated, corrupted
-  /// The manifest before the present one.
+  /// The version before the present one.
   case stale
   /// The caller gives up.
   case cancel

@@ -1,0 +1,77 @@
+import SatchelStorage
+
+/// The tables `entity` and `entity_index`, for the deferred index of variants.
+struct VariantRows: DeferredIndexSource {
+  /// 64 bits of SHA-256: nobody can make ids that collide.
+  func hash(_ variant: VariantIndex.Variant) -> Int64 {
+    var hash = SHA256()
+    var prefix = (Int64(variant.scope.rawValue).littleEndian, variant.place.littleEndian)
+    withUnsafeBytes(of: &prefix) { hash.update($0) }
+    var id = variant.entityID
+    id.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
+    var digest: Int64 = 0
+    withUnsafeMutableBytes(of: &digest) { hash.digest(into: $0) }
+    return Int64(littleEndian: digest)
+  }
+
+  func extent(_ connection: Connection) throws -> (floor: Int64, newest: Int64) {
+    (
+      try connection.number("SELECT value FROM setting WHERE key = 'indexed_through'"),
+      try connection.number("SELECT max(id) FROM entity")
+    )
+  }
+
+  func scan(
+    _ connection: Connection, from floor: Int64, through newest: Int64, visit: (Int64, Int64) throws -> Void
+  ) throws {
+    try connection.each(
+      "SELECT id, entity_id, scope, place FROM entity WHERE id > ? AND id <= ? ORDER BY id",
+      .integer(floor), .integer(newest)
+    ) { row in
+      guard let scope = Scope(rawValue: Int(row.integer(2))) else { return }
+      let variant = VariantIndex.Variant(entityID: row.text(1), scope: scope, place: row.integer(3))
+      try visit(hash(variant), row.integer(0))
+    }
+  }
+
+  func rows(_ connection: Connection, hash: Int64, visit: (Int64) throws -> Bool) throws {
+    let statement = try connection.prepared("SELECT entity FROM entity_index WHERE hash = ?")
+    defer { statement.reset() }
+    try statement.bind(.integer(hash), at: 1)
+    while try statement.step() {
+      guard try visit(statement.integer(0)) else { return }
+    }
+  }
+
+  func isRow(_ row: Int64, of variant: VariantIndex.Variant, _ connection: Connection) throws -> Bool {
+    let statement = try connection.prepared("SELECT entity_id, scope, place FROM entity WHERE id = ?")
+    defer { statement.reset() }
+    try statement.bind(.integer(row), at: 1)
+    guard try statement.step() else { return false }
+    var id = variant.entityID
+    let bytes = statement.bytes(0)
+    return id.withUTF8({ bytes.hasSameBytes(as: UnsafeRawBufferPointer($0)) })
+      && statement.integer(1) == Int64(variant.scope.rawValue) && statement.integer(2) == variant.place
+  }
+
+  /// Entities are merged before any of them is pruned.
+  func present(_ connection: Connection, from floor: Int64, through newest: Int64) -> Set<Int64>? { nil }
+
+  func insert(_ entries: [(hash: Int64, row: Int64)], in transaction: Transaction) throws {
+    let insert = try transaction.connection.prepared(
+      "INSERT OR IGNORE INTO entity_index(hash, entity) VALUES(?, ?)")
+    defer { insert.reset() }
+    for (hash, row) in entries {
+      try insert.bind(.integer(hash), at: 1)
+      try insert.bind(.integer(row), at: 2)
+      _ = try insert.step()
+      insert.reset()
+    }
+  }
+
+  func setFloor(_ floor: Int64, in transaction: Transaction) throws {
+    try transaction.connection.run(
+      "INSERT INTO setting(key, value) VALUES('indexed_through', ?1) ON CONFLICT DO UPDATE SET value = ?1",
+      .integer(floor))
+  }
+}

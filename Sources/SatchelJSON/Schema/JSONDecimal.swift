@@ -1,0 +1,80 @@
+/// A number as its decimal digits say it, so that 19.99 is a multiple of 0.01, which no division of doubles finds.
+struct JSONDecimal: Sendable {
+  /// The digits as an integer, without a sign.
+  let digits: UInt64
+  /// The power of ten that they are multiplied by.
+  let exponent: Int
+
+  /// Nil for what is no finite number.
+  init?(_ value: JSONValue) {
+    switch value {
+    case .int(let number): (digits, exponent) = (number.magnitude, 0)
+    case .double(let number):
+      guard number.isFinite else { return nil }
+      var (digits, exponent) = (UInt64(0), 0)
+      var isFraction = false
+      var bytes = number.magnitude.description.utf8[...]
+      while let byte = bytes.popFirst() {
+        if byte == UInt8(ascii: ".") {
+          isFraction = true
+        } else if byte == UInt8(ascii: "e") {
+          exponent += Int(Substring(bytes)) ?? 0
+          break
+        } else {
+          // At most 17 digits tell a double apart, and Swift writes no more than 0 behind them.
+          let (shifted, isOver) = digits.multipliedReportingOverflow(by: 10)
+          let (sum, isBeyond) = shifted.addingReportingOverflow(UInt64(byte & 0xF))
+          guard !isOver, !isBeyond else { return nil }
+          digits = sum
+          if isFraction { exponent -= 1 }
+        }
+      }
+      (self.digits, self.exponent) = (digits, exponent)
+    default: return nil
+    }
+  }
+
+  /// Whether it is another number some whole times.
+  func isMultiple(of other: JSONDecimal) -> Bool {
+    guard digits != 0 else { return true }
+    guard other.digits != 0 else { return false }
+    var shift = exponent - other.exponent
+    if shift >= 0 {
+      // digits * 10^shift modulo the other's digits, by squaring.
+      let modulus = UInt128(other.digits)
+      var (result, power) = (UInt128(digits) % modulus, UInt128(10) % modulus)
+      while shift > 0 {
+        if shift & 1 == 1 { result = result * power % modulus }
+        power = power * power % modulus
+        shift >>= 1
+      }
+      return result == 0
+    }
+    // The other is larger than any digits.
+    guard shift >= -19 else { return false }
+    let divisor = (0..<(-shift)).reduce(UInt128(other.digits)) { power, _ in power * 10 }
+    return UInt128(digits) % divisor == 0
+  }
+
+  /// How two numbers compare, exactly: neither is rounded to the other's kind. Nil when one is no number.
+  static func order(_ one: JSONValue, _ other: JSONValue) -> Int? {
+    switch (one, other) {
+    case (.int(let one), .int(let other)): sign(one, other)
+    case (.double(let one), .double(let other)): sign(one, other)
+    case (.int(let one), .double(let other)): order(one, other)
+    case (.double(let one), .int(let other)): order(other, one).map { -$0 }
+    default: nil
+    }
+  }
+
+  private static func order(_ integer: Int64, _ number: Double) -> Int? {
+    guard !number.isNaN else { return nil }
+    if number >= 0x1p63 { return -1 }
+    guard number >= -0x1p63, let whole = Int64(exactly: number.rounded(.down)) else { return 1 }
+    return integer == whole && number > number.rounded(.down) ? -1 : sign(integer, whole)
+  }
+
+  private static func sign<Number: Comparable>(_ one: Number, _ other: Number) -> Int {
+    one < other ? -1 : one > other ? 1 : 0
+  }
+}

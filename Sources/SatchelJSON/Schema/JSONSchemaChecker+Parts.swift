@@ -1,0 +1,109 @@
+/// Rules about the elements of arrays and the members of objects.
+extension JSONSchemaChecker {
+  mutating func checkItems(
+    _ prefix: [Int], _ rest: Int?, _ value: JSONValue, _ seen: JSONSchemaEvaluated?
+  ) -> Bool {
+    guard case .array(let elements) = value else { return true }
+    var fits = true
+    for (index, element) in elements.enumerated() {
+      if index < prefix.count {
+        if apply(prefix[index], element, at: String(index), keyword: "prefixItems") { continue }
+      } else {
+        guard let rest else { break }
+        if apply(rest, element, at: String(index), keyword: "items") { continue }
+      }
+      fits = false
+      if isQuiet || isOver { return false }
+    }
+    if rest != nil { seen?.addAllItems() } else { seen?.addItems(upTo: prefix.count) }
+    return fits
+  }
+
+  mutating func checkContains(
+    _ schema: Int, _ minimum: Int, _ maximum: Int?, _ value: JSONValue, _ seen: JSONSchemaEvaluated?
+  ) -> Bool {
+    guard case .array(let elements) = value else { return true }
+    var found = 0
+    for (index, element) in elements.enumerated() {
+      // Enough to know; which ones fit is asked for only by "unevaluatedItems".
+      if seen == nil, maximum.map({ found > $0 }) ?? (found >= minimum) { break }
+      guard fits(schema, element, seen: nil) else { continue }
+      found += 1
+      seen?.addItem(index)
+    }
+    if found < minimum {
+      return note(
+        minimum == 1 ? "contains" : "minContains",
+        "\(found) elements fit \"contains\", and \(minimum) are wanted")
+    }
+    if let maximum, found > maximum {
+      return note("maxContains", "more than \(maximum) elements fit \"contains\"")
+    }
+    return true
+  }
+
+  mutating func checkMembers(
+    _ wanted: JSONSchemaMembers, _ value: JSONValue, _ seen: JSONSchemaEvaluated?
+  ) -> Bool {
+    guard case .object(let members) = value else { return true }
+    var fits = true
+    for (key, member) in members {
+      var isKnown = false
+      if let index = wanted.named[JSONKey(text: key)] {
+        isKnown = true
+        if !apply(index, member, at: key, keyword: "properties") { fits = false }
+      }
+      for (pattern, index) in wanted.patterns {
+        switch pattern.match(key) {
+        case .differs: continue
+        case .undecided:
+          return leave("matching \"\(pattern.source)\" takes too long", keyword: "patternProperties")
+        case .matches:
+          isKnown = true
+          if !apply(index, member, at: key, keyword: "patternProperties") { fits = false }
+        }
+      }
+      if !isKnown, let additional = wanted.additional {
+        isKnown = true
+        if !apply(additional, member, at: key, keyword: "additionalProperties") { fits = false }
+      }
+      if isKnown { seen?.addMember(key) }
+      if !fits, isQuiet || isOver { return false }
+    }
+    return fits
+  }
+
+  mutating func checkNames(_ schema: Int, _ value: JSONValue) -> Bool {
+    guard case .object(let members) = value else { return true }
+    var fit = true
+    for key in members.keys where !fits(schema, .string(key), seen: nil) {
+      fit = note("propertyNames", "the name \(Self.spelling(.string(key))) does not fit \"propertyNames\"")
+      if isQuiet || isOver { return false }
+    }
+    return fit
+  }
+
+  mutating func checkRest(
+    _ items: Int?, _ others: Int?, _ value: JSONValue, _ seen: JSONSchemaEvaluated?
+  ) -> Bool {
+    var fits = true
+    switch value {
+    case .array(let elements):
+      guard let items else { return true }
+      for (index, element) in elements.enumerated() where seen?.hasItem(index) != true {
+        if !apply(items, element, at: String(index), keyword: "unevaluatedItems") { fits = false }
+        if !fits, isQuiet || isOver { return false }
+      }
+      seen?.addAllItems()
+    case .object(let members):
+      guard let others else { return true }
+      for (key, member) in members where seen?.hasMember(key) != true {
+        if !apply(others, member, at: key, keyword: "unevaluatedProperties") { fits = false }
+        if !fits, isQuiet || isOver { return false }
+      }
+      seen?.addAllMembers()
+    default: break
+    }
+    return fits
+  }
+}

@@ -1,0 +1,75 @@
+/// As much of URIs (RFC 3986) as references between schemas need.
+enum JSONURI {
+  /// What stands before "#", and what behind.
+  static func split(_ text: String) -> (uri: String, fragment: String) {
+    let bytes = text.utf8
+    guard let mark = bytes.firstIndex(of: UInt8(ascii: "#")) else { return (text, "") }
+    return (String(text[..<mark]), String(text[bytes.index(after: mark)...]))
+  }
+
+  /// A reference made absolute, as far as the base is.
+  static func resolve(_ reference: String, against base: String) -> String {
+    if reference.isEmpty { return base }
+    if schemeEnd(reference) != nil { return reference }
+    let authority = authorityEnd(base)
+    if reference.hasPrefix("//") {
+      return schemeEnd(base).map { String(base[..<$0]) + reference } ?? reference
+    }
+    let (prefix, path) = (base[..<authority], base[authority...].prefix { $0 != "?" })
+    let query = reference.firstIndex(of: "?") ?? reference.endIndex
+    let target = reference[..<query]
+    if target.isEmpty { return prefix + path + reference }
+    if target.hasPrefix("/") { return prefix + withoutDots(target) + reference[query...] }
+    // Beside the base's last segment.
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? (prefix.isEmpty ? "" : "/")
+    return prefix + withoutDots(folder + target) + reference[query...]
+  }
+
+  /// Percent escapes as what they stand for; nil when that is no UTF-8, or no escape.
+  static func unescaped(_ text: String) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap({ JSONScanner.hexDigit($0) }),
+        let low = rest.popFirst().flatMap({ JSONScanner.hexDigit($0) })
+      else { return nil }
+      bytes.append(UInt8(truncatingIfNeeded: high << 4 | low))
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// Behind the colon of "https:"; nil when there is no scheme.
+  private static func schemeEnd(_ text: String) -> String.Index? {
+    guard let end = text.firstIndex(where: { !$0.isLetter && !$0.isNumber && !"+-.".contains($0) }),
+      text[end] == ":", text.first?.isLetter == true
+    else { return nil }
+    return text.index(after: end)
+  }
+
+  /// Where the path begins.
+  private static func authorityEnd(_ text: String) -> String.Index {
+    let start = schemeEnd(text) ?? text.startIndex
+    guard text[start...].hasPrefix("//") else { return start }
+    return text[text.index(start, offsetBy: 2)...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
+  }
+
+  private static func withoutDots(_ path: some StringProtocol) -> String {
+    var kept: [Substring] = []
+    let segments = String(path).split(separator: "/", omittingEmptySubsequences: false)
+    for (index, segment) in segments.enumerated() {
+      let isLast = index == segments.count - 1
+      switch segment {
+      case ".": if isLast { kept.append("") }
+      case "..":
+        if kept.count > 1 || kept.first?.isEmpty == false { kept.removeLast() }
+        if isLast { kept.append("") }
+      default: kept.append(segment)
+      }
+    }
+    return kept.joined(separator: "/")
+  }
+}

@@ -1,0 +1,29 @@
+extension Database {
+  /// Adds what is to be done when the store closes, while calls still get through. It must not keep hold of the
+  /// store, which is handed to it: a store that is given up closes, too.
+  package func whenClosing(_ step: @escaping @Sendable (Database) throws -> Void) {
+    closingSteps.withLock { $0.append(step) }
+  }
+
+  /// Does what is to be done, once.
+  ///
+  /// - Returns: what the first step met that failed
+  func takeClosingSteps() -> (any Error)? {
+    // What the steps write must not be undone with what this thread has begun and not ended.
+    if isWriting { abandonBatches() }
+    let steps = closingSteps.withLock { steps in
+      defer { steps = [] }
+      return steps
+    }
+    var failure: (any Error)?
+    for step in steps {
+      do { try step(self) } catch { failure = failure ?? error }
+    }
+    return failure
+  }
+
+  /// Tells what is no part of a commit: that something was kept elsewhere, or could not be kept.
+  package func tell(subject: String, keys: [String]) {
+    changes.tell(Change(subject: subject, keys: keys, place: nil, isOwn: true, revision: 0))
+  }
+}

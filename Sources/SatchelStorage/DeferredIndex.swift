@@ -1,0 +1,97 @@
+/// Finds rows by the hash of a key, without paying for an index at every write.
+///
+/// An index of hashes costs a random page for every row, which is most of what writing would cost. Rows that are
+/// new wait here in memory, and are merged into it in sorted order, many at once, inside a later transaction.
+/// Nothing depends on the memory: whoever lacks it (another process, a new start) reads the few thousand rows in
+/// question.
+package final class DeferredIndex<Source: DeferredIndexSource>: Sendable {
+  package let source: Source
+  /// Rows that may be waiting in memory.
+  private let mostWaiting: Int
+  private let tail = Guarded(DeferredTail())
+
+  package init(_ source: Source, mostWaiting: Int = 8192) {
+    self.source = source
+    self.mostWaiting = mostWaiting
+  }
+
+  // MARK: Looking up
+
+  /// Catches up with what a connection sees. Inside a write the view stays true through `add`.
+  package func view(of connection: Connection) throws -> DeferredIndexView<Source> {
+    let (floor, newest) = try source.extent(connection)
+    return try view(of: connection, floor: floor, newest: newest)
+  }
+
+  /// As `view(of:)`, for whoever has read the extent already.
+  package func view(
+    of connection: Connection, floor: Int64, newest: Int64
+  ) throws -> DeferredIndexView<Source> {
+    try catchUp(connection, floor: floor, newest: newest)
+    return DeferredIndexView(self, connection, floor: floor)
+  }
+
+  private func catchUp(_ connection: Connection, floor: Int64, newest: Int64) throws {
+    try tail.withLock { tail in
+      // The memory holds all rows between its floor and what it has seen. Others have merged beyond that: it
+      // begins anew, rather than with a gap that an older state would fall into.
+      if floor > tail.seen { tail = DeferredTail(floor: floor, seen: floor) }
+      guard tail.seen < newest else { return }
+      var found = DeferredTail(floor: tail.floor, seen: tail.seen)
+      try source.scan(connection, from: tail.seen, through: newest) { found.add($0, $1) }
+      tail.take(found)
+      tail.seen = newest
+    }
+  }
+
+  /// The rows that wait under a hash, and up to where the memory has been merged.
+  func waiting(_ hash: Int64) -> (first: Int64?, others: [Int64], floor: Int64) {
+    tail.withLock { ($0.first[hash], $0.hasOthers ? $0.others[hash] ?? [] : [], $0.floor) }
+  }
+
+  // MARK: Adding
+
+  /// Remembers a row that the transaction has just made.
+  package func add(_ hash: Int64, row: Int64, in transaction: Transaction) {
+    add(hash, row: row)
+    transaction.onFailure { [self] in forget() }
+  }
+
+  /// As `add(_:row:in:)`, for whoever sees to it that `forget` is called should the transaction fail.
+  package func add(_ hash: Int64, row: Int64) { tail.withLock { $0.add(hash, row) } }
+
+  /// Forgets what waits; it is read again when it is needed.
+  package func forget() { tail.withLock { $0 = DeferredTail(floor: $0.floor, seen: $0.floor) } }
+
+  // MARK: Merging
+
+  /// Merges what waits when it has become much.
+  package func mergeIfMuch(in transaction: Transaction) throws {
+    if isMuch { try merge(in: transaction) }
+  }
+
+  /// Whether anything waits.
+  package var hasWaiting: Bool { tail.withLock { $0.count } > 0 }
+
+  /// Whether it is time to merge.
+  package var isMuch: Bool { tail.withLock { $0.count } >= mostWaiting }
+
+  /// Brings the index up to date with all rows.
+  package func merge(in transaction: Transaction) throws {
+    let (floor, newest) = try source.extent(transaction.connection)
+    guard newest > floor else { return }
+    try catchUp(transaction.connection, floor: floor, newest: newest)
+    let present = try source.present(transaction.connection, from: floor, through: newest)
+    var entries = tail.withLock { $0.entries }
+    entries.removeAll { $0.row <= floor || $0.row > newest || present?.contains($0.row) == false }
+    entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
+    try source.insert(entries, in: transaction)
+    try source.setFloor(newest, in: transaction)
+    let before = tail.withLock { tail in
+      let before = tail.floor
+      tail = DeferredTail(floor: newest, seen: newest)
+      return before
+    }
+    transaction.onFailure { [self] in tail.withLock { $0 = DeferredTail(floor: before, seen: before) } }
+  }
+}

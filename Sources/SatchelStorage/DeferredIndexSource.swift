@@ -1,0 +1,24 @@
+/// The tables of a deferred index: rows that something is looked up in, and the index of their hashes.
+package protocol DeferredIndexSource: Sendable {
+  /// What is looked up.
+  associatedtype Key
+
+  /// The hash of a key; 64 bits that nobody can make collide on purpose.
+  func hash(_ key: Key) -> Int64
+  /// Rows up to `floor` are in the index; `newest` is the last that was ever taken.
+  func extent(_ connection: Connection) throws -> (floor: Int64, newest: Int64)
+  /// Visits the rows behind `floor` up to `newest` that are there, with their hashes, in ascending order.
+  func scan(
+    _ connection: Connection, from floor: Int64, through newest: Int64,
+    visit: (_ hash: Int64, _ row: Int64) throws -> Void) throws
+  /// The rows of a hash that the index has.
+  func rows(_ connection: Connection, hash: Int64, visit: (_ row: Int64) throws -> Bool) throws
+  /// Whether a row is there, and is that of the key.
+  func isRow(_ row: Int64, of key: Key, _ connection: Connection) throws -> Bool
+  /// Those rows behind `floor` up to `newest` that are there; nil where rows never go before they are in the index.
+  func present(_ connection: Connection, from floor: Int64, through newest: Int64) throws -> Set<Int64>?
+  /// Adds to the index; sorted by hash and row.
+  func insert(_ entries: [(hash: Int64, row: Int64)], in transaction: Transaction) throws
+  /// Notes that rows up to `floor` are in the index.
+  func setFloor(_ floor: Int64, in transaction: Transaction) throws
+}

@@ -1,0 +1,58 @@
+/// The pages of a database file, whatever state it is in (SQLite file format, chapter 1).
+final class PageFile {
+  let size: Int
+  /// Bytes of a page that hold content.
+  let usable: Int
+  let count: Int
+  private let file: OpenFile
+
+  init(_ path: String) throws {
+    file = try OpenFile(path, O_RDONLY)
+    let header = try file.read(100)
+    let stated = header.count == 100 ? Int(header[16]) << 8 | Int(header[17]) : 0
+    let size = stated == 1 ? 65536 : stated
+    self.size = size >= 512 && size & (size - 1) == 0 ? size : 4096
+    let reserved = header.count == 100 ? Int(header[20]) : 0
+    usable = self.size - (reserved <= 32 ? reserved : 0)
+    count = Int((Int64(try file.status().st_size) + Int64(self.size) - 1) / Int64(self.size))
+  }
+
+  /// A page by its number, from 1 on; nil for one that is not there as a whole.
+  func page(_ number: Int) throws -> [UInt8]? {
+    guard number >= 1, number <= count else { return nil }
+    let bytes = try file.read(size, at: Int64(number - 1) * Int64(size))
+    return bytes.count == size ? bytes : nil
+  }
+
+  /// What the pointer map says of a page: its kind and its parent.
+  func pointer(to number: Int) throws -> (kind: UInt8, parent: Int)? {
+    let run = usable / 5 + 1
+    guard number > 2 else { return nil }
+    let map = (number - 2) / run * run + 2
+    guard map != number, let page = try page(map) else { return nil }
+    let offset = 5 * (number - map - 1)
+    guard offset >= 0, offset + 5 <= usable else { return nil }
+    return (page[offset], page.number(4, at: offset + 1))
+  }
+}
+
+extension [UInt8] {
+  /// A number of so many bytes, the highest first; the caller has seen that they are there.
+  func number(_ count: Int, at offset: Int) -> Int {
+    guard offset >= 0, offset + count <= self.count else { return 0 }
+    return self[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// SQLite's number of 1 to 9 bytes; nil when it runs over the end.
+  func variable(at offset: Int) -> (value: Int64, length: Int)? {
+    var value: UInt64 = 0
+    for place in 0..<9 {
+      guard offset + place < count, offset >= 0 else { return nil }
+      let byte = self[offset + place]
+      if place == 8 { return (Int64(bitPattern: value << 8 | UInt64(byte)), 9) }
+      value = value << 7 | UInt64(byte & 0x7F)
+      if byte & 0x80 == 0 { return (Int64(bitPattern: value), place + 1) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,76 @@
+import CSQLite
+
+/// A copy of a damaged store to work on: its log is copied back, its header made anew where it is destroyed.
+final class WorkingCopy {
+  let path: String
+  private(set) var isHeaderLost = false
+  /// Versions of the schema as the header tells; nil when it is destroyed.
+  private(set) var version: Int64?
+
+  /// - Parameter path: of the copy, which goes when this does
+  init(of original: String, at path: String) throws {
+    self.path = path
+    remove()
+    try Self.copy(original, to: path)
+    if StoreFile.hasLog(original) { try Self.copy(original + "-wal", to: path + "-wal") }
+    try repairHeader()
+    applyLog()
+    let file = try OpenFile(path, O_RDONLY)
+    if !isHeaderLost { version = try Int64(file.read(100).number(4, at: 60)) }
+  }
+
+  deinit { remove() }
+
+  private func remove() {
+    for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+  }
+
+  private static func copy(_ original: String, to path: String) throws {
+    let source = try DatabaseFile(original)
+    let copy = try OpenFile(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+    let size = try source.size
+    var offset: Int64 = 0
+    while offset < size {
+      let count = Int(min(1 << 20, size - offset))
+      try copy.write(source.read(count, at: offset), at: offset)
+      offset += Int64(count)
+    }
+  }
+
+  /// Makes a header that SQLite and we can read the rest of the file by.
+  private func repairHeader() throws {
+    let file = try OpenFile(path, O_RDWR)
+    let size = Int64(try file.status().st_size)
+    var header = try file.read(100)
+    let pageSize = header.count == 100 ? header.number(2, at: 16) : 0
+    let isSound =
+      header.starts(with: Array("SQLite format 3\u{0}".utf8))
+      && (pageSize == 1 || pageSize >= 512 && pageSize & (pageSize - 1) == 0)
+      && header.number(4, at: 68) == Int(StoreFile.applicationID)
+      && Array(header[18..<24]) == [2, 2, 0, 64, 32, 32]
+    guard !isSound else { return }
+    isHeaderLost = true
+    // As we make stores: pages of 4096 bytes, a log, UTF-8, incremental vacuum.
+    header =
+      Array("SQLite format 3\u{0}".utf8) + [0x10, 0, 2, 2, 0, 64, 32, 32] + [UInt8](repeating: 0, count: 76)
+    for (offset, value) in [(24, 1), (28, size / 4096), (40, 1), (44, 4), (52, 1), (56, 1), (64, 1), (92, 1)]
+    {
+      withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).bigEndian) {
+        header.replaceSubrange(Int(offset)..<Int(offset) + 4, with: $0)
+      }
+    }
+    withUnsafeBytes(of: UInt32(truncatingIfNeeded: StoreFile.applicationID).bigEndian) {
+      header.replaceSubrange(68..<72, with: $0)
+    }
+    try file.write(header, at: 0)
+  }
+
+  /// Copies what is sound in the log to its place; SQLite knows by checksums.
+  private func applyLog() {
+    guard StoreFile.hasLog(path),
+      let connection = try? Connection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
+    else { return }
+    _ = try? connection.number("PRAGMA schema_version")
+    connection.checkpoint()
+  }
+}

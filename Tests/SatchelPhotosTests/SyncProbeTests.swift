@@ -1,0 +1,36 @@
+import SatchelRemote
+import SatchelRemoteTesting
+import SatchelStorage
+import Testing
+
+@testable import SatchelPhotos
+
+/// A store is asked whether it heeds conditions once, and that is remembered with the catalogue.
+struct SyncProbeTests {
+  private let device: CatalogueFixture
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    device = try CatalogueFixture()
+    directory = try TemporaryDirectory()
+  }
+
+  /// Requests of a sync of one new photo, as a process that has just opened everything.
+  private func requests(_ number: Int) throws -> Int64 {
+    try device.reopen()
+    try device.photos.upsert([CatalogueFixture.photo(number)])
+    let master = try DirectoryStore(path: directory.path + "/master")
+    return try device.photos.sync(with: master, user: UserID("anna")).requests
+  }
+
+  @Test func `a second process needs no request for it, for 30 days`() throws {
+    let first = try requests(1)
+    let second = try requests(2)
+    #expect(try requests(3) == second)
+    device.clock.withLock { $0 += ProbedStores.validity }
+    // Five requests try it, one looks, one removes.
+    #expect(try requests(4) == second + 7)
+    #expect(try requests(5) == second)
+    #expect(first > second)
+  }
+}

@@ -1,0 +1,58 @@
+import CFaultyVFS
+import Foundation
+
+/// A disk of its own for a test, which fails when it is told to. Stores use it by `StoreOptions.fileSystem`.
+// Unchecked: the shim locks.
+package final class FaultyDisk: @unchecked Sendable {
+  package enum Operation: CaseIterable, Sendable {
+    case read, write, sync, truncate, open, delete, sharedMemory
+
+    fileprivate var number: faulty_operation {
+      switch self {
+      case .read: FAULTY_READ
+      case .write: FAULTY_WRITE
+      case .sync: FAULTY_SYNC
+      case .truncate: FAULTY_TRUNCATE
+      case .open: FAULTY_OPEN
+      case .delete: FAULTY_DELETE
+      case .sharedMemory: FAULTY_SHARED_MEMORY
+      }
+    }
+  }
+
+  package enum Kind: CaseIterable, Sendable {
+    case io, full, short
+
+    fileprivate var number: faulty_kind {
+      switch self {
+      case .io: FAULTY_IO
+      case .full: FAULTY_FULL
+      case .short: FAULTY_SHORT
+      }
+    }
+  }
+
+  package let name = "faulty-\(UUID().uuidString)"
+  private let disk: OpaquePointer
+
+  package init() throws {
+    guard let disk = faulty_vfs_make(name) else { throw CocoaError(.featureUnsupported) }
+    self.disk = disk
+  }
+
+  /// Lets the n-th operation from now on fail, and with `forGood` all of its sort behind it.
+  package func fail(_ operation: Operation, at n: Int, _ kind: Kind = .io, forGood: Bool = false) {
+    faulty_vfs_fail(disk, operation.number, Int64(n), kind.number, forGood)
+  }
+
+  package func heal() {
+    for operation in Operation.allCases { faulty_vfs_fail(disk, operation.number, 0, FAULTY_IO, false) }
+    faulty_vfs_limit(disk, -1)
+  }
+
+  /// Leaves room for so many more bytes.
+  package func leaveRoom(_ bytes: Int) { faulty_vfs_limit(disk, faulty_vfs_used(disk) + Int64(bytes)) }
+
+  package func count(_ operation: Operation) -> Int { Int(faulty_vfs_count(disk, operation.number)) }
+  package var hits: Int { Int(faulty_vfs_hits(disk)) }
+}

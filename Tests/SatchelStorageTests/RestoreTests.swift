@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+@testable import SatchelStorage
+
+@Suite("Restoring")
+struct RestoreTests {
+  let fixture: StorageFixture
+  var backup: String { fixture.path + ".backup" }
+  var restore: StoreRestore {
+    var options = StoreOptions()
+    options.clock = Clock { 42 }
+    options.busyTimeout = 0
+    return StoreRestore(migrations: StorageFixture.schema, subjects: [subject], options: options)
+  }
+  private let subject = SubjectSchema(
+    name: "things", migrations: [Migration(version: 1, sql: "CREATE TABLE thing(x)")])
+
+  init() throws { fixture = try StorageFixture() }
+
+  /// A backup of three items, and a store that went on to five; closed.
+  private func prepare() throws {
+    let database = try fixture.open()
+    for number in 0..<3 { try database.write { try $0.add("\(number)") } }
+    try database.backup(to: backup)
+    for number in 3..<5 { try database.write { try $0.add("\(number)") } }
+    try database.close()
+  }
+
+  private func names(_ path: String? = nil) throws -> [String] {
+    let database = try fixture.open(path)
+    #expect(try database.checkIntegrity().isEmpty)
+    let names = try database.read { try $0.names() }
+    try database.close()
+    return names
+  }
+
+  @Test("the backup's content is there, the store that was there is beside it, the backup stays")
+  func restored() throws {
+    try prepare()
+    let before = try (fixture.bytes(), fixture.bytes(backup))
+    let report = try restore.restore(backup: backup, to: fixture.path)
+    #expect(report.setAside == fixture.path + ".set-aside-42")
+    #expect(try fixture.bytes(fixture.path + ".set-aside-42") == before.0)
+    #expect(try fixture.bytes(backup) == before.1)
+    #expect(try names() == ["0", "1", "2"])
+    #expect(try names(fixture.path + ".set-aside-42").count == 5)
+    // Once more, to where nothing is.
+    let fresh = fixture.path + ".fresh"
+    #expect(try restore.restore(backup: backup, to: fresh).setAside == nil)
+    #expect(try names(fresh).count == 3)
+  }
+
+  @Test("a store that was left with a log is set aside with it, and the log is not taken for the new one's")
+  func log() throws {
+    try prepare()
+    let database = try fixture.open()
+    try database.write { try $0.add("in the log") }
+    let copies = ["", "-wal", "-shm"]
+    for suffix in copies {
+      try FileManager.default.copyItem(
+        atPath: fixture.path + suffix, toPath: fixture.path + ".crashed" + suffix)
+    }
+    try database.close()
+    let target = fixture.path + ".crashed"
+    let before = try copies.map { try fixture.bytes(target + $0) }
+    let aside = try #require(try restore.restore(backup: backup, to: target).setAside)
+    #expect(try copies.map { try fixture.bytes(aside + $0) } == before)
+    #expect(try names(target) == ["0", "1", "2"])
+    #expect(try names(aside).last == "in the log")
+    // A log whose database is gone.
+    let orphan = fixture.path + ".orphan"
+    try Data(before[1]).write(to: URL(filePath: orphan + "-wal"))
+    #expect(try restore.restore(backup: backup, to: orphan).setAside == orphan + ".set-aside-42")
+    #expect(try names(orphan) == ["0", "1", "2"])
+  }
+
+  @Test("a backup that has a log beside it is taken with what is in it")
+  func backupWithLog() throws {
+    let database = try fixture.open()
+    try database.write { try $0.add("in the log") }
+    try restore.restore(backup: fixture.path, to: backup)
+    #expect(try names(backup) == ["in the log"])
+    try database.close()
+  }
+
+  @Test("any damaged store is set aside: cut short, overwritten, or no database any more")
+  func damagedTarget() throws {
+    try prepare()
+    let sound = try fixture.bytes()
+    var overwritten = sound
+    for offset in 0..<4096 { overwritten[offset] = 0x5A }
+    for bytes in [Array(sound[..<5000]), overwritten, [1], []] {
+      try fixture.put(bytes)
+      let aside = try #require(try restore.restore(backup: backup, to: fixture.path).setAside)
+      #expect(try fixture.bytes(aside) == bytes)
+      #expect(try names() == ["0", "1", "2"])
+    }
+  }
+
+  @Test("a store that is open here or in another process is left alone")
+  func open() throws {
+    try prepare()
+    let database = try fixture.open()
+    _ = try database.read { try $0.items() }
+    #expect(try code { _ = try restore.restore(backup: backup, to: fixture.path) } == .busy)
+    try database.close()
+    let other = try OtherProcess("RestoreTests/holder", "holder", "a", fixture.path)
+    while access(fixture.path + ".held", F_OK) != 0 { usleep(1000) }
+    #expect(try code { _ = try restore.restore(backup: backup, to: fixture.path) } == .busy)
+    #expect(try fixture.listing().allSatisfy { !$0.contains("set-aside") && !$0.contains("part") })
+    other.kill()
+    try restore.restore(backup: backup, to: fixture.path)
+    #expect(try names() == ["0", "1", "2"])
+  }
+
+  @Test("the other process: has the store open until it is killed")
+  func holder() throws {
+    let role = OtherProcess.role("holder")
+    let database = try fixture.open(role?.path)
+    #expect(try database.read { try $0.items() } >= 0)
+    guard let role else { return }
+    try Data().write(to: URL(filePath: role.path + ".held"))
+    while true { sleep(1) }
+  }
+
+  @Test("what is no sound backup of ours is refused by its name, and the store stays as it is")
+  func badBackup() throws {
+    try prepare()
+    let sound = try fixture.bytes(backup)
+    let before = try fixture.bytes()
+    var rubbish = sound
+    for offset in 4096 * 3..<4096 * 4 { rubbish[offset] = 0xA5 }
+    let cases: [([UInt8], SatchelError.Code)] = [
+      (Array("hello".utf8), .foreign), ([], .foreign), (Array(sound[..<5000]), .damaged), (rubbish, .damaged),
+      (Array(repeating: 0, count: 8192), .foreign),
+    ]
+    for (bytes, expected) in cases {
+      try Data(bytes).write(to: URL(filePath: backup))
+      #expect(try code { _ = try restore.restore(backup: backup, to: fixture.path) } == expected)
+    }
+    try Data(sound).write(to: URL(filePath: backup))
+    try StorageFixture.plain(backup, "PRAGMA user_version = 7")
+    #expect(try code { _ = try restore.restore(backup: backup, to: fixture.path) } == .newer)
+    try StorageFixture.plain(
+      backup,
+      """
+      PRAGMA user_version = 1; CREATE TABLE subject(name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      INSERT INTO subject VALUES('things', 2)
+      """)
+    #expect(try code { _ = try restore.restore(backup: backup, to: fixture.path) } == .newer)
+    #expect(try code { _ = try restore.restore(backup: backup + ".no", to: fixture.path) } == .notFound)
+    #expect(try fixture.bytes() == before)
+    #expect(try fixture.listing().allSatisfy { !$0.contains("set-aside") && !$0.contains("part") })
+  }
+
+  @Test("paths that make no sense are invalid; cancelled, the store stays")
+  func paths() throws {
+    try prepare()
+    for (from, to) in [
+      ("", fixture.path), (backup, ""), (backup, "a\u{0}"), (backup, backup), (backup, ":memory:"),
+    ] {
+      #expect(try code { _ = try restore.restore(backup: from, to: to) } == .invalid)
+    }
+    #expect(try code { _ = try restore.restore(backup: backup, to: fixture.directory.path) } == .invalid)
+    #expect(try code { _ = try restore.restore(backup: backup, to: fixture.path + ".no/x") } == .notFound)
+    #expect(
+      try code { _ = try restore.restore(backup: backup, to: fixture.path) { _, _ in false } } == .cancelled)
+    #expect(try names().count == 5)
+    #expect(try fixture.listing() == ["store", "store.backup"])
+  }
+}
