@@ -48,11 +48,14 @@ let package = Package(
     .target(
       name: "SatchelPhotos",
       dependencies: ["SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle", "CImages"]),
+    .target(
+      name: "SatchelRecords",
+      dependencies: ["SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle"]),
 
     // The whole, and its two doors.
     .target(
       name: "Satchel",
-      dependencies: ["SatchelCatalogue", "SatchelPhotos", "SatchelStories"]),
+      dependencies: ["SatchelCatalogue", "SatchelPhotos", "SatchelStories", "SatchelRecords"]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
     .executableTarget(
       name: "satchel-cli",
@@ -75,6 +78,9 @@ let package = Package(
     .testTarget(name: "SatchelRemoteTests", dependencies: ["SatchelRemote", "SatchelRemoteTesting"]),
     .testTarget(
       name: "SatchelPhotosTests", dependencies: ["SatchelPhotos", "SatchelRemoteTesting", "Satchel"]),
+    .testTarget(
+      name: "SatchelRecordsTests",
+      dependencies: ["SatchelRecords", "SatchelRemoteTesting", "Satchel", "CFaultyVFS"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1309,6 +1309,463 @@ SATCHEL_API satchel_status satchel_photos_dismiss(satchel_photos *photos, int64_
  *  again. */
 SATCHEL_API void satchel_photos_free(satchel_photos *photos);
 
+/* ------------------------------------------------------------------------
+ * Several changes as one, backups
+ * --------------------------------------------------------------------- */
+
+/**
+ * Begins a transaction: what this thread writes until satchel_store_commit()
+ * becomes visible, and durable, all at once or not at all. May be nested: an
+ * inner one that is rolled back undoes only itself. Other threads' writes wait
+ * meanwhile, and give up after busy_timeout.
+ *
+ * Returns    SATCHEL_EBUSY, SATCHEL_EREADONLY, SATCHEL_EIO.
+ * Threads    begin and end are of the same thread.
+ */
+SATCHEL_API satchel_status satchel_store_begin(satchel_store *store);
+
+/** Ends the thread's innermost transaction. When it fails, everything in it is
+ *  undone. Returns: SATCHEL_EINVALID when this thread has none, or relations or
+ *  unique indexes are violated at its end. */
+SATCHEL_API satchel_status satchel_store_commit(satchel_store *store);
+
+/** Ends the thread's innermost transaction and undoes it. Returns:
+ *  SATCHEL_EINVALID when this thread has none. */
+SATCHEL_API satchel_status satchel_store_rollback(satchel_store *store);
+
+/**
+ * Copies an open store into a file of its own, while others go on reading and
+ * writing. The copy holds one state, is examined before it gets its name, and
+ * replaces what has that name.
+ *
+ * @param path      the new file; NUL-terminated UTF-8
+ * @param progress  may be NULL; {"pages_done", "pages_total"}
+ * @param[out] out  {"path", "pages", "bytes", "milliseconds", "removed"}; may be
+ *                  NULL
+ *
+ * Returns    SATCHEL_EINVALID for the store's own path, SATCHEL_ECANCELLED,
+ *            SATCHEL_EFULL, SATCHEL_EIO; no part of a copy is left.
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_store_backup(
+    satchel_store *store, const char *path, satchel_progress_callback progress, void *context,
+    satchel_buffer *out);
+
+/**
+ * Makes a backup in a directory, named by store and time, and removes the oldest
+ * of those that were made so.
+ *
+ * @param keep      how many stay, 1 or more
+ * @param[out] out  {"path", "pages", "bytes", "milliseconds", "removed": [path]};
+ *                  may be NULL
+ *
+ * Returns    as satchel_store_backup(); SATCHEL_ENOTFOUND without the directory.
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_store_backup_rotate(
+    satchel_store *store, const char *directory, int32_t keep, satchel_buffer *out);
+
+/**
+ * Puts a backup in the place of a store. The backup is examined first, and stays;
+ * a store that is there is renamed, never deleted. Close the store before.
+ *
+ * @param[out] out  {"set_aside": path or null}; may be NULL
+ *
+ * Returns    SATCHEL_ENOTFOUND, SATCHEL_EFOREIGN, SATCHEL_EDAMAGED for the backup;
+ *            SATCHEL_EBUSY when the store is open.
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_restore(const char *backup, const char *path, satchel_buffer *out);
+
+/**
+ * Reads what can be read of a damaged store into a new one. The damaged file is
+ * not changed. What else is missing may be in a mirror: satchel_records_rebuild().
+ *
+ * @param path      the new store; must not exist
+ * @param[out] out  {"path", "complete": boolean, "header_lost", "schema_lost"
+ *                  (booleans), "tables": [{"name", "rows", "lost_rows",
+ *                  "lost_pages"}], "unknown_tables": [text]}; may be NULL
+ *
+ * Returns    SATCHEL_EFOREIGN when nothing of a store can be found in it.
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_recover(const char *damaged, const char *path, satchel_buffer *out);
+
+/* ------------------------------------------------------------------------
+ * Records: the app's own documents
+ *
+ * A collection holds JSON objects under ids (1 to 255 bytes of UTF-8 without
+ * control characters). Each write is durable when its call returns. What an
+ * unwritable file cannot take (disk full, read-only, damaged) goes to a spill
+ * file beside it, "<path>.spill", and is taken in, once and in order, at the
+ * next opening, flush or write; observers hear "@spilled" and "@replayed".
+ *
+ * A query is a JSON object; all may be left out:
+ *   "where"     {path: value} and {path: {"eq", "ne", "lt", "lte", "gt", "gte",
+ *               "in": […], "prefix": text, "contains": value, "exists":
+ *               boolean}}: all must hold. {"any": [where, …]}, {"all": […]} and
+ *               {"not": where} combine. A path is "a.b", or a JSON Pointer;
+ *               "@id", "@created", "@modified", "@revision" and "@sync_status"
+ *               are the record's own. Numbers compare with numbers, texts by
+ *               their UTF-8 bytes; 1 equals 1.0.
+ *   "order_by"  a path, "-path" for descending, or an array of them; missing
+ *               first, then null, false, true, numbers, texts, arrays, objects;
+ *               equal ones in the order of their arrival
+ *   "limit", "offset"
+ *
+ * Observers hear of changes under the subject "records", with keys such as
+ * "courses/c1"; when much has changed, the collection's name alone.
+ * --------------------------------------------------------------------- */
+
+/** One collection of a store. */
+typedef struct satchel_records satchel_records;
+
+/** Takes the host's answer; valid until the function that got it returns. */
+typedef struct satchel_record_answer satchel_record_answer;
+
+/** Sets the new document. Copied. */
+SATCHEL_API void satchel_record_answer_document(satchel_record_answer *answer, satchel_bytes document);
+
+/** Says why a record could not be migrated. Copied. */
+SATCHEL_API void satchel_record_answer_message(satchel_record_answer *answer, satchel_bytes message);
+
+/** Migrates one record from a version to the next, or back when `to` is smaller,
+ *  which is asked for only where the step declares an inverse. `record` is {"id",
+ *  "document"}. Returns whether it could. Must not call the same store. */
+typedef bool (*satchel_record_migration)(void *context, int32_t from, int32_t to, satchel_bytes record,
+                                         satchel_record_answer *answer);
+
+/** How to open a collection; start from SATCHEL_RECORDS_OPTIONS_INIT. */
+typedef struct satchel_records_options {
+    size_t size;
+    /** For steps of the declaration that are "callback"; may be NULL. Only called
+     *  during satchel_records_open(). */
+    satchel_record_migration migrate;
+    void *context;
+} satchel_records_options;
+
+#define SATCHEL_RECORDS_OPTIONS_INIT { sizeof(satchel_records_options), NULL, NULL }
+
+/**
+ * Opens a collection, making it when there is none, and brings its records to the
+ * version that is declared: all pending steps in one transaction, after a backup
+ * beside the store.
+ *
+ * @param declaration  {"name": [a-z][a-z0-9_]{0,63}, "indexes": [path | {"path",
+ *                     "unique"}], "relations": {path: {"collection",
+ *                     "on_delete": "restrict" (when left out) | "cascade" |
+ *                     "nullify", "many": boolean}}, "schema": JSON Schema (2020-12)
+ *                     or null, "version": 1 when left out, "migrations": [steps
+ *                     from 1 to 2, steps from 2 to 3, …]}; all but name may be left
+ *                     out. Steps: [{"rename": {"from", "to"}}, {"move": {"from",
+ *                     "to"}}, {"default": {"path", "value"}}, {"remove": {"path"}},
+ *                     {"convert": {"path", "to": "string" | "integer" | "number" |
+ *                     "boolean" | "array", "from": the kind that newer records go
+ *                     back to}}], or "callback", which has no way back, or
+ *                     {"callback": {"inverse": true}}
+ * @param options      may be NULL
+ *
+ * Returns    SATCHEL_EINVALID for a declaration that is none, for a unique index
+ *            that the records violate, and for a migration that fails: the message
+ *            names the record, and nothing is changed. SATCHEL_ENEWER when the
+ *            records are of a newer version, and there is no way back.
+ * Ownership  the caller frees it: satchel_records_free(). Closing the store first
+ *            is fine; calls are SATCHEL_ECLOSED then.
+ */
+SATCHEL_API satchel_status satchel_records_open(
+    satchel_store *store, satchel_bytes declaration, const satchel_records_options *options,
+    satchel_records **out);
+
+/** The collections of a store: [{"name", "version", "count", "indexes",
+ *  "relations", "user" (synchronised as, or null)}]. Ownership: the caller owns
+ *  *out. */
+SATCHEL_API satchel_status satchel_store_collections(satchel_store *store, satchel_buffer *out);
+
+/** For if_revision: whatever is there. */
+#define SATCHEL_ANY_REVISION (-1)
+
+/**
+ * Writes a record, durably.
+ *
+ * @param document      a JSON object; kept byte for byte
+ * @param if_revision   the revision that the record must have, 0 when there must
+ *                      be none, or SATCHEL_ANY_REVISION
+ * @param[out] revision the new revision, from 1; 0 when the document went to the
+ *                      spill file; may be NULL
+ *
+ * Returns    SATCHEL_EINVALID for a document that violates the schema, a unique
+ *            index or a relation (the message names collection, id and JSON
+ *            Pointer), and for another revision; SATCHEL_EFULL and others only
+ *            when the spill file could not take it either.
+ */
+SATCHEL_API satchel_status satchel_records_put(
+    satchel_records *records, satchel_bytes id, satchel_bytes document, int64_t if_revision,
+    int64_t *revision);
+
+/** Writes many records in one transaction, all or none.
+ *  @param documents  {id: document, …} or [{"id", "document"}, …]
+ *  @param[out] count  how many, 0 when they went to the spill file; may be NULL.
+ *  Returns: as satchel_records_put(). */
+SATCHEL_API satchel_status satchel_records_put_many(
+    satchel_records *records, satchel_bytes documents, int64_t *count);
+
+/** A record's document, as it was given; none when there is no such record.
+ *  Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_records_get(
+    satchel_records *records, satchel_bytes id, satchel_buffer *out);
+
+/** A record with what is known of it: {"id", "revision", "created", "modified"
+ *  (Unix ms), "sync_status": "local" | "pending" | "synced" | "conflict",
+ *  "document"}; none when there is no such record. Ownership: the caller owns
+ *  *out. */
+SATCHEL_API satchel_status satchel_records_record(
+    satchel_records *records, satchel_bytes id, satchel_buffer *out);
+
+/** Deletes a record, and what its relations say, in one transaction.
+ *  @param[out] existed  may be NULL. Returns: SATCHEL_EINVALID when a relation
+ *  restricts it, naming the record that refers to it; or for another revision. */
+SATCHEL_API satchel_status satchel_records_delete(
+    satchel_records *records, satchel_bytes id, int64_t if_revision, bool *existed);
+
+/** The records that fit a query: an array of what satchel_records_record() gives;
+ *  with "documents": false in the query, without the documents. Ownership: the
+ *  caller owns *out. */
+SATCHEL_API satchel_status satchel_records_list(
+    satchel_records *records, satchel_bytes query, satchel_buffer *out);
+
+/** How many records fit a query; an empty one counts all, at once. */
+SATCHEL_API satchel_status satchel_records_count(
+    satchel_records *records, satchel_bytes query, int64_t *count);
+
+/** Which of the two is written first, and believed. */
+typedef enum satchel_mirror_mode {
+    /** The store; the file follows each commit. */
+    SATCHEL_MIRROR_STORE_FIRST = 0,
+    /** The file; when both differ at opening, the store is made anew from it. */
+    SATCHEL_MIRROR_FILE_FIRST = 1
+} satchel_mirror_mode;
+
+/**
+ * Keeps a collection also as one JSON file, which is replaced as a whole at each
+ * commit: for collections that a person may want to read. Costs grow with the
+ * collection. Kept until this handle is freed.
+ *
+ * @param path  the file; its directory must exist
+ */
+SATCHEL_API satchel_status satchel_records_mirror(
+    satchel_records *records, satchel_bytes path, satchel_mirror_mode mode);
+
+/** Compares the collection with its mirror. @param[out] out  [{"id", "kind":
+ *  "missing_in_file" | "missing_in_store" | "differs", "pointer" (where they first
+ *  differ, or null)}]. Returns: SATCHEL_EINVALID without a mirror, or when it
+ *  cannot be understood (line and column). Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_records_verify_mirror(satchel_records *records, satchel_buffer *out);
+
+/** What satchel_records_rebuild() makes anew. */
+typedef enum satchel_rebuild {
+    SATCHEL_REBUILD_MIRROR = 0,
+    SATCHEL_REBUILD_STORE = 1
+} satchel_rebuild;
+
+/** Makes the mirror from the collection, or the collection from the mirror, as a
+ *  whole or not at all. @param[out] changed  records that differed; may be NULL */
+SATCHEL_API satchel_status satchel_records_rebuild(
+    satchel_records *records, satchel_rebuild which, int64_t *changed);
+
+/** What happens where both sides changed a record. */
+typedef enum satchel_sync_strategy {
+    SATCHEL_STRATEGY_NEWEST_WINS = 0,
+    SATCHEL_STRATEGY_REMOTE_WINS = 1,
+    SATCHEL_STRATEGY_LOCAL_WINS = 2,
+    /** Field by field against what both last agreed on; where both changed the same
+     *  field, the newest; an edit outlives a deletion. */
+    SATCHEL_STRATEGY_MERGE = 3,
+    /** Kept as a conflict, with both versions, until satchel_records_resolve(). */
+    SATCHEL_STRATEGY_ASK = 4
+} satchel_sync_strategy;
+
+/** How to synchronise records. */
+typedef struct satchel_record_sync_options {
+    size_t size;
+    satchel_sync_strategy strategy;
+    /** Tells what would move, and moves nothing. */
+    bool dry_run;
+    /** As in satchel_sync_options. */
+    bool accepts_unconditional;
+    /** Records that move at once, 1 to 16; 0 means 4. */
+    int32_t parallel;
+    /** May be NULL. {"phase": "list" | "records", "records_done", "records_total",
+     *  "bytes_up", "bytes_down"} */
+    satchel_progress_callback progress;
+    void *context;
+} satchel_record_sync_options;
+
+#define SATCHEL_RECORD_SYNC_OPTIONS_INIT \
+    { sizeof(satchel_record_sync_options), SATCHEL_STRATEGY_NEWEST_WINS, false, false, 0, NULL, NULL }
+
+/**
+ * Brings a collection and its master copy into agreement: an object a record,
+ * records/{user}/{collection}/{id}.json. Deletions travel. Blocks.
+ *
+ * @param user      [A-Za-z0-9._-]{1,128}, not only dots
+ * @param options   may be NULL
+ * @param[out] out  {"downloaded", "uploaded", "deleted_here", "deleted_there",
+ *                  "merged", "conflicts", "unchanged", "requests", "bytes_up",
+ *                  "bytes_down" (numbers), "failed": [{"id", "code" (a
+ *                  satchel_status), "message"}], "dry_run"}; may be NULL
+ *
+ * A record that fails stays pending, is tried again later and later, and does not
+ * stop the others.
+ *
+ * Returns    as satchel_photos_sync().
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_records_sync(
+    satchel_records *records, satchel_remote *remote, satchel_bytes user,
+    const satchel_record_sync_options *options, satchel_buffer *out);
+
+/** Forgets the agreement with a master. */
+SATCHEL_API satchel_status satchel_records_unlink(satchel_records *records);
+
+/** Conflicts, oldest first: {"conflicts": [{"id", "record", "kind": "open" | "lost"
+ *  (the strategy gave this local version up), "time", "local", "remote", "base"
+ *  (documents, null where deleted)}], "next": number or null}. @param after  0, or
+ *  what "next" was. Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_records_conflicts(
+    satchel_records *records, int64_t after, int32_t limit, satchel_buffer *out);
+
+/** Ends a conflict. @param resolution  {"keep": "local" | "remote"} or {"document":
+ *  {…}} (null deletes). Returns: SATCHEL_ENOTFOUND. */
+SATCHEL_API satchel_status satchel_records_resolve(
+    satchel_records *records, int64_t conflict, satchel_bytes resolution);
+
+/** Frees a collection; NULL and a second time are fine. */
+SATCHEL_API void satchel_records_free(satchel_records *records);
+
+/* ------------------------------------------------------------------------
+ * State: small values that an app changes often
+ *
+ * A change is seen by every read at once, and is in the file after 2 s of quiet,
+ * with the tenth change, 5 s after the first, by satchel_state_flush(), or when
+ * the store is closed. Names and keys are 1 to 255 bytes of UTF-8. Observers hear
+ * of it under the subject "records", with keys such as "state/theme", once it is
+ * in the file.
+ * --------------------------------------------------------------------- */
+
+/** When changes are saved; start from SATCHEL_STATE_OPTIONS_INIT. */
+typedef struct satchel_state_options {
+    size_t size;
+    /** Quiet before a save, in ms; 0 means 2,000. */
+    uint32_t quiet_ms;
+    /** Changes that are saved at once; 0 means 10. */
+    uint32_t batch;
+    /** The longest that a change waits, in ms; 0 means 5,000. */
+    uint32_t age_ms;
+} satchel_state_options;
+
+#define SATCHEL_STATE_OPTIONS_INIT { sizeof(satchel_state_options), 0, 0, 0 }
+
+/** Says when changes are saved. */
+SATCHEL_API satchel_status satchel_state_configure(
+    satchel_store *store, const satchel_state_options *options);
+
+/** Gives the key for sensitive values. @param key  32 bytes, from the host's
+ *  keychain; copied, never stored. Returns: SATCHEL_EINVALID when stored values
+ *  were sealed with another key; nothing is changed. */
+SATCHEL_API satchel_status satchel_state_set_key(satchel_store *store, satchel_bytes key);
+
+/** Seals all sensitive values anew, in one transaction. Returns: SATCHEL_EINVALID
+ *  when the present key was not given. */
+SATCHEL_API satchel_status satchel_state_rotate_key(satchel_store *store, satchel_bytes key);
+
+/** Sets a value. @param value  any JSON  @param sensitive  stored encrypted
+ *  (AES-256-GCM); needs satchel_state_set_key() before. */
+SATCHEL_API satchel_status satchel_state_set(
+    satchel_store *store, satchel_bytes key, satchel_bytes value, bool sensitive);
+
+/** A value; none when there is none. Returns: SATCHEL_EINVALID for a sealed value
+ *  without its key. Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_state_get(
+    satchel_store *store, satchel_bytes key, satchel_buffer *out);
+
+/** Removes a value. */
+SATCHEL_API satchel_status satchel_state_remove(satchel_store *store, satchel_bytes key);
+
+/** The keys that begin with a prefix, sorted: a JSON array. Ownership: the caller
+ *  owns *out. */
+SATCHEL_API satchel_status satchel_state_keys(
+    satchel_store *store, satchel_bytes prefix, satchel_buffer *out);
+
+/** Saves what is pending; what was spilled is taken in. @param[out] spilled
+ *  whether it went to the spill file, since the store cannot be written; may be
+ *  NULL. When it returns SATCHEL_OK, all changes made before survive a kill. */
+SATCHEL_API satchel_status satchel_state_flush(satchel_store *store, bool *spilled);
+
+/** The bounds of a list; start from SATCHEL_STATE_LIST_OPTIONS_INIT. */
+typedef struct satchel_state_list_options {
+    size_t size;
+    /** The most items; 0 means any number. */
+    uint32_t limit;
+    /** The greatest age of an item, in ms; 0 means any. */
+    uint64_t maximum_age_ms;
+    /** An item that is there already moves to the front. */
+    bool unique;
+} satchel_state_list_options;
+
+#define SATCHEL_STATE_LIST_OPTIONS_INIT { sizeof(satchel_state_list_options), 0, 0, false }
+
+/** Puts an item in front of a list, and drops what is beyond its bounds.
+ *  @param options  may be NULL */
+SATCHEL_API satchel_status satchel_state_list_push(
+    satchel_store *store, satchel_bytes name, satchel_bytes value,
+    const satchel_state_list_options *options);
+
+/** The items within the bounds, newest first: [{"value", "time"}]. Ownership: the
+ *  caller owns *out. */
+SATCHEL_API satchel_status satchel_state_list_items(
+    satchel_store *store, satchel_bytes name, const satchel_state_list_options *options,
+    satchel_buffer *out);
+
+/** Removes the items that equal a value. */
+SATCHEL_API satchel_status satchel_state_list_remove(
+    satchel_store *store, satchel_bytes name, satchel_bytes value);
+
+/** Empties a list. */
+SATCHEL_API satchel_status satchel_state_list_clear(satchel_store *store, satchel_bytes name);
+
+/** Adds a value to a set. @param[out] added  false when it was there; may be NULL */
+SATCHEL_API satchel_status satchel_state_member_add(
+    satchel_store *store, satchel_bytes name, satchel_bytes value, bool *added);
+
+/** Takes a value from a set. @param[out] removed  may be NULL */
+SATCHEL_API satchel_status satchel_state_member_remove(
+    satchel_store *store, satchel_bytes name, satchel_bytes value, bool *removed);
+
+/** The values of a set, in a stable order: a JSON array. Ownership: the caller
+ *  owns *out. */
+SATCHEL_API satchel_status satchel_state_members(
+    satchel_store *store, satchel_bytes name, satchel_buffer *out);
+
+/** The bounds of scores; start from SATCHEL_STATE_SCORE_OPTIONS_INIT. */
+typedef struct satchel_state_score_options {
+    size_t size;
+    double minimum;
+    double maximum;
+} satchel_state_score_options;
+
+#define SATCHEL_STATE_SCORE_OPTIONS_INIT { sizeof(satchel_state_score_options), -1.0, 1.0 }
+
+/** Adds to a score, which begins at 0 and stays within its bounds.
+ *  @param options  may be NULL: -1 to 1  @param[out] value  the new score; may be
+ *  NULL. Returns: SATCHEL_EINVALID for a delta that is not finite. */
+SATCHEL_API satchel_status satchel_state_score_add(
+    satchel_store *store, satchel_bytes name, satchel_bytes key, double delta,
+    const satchel_state_score_options *options, double *value);
+
+/** All scores of a name: {key: score}. Ownership: the caller owns *out. */
+SATCHEL_API satchel_status satchel_state_scores(
+    satchel_store *store, satchel_bytes name, satchel_buffer *out);
+
 #ifdef __cplusplus
 }
 #endif

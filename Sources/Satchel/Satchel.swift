@@ -1,6 +1,7 @@
 @_exported import SatchelCatalogue
 @_exported import SatchelJSON
 @_exported import SatchelPhotos
+@_exported import SatchelRecords
 @_exported import SatchelRemote
 @_exported import SatchelStorage
 @_exported import SatchelStories
@@ -15,6 +16,10 @@ public final class Satchel: Sendable {
   let database: Database
   /// Content scoped to places.
   public let catalogue: Catalogue
+  /// Small values that the app changes often.
+  public let state: StateStore
+  let recordStore: RecordStore
+  let journal: Journal
   /// Catalogues of photos that were handed out: what they claimed is given back when the store closes.
   private let albums = Guarded<[Album]>([])
 
@@ -30,6 +35,11 @@ public final class Satchel: Sendable {
   public init(path: String, options: StoreOptions = StoreOptions()) throws {
     database = try Database.open(path: path, options: options, migrations: Self.migrations)
     catalogue = Catalogue(database: database)
+    journal = Journal(path: database.realPath)
+    recordStore = RecordStore(database: database, journal: journal)
+    state = try StateStore(database: database, journal: journal)
+    // What the file could not take the last time; what it still cannot take stays in the spill file.
+    if !database.options.isReadOnly { _ = try? journal.replay(in: database) }
   }
 
   /// All steps of the store's schema, oldest first. A step that was released is never changed. The other subjects
@@ -56,13 +66,19 @@ public final class Satchel: Sendable {
   ///
   /// - Returns: what is not as it should be; empty for a sound store.
   public func check() throws -> [StoreFinding] {
-    let findings = try database.checkIntegrity()
-    // Tables that SQLite cannot read cannot be examined further.
-    return findings.isEmpty ? try examineSubjects() : findings
+    do {
+      let findings = try database.checkIntegrity()
+      // Tables that SQLite cannot read cannot be examined further.
+      return findings.isEmpty ? try examineSubjects() : findings
+    } catch let error as SatchelError where error.code == .damaged {
+      // So much so that SQLite's examination itself gave up.
+      return [StoreFinding(code: "damaged", message: error.message)]
+    }
   }
 
   private func examineSubjects() throws -> [StoreFinding] {
     try catalogue.check() + PhotoCatalogue.check(database) + StoryLibrary.check(database)
+      + RecordCollection.check(database) + journal.check(database)
   }
 
   /// The catalogue of the photos of a directory.

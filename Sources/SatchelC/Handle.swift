@@ -93,6 +93,8 @@ enum Handles {
   static let remotes = HandleTable<Remote>(kind: 5, noun: "remote")
   static let photos = HandleTable<PhotoCatalogue>(kind: 6, noun: "photos")
   static let answers = HandleTable<RemoteAnswer>(kind: 7, noun: "answer")
+  static let records = HandleTable<RecordCollection>(kind: 8, noun: "records")
+  static let recordAnswers = HandleTable<RecordAnswer>(kind: 9, noun: "answer")
 }
 
 final class ObserverHandle: Sendable {

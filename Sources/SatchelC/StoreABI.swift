@@ -13,10 +13,7 @@ public func satchel_store_open(
     let context = HostContext(
       given.value(\.clock_context) ?? nil, given.value(\.clock_release) ?? nil)
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
-    guard let path else { throw SatchelError(.invalid, "path is NULL") }
-    guard let text = String(validatingCString: path) else {
-      throw SatchelError(.invalid, "path: invalid UTF-8")
-    }
+    let path = try text(path, "path")
     var wanted = StoreOptions()
     wanted.isReadOnly = given.flag(\.read_only)
     wanted.setsAside = given.flag(\.set_aside)
@@ -28,7 +25,7 @@ public func satchel_store_open(
       nonisolated(unsafe) let clock = clock
       wanted.clock = Clock { clock(context.address) }
     }
-    out.pointee = Handles.stores.give(try Satchel(path: text, options: wanted))
+    out.pointee = Handles.stores.give(try Satchel(path: path, options: wanted))
   }
 }
 

@@ -1,4 +1,4 @@
-"""What the tests of `satchel story` and `satchel photos` share: the tool, and stories and photos to give it.
+"""What the tests of the tool share: the tool, and stories, photos and records to give it.
 
 SATCHEL_TOOL names the tool; run.sh sets it.
 """
@@ -9,6 +9,7 @@ import os
 import pty
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -220,3 +221,78 @@ def pictures(run, tmp_path):
 def tablet(run, tmp_path):
     """Another device."""
     return PhotoFolder(run, tmp_path, "tablet.satchel", "Tablet")
+
+
+class Planner:
+    """A store with collections of records: planner("list", "--json")."""
+
+    def __init__(self, run, folder, name="planner.satchel"):
+        self.run = run
+        self.folder = folder
+        self.name = name
+        self.path = folder / name
+
+    def __call__(self, command, *arguments, **options):
+        """`satchel records` with a collection, which is "courses" unless given."""
+        collection = options.pop("collection", "courses")
+        return self.run(command, self.name, collection, *map(str, arguments), subject="records", **options)
+
+    def take(self, *records, **options):
+        """Imports (id, document) pairs."""
+        text = lines_of(*records)
+        return self("import", "-", "--create", text=text.encode(), **options)
+
+    def ids(self, *arguments, **options):
+        return [record["id"] for record in self("list", *arguments, "--json", **options).json]
+
+    def document(self, name):
+        [record] = self("list", "--where", json.dumps({"@id": name}), "--json").json
+        return record["document"]
+
+
+def lines_of(*records):
+    """JSON lines of (id, document) pairs."""
+    return "".join(json.dumps({"id": name, "document": document}) + "\n" for name, document in records)
+
+
+COURSES = [
+    ("algebra", {"title": "Linear Algebra", "credits": 6}),
+    ("topology", {"title": "Topology", "credits": 3}),
+    ("logic", {"title": "Logic", "credits": 6, "room": {"name": "H1"}}),
+]
+
+
+@pytest.fixture
+def planner(run, tmp_path):
+    """A store with a collection of three courses."""
+    planner = Planner(run, tmp_path)
+    planner.take(*COURSES)
+    return planner
+
+
+@pytest.fixture
+def empty(run, tmp_path):
+    """A store that is not there yet."""
+    return Planner(run, tmp_path, "empty.satchel")
+
+
+# Writes a change that the store's file cannot take, and dies: no file may grow beyond the log's present size.
+SPILL = """
+import os, resource, signal, sys
+import satchel
+courses = satchel.open(sys.argv[1]).records("courses")
+courses.put("kept", {})
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+size = os.path.getsize(sys.argv[1] + "-wal")
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+courses.put("spilled", {})
+os._exit(0)
+"""
+
+
+@pytest.fixture
+def spilled(planner):
+    """A store with a change in the spill file beside it."""
+    subprocess.run([sys.executable, "-c", SPILL, planner.path], check=True)
+    assert (planner.folder / "planner.satchel.spill").exists()
+    return planner

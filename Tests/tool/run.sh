@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the command-line tool as a person does, against stores that the Python binding makes; then the tests of
-# `satchel story` and `satchel photos`, which are Python's and stand beside this file.
+# Runs the command-line tool as a person does, against stores that the Python binding makes; then the tests that are
+# Python's and stand beside this file: of `satchel story`, `photos` and `records`, and of the rest of `store`.
 # The tool: the first argument, or what `swift build --product satchel-cli --scratch-path .build-tool` built.
 # PYTHON names the interpreter that has what Bindings/Python/requirements-dev.txt asks for, instead of .venv's.
 set -uo pipefail
@@ -272,7 +272,7 @@ eval "exec ${app[1]}>&-"
 exec {input}>&-
 wait "$app_PID"
 
-# Stories and photos. Counted by pytest's last line; a run that counts nothing has failed.
+# Stories, photos, records, and stores as files. Counted by pytest's last line; a run that counts nothing has failed.
 SATCHEL_TOOL=$tool "$python" -m pytest -p no:cacheprovider -q --rootdir "$here" "$here" 2>&1 | tee pytest.log
 status=${PIPESTATUS[0]}
 counted=$(tail -n 1 pytest.log)

@@ -183,6 +183,22 @@ def test_lines_of_the_master_that_are_no_photos_are_told(pictures, tablet, tmp_p
     remote.sync(tablet)
 
 
+def test_lines_that_the_master_replaces_are_told_with_their_text(pictures, tablet, tmp_path):
+    remote = Remote("--remote", str(tmp_path / "master"))
+    pictures.take(row("c.jpg", md5="c" * 32))
+    remote.sync(pictures)
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "c.csv").write_text("\x1b[31mno photo")
+    tablet("import", source, code=1)
+    result = remote.sync(tablet, code=1)
+    [line] = [line for line in result.lines if line.startswith("shard c, line 1: ")]
+    assert line.endswith("[31mno photo")
+    assert "\x1b" not in result.out
+    assert tablet.names() == ["c.jpg"]
+    remote.sync(tablet)
+
+
 def test_another_master_is_refused_until_it_is_unlinked(pictures, tablet, tmp_path):
     here, there = Remote("--remote", str(tmp_path / "here")), Remote("--remote", str(tmp_path / "there"))
     pictures.take(row("a.jpg"))

@@ -13,9 +13,11 @@ the dates of photos are Unix seconds.
 
 from __future__ import annotations
 
-from satchel import json, photos, places, remote, stories
+from satchel import backup, json, photos, places, records, remote, state, stories
 from satchel._photo_values import Photo
+from satchel._record_values import Record
 from satchel._version import __version__
+from satchel.backup import Backup, recover, restore
 from satchel.catalogue import Catalogue
 from satchel.errors import (
     Busy,
@@ -36,7 +38,9 @@ from satchel.errors import (
 )
 from satchel.observer import Observer
 from satchel.photo_catalogue import PhotoCatalogue
+from satchel.records import Records
 from satchel.session import Session
+from satchel.state import State
 from satchel.store import Store, library_version, open
 from satchel.story_library import StoryLibrary
 from satchel.values import (
@@ -55,6 +59,7 @@ from satchel.values import (
 )
 
 __all__ = [
+    "Backup",
     "Busy",
     "Cancelled",
     "Catalogue",
@@ -79,22 +84,30 @@ __all__ = [
     "PruneReceipt",
     "ReadOnly",
     "Receipt",
+    "Record",
+    "Records",
     "SatchelError",
     "Section",
     "SectionHeader",
     "Session",
     "SessionSection",
     "SessionState",
+    "State",
     "Store",
     "StoreInfo",
     "StoryLibrary",
     "UnsoundStory",
     "__version__",
+    "backup",
     "json",
     "library_version",
     "open",
     "photos",
     "places",
+    "records",
+    "recover",
     "remote",
+    "restore",
+    "state",
     "stories",
 ]

@@ -11,11 +11,13 @@ from ctypes import (
     Structure,
     c_bool,
     c_char_p,
+    c_double,
     c_int,
     c_int32,
     c_int64,
     c_size_t,
     c_uint32,
+    c_uint64,
     c_void_p,
 )
 from typing import Any, Dict, Tuple
@@ -27,6 +29,9 @@ STORY_SOURCE = {"automatic": 0, "json": 1, "twee": 2}
 REPORT_FORM = {"json": 0, "sarif": 1, "text": 2}
 GRAPH_FORM = {"dot": 0, "mermaid": 1}
 SYNC_POLICY = {"remote_wins": 0, "merge_rows": 1}
+SYNC_STRATEGY = {"newest_wins": 0, "remote_wins": 1, "local_wins": 2, "merge": 3, "ask": 4}
+MIRROR_MODE = {"store_first": 0, "file_first": 1}
+REBUILD = {"mirror": 0, "store": 1}
 REMOTE_RESULT = {
     "ok": 0,
     "not_modified": 1,
@@ -61,6 +66,7 @@ RemotePut = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, Bytes, c_bool, Bytes, c_voi
 RemoteHead = CFUNCTYPE(c_int, c_void_p, Bytes, c_void_p)
 RemoteRemove = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, c_void_p)
 RemoteList = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, c_int32, c_void_p)
+RecordMigration = CFUNCTYPE(c_bool, c_void_p, c_int32, c_int32, Bytes, c_void_p)
 
 
 class OpenOptions(Structure):
@@ -152,11 +158,51 @@ class SyncOptions(Structure):
     )
 
 
+class RecordsOptions(Structure):
+    """``satchel_records_options``."""
+
+    _fields_ = (("size", c_size_t), ("migrate", RecordMigration), ("context", c_void_p))
+
+
+class RecordSyncOptions(Structure):
+    """``satchel_record_sync_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("strategy", c_int),
+        ("dry_run", c_bool),
+        ("accepts_unconditional", c_bool),
+        ("parallel", c_int32),
+        ("progress", ProgressCallback),
+        ("context", c_void_p),
+    )
+
+
+class StateOptions(Structure):
+    """``satchel_state_options``."""
+
+    _fields_ = (("size", c_size_t), ("quiet_ms", c_uint32), ("batch", c_uint32), ("age_ms", c_uint32))
+
+
+class StateListOptions(Structure):
+    """``satchel_state_list_options``."""
+
+    _fields_ = (("size", c_size_t), ("limit", c_uint32), ("maximum_age_ms", c_uint64), ("unique", c_bool))
+
+
+class StateScoreOptions(Structure):
+    """``satchel_state_score_options``."""
+
+    _fields_ = (("size", c_size_t), ("minimum", c_double), ("maximum", c_double))
+
+
 _out = POINTER(Buffer)
 _handle_out = POINTER(c_void_p)
 _number_out = POINTER(c_int64)
 _persist = POINTER(PersistOptions)
 _read = POINTER(ReadOptions)
+_flag_out = POINTER(c_bool)
+_list = POINTER(StateListOptions)
 
 #: Every function of the header: its name, what it gives back, what it takes. Handles are c_void_p.
 FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
@@ -168,7 +214,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_store_close": (c_int, (c_void_p,)),
     "satchel_store_info": (c_int, (c_void_p, _out)),
     "satchel_store_check": (c_int, (c_void_p, _out)),
-    "satchel_store_is_read_only": (c_int, (c_void_p, POINTER(c_bool))),
+    "satchel_store_is_read_only": (c_int, (c_void_p, _flag_out)),
     "satchel_store_observe": (c_int, (c_void_p, ChangeCallback, c_void_p, Release, _handle_out)),
     "satchel_observer_free": (None, (c_void_p,)),
     "satchel_json_check": (c_int, (Bytes,)),
@@ -255,4 +301,50 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_photos_reapply": (c_int, (c_void_p, c_int64)),
     "satchel_photos_dismiss": (c_int, (c_void_p, c_int64)),
     "satchel_photos_free": (None, (c_void_p,)),
+    "satchel_store_begin": (c_int, (c_void_p,)),
+    "satchel_store_commit": (c_int, (c_void_p,)),
+    "satchel_store_rollback": (c_int, (c_void_p,)),
+    "satchel_store_backup": (c_int, (c_void_p, c_char_p, ProgressCallback, c_void_p, _out)),
+    "satchel_store_backup_rotate": (c_int, (c_void_p, c_char_p, c_int32, _out)),
+    "satchel_restore": (c_int, (c_char_p, c_char_p, _out)),
+    "satchel_recover": (c_int, (c_char_p, c_char_p, _out)),
+    "satchel_record_answer_document": (None, (c_void_p, Bytes)),
+    "satchel_record_answer_message": (None, (c_void_p, Bytes)),
+    "satchel_records_open": (c_int, (c_void_p, Bytes, POINTER(RecordsOptions), _handle_out)),
+    "satchel_store_collections": (c_int, (c_void_p, _out)),
+    "satchel_records_put": (c_int, (c_void_p, Bytes, Bytes, c_int64, _number_out)),
+    "satchel_records_put_many": (c_int, (c_void_p, Bytes, _number_out)),
+    "satchel_records_get": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_records_record": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_records_delete": (c_int, (c_void_p, Bytes, c_int64, _flag_out)),
+    "satchel_records_list": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_records_count": (c_int, (c_void_p, Bytes, _number_out)),
+    "satchel_records_mirror": (c_int, (c_void_p, Bytes, c_int)),
+    "satchel_records_verify_mirror": (c_int, (c_void_p, _out)),
+    "satchel_records_rebuild": (c_int, (c_void_p, c_int, _number_out)),
+    "satchel_records_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(RecordSyncOptions), _out)),
+    "satchel_records_unlink": (c_int, (c_void_p,)),
+    "satchel_records_conflicts": (c_int, (c_void_p, c_int64, c_int32, _out)),
+    "satchel_records_resolve": (c_int, (c_void_p, c_int64, Bytes)),
+    "satchel_records_free": (None, (c_void_p,)),
+    "satchel_state_configure": (c_int, (c_void_p, POINTER(StateOptions))),
+    "satchel_state_set_key": (c_int, (c_void_p, Bytes)),
+    "satchel_state_rotate_key": (c_int, (c_void_p, Bytes)),
+    "satchel_state_set": (c_int, (c_void_p, Bytes, Bytes, c_bool)),
+    "satchel_state_get": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_state_remove": (c_int, (c_void_p, Bytes)),
+    "satchel_state_keys": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_state_flush": (c_int, (c_void_p, _flag_out)),
+    "satchel_state_list_push": (c_int, (c_void_p, Bytes, Bytes, _list)),
+    "satchel_state_list_items": (c_int, (c_void_p, Bytes, _list, _out)),
+    "satchel_state_list_remove": (c_int, (c_void_p, Bytes, Bytes)),
+    "satchel_state_list_clear": (c_int, (c_void_p, Bytes)),
+    "satchel_state_member_add": (c_int, (c_void_p, Bytes, Bytes, _flag_out)),
+    "satchel_state_member_remove": (c_int, (c_void_p, Bytes, Bytes, _flag_out)),
+    "satchel_state_members": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_state_score_add": (
+        c_int,
+        (c_void_p, Bytes, Bytes, c_double, POINTER(StateScoreOptions), POINTER(c_double)),
+    ),
+    "satchel_state_scores": (c_int, (c_void_p, Bytes, _out)),
 }

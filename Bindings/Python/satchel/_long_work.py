@@ -14,6 +14,8 @@ from typing import Any, Callable, List, Optional, Tuple, TypeVar
 
 from satchel import _callbacks
 from satchel._abi import ProgressCallback
+from satchel.errors import InvalidArgument
+from satchel.values import record_from
 
 _Result = TypeVar("_Result")
 
@@ -131,6 +133,15 @@ class LongWork:
         except BaseException as error:
             self.fail(error)
         return not self._cancelled
+
+
+def hearing(kind: Any, progress: Any) -> Optional[Callable[[Any], object]]:
+    """A progress callback, made to hear a record of a kind."""
+    if progress is None:
+        return None
+    if not callable(progress):
+        raise InvalidArgument(f"progress must be callable, not {type(progress).__name__}")
+    return lambda said: progress(record_from(kind, said))
 
 
 def _on_progress(context: Optional[int], message: Any) -> bool:

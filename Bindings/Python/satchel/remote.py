@@ -1,4 +1,4 @@
-"""Object stores: where the master copies of photo catalogues are.
+"""Object stores: where the master copies of photo catalogues and records are.
 
 A remote says how a store is reached: a directory, a bucket of an S3-compatible service, or functions of
 your own. Making one does not touch the network. One remote serves any number of catalogues and

@@ -7,21 +7,44 @@ import contextlib
 import ctypes
 import math
 import os
+import threading
 import warnings
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Set, Union
+from collections.abc import Mapping, Sequence
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Set,
+    Type,
+    TypeVar,
+    Union,
+    overload,
+)
 
 from satchel import _abi, _callbacks, _encoding
 from satchel._handle import Closing, Dependent, Handle, check, json_answer
 from satchel._library import library
+from satchel._record_arguments import Index, MigrationStep, Relation
+from satchel._record_values import CollectionInfo
+from satchel.backup import Backup, BackupProgress, back_up, rotate
 from satchel.catalogue import Catalogue
-from satchel.errors import InvalidArgument
+from satchel.errors import InvalidArgument, SatchelError
 from satchel.observer import Observer
 from satchel.photo_catalogue import PhotoCatalogue
+from satchel.records import Records
+from satchel.state import State
 from satchel.story_library import StoryLibrary
 from satchel.values import Change, Finding, StoreInfo, record_from
 
 __all__ = ["Store", "library_version", "open"]
+
+_Document = TypeVar("_Document")
+_Path = Union[str, os.PathLike[str]]
 
 # The stores to be closed at exit; list() of its values is atomic, which a WeakSet's iteration is not.
 _open_stores: Dict[int, weakref.ref[Store]] = {}
@@ -91,6 +114,8 @@ class Store(Closing):
         options.relaxed_durability = durability == "relaxed"
         options.busy_timeout_ms = _timeout(busy_timeout)
         self._owner = _callbacks.new_owner()
+        # How deep in batches each thread is.
+        self._depth = threading.local()
         self._observers: Set[Observer] = set()
         self._dependents: Dict[int, weakref.ref[Dependent]] = {}
         if clock is not None:
@@ -136,6 +161,123 @@ class Store(Closing):
         """
         return PhotoCatalogue(self, directory)
 
+    @overload
+    def records(
+        self,
+        name: str,
+        *,
+        of: Type[_Document],
+        indexes: Optional[Iterable[Union[str, Index, Mapping[str, Any]]]] = None,
+        relations: Optional[Mapping[str, Union[str, Relation, Mapping[str, Any]]]] = None,
+        schema: Optional[Union[Mapping[str, Any], bool]] = None,
+        version: Optional[int] = None,
+        migrations: Optional[Sequence[MigrationStep]] = None,
+    ) -> Records[_Document]: ...
+
+    @overload
+    def records(
+        self,
+        name: str,
+        *,
+        of: None = None,
+        indexes: Optional[Iterable[Union[str, Index, Mapping[str, Any]]]] = None,
+        relations: Optional[Mapping[str, Union[str, Relation, Mapping[str, Any]]]] = None,
+        schema: Optional[Union[Mapping[str, Any], bool]] = None,
+        version: Optional[int] = None,
+        migrations: Optional[Sequence[MigrationStep]] = None,
+    ) -> Records[Dict[str, Any]]: ...
+
+    def records(
+        self,
+        name: str,
+        *,
+        of: Optional[Type[Any]] = None,
+        indexes: Optional[Iterable[Union[str, Index, Mapping[str, Any]]]] = None,
+        relations: Optional[Mapping[str, Union[str, Relation, Mapping[str, Any]]]] = None,
+        schema: Optional[Union[Mapping[str, Any], bool]] = None,
+        version: Optional[int] = None,
+        migrations: Optional[Sequence[MigrationStep]] = None,
+    ) -> Records[Any]:
+        """Opens a collection of documents, making it when there is none.
+
+        With nothing but its name (and ``of``) it is opened as it is. Else this declares it as a whole: what
+        was declared before and is not declared now, is given up.
+
+        :param name: a lower-case letter of ASCII, then letters, digits and "_", at most 64
+        :param of: a dataclass, for documents that are its instances; without it they are dicts
+        :param indexes: paths to find records by: texts, or :class:`satchel.records.Index`
+        :param relations: what a path refers to: the name of a collection, or
+            :class:`satchel.records.Relation`
+        :param schema: a JSON Schema (2020-12) that every document has to fit
+        :param version: of the documents, 1 when it is left out. Records of another one are migrated, all in
+            one transaction, after a backup beside the store
+        :param migrations: from version 1 to 2, from 2 to 3 and so on; each a list of changes such as
+            ``{"rename": {"from": "a", "to": "b"}}`` (also move, default, remove, convert), which have their
+            way back; or a function that takes a document and returns it as the next version has it, and must
+            not use the store; or a :class:`satchel.records.Migration` of two functions
+        :returns: a handle of its own at each call, over the same records
+        :raises InvalidArgument: for a declaration that is none, a unique index that the records violate, and
+            a migration that fails, naming the record; what a function raised is the cause. Nothing is changed
+        :raises NewerStore: when the records are of a newer version, and there is no way back
+        """
+        return Records(self, name, of, indexes, relations, schema, version, migrations)
+
+    def collections(self) -> List[CollectionInfo]:
+        """The collections that there are."""
+        found = json_answer(library.satchel_store_collections, self._pointer)
+        return [record_from(CollectionInfo, each) for each in found]
+
+    @property
+    def state(self) -> State:
+        """Small values that an app changes often."""
+        return State(self)
+
+    @contextlib.contextmanager
+    def batch(self) -> Iterator[None]:
+        """Makes what this thread writes in a ``with`` block one transaction.
+
+        It becomes visible, and durable, all at once at the end of the block, or not at all when that raises.
+        In another batch, one that raises undoes only itself. Writes of other threads wait meanwhile, and give
+        up after ``busy_timeout``. State is no part of it, and cannot be flushed in it.
+
+        :raises InvalidArgument: at the end, when relations or unique indexes are violated then; everything is
+            undone
+        :raises Busy, ReadOnly, IOFailure: as their names say
+        """
+        pointer = self._pointer
+        check(library.satchel_store_begin(pointer))
+        self._depth.value = self._batch_depth + 1
+        try:
+            yield
+        except BaseException:
+            # Of a store that was closed nothing is left to undo, and the cause is what counts.
+            with contextlib.suppress(SatchelError):
+                check(library.satchel_store_rollback(pointer))
+            raise
+        else:
+            check(library.satchel_store_commit(pointer))
+        finally:
+            self._depth.value = self._batch_depth - 1
+
+    def backup(self, path: _Path, progress: Optional[Callable[[BackupProgress], object]] = None) -> Backup:
+        """Copies the store into a file of its own, while others go on reading and writing.
+
+        :param path: the new file, which replaces what has that name; it is examined before it gets it
+        :param progress: hears a :class:`satchel.backup.BackupProgress`, on this thread; when it returns False
+            this raises Cancelled. What it raises ends the work, too, and is raised here
+        :raises InvalidArgument: for the store's own path
+        :raises Cancelled, Full, IOFailure: as their names say; no part of a copy is left
+        """
+        return back_up(self, path, progress)
+
+    def backup_rotate(self, directory: _Path, keep: int) -> Backup:
+        """Makes a backup in a directory, named by store and time, and removes the oldest that were made so.
+
+        :param keep: how many stay, 1 or more
+        :raises NotFound: without the directory; else as :meth:`backup`
+        """
+        return rotate(self, directory, keep)
+
     def info(self) -> StoreInfo:
         """Facts about the store."""
         return record_from(StoreInfo, json_answer(library.satchel_store_info, self._pointer))
@@ -179,11 +321,13 @@ class Store(Closing):
 
         Waits for calls under way on other threads. Everything acknowledged before is in the file.
 
-        :raises InvalidArgument: when called from a callback of this store
+        :raises InvalidArgument: when called from a callback of this store, or in a batch of this thread
         :raises SatchelError: when the last write failed; the store is closed in any case
         """
         if _callbacks.is_running(self._owner) and not self.closed:
             raise InvalidArgument("a store cannot be closed from one of its own callbacks")
+        if not self.closed:
+            self._refuse_in_batch("a store cannot be closed in one of its own batches")
         pointer = self._handle.give_away()
         if pointer is None:
             return
@@ -197,6 +341,15 @@ class Store(Closing):
     @property
     def _pointer(self) -> int:
         return self._handle.pointer
+
+    @property
+    def _batch_depth(self) -> int:
+        """How deep in batches this thread is."""
+        return getattr(self._depth, "value", 0)
+
+    def _refuse_in_batch(self, message: str) -> None:
+        if self._batch_depth:
+            raise InvalidArgument(message)
 
     def _adopt(self, dependent: Dependent) -> None:
         dependents = self._dependents

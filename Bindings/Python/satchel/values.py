@@ -125,8 +125,9 @@ class Change:
 
     ``subject`` is ``"catalogue"``, and ``keys`` are names of sections and entity ids; or it is
     ``"stories"``, and they are ids of stories; or ``"photos"``, and they are MD5s, or ``"shard:0"`` to
-    ``"shard:f"``. ``["*"]`` says: read anew. ``place`` is a place's key as text, or the directory of the
-    photos; ``own`` says whether this store wrote it.
+    ``"shard:f"``; or ``"records"``, and they are such as ``"courses/algebra"``, ``"courses"``,
+    ``"state/theme"`` or ``"@spilled"``. ``["*"]`` says: read anew. ``place`` is a place's key as text, or the
+    directory of the photos; ``own`` says whether this store wrote it.
     """
 
     subject: str

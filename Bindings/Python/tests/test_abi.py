@@ -19,8 +19,10 @@ HEADER = re.sub(r"/\*.*?\*/", "", (ROOT / "Include/satchel.h").read_text(encodin
 SCALARS: Dict[str, Any] = {
     "void": None,
     "bool": ctypes.c_bool,
+    "double": ctypes.c_double,
     "size_t": ctypes.c_size_t,
     "uint32_t": ctypes.c_uint32,
+    "uint64_t": ctypes.c_uint64,
     "int32_t": ctypes.c_int32,
     "int64_t": ctypes.c_int64,
     "char *": ctypes.c_char_p,
@@ -32,6 +34,9 @@ SCALARS: Dict[str, Any] = {
     "satchel_graph_form": ctypes.c_int,
     "satchel_sync_policy": ctypes.c_int,
     "satchel_remote_result": ctypes.c_int,
+    "satchel_sync_strategy": ctypes.c_int,
+    "satchel_mirror_mode": ctypes.c_int,
+    "satchel_rebuild": ctypes.c_int,
     "satchel_bytes": _abi.Bytes,
     "satchel_store *": ctypes.c_void_p,
     "satchel_observer *": ctypes.c_void_p,
@@ -44,7 +49,11 @@ SCALARS: Dict[str, Any] = {
     "satchel_photos *": ctypes.c_void_p,
     "satchel_remote *": ctypes.c_void_p,
     "satchel_remote_answer *": ctypes.c_void_p,
+    "satchel_records *": ctypes.c_void_p,
+    "satchel_record_answer *": ctypes.c_void_p,
+    "satchel_record_migration": _abi.RecordMigration,
     "bool *": ctypes.POINTER(ctypes.c_bool),
+    "double *": ctypes.POINTER(ctypes.c_double),
     "int64_t *": ctypes.POINTER(ctypes.c_int64),
     "uint32_t *": ctypes.POINTER(ctypes.c_uint32),
     "satchel_buffer *": ctypes.POINTER(_abi.Buffer),
@@ -54,6 +63,7 @@ SCALARS: Dict[str, Any] = {
     "satchel_stories **": ctypes.POINTER(ctypes.c_void_p),
     "satchel_photos **": ctypes.POINTER(ctypes.c_void_p),
     "satchel_remote **": ctypes.POINTER(ctypes.c_void_p),
+    "satchel_records **": ctypes.POINTER(ctypes.c_void_p),
     "satchel_open_options *": ctypes.POINTER(_abi.OpenOptions),
     "satchel_persist_options *": ctypes.POINTER(_abi.PersistOptions),
     "satchel_read_options *": ctypes.POINTER(_abi.ReadOptions),
@@ -62,6 +72,11 @@ SCALARS: Dict[str, Any] = {
     "satchel_remote_operations *": ctypes.POINTER(_abi.RemoteOperations),
     "satchel_scan_options *": ctypes.POINTER(_abi.ScanOptions),
     "satchel_sync_options *": ctypes.POINTER(_abi.SyncOptions),
+    "satchel_records_options *": ctypes.POINTER(_abi.RecordsOptions),
+    "satchel_record_sync_options *": ctypes.POINTER(_abi.RecordSyncOptions),
+    "satchel_state_options *": ctypes.POINTER(_abi.StateOptions),
+    "satchel_state_list_options *": ctypes.POINTER(_abi.StateListOptions),
+    "satchel_state_score_options *": ctypes.POINTER(_abi.StateScoreOptions),
 }
 STRUCTS = {
     "satchel_bytes": _abi.Bytes,
@@ -74,6 +89,11 @@ STRUCTS = {
     "satchel_remote_operations": _abi.RemoteOperations,
     "satchel_scan_options": _abi.ScanOptions,
     "satchel_sync_options": _abi.SyncOptions,
+    "satchel_records_options": _abi.RecordsOptions,
+    "satchel_record_sync_options": _abi.RecordSyncOptions,
+    "satchel_state_options": _abi.StateOptions,
+    "satchel_state_list_options": _abi.StateListOptions,
+    "satchel_state_score_options": _abi.StateScoreOptions,
 }
 
 
@@ -151,6 +171,9 @@ WORDS = {
     "GRAPH": _abi.GRAPH_FORM,
     "SYNC": _abi.SYNC_POLICY,
     "REMOTE": _abi.REMOTE_RESULT,
+    "STRATEGY": _abi.SYNC_STRATEGY,
+    "MIRROR": _abi.MIRROR_MODE,
+    "REBUILD": _abi.REBUILD,
 }
 
 

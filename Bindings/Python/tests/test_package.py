@@ -17,7 +17,17 @@ from helpers import PACKAGE
 import satchel
 from satchel import _abi, _library
 
-MODULES = [satchel, satchel.json, satchel.photos, satchel.places, satchel.remote, satchel.stories]
+MODULES = [
+    satchel,
+    satchel.backup,
+    satchel.json,
+    satchel.photos,
+    satchel.places,
+    satchel.records,
+    satchel.remote,
+    satchel.state,
+    satchel.stories,
+]
 SCRIPT = "import sys; sys.path.insert(0, sys.argv[1]); import satchel._library as l; print(l.library._name)"
 
 
@@ -115,4 +125,5 @@ def test_the_code_of_the_readme_runs() -> None:
     assert blocks
     for block in blocks:
         names: Dict[str, object] = {}
-        exec(compile(block, "README.md", "exec"), names)
+        # Without what this module imports from __future__.
+        exec(compile(block, "README.md", "exec", dont_inherit=True), names)

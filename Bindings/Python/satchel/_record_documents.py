@@ -1,0 +1,177 @@
+"""Documents: dicts, dataclasses, or JSON as it is."""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import functools
+import sys
+import typing
+from enum import Enum
+from typing import Any, Callable, Dict, List, Optional, Type, TypeVar, Union
+
+from satchel import _encoding
+from satchel._abi import Bytes
+from satchel._handle import check
+from satchel._library import library
+from satchel.errors import InvalidArgument
+
+__all__ = ["encoded", "is_dataclass", "lend_json", "lend_record", "plain", "reader_of", "text_of"]
+
+_Document = TypeVar("_Document")
+
+if sys.version_info >= (3, 10):
+    from types import UnionType
+
+    _UNIONS: Any = (Union, UnionType)
+else:
+    _UNIONS = (Union,)
+
+
+def lend_record(document: Any, name: str) -> Bytes:
+    """A document for one call; a str is JSON already here."""
+    return _encoding.lend_document(document, name) if isinstance(document, str) else lend_json(document, name)
+
+
+def lend_json(value: Any, name: str) -> Bytes:
+    """Any value for one call, with dataclasses and enums anywhere in it; bytes are JSON already."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return _encoding.lend_value(value, name)
+    return _encoding.lend(encoded(value, name))
+
+
+def text_of(document: Any, name: str) -> bytes:
+    """A document as JSON to stand in a larger text; one that is JSON already has to be nothing but that."""
+    lent = lend_record(document, name)
+    if isinstance(document, (str, bytes, bytearray, memoryview)):
+        check(library.satchel_json_check(lent))
+    return lent.data or b""
+
+
+def encoded(value: Any, name: str) -> bytes:
+    """A value as JSON.
+
+    :raises InvalidArgument: with the place of what JSON cannot hold
+    """
+    if not is_dataclass(value):
+        try:
+            return _encoding.encoded(value, name)
+        except InvalidArgument as error:
+            # What has none of ours in it is not walked through a second time, unless it failed.
+            if not isinstance(error.__cause__, TypeError):
+                raise
+    return _encoding.encoded(plain(value, name), name)
+
+
+def is_dataclass(value: Any) -> bool:
+    """Whether a value is an instance of a dataclass."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def plain(value: Any, name: str) -> Any:
+    """A value with dicts for its dataclasses, and values for its enums; what else it has stays."""
+    try:
+        return _plain(value)
+    except RecursionError:
+        raise InvalidArgument(f"{name} has too many levels, or contains itself") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {key: _plain(child) for key, child in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(child) for child in value]
+    return value
+
+
+def reader_of(kind: Optional[Type[_Document]], collection: str) -> Callable[[Dict[str, Any], str], _Document]:
+    """What makes documents of JSON's objects.
+
+    :param kind: a dataclass; None leaves dicts
+    :param collection: its name, for messages
+    :raises InvalidArgument: for anything else, and for annotations that cannot be understood
+    """
+    if kind is None:
+        return lambda document, id: typing.cast(_Document, document)
+    if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
+        raise InvalidArgument(f"of must be a dataclass, not {kind!r}")
+    _hints(kind)
+
+    def read(document: Dict[str, Any], id: str) -> _Document:
+        try:
+            made: _Document = _made(kind, document, "")
+        except Exception as error:
+            # Also what the class itself raised, which does not know of which record.
+            raise InvalidArgument(f"{collection}/{id} is no {kind.__name__}: {error}") from error
+        return made
+
+    return read
+
+
+@functools.lru_cache(maxsize=256)
+def _hints(kind: Any) -> Dict[str, Any]:
+    try:
+        return typing.get_type_hints(kind)
+    except Exception as error:
+        raise InvalidArgument(f"the annotations of {kind.__name__}: {error}") from error
+
+
+def _made(kind: Any, members: Any, place: str) -> Any:
+    """An instance of a dataclass; members that it does not have are left out."""
+    if not isinstance(members, dict):
+        raise ValueError(f"{place or 'its root'} is no object")
+    hints = _hints(kind)
+    given: Dict[str, Any] = {}
+    for each in dataclasses.fields(kind):
+        if not each.init:
+            continue
+        if each.name in members:
+            given[each.name] = _read(members[each.name], hints.get(each.name), f"{place}/{each.name}")
+        elif each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING:
+            raise ValueError(f"{place}/{each.name} is missing")
+    return kind(**given)
+
+
+def _read(value: Any, hint: Any, place: str) -> Any:
+    """A value as its annotation says, as far as that names dataclasses and enums."""
+    if value is None:
+        return None
+    if isinstance(hint, type):
+        if dataclasses.is_dataclass(hint):
+            return _made(hint, value, place)
+        if issubclass(hint, Enum):
+            return _member(hint, value, place)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if not arguments:
+        return tuple(value) if isinstance(value, list) and tuple in (hint, origin) else value
+    if origin in _UNIONS:
+        kinds = [each for each in arguments if each is not type(None)]
+        # Which one of several, the value does not say.
+        return _read(value, kinds[0], place) if len(kinds) == 1 else value
+    if isinstance(value, list):
+        return _read_items(value, origin, arguments, place)
+    if isinstance(value, dict) and origin in (dict, collections.abc.Mapping):
+        return {key: _read(child, arguments[1], f"{place}/{key}") for key, child in value.items()}
+    return value
+
+
+def _read_items(value: List[Any], origin: Any, arguments: Any, place: str) -> Any:
+    if origin is tuple:
+        kinds = arguments[:1] * len(value) if arguments[1:] == (...,) else arguments
+        if len(kinds) != len(value):
+            raise ValueError(f"{place} has {len(value)} items, not {len(kinds)}")
+        return tuple(_read(each, kind, f"{place}/{i}") for i, (each, kind) in enumerate(zip(value, kinds)))
+    if origin in (list, collections.abc.Sequence, collections.abc.Iterable):
+        return [_read(each, arguments[0], f"{place}/{i}") for i, each in enumerate(value)]
+    return value
+
+
+def _member(kind: Any, value: Any, place: str) -> Any:
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from error

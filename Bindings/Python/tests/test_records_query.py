@@ -1,0 +1,290 @@
+"""Questions to a collection, against a plain program; with indexes and without."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, Dict, Iterator, List, Optional
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from record_model import listed
+
+import satchel
+from satchel import Records
+
+Documents = Dict[str, Dict[str, Any]]
+
+SAMPLE: Documents = {
+    "a": {"n": 1, "s": "x"},
+    "b": {"n": 1.0, "s": "y", "o": {"k": [1, 2]}},
+    "c": {"n": None, "t": ["red", "blue"]},
+    "d": {"n": "1"},
+    "e": {"n": True},
+    "f": {"n": 2**53 + 1},
+    "g": {"n": 2.0**53},
+    "h": {},
+    "i": {"n": [1], "s": "xy"},
+    "j": {"n": {"m": 1}},
+    "k": {"n": False},
+    "l": {"n": -3.5},
+}
+
+ASKED: List[Any] = [
+    ({"n": 1}, "ab"),
+    ({"n": 1.0}, "ab"),
+    ({"n": True}, "e"),
+    ({"n": None}, "c"),
+    ({"n": "1"}, "d"),
+    ({"n": {"eq": [1]}}, "i"),
+    ({"n": {"eq": {"m": 1.0}}}, "j"),
+    ({"/n/m": 1}, "j"),
+    ({"n.m": 1}, "j"),
+    ({"n": {"ne": 1}}, "cdefghijkl"),
+    ({"n": {"exists": False}}, "h"),
+    ({"n": {"exists": True}}, "abcdefgijkl"),
+    ({"n": {"lt": 1}}, "l"),
+    ({"n": {"lte": 1}}, "abl"),
+    ({"n": {"gt": 2**53}}, "f"),
+    ({"n": {"gte": 2**53}}, "fg"),
+    ({"n": {"gt": 0, "lt": 2}}, "ab"),
+    ({"n": {"gt": ""}}, "d"),
+    ({"n": {"in": [1, None, "1"]}}, "abcd"),
+    ({"n": {"in": ()}}, ""),
+    ({"n": {"in": range(3)}}, "ab"),
+    ({"s": {"in": {"x": 0, "y": 0}.keys()}}, "ab"),
+    ({"s": {"prefix": "x"}}, "ai"),
+    ({"s": {"prefix": ""}}, "abi"),
+    ({"t": {"contains": "blue"}}, "c"),
+    ({"t": {"contains": "blu"}}, ""),
+    ({"s": {"contains": "y"}}, "bi"),
+    ({"o.k": {"contains": 2.0}}, "b"),
+    ({"s": "x", "n": 1}, "a"),
+    ({"any": [{"s": "x"}, {"n": None}]}, "ac"),
+    ({"all": [{"n": 1}, {"s": "y"}]}, "b"),
+    ({"not": {"n": {"exists": True}}}, "h"),
+    ({"not": {"any": [{"n": {"exists": True}}, {"s": "x"}]}}, "h"),
+    ({"any": []}, ""),
+    ({"all": []}, "abcdefghijkl"),
+    ({}, "abcdefghijkl"),
+    ({"@id": {"gt": "j"}}, "kl"),
+    ({"@id": {"in": ["a", "zz"]}}, "a"),
+    ({"@revision": 2}, ""),
+    ({"@sync_status": "local"}, "abcdefghijkl"),
+]
+
+
+@pytest.fixture(params=[False, True], ids=["no index", "indexes"])
+def sample(store: satchel.Store, request: pytest.FixtureRequest) -> Iterator[Records[Dict[str, Any]]]:
+    declared = ["n", "s", "o.k", "/n/m"] if request.param else []
+    with store.records("sample", indexes=declared) as records:
+        records.put_many(SAMPLE)
+        yield records
+
+
+@pytest.mark.parametrize(("where", "ids"), ASKED)
+def test_a_condition_finds(sample: Records[Dict[str, Any]], where: Dict[str, Any], ids: str) -> None:
+    assert sample.ids(where=where) == list(ids)
+    assert sample.count(where=where) == len(ids)
+    assert [each.document for each in sample.list(where)] == [SAMPLE[id] for id in ids]
+
+
+@pytest.mark.parametrize(
+    ("order", "ids"),
+    [
+        (None, "abcdefghijkl"),
+        ("n", "hckelabgfdij"),
+        ("-n", "jidfgablekch"),
+        (["s", "-@id"], "lkjhgfedcaib"),
+        (["-s"], "biacdefghjkl"),
+        ("@id", "abcdefghijkl"),
+        ("-@id", "lkjihgfedcba"),
+        (["@revision", "-@id"], "lkjihgfedcba"),
+        ([], "abcdefghijkl"),
+    ],
+)
+def test_an_order_is_kept(sample: Records[Dict[str, Any]], order: Any, ids: str) -> None:
+    assert sample.ids(order_by=order) == list(ids)
+    assert sample.ids(order_by=order, limit=5) == list(ids[:5])
+    assert sample.ids(order_by=order, limit=5, offset=4) == list(ids[4:9])
+    assert sample.ids(order_by=order, offset=10) == list(ids[10:])
+    assert sample.ids(order_by=order, limit=0) == []
+    assert sample.ids(order_by=order, limit=2**63 - 1, offset=100) == []
+
+
+BAD_QUERIES: Dict[str, Dict[str, Any]] = {
+    "a list": {"where": ["n"]},
+    "a text": {"where": "n = 1"},
+    "an operator that is none": {"where": {"n": {"like": 1}}},
+    "no operator": {"where": {"n": {}}},
+    "a list without an operator": {"where": {"n": [1]}},
+    "a range of booleans": {"where": {"n": {"lt": True}}},
+    "an empty path": {"where": {"": 1}},
+    "in without a list": {"where": {"n": {"in": 5}}},
+    "in of a text": {"where": {"n": {"in": "abc"}}},
+    "a prefix that is a number": {"where": {"n": {"prefix": 5}}},
+    "exists with a number": {"where": {"n": {"exists": 1}}},
+    "any of a dict": {"where": {"any": {"n": 1}}},
+    "not of a list": {"where": {"not": [1]}},
+    "a member of the record that is none": {"where": {"@author": 1}},
+    "a pointer that is none": {"where": {"/n~2": 1}},
+    "a date": {"where": {"n": datetime.date(2024, 1, 1)}},
+    "not a number": {"where": {"n": {"gt": float("nan")}}},
+    "a limit below 0": {"limit": -1},
+    "a limit that is a text": {"limit": "5"},
+    "a limit that is True": {"limit": True},
+    "an offset below 0": {"offset": -1},
+    "an order that is a number": {"order_by": 5},
+    "an order of numbers": {"order_by": [5]},
+    "an order that is a dict": {"order_by": {"n": -1}},
+}
+
+
+@pytest.mark.parametrize("name", BAD_QUERIES)
+def test_what_is_no_query_is_refused(sample: Records[Dict[str, Any]], name: str) -> None:
+    query = BAD_QUERIES[name]
+    with pytest.raises(satchel.InvalidArgument):
+        sample.list(**query)
+    with pytest.raises(satchel.InvalidArgument):
+        sample.ids(**query)
+    if "where" in query:
+        with pytest.raises(satchel.InvalidArgument):
+            sample.count(**query)
+
+
+def test_a_condition_that_is_too_deep_is_refused(sample: Records[Dict[str, Any]]) -> None:
+    deep: Dict[str, Any] = {"n": 1}
+    for _ in range(100_000):
+        deep = {"not": deep}
+    with pytest.raises(satchel.InvalidArgument):
+        sample.list(where=deep)
+    circle: Dict[str, Any] = {}
+    circle["not"] = circle
+    with pytest.raises(satchel.InvalidArgument):
+        sample.count(where=circle)
+
+
+def test_an_index_can_be_declared_later_and_given_up(store: satchel.Store) -> None:
+    store.records("sample").put_many(SAMPLE)
+    for declared in (["n"], ["s", "n"], [], ["o.k"]):
+        records = store.records("sample", indexes=declared)
+        for where, ids in ASKED:
+            assert records.ids(where=where) == list(ids)
+
+
+def test_a_unique_index_refuses_a_second(store: satchel.Store) -> None:
+    records = store.records("rooms", indexes=[satchel.records.Index("code", unique=True)])
+    records.put("a", {"code": "H1"})
+    for document in ({"code": "H1"}, b'{"code":"\\u00481"}'):
+        with pytest.raises(satchel.InvalidArgument, match=r"rooms/b.*/code"):
+            records.put("b", document)
+    records.put("a", {"code": "H1", "seats": 5})
+    records.put_many({"n1": {"code": None}, "n2": {"code": None}, "m1": {}, "m2": {}})
+    records.put("b", {"code": 1})
+    with pytest.raises(satchel.InvalidArgument):
+        records.put("c", {"code": 1.0})
+    records.put("c", {"code": True})
+    long = "x" * 2000
+    records.put_many({"long-1": {"code": long + "1"}, "long-2": {"code": long + "2"}})
+    with pytest.raises(satchel.InvalidArgument):
+        records.put("long-3", {"code": long + "1"})
+    records.delete("a")
+    records.put("d", {"code": "H1"})
+    assert records.ids(where={"code": "H1"}) == ["d"]
+    assert records.count() == 9
+
+
+def test_a_unique_index_that_the_records_violate_is_not_declared(store: satchel.Store) -> None:
+    records = store.records("rooms")
+    records.put_many({"a": {"code": 1}, "b": {"code": 1.0}})
+    with pytest.raises(satchel.InvalidArgument, match=r"rooms: /code.* a and b"):
+        store.records("rooms", indexes=[{"path": "code", "unique": True}])
+    assert records.count() == 2
+    records.delete("a")
+    store.records("rooms", indexes=[{"path": "code", "unique": True}])
+
+
+LONG = "z" * 600
+CHOICES = ["", "a", "ab", "b", "é", "\uffff", "😀", LONG, LONG + "a", LONG + "b", "\0"]
+# Deferred, so that the descriptions that hypothesis writes stay short.
+TEXTS = st.deferred(lambda: st.sampled_from(CHOICES))
+NUMBERS = st.one_of(
+    st.integers(-3, 3),
+    st.sampled_from([2**53, 2**53 + 1, 2.0**53, -(2**63), 2**63 - 1, 2.0**63, 0.5, -0.0, 1e300, 5e-324]),
+)
+SCALARS = st.deferred(lambda: st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS))
+LISTS = st.lists(SCALARS, max_size=3)
+VALUES = st.deferred(lambda: st.one_of(SCALARS, LISTS, st.dictionaries(st.sampled_from("ab"), SCALARS)))
+PATHS = st.sampled_from(["n", "o.a", "/o/b", "o", "none"])
+INNER = st.fixed_dictionaries({}, optional={"a": VALUES, "b": VALUES})
+DOCUMENTS = st.fixed_dictionaries({}, optional={"n": VALUES, "o": st.one_of(VALUES, INNER)})
+IDS = st.sampled_from([f"r{each}" for each in range(12)])
+BOUNDS = st.deferred(lambda: st.one_of(NUMBERS, TEXTS))
+OPERANDS: Dict[str, st.SearchStrategy[Any]] = {
+    "eq": VALUES,
+    "ne": VALUES,
+    "lt": BOUNDS,
+    "lte": BOUNDS,
+    "gt": BOUNDS,
+    "gte": BOUNDS,
+    "in": st.lists(VALUES, max_size=4),
+    "prefix": TEXTS,
+    "contains": VALUES,
+    "exists": st.booleans(),
+}
+OPERATORS = st.fixed_dictionaries({}, optional=OPERANDS).filter(bool)
+TERMS = st.deferred(lambda: st.dictionaries(PATHS, st.one_of(SCALARS, OPERATORS), max_size=2))
+
+
+def conditions(depth: int) -> st.SearchStrategy[Dict[str, Any]]:
+    if depth == 0:
+        return TERMS
+    inner = st.deferred(lambda: conditions(depth - 1))
+    several = st.lists(inner, max_size=3)
+    return st.one_of(
+        TERMS,
+        several.map(lambda each: {"any": each}),
+        several.map(lambda each: {"all": each}),
+        inner.map(lambda each: {"not": each}),
+    )
+
+
+ORDERS = st.lists(st.builds(lambda sign, path: sign + path, st.sampled_from(["", "-"]), PATHS), max_size=3)
+STEPS = st.lists(st.tuples(IDS, st.one_of(st.none(), DOCUMENTS)), max_size=30)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    steps=STEPS,
+    more=STEPS,
+    where=st.one_of(st.none(), conditions(2)),
+    order_by=ORDERS,
+    limit=st.one_of(st.none(), st.integers(0, 15)),
+    offset=st.integers(0, 5),
+)
+def test_what_is_found_is_what_a_plain_program_finds(
+    steps: Any, more: Any, where: Optional[Dict[str, Any]], order_by: List[str], limit: Any, offset: int
+) -> None:
+    model: Documents = {}
+    with satchel.open(":memory:") as store:
+        declared = {
+            "plain": store.records("plain"),
+            "indexed": store.records("indexed", indexes=["n", "o.a", "/o/b", "o"]),
+        }
+        for half in (steps, more):
+            for id, document in half:
+                for records in declared.values():
+                    if document is None:
+                        assert records.delete(id) is (id in model)
+                    else:
+                        records.put(id, document)
+                if document is None:
+                    model.pop(id, None)
+                else:
+                    model[id] = document
+            expected = listed(model, where, order_by, limit, offset)
+            for name, records in declared.items():
+                found = records.list(where, order_by, limit, offset)
+                assert [(each.id, each.document) for each in found] == expected, name
+                assert records.count(where) == len(listed(model, where)), name
+        assert store.check() == []

@@ -1,0 +1,42 @@
+extension Satchel {
+  /// Opens a collection of records, making it when there is none, and brings its records to the version that is
+  /// declared: all pending steps in one transaction, after a backup beside the store.
+  ///
+  /// - Parameter declaration: the collection as a whole; a mere name opens it as it is
+  /// - Returns: a value of its own for each call
+  /// - Throws: `SatchelError` `.invalid` for a declaration that is none, for records that violate it, and for a
+  ///   migration that fails, naming the record: nothing is changed then; `.newer`, `.notFound` and `.readOnly` in a
+  ///   store opened to read only, `.closed`, `.io`
+  public func records(_ declaration: CollectionDeclaration) throws -> RecordCollection {
+    try recordStore.open(declaration)
+  }
+
+  /// Opens a collection of records; see `records(_:)`.
+  public func records(
+    _ name: String, indexes: [RecordIndex]? = nil, relations: [String: RecordRelation]? = nil,
+    schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = []
+  ) throws -> RecordCollection {
+    try records(
+      CollectionDeclaration(
+        name, indexes: indexes, relations: relations, schema: schema, version: version, migrations: migrations
+      ))
+  }
+
+  /// The collections of the store.
+  public func collections() throws -> [CollectionInfo] { try recordStore.collections() }
+
+  /// Runs `body` as one transaction: what it writes to any collection becomes visible, and durable, as a whole, or
+  /// not at all when it throws. Relations are checked at its end. Inside another batch it undoes only itself.
+  ///
+  /// Writes of other threads wait meanwhile.
+  ///
+  /// - Throws: what `body` throws; `SatchelError` `.busy`, `.readOnly`, `.full`, `.io`
+  public func batch<Result>(_ body: () throws -> Result) throws -> Result {
+    try database.write { _ in try body() }
+  }
+
+  /// Begins a transaction of the calling thread, where a closure cannot be handed over; see `batch`.
+  package func begin() throws { try database.begin() }
+  package func commit() throws { try database.commit() }
+  package func rollback() throws { try database.rollback() }
+}

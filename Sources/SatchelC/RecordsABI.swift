@@ -1,0 +1,123 @@
+import CSatchel
+import Satchel
+
+@_cdecl("satchel_records_open") @implementation
+public func satchel_records_open(
+  _ store: OpaquePointer!, _ declaration: satchel_bytes, _ options: UnsafePointer<satchel_records_options>!,
+  _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  out?.pointee = nil
+  return guarded {
+    guard let out else { throw SatchelError(.invalid, "out is NULL") }
+    let given = try OptionsReader(options)
+    let host = (given.value(\.migrate) ?? nil).map { HostMigration($0, given.value(\.context) ?? nil) }
+    let declared = try CollectionDeclaration(json: declaration.json("declaration"), callback: host?.body)
+    out.pointee = Handles.records.give(try Handles.stores.borrow(store).records(declared))
+  }
+}
+
+@_cdecl("satchel_store_collections") @implementation
+public func satchel_store_collections(
+  _ store: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    try give(.array(Handles.stores.borrow(store).collections().map(\.json)), to: out)
+  }
+}
+
+@_cdecl("satchel_records_put") @implementation
+public func satchel_records_put(
+  _ records: OpaquePointer!, _ id: satchel_bytes, _ document: satchel_bytes, _ if_revision: Int64,
+  _ revision: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  revision?.pointee = 0
+  return guarded {
+    let receipt = try Handles.records.borrow(records).put(
+      id.raw("id"), document.raw("document"), ifRevision: expected(if_revision))
+    revision?.pointee = receipt.revision
+  }
+}
+
+@_cdecl("satchel_records_put_many") @implementation
+public func satchel_records_put_many(
+  _ records: OpaquePointer!, _ documents: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  count?.pointee = 0
+  return guarded {
+    let written = try Handles.records.borrow(records).putMany(documents.raw("documents"))
+    count?.pointee = Int64(written)
+  }
+}
+
+@_cdecl("satchel_records_get") @implementation
+public func satchel_records_get(
+  _ records: OpaquePointer!, _ id: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    try Handles.records.borrow(records).withDocument(id.raw("id")) { try give($0, to: out) }
+  }
+}
+
+@_cdecl("satchel_records_record") @implementation
+public func satchel_records_record(
+  _ records: OpaquePointer!, _ id: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    var bytes: [UInt8] = []
+    if try Handles.records.borrow(records).copyRecord(id.raw("id"), to: &bytes) { try give(bytes, to: out) }
+  }
+}
+
+@_cdecl("satchel_records_delete") @implementation
+public func satchel_records_delete(
+  _ records: OpaquePointer!, _ id: satchel_bytes, _ if_revision: Int64, _ existed: UnsafeMutablePointer<Bool>!
+) -> satchel_status {
+  existed?.pointee = false
+  return guarded {
+    let wasThere = try Handles.records.borrow(records).delete(
+      id.raw("id"), ifRevision: expected(if_revision))
+    existed?.pointee = wasThere
+  }
+}
+
+@_cdecl("satchel_records_list") @implementation
+public func satchel_records_list(
+  _ records: OpaquePointer!, _ query: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    var bytes: [UInt8] = []
+    try Handles.records.borrow(records).writeList(query.recordQuery(), into: &bytes)
+    try give(bytes, to: out)
+  }
+}
+
+@_cdecl("satchel_records_count") @implementation
+public func satchel_records_count(
+  _ records: OpaquePointer!, _ query: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  count?.pointee = 0
+  return guarded {
+    guard let count else { throw SatchelError(.invalid, "count is NULL") }
+    count.pointee = try Int64(Handles.records.borrow(records).count(query.recordQuery()))
+  }
+}
+
+@_cdecl("satchel_records_free") @implementation
+public func satchel_records_free(_ records: OpaquePointer!) {
+  _ = Handles.records.take(records)
+}
+
+/// The revision that a host expects; nil for whatever is there.
+private func expected(_ revision: Int64) throws -> Int64? {
+  guard revision >= Int64(SATCHEL_ANY_REVISION) else {
+    throw SatchelError(.invalid, "if_revision: \(revision) is no revision")
+  }
+  return revision == Int64(SATCHEL_ANY_REVISION) ? nil : revision
+}
+
+extension satchel_bytes {
+  /// The bytes as a query of records; nothing asks for all.
+  fileprivate func recordQuery() throws -> RecordQuery {
+    try raw("query").isEmpty ? RecordQuery() : try RecordQuery(json: json("query"))
+  }
+}

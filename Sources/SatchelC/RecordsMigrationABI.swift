@@ -1,0 +1,65 @@
+import CSatchel
+import Satchel
+
+/// What a host answers when it migrates a record.
+final class RecordAnswer: Sendable {
+  struct Content {
+    var document: [UInt8]?
+    var message: String?
+  }
+
+  let content = Guarded(Content())
+}
+
+@_cdecl("satchel_record_answer_document") @implementation
+public func satchel_record_answer_document(_ answer: OpaquePointer!, _ document: satchel_bytes) {
+  guard let content = try? Handles.recordAnswers.borrow(answer).content,
+    let bytes = try? Array(document.raw("document"))
+  else { return }
+  content.withLock { $0.document = bytes }
+}
+
+@_cdecl("satchel_record_answer_message") @implementation
+public func satchel_record_answer_message(_ answer: OpaquePointer!, _ message: satchel_bytes) {
+  guard let content = try? Handles.recordAnswers.borrow(answer).content,
+    let bytes = try? Array(message.raw("message"))
+  else { return }
+  content.withLock { $0.message = String(decoding: bytes, as: UTF8.self) }
+}
+
+/// The host's function that brings a record from one version to another.
+// Unchecked: function and context are the host's, and only used while its call to open a collection lasts.
+final class HostMigration: @unchecked Sendable {
+  private let migrate: satchel_record_migration
+  private let context: UnsafeMutableRawPointer?
+
+  init(_ migrate: @escaping satchel_record_migration, _ context: UnsafeMutableRawPointer?) {
+    self.migrate = migrate
+    self.context = context
+  }
+
+  var body: RecordCallback.Body {
+    { [self] id, document, from, to in try run(id, document, from, to) }
+  }
+
+  private func run(_ id: String, _ document: JSONObject, _ from: Int, _ to: Int) throws -> JSONObject {
+    let answer = RecordAnswer()
+    guard let handle = Handles.recordAnswers.give(answer) else {
+      throw SatchelError(.noMemory, "no handle to be had")
+    }
+    defer { _ = Handles.recordAnswers.take(handle) }
+    let record = try JSONValue.object(["id": .string(id), "document": .object(document)]).serialized()
+    let isDone = record.withUnsafeBytes {
+      migrate(
+        context, Int32(clamping: from), Int32(clamping: to),
+        satchel_bytes(data: $0.baseAddress, size: $0.count), handle)
+    }
+    let content = answer.content.withLock { $0 }
+    guard isDone else { throw JSONError(content.message ?? "the host could not migrate it") }
+    guard let bytes = content.document else { throw JSONError("the host gave no document") }
+    guard case .object(let document) = try JSONValue(parsing: bytes) else {
+      throw JSONError("the host gave no object")
+    }
+    return document
+  }
+}

@@ -1,0 +1,80 @@
+import CSatchel
+import Satchel
+
+@_cdecl("satchel_state_configure") @implementation
+public func satchel_state_configure(
+  _ store: OpaquePointer!, _ options: UnsafePointer<satchel_state_options>!
+) -> satchel_status {
+  guarded {
+    let given = try OptionsReader(options)
+    var wanted = StateOptions()
+    wanted.quiet = Int(given.number(\.quiet_ms, default: 0))
+    wanted.batch = Int(given.number(\.batch, default: 0))
+    wanted.age = Int(given.number(\.age_ms, default: 0))
+    try Handles.stores.borrow(store).state.configure(wanted)
+  }
+}
+
+@_cdecl("satchel_state_set_key") @implementation
+public func satchel_state_set_key(_ store: OpaquePointer!, _ key: satchel_bytes) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).state.setKey(Array(key.raw("key"))) }
+}
+
+@_cdecl("satchel_state_rotate_key") @implementation
+public func satchel_state_rotate_key(_ store: OpaquePointer!, _ key: satchel_bytes) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).state.rotateKey(to: Array(key.raw("key"))) }
+}
+
+@_cdecl("satchel_state_set") @implementation
+public func satchel_state_set(
+  _ store: OpaquePointer!, _ key: satchel_bytes, _ value: satchel_bytes, _ sensitive: Bool
+) -> satchel_status {
+  guarded {
+    let state = try Handles.stores.borrow(store).state
+    try state.set(key.text("key"), value.stateValue(), sensitive: sensitive)
+  }
+}
+
+@_cdecl("satchel_state_get") @implementation
+public func satchel_state_get(
+  _ store: OpaquePointer!, _ key: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let value = try Handles.stores.borrow(store).state.get(key.text("key"))
+    if let value { try give(value, to: out) }
+  }
+}
+
+@_cdecl("satchel_state_remove") @implementation
+public func satchel_state_remove(_ store: OpaquePointer!, _ key: satchel_bytes) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).state.remove(key.text("key")) }
+}
+
+@_cdecl("satchel_state_keys") @implementation
+public func satchel_state_keys(
+  _ store: OpaquePointer!, _ prefix: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let keys = try Handles.stores.borrow(store).state.keys(prefix: prefix.text("prefix"))
+    try give(.array(keys.map { .string($0) }), to: out)
+  }
+}
+
+@_cdecl("satchel_state_flush") @implementation
+public func satchel_state_flush(
+  _ store: OpaquePointer!, _ spilled: UnsafeMutablePointer<Bool>!
+) -> satchel_status {
+  spilled?.pointee = false
+  return guarded {
+    let isSpilled = try Handles.stores.borrow(store).state.flush()
+    spilled?.pointee = isSpilled
+  }
+}
+
+extension satchel_bytes {
+  /// The bytes as a value of the state, which says null by "null".
+  func stateValue() throws -> JSONValue {
+    let bytes = try raw("value")
+    return try naming("value") { try JSONValue(parsing: bytes) }
+  }
+}

@@ -1,0 +1,118 @@
+import CSatchel
+import Satchel
+
+// MARK: Lists
+
+@_cdecl("satchel_state_list_push") @implementation
+public func satchel_state_list_push(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ value: satchel_bytes,
+  _ options: UnsafePointer<satchel_state_list_options>!
+) -> satchel_status {
+  guarded { try list(store, name, options).push(value.stateValue()) }
+}
+
+@_cdecl("satchel_state_list_items") @implementation
+public func satchel_state_list_items(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ options: UnsafePointer<satchel_state_list_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let items = try list(store, name, options).items()
+    try give(.array(items.map { ["value": $0.value, "time": .int($0.time)] }), to: out)
+  }
+}
+
+@_cdecl("satchel_state_list_remove") @implementation
+public func satchel_state_list_remove(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ value: satchel_bytes
+) -> satchel_status {
+  guarded { try list(store, name, nil).remove(value.stateValue()) }
+}
+
+@_cdecl("satchel_state_list_clear") @implementation
+public func satchel_state_list_clear(_ store: OpaquePointer!, _ name: satchel_bytes) -> satchel_status {
+  guarded { try list(store, name, nil).clear() }
+}
+
+private func list(
+  _ store: OpaquePointer?, _ name: satchel_bytes, _ options: UnsafePointer<satchel_state_list_options>?
+) throws -> StateList {
+  let given = try OptionsReader(options)
+  let limit = given.number(\.limit, default: 0)
+  let age = given.number(\.maximum_age_ms, default: 0)
+  return try Handles.stores.borrow(store).state.list(
+    name.text("name"), limit: limit == 0 ? nil : Int(limit),
+    maximumAge: age == 0 ? nil : Int64(clamping: age), isUnique: given.flag(\.unique))
+}
+
+// MARK: Sets
+
+@_cdecl("satchel_state_member_add") @implementation
+public func satchel_state_member_add(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ value: satchel_bytes,
+  _ added: UnsafeMutablePointer<Bool>!
+) -> satchel_status {
+  added?.pointee = false
+  return guarded {
+    let set = try Handles.stores.borrow(store).state.set(named: name.text("name"))
+    let isNew = try set.add(value.stateValue())
+    added?.pointee = isNew
+  }
+}
+
+@_cdecl("satchel_state_member_remove") @implementation
+public func satchel_state_member_remove(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ value: satchel_bytes,
+  _ removed: UnsafeMutablePointer<Bool>!
+) -> satchel_status {
+  removed?.pointee = false
+  return guarded {
+    let set = try Handles.stores.borrow(store).state.set(named: name.text("name"))
+    let wasThere = try set.remove(value.stateValue())
+    removed?.pointee = wasThere
+  }
+}
+
+@_cdecl("satchel_state_members") @implementation
+public func satchel_state_members(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let set = try Handles.stores.borrow(store).state.set(named: name.text("name"))
+    try give(.array(set.values()), to: out)
+  }
+}
+
+// MARK: Scores
+
+@_cdecl("satchel_state_score_add") @implementation
+public func satchel_state_score_add(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ key: satchel_bytes, _ delta: Double,
+  _ options: UnsafePointer<satchel_state_score_options>!, _ value: UnsafeMutablePointer<Double>!
+) -> satchel_status {
+  value?.pointee = 0
+  return guarded {
+    let given = try OptionsReader(options)
+    let (minimum, maximum) = (given.value(\.minimum) ?? -1, given.value(\.maximum) ?? 1)
+    guard minimum <= maximum else {
+      throw SatchelError(.invalid, "options: the minimum \(minimum) is above the maximum \(maximum)")
+    }
+    let scores = try Handles.stores.borrow(store).state.scores(
+      name.text("name"), bounds: minimum...maximum)
+    let score = try scores.add(key.text("key"), delta)
+    value?.pointee = score
+  }
+}
+
+@_cdecl("satchel_state_scores") @implementation
+public func satchel_state_scores(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    // As they were saved, whatever their bounds.
+    let largest = Double.greatestFiniteMagnitude
+    let state = try Handles.stores.borrow(store).state
+    let scores = try state.scores(name.text("name"), bounds: -largest...largest).all()
+    try give(.object(JSONObject(scores.map { ($0.key, .double($0.value)) })), to: out)
+  }
+}

@@ -1,0 +1,114 @@
+import SatchelJSON
+import SatchelStorage
+
+extension CollectionDeclaration {
+  /// Reads the form that crosses the boundaries; see `satchel_records_open`.
+  ///
+  /// - Parameter callback: the host's function for migrations that are "callback"
+  /// - Throws: `SatchelError` `.invalid` with the JSON Pointer
+  public init(json: JSONValue, callback: RecordCallback.Body? = nil) throws {
+    self.init("")
+    self.callback = callback
+    try naming("declaration") {
+      guard case .object(let members) = json else { throw JSONError("must be an object", pointer: "") }
+      guard case .string(let name)? = members["name"] else {
+        throw JSONError("must be the collection's name", pointer: "/name")
+      }
+      self.name = name
+      for (key, value) in members where key != "name" && !value.isNull { try read(key, value) }
+    }
+  }
+
+  private mutating func read(_ key: String, _ value: JSONValue) throws {
+    switch (key, value) {
+    case ("indexes", .array(let elements)):
+      indexes = try elements.enumerated().map { try RecordIndex($1, at: "/indexes/\($0)") }
+    case ("relations", .object(let members)):
+      var relations: [String: RecordRelation] = [:]
+      for (path, value) in members {
+        relations[path] = try RecordRelation(value, at: "/relations/" + JSONPointer.escaped(path))
+      }
+      self.relations = relations
+    case ("schema", .object), ("schema", .bool): schema = value
+    case ("version", .int(let number)) where (1...Int64(Int32.max)).contains(number): version = Int(number)
+    case ("migrations", .array(let elements)):
+      migrations = try elements.enumerated().map { position, element in
+        do {
+          return try RecordMigration(json: element, callback: callback)
+        } catch var error as JSONError {
+          error.pointer = "/migrations/\(position)" + (error.pointer ?? "")
+          throw error
+        }
+      }
+    case ("migrations", _): throw JSONError("must be an array", pointer: "/migrations")
+    case ("indexes", _): throw JSONError("must be an array", pointer: "/indexes")
+    case ("relations", _): throw JSONError("must be an object", pointer: "/relations")
+    case ("schema", _): throw JSONError("must be a JSON Schema: an object, true or false", pointer: "/schema")
+    case ("version", _): throw JSONError("must be a number from 1", pointer: "/version")
+    default:
+      throw JSONError(
+        "no such part of a declaration; there are name, indexes, relations, schema, version and migrations",
+        pointer: "/" + JSONPointer.escaped(key))
+    }
+  }
+
+  /// What is kept of it in the store: everything but the way there.
+  var stored: JSONValue {
+    let relations = (relations ?? [:]).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    return [
+      "indexes": .array((indexes ?? []).map { ["path": .string($0.path), "unique": .bool($0.isUnique)] }),
+      "relations": .object(JSONObject(relations.map { ($0.key, $0.value.json) })),
+      "schema": schema ?? .null,
+    ]
+  }
+}
+
+extension RecordIndex {
+  fileprivate init(_ json: JSONValue, at pointer: String) throws {
+    if case .string(let path) = json {
+      self.init(path)
+      return
+    }
+    guard case .object(let members) = json, case .string(let path)? = members["path"] else {
+      throw JSONError("must be a path, or {\"path\", \"unique\"}", pointer: pointer)
+    }
+    switch members["unique"] {
+    case nil, .null: self.init(path)
+    case .bool(let isUnique): self.init(path, unique: isUnique)
+    default: throw JSONError("must be true or false", pointer: pointer + "/unique")
+    }
+    for key in members.keys where key != "path" && key != "unique" {
+      throw JSONError("no such part of an index", pointer: pointer + "/" + JSONPointer.escaped(key))
+    }
+  }
+}
+
+extension RecordRelation {
+  fileprivate init(_ json: JSONValue, at pointer: String) throws {
+    guard case .object(let members) = json else { throw JSONError("must be an object", pointer: pointer) }
+    guard case .string(let collection)? = members["collection"] else {
+      throw JSONError("must be the name of a collection", pointer: pointer + "/collection")
+    }
+    self.init(collection)
+    for (key, value) in members {
+      switch (key, value) {
+      case ("collection", _), ("on_delete", .null), ("many", .null): break
+      case ("on_delete", .string(let text)):
+        guard let action = OnDelete(rawValue: text) else { fallthrough }
+        onDelete = action
+      case ("on_delete", _):
+        throw JSONError("must be restrict, cascade or nullify", pointer: pointer + "/on_delete")
+      case ("many", .bool(let value)): isMany = value
+      case ("many", _): throw JSONError("must be true or false", pointer: pointer + "/many")
+      default:
+        throw JSONError("no such part of a relation", pointer: pointer + "/" + JSONPointer.escaped(key))
+      }
+    }
+  }
+
+  var json: JSONValue {
+    [
+      "collection": .string(collection), "on_delete": .string(onDelete.rawValue), "many": .bool(isMany),
+    ]
+  }
+}

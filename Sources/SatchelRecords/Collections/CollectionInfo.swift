@@ -1,0 +1,46 @@
+import SatchelJSON
+import SatchelStorage
+
+/// Facts of a collection, for people.
+public struct CollectionInfo: Equatable, Sendable {
+  public var name: String
+  public var version: Int
+  public var count: Int
+  /// As declared: `[{"path", "unique"}]`.
+  public var indexes: JSONValue
+  /// As declared: `{path: {"collection", "on_delete", "many"}}`.
+  public var relations: JSONValue
+  /// As whose it is synchronised; nil when it is not.
+  public var user: String?
+
+  public var json: JSONValue {
+    [
+      "name": .string(name), "version": .int(Int64(version)), "count": .int(Int64(count)), "indexes": indexes,
+      "relations": relations, "user": user.map { .string($0) } ?? .null,
+    ]
+  }
+}
+
+extension RecordStore {
+  /// The collections that were declared, by name.
+  package func collections() throws -> [CollectionInfo] {
+    guard try database.has(RecordSchema.subject) else { return [] }
+    return try read { connection in
+      var list: [CollectionInfo] = []
+      try connection.each(
+        """
+        SELECT name, version, count, declaration, sync FROM record_collection WHERE version > 0 ORDER BY name
+        """
+      ) { row in
+        let declaration = try JSONValue(parsing: row.bytes(3))
+        let sync = row.isNull(4) ? nil : try JSONValue(parsing: row.bytes(4))
+        list.append(
+          CollectionInfo(
+            name: row.text(0), version: Int(row.integer(1)), count: Int(row.integer(2)),
+            indexes: declaration["indexes"] ?? [], relations: declaration["relations"] ?? [:],
+            user: sync?["user"]?.stringValue))
+      }
+      return list
+    }
+  }
+}

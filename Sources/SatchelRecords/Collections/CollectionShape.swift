@@ -1,0 +1,101 @@
+import SatchelJSON
+import SatchelStorage
+
+/// A collection's declaration as the store has it, read once. Immutable.
+final class CollectionShape: Sendable {
+  struct Index: Sendable {
+    var id: Int64
+    var path: DocumentPath
+    var isUnique: Bool
+  }
+
+  struct Relation: Sendable {
+    var id: Int64
+    /// The collection it stands in.
+    var source: Int64
+    var path: DocumentPath
+    var target: Int64
+    var onDelete: RecordRelation.OnDelete
+    var isMany: Bool
+  }
+
+  let id: Int64
+  let name: String
+  /// Grows with every other declaration.
+  let number: Int64
+  let indexes: [Index]
+  let relations: [Relation]
+  let schema: RecordSchemaCheck?
+
+  /// Whether writing a record over another needs the other's document.
+  var needsOldDocument: Bool { !indexes.isEmpty || !relations.isEmpty }
+
+  init(_ row: CollectionRow, _ connection: Connection) throws {
+    id = row.id
+    name = row.name
+    number = row.shape
+    var indexes: [Index] = []
+    try connection.each(
+      "SELECT id, path, is_unique FROM record_index WHERE collection = ? ORDER BY id", .integer(row.id)
+    ) {
+      indexes.append(
+        Index(id: $0.integer(0), path: try DocumentPath($0.text(1)), isUnique: $0.integer(2) != 0))
+    }
+    self.indexes = indexes
+    relations = try Self.relations(of: row.id, connection)
+    schema = try Self.schema(of: row, connection)
+  }
+
+  private static func relations(of collection: Int64, _ connection: Connection) throws -> [Relation] {
+    var relations: [Relation] = []
+    try connection.each(
+      """
+      SELECT id, collection, path, target, on_delete, is_many FROM record_relation WHERE collection = ?
+      ORDER BY id
+      """, .integer(collection)
+    ) { relations.append(try Relation($0)) }
+    return relations
+  }
+
+  /// The relations that name records of a collection.
+  static func incoming(_ collection: Int64, _ connection: Connection) throws -> [Int64: Relation] {
+    var relations: [Int64: Relation] = [:]
+    try connection.each(
+      "SELECT id, collection, path, target, on_delete, is_many FROM record_relation WHERE target = ?",
+      .integer(collection)
+    ) { relations[$0.integer(0)] = try Relation($0) }
+    return relations
+  }
+
+  private static func schema(of row: CollectionRow, _ connection: Connection) throws -> RecordSchemaCheck? {
+    let declaration = try connection.first(
+      "SELECT declaration FROM record_collection WHERE id = ?", .integer(row.id)
+    ) { $0.bytes(0).isEmpty ? JSONValue.null : try JSONValue(parsing: $0.bytes(0)) }
+    guard let schema = declaration?["schema"], !schema.isNull else { return nil }
+    return try RecordSchemaCheck(schema)
+  }
+}
+
+extension CollectionShape.Relation {
+  fileprivate init(_ row: Statement) throws {
+    id = row.integer(0)
+    source = row.integer(1)
+    path = try DocumentPath(row.text(2))
+    target = row.integer(3)
+    onDelete = RecordRelation.OnDelete(number: row.integer(4))
+    isMany = row.integer(5) != 0
+  }
+}
+
+extension RecordRelation.OnDelete {
+  init(number: Int64) { self = number == 1 ? .cascade : number == 2 ? .nullify : .restrict }
+
+  /// As it stands in the store.
+  var number: Int64 {
+    switch self {
+    case .restrict: 0
+    case .cascade: 1
+    case .nullify: 2
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import SatchelJSON
+import SatchelStorage
+
+/// Brings the documents of a collection to another version, inside of a transaction.
+struct MigrationRun {
+  /// The steps between two versions, and the direction.
+  struct Way {
+    /// From the version the records have, in the order they are taken; `version` is the lower of the two.
+    var steps: [(version: Int, migration: RecordMigration)]
+    var isUp: Bool
+  }
+
+  private let row: CollectionRow
+  private let prepared: PreparedDeclaration
+  private let work: RecordWork
+  private var connection: Connection { work.connection }
+
+  init(_ row: CollectionRow, _ prepared: PreparedDeclaration, _ work: RecordWork) {
+    self.row = row
+    self.prepared = prepared
+    self.work = work
+  }
+
+  /// - Throws: `.invalid` for a version that no steps lead to, `.newer` when there is no way back
+  static func way(_ row: CollectionRow, _ prepared: PreparedDeclaration, _ connection: Connection) throws
+    -> Way
+  {
+    let declared = prepared.version
+    let stored = Int(row.version)
+    if declared > stored {
+      let steps = try (stored..<declared).map { version in
+        guard version <= prepared.declaration.migrations.count else {
+          throw SatchelError(
+            .invalid, "\(row.name): there are no steps from version \(version) to \(version + 1)")
+        }
+        return (version, prepared.declaration.migrations[version - 1])
+      }
+      return Way(steps: steps, isUp: true)
+    }
+    let steps = try (declared..<stored).reversed().map { version in
+      guard
+        let migration = try step(
+          to: Int64(version + 1), of: row.id, connection, callback: prepared.declaration.callback),
+        migration.isInvertible
+      else {
+        throw SatchelError(
+          .newer, "\(row.name): its records are of version \(stored), and there is no way back to \(declared)"
+        )
+      }
+      return (version, migration)
+    }
+    return Way(steps: steps, isUp: false)
+  }
+
+  /// The steps that led to a version, as the store has them.
+  static func step(
+    to version: Int64, of collection: Int64, _ connection: Connection, callback: RecordCallback.Body?
+  ) throws -> RecordMigration? {
+    try connection.first(
+      "SELECT steps FROM record_migration WHERE collection = ? AND version = ?", .integer(collection),
+      .integer(version)
+    ) { try RecordMigration(json: try JSONValue(parsing: $0.bytes(0)), callback: callback) }
+  }
+
+  static func note(
+    _ migration: RecordMigration, to version: Int64, of collection: Int64, _ connection: Connection
+  ) throws {
+    try connection.run(
+      "INSERT OR REPLACE INTO record_migration(collection, version, steps) VALUES(?, ?, ?)",
+      .integer(collection), .integer(version), .text(try migration.json.text))
+  }
+
+  func run() throws {
+    let way = try Self.way(row, prepared, connection)
+    let schema = try prepared.declaration.schema.flatMap { $0.isNull ? nil : try RecordSchemaCheck($0) }
+    var last = RecordRow.base(of: row.id)
+    // A part at a time: a statement must not run over rows that are changed.
+    while true {
+      let part = try part(after: last)
+      guard let newest = part.last?.row else { break }
+      for record in part { try migrate(record, way, schema) }
+      last = newest
+    }
+    for (version, migration) in way.steps {
+      if way.isUp {
+        try Self.note(migration, to: Int64(version + 1), of: row.id, connection)
+      } else {
+        try connection.run(
+          "DELETE FROM record_migration WHERE collection = ? AND version = ?", .integer(row.id),
+          .integer(Int64(version + 1)))
+      }
+    }
+    // What a newer version refused may be welcome now.
+    try connection.run(
+      "UPDATE record_sync SET retry_at = NULL WHERE collection = ?", .integer(row.id))
+  }
+
+  private struct Item {
+    var row: Int64
+    var key: String
+    var body: [UInt8]
+  }
+
+  private func part(after last: Int64) throws -> [Item] {
+    var part: [Item] = []
+    try connection.each(
+      "SELECT id, key, body FROM record WHERE id > ? AND id < ? ORDER BY id LIMIT 256", .integer(last),
+      .integer(RecordRow.base(of: row.id + 1))
+    ) { part.append(Item(row: $0.integer(0), key: $0.text(1), body: Array($0.bytes(2)))) }
+    return part
+  }
+
+  private func migrate(_ record: Item, _ way: Way, _ schema: RecordSchemaCheck?) throws {
+    let place = "\(row.name)/\(record.key)"
+    do {
+      guard case .object(var document) = try JSONValue(parsing: record.body) else {
+        throw JSONError("the document is no object")
+      }
+      for (version, migration) in way.steps {
+        if way.isUp {
+          var kept: [KeptValue] = []
+          try migration.apply(to: &document, id: record.key, version: version, kept: &kept)
+          try keep(kept, record.row, version)
+        } else {
+          try migration.invert(
+            &document, id: record.key, version: version, kept: try kept(record.row, version))
+          try connection.run(
+            "DELETE FROM record_kept WHERE record = ? AND version = ?", .integer(record.row),
+            .integer(Int64(version)))
+        }
+      }
+      let body = try JSONValue.object(document).serialized()
+      try body.withUnsafeBytes { body in
+        try schema?.check(body, place)
+        try connection.run(
+          "UPDATE record SET body = ? WHERE id = ?", .blob(body), .integer(record.row))
+      }
+    } catch let error as JSONError {
+      throw SatchelError(.invalid, "\(place): \(error)", underlying: error)
+    }
+  }
+
+  private func keep(_ values: [KeptValue], _ record: Int64, _ version: Int) throws {
+    for value in values {
+      let bytes = try value.bytes()
+      try bytes.withUnsafeBytes {
+        try connection.run(
+          "INSERT OR REPLACE INTO record_kept(record, version, path, value) VALUES(?, ?, ?, ?)",
+          .integer(record), .integer(Int64(version)), .text(value.path), .blob($0))
+      }
+    }
+  }
+
+  private func kept(_ record: Int64, _ version: Int) throws -> [KeptValue] {
+    var values: [KeptValue] = []
+    try connection.each(
+      "SELECT path, value FROM record_kept WHERE record = ? AND version = ?", .integer(record),
+      .integer(Int64(version))
+    ) { values.append(try KeptValue(path: $0.text(0), bytes: Array($0.bytes(1)))) }
+    return values
+  }
+}

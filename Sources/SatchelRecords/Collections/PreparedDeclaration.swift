@@ -1,0 +1,41 @@
+import SatchelJSON
+import SatchelStorage
+
+/// A declaration that was checked on its own, before it meets a store.
+struct PreparedDeclaration {
+  let declaration: CollectionDeclaration
+  let indexes: [(path: DocumentPath, isUnique: Bool)]
+  let relations: [(path: DocumentPath, relation: RecordRelation)]
+  /// As it stands in the store.
+  let text: [UInt8]
+
+  var version: Int { declaration.version ?? 1 }
+
+  /// - Throws: `.invalid` for names and paths that are none, paths that are named twice, and what is no schema
+  init(_ declaration: CollectionDeclaration) throws {
+    self.declaration = declaration
+    try RecordID.checkCollection(declaration.name)
+    if let version = declaration.version, !(1...Int(Int32.max)).contains(version) {
+      throw SatchelError(.invalid, "\(declaration.name): the version must be a number from 1")
+    }
+    func path(_ text: String) throws -> DocumentPath {
+      do {
+        return try DocumentPath(text)
+      } catch let error as SatchelError {
+        throw SatchelError(.invalid, "\(declaration.name): \(error.message)")
+      }
+    }
+    indexes = try (declaration.indexes ?? []).map { (try path($0.path), $0.isUnique) }
+    relations = try (declaration.relations ?? [:]).sorted {
+      $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+    }.map { (try path($0.key), $0.value) }
+    for (_, relation) in relations { try RecordID.checkCollection(relation.collection) }
+    for paths in [indexes.map(\.path), relations.map(\.path)] {
+      for (position, path) in paths.enumerated() where paths[..<position].contains(path) {
+        throw SatchelError(.invalid, "\(declaration.name): the path \"\(path.text)\" is declared twice")
+      }
+    }
+    if let schema = declaration.schema, !schema.isNull { _ = try RecordSchemaCheck(schema) }
+    text = try naming("declaration") { try declaration.stored.serialized() }
+  }
+}

@@ -1,0 +1,58 @@
+import SatchelJSON
+import SatchelStorage
+
+/// Two versions of a record that could not be agreed.
+public struct RecordConflict: Sendable {
+  public enum Kind: String, Sendable {
+    /// The host has to decide.
+    case open
+    /// The strategy gave the local version up.
+    case lost
+  }
+
+  public var id: Int64
+  /// The record's id.
+  public var record: String
+  public var kind: Kind
+  /// Unix milliseconds.
+  public var time: Int64
+  /// The document here; nil when it was deleted.
+  public var local: JSONValue?
+  /// The document of the master; nil when it was deleted.
+  public var remote: JSONValue?
+  /// The document that both agreed on last; nil when there was none.
+  public var base: JSONValue?
+
+  public var json: JSONValue {
+    [
+      "id": .int(id), "record": .string(record), "kind": .string(kind.rawValue), "time": .int(time),
+      "local": local ?? .null, "remote": remote ?? .null, "base": base ?? .null,
+    ]
+  }
+}
+
+/// How a conflict ends.
+public enum RecordResolution: Sendable {
+  case keepLocal
+  case keepRemote
+  case document(JSONValue)
+  case delete
+
+  /// Reads `{"keep": "local" | "remote"}` or `{"document": {…} | null}`.
+  ///
+  /// - Throws: `SatchelError` `.invalid`
+  public init(json: JSONValue) throws {
+    guard case .object(let members) = json, members.count == 1, let member = members.first else {
+      throw SatchelError(.invalid, "resolution: must be {\"keep\"} or {\"document\"}")
+    }
+    switch (member.key, member.value) {
+    case ("keep", .string("local")): self = .keepLocal
+    case ("keep", .string("remote")): self = .keepRemote
+    case ("document", .null): self = .delete
+    case ("document", .object): self = .document(member.value)
+    case ("keep", _): throw SatchelError(.invalid, "resolution: /keep: must be local or remote")
+    case ("document", _): throw SatchelError(.invalid, "resolution: /document: must be an object or null")
+    default: throw SatchelError(.invalid, "resolution: must be {\"keep\"} or {\"document\"}")
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import SatchelJSON
+import SatchelStorage
+
+extension RecordStore {
+  /// Opens a collection, making it when there is none; what is declared otherwise than before is built or dropped,
+  /// in one transaction.
+  ///
+  /// - Throws: `SatchelError` `.invalid` for a declaration that is none, and for records that violate what is
+  ///   declared; `.newer`, `.notFound` and `.readOnly` in a store opened to read only
+  package func open(_ declaration: CollectionDeclaration) throws -> RecordCollection {
+    let prepared = try PreparedDeclaration(declaration)
+    let name = declaration.name
+    let hasTables = try database.prepare(RecordSchema.subject)
+    if hasTables, let known = try openAsItIs(prepared) { return known }
+    guard !database.options.isReadOnly else {
+      guard hasTables, let row = try row(named: name), row.version > 0 else {
+        throw SatchelError(
+          .notFound, "\(database.path): has no collection \(name), and is opened to read only")
+      }
+      guard row.version == Int64(prepared.version) else {
+        throw SatchelError(
+          row.version > prepared.version ? .newer : .readOnly,
+          "\(name): its records are of version \(row.version), which opening to read only cannot change")
+      }
+      // Indexes and relations are for whoever writes.
+      return RecordCollection(self, id: row.id, version: prepared.version, declaration)
+    }
+    let backup = try backUpBeforeMigrating(prepared)
+    do {
+      return try database.write { transaction in
+        // Another process may have been faster.
+        if let known = try openAsItIs(prepared) { return known }
+        let id = try Declaring(self, transaction).declare(prepared)
+        return RecordCollection(self, id: id, version: prepared.version, declaration)
+      }
+    } catch {
+      // Nothing was changed: an app that fails each time it starts must not fill the disk.
+      if let backup { unlink(backup) }
+      throw error
+    }
+  }
+
+  private func openAsItIs(_ prepared: PreparedDeclaration) throws -> RecordCollection? {
+    try read { connection in
+      let name = prepared.declaration.name
+      guard let id = try CollectionRow.id(of: name, connection),
+        let row = try CollectionRow.read(id, connection), row.version > 0
+      else { return nil }
+      if !prepared.declaration.isBare {
+        guard row.version == Int64(prepared.version) else { return nil }
+        let isSame = try connection.first(
+          "SELECT declaration FROM record_collection WHERE id = ?", .integer(id)
+        ) { $0.bytes(0).elementsEqual(prepared.text) }
+        guard isSame == true else { return nil }
+      }
+      return RecordCollection(self, id: id, version: Int(row.version), prepared.declaration)
+    }
+  }
+
+  /// Keeps the store as it was, beside it, when records are about to be migrated.
+  ///
+  /// - Returns: where; nil when they are not
+  private func backUpBeforeMigrating(_ prepared: PreparedDeclaration) throws -> String? {
+    let name = prepared.declaration.name
+    guard let row = try row(named: name), row.version > 0, row.version != Int64(prepared.version),
+      row.count > 0
+    else { return nil }
+    // Nothing is kept of what cannot be done anyway.
+    try read { _ = try MigrationRun.way(row, prepared, $0) }
+    guard !database.isMemory else { return nil }
+    guard !database.isInTransaction else {
+      throw SatchelError(
+        .invalid,
+        "\(name): its records must be migrated, which cannot be a part of a transaction: open it before")
+    }
+    let time = database.clock.now()
+    return try database.backup(to: "\(database.path).before-\(name)-\(row.version)-\(time)").path
+  }
+
+  private func row(named name: String) throws -> CollectionRow? {
+    try read { connection in
+      try CollectionRow.id(of: name, connection).flatMap { try CollectionRow.read($0, connection) }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import SatchelJSON
+import SatchelStorage
+
+extension RecordWork {
+  /// The row of a record, and the hash of its id.
+  func find(_ key: UnsafeRawBufferPointer, in collection: WorkingCollection) throws -> (
+    row: Int64?, hash: Int64
+  ) {
+    let hash = collection.keys.source.hash(key)
+    if let view = collection.view { return (try view.find(key, hash: hash), hash) }
+    if collection.numbers.isDirty { try flush(collection) }
+    let view = try collection.keys.view(of: connection)
+    collection.view = view
+    return (try view.find(key, hash: hash), hash)
+  }
+
+  /// Writes a record. Everything is checked before anything is changed.
+  ///
+  /// - Parameters:
+  ///   - body: JSON that was scanned, and is an object
+  ///   - expected: the revision that the record must have, 0 for none
+  func put(
+    _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, in collection: WorkingCollection,
+    ifRevision expected: Int64? = nil
+  ) throws -> RecordReceipt {
+    let (row, hash) = try find(key, in: collection)
+    let table = RecordTable(connection: connection)
+    let old = try row.flatMap { try table.head($0, withBody: collection.shape.needsOldDocument) }
+    try checkRevision(old?.revision ?? 0, expected, key, collection)
+    if let schema = collection.shape.schema {
+      try schema.check(body, "\(collection.name)/\(String(decoding: key, as: UTF8.self))")
+    }
+    let entries = try indexEntries(old?.body, body, key, row, collection)
+    let references = try referenceChanges(old?.body, body, key, collection)
+    return try changing {
+      let revision: Int64
+      let place: Int64
+      if let row, let old {
+        place = row
+        revision = old.revision + 1
+        try table.update(row, body, revision: revision, modified: now)
+      } else {
+        place = collection.base + collection.numbers.next
+        revision = try 1 + lastRevision(key, collection)
+        try table.insert(place, key, body, revision: revision, now: now)
+        collection.numbers.next += 1
+        collection.numbers.count += 1
+        collection.keys.add(hash, row: place)
+      }
+      collection.numbers.isDirty = true
+      try apply(entries, place, collection)
+      try apply(references, place, collection)
+      collection.noteChange(key)
+      if collection.row.isSynchronised {
+        collection.numbers.sequence += 1
+        try SyncTable(connection: connection, collection: collection.id).notePut(
+          key, sequence: collection.numbers.sequence)
+      }
+      try mergeIfMuch(collection)
+      return RecordReceipt(revision: revision, isNew: old == nil)
+    }
+  }
+
+  private func checkRevision(
+    _ revision: Int64, _ expected: Int64?, _ key: UnsafeRawBufferPointer, _ collection: WorkingCollection
+  ) throws {
+    guard let expected, expected != revision else { return }
+    let found = revision == 0 ? "there is no such record" : "its revision is \(revision)"
+    let wanted = expected == 0 ? "none was expected" : "revision \(expected) was expected"
+    throw collection.problem(key, nil, "\(found), \(wanted)")
+  }
+
+  /// The revision that a record had when it was deleted, where that is still known.
+  private func lastRevision(_ key: UnsafeRawBufferPointer, _ collection: WorkingCollection) throws -> Int64 {
+    guard collection.row.isSynchronised else { return 0 }
+    return try SyncTable(connection: connection, collection: collection.id).revisionOfDeleted(key)
+  }
+
+  /// Deletes a record without asking who names it.
+  func remove(_ row: Int64, _ key: UnsafeRawBufferPointer, from collection: WorkingCollection) throws {
+    let table = RecordTable(connection: connection)
+    guard let old = try table.head(row, withBody: collection.shape.needsOldDocument) else { return }
+    let entries = try indexEntries(old.body, nil, key, row, collection)
+    let references = try referenceChanges(old.body, nil, key, collection)
+    try changing {
+      try table.delete(row)
+      if row <= collection.base + collection.numbers.indexedThrough {
+        try connection.run(
+          "DELETE FROM record_key WHERE hash = ? AND record = ?",
+          .integer(collection.keys.source.hash(key)), .integer(row))
+      }
+      try connection.run("DELETE FROM record_kept WHERE record = ?", .integer(row))
+      collection.numbers.count -= 1
+      collection.numbers.isDirty = true
+      try apply(entries, row, collection)
+      try apply(references, row, collection)
+      collection.noteChange(key)
+      guard collection.row.isSynchronised else { return }
+      collection.numbers.sequence += 1
+      try SyncTable(connection: connection, collection: collection.id).noteDeletion(
+        key, sequence: collection.numbers.sequence, revision: old.revision + 1, created: old.created, now: now
+      )
+    }
+  }
+
+  /// Deletes a record and what its relations say.
+  ///
+  /// - Returns: whether there was one
+  func delete(
+    _ key: UnsafeRawBufferPointer, from collection: WorkingCollection, ifRevision expected: Int64? = nil
+  ) throws -> Bool {
+    let (row, _) = try find(key, in: collection)
+    if let expected {
+      let head = try row.flatMap { try RecordTable(connection: connection).head($0, withBody: false) }
+      try checkRevision(head?.revision ?? 0, expected, key, collection)
+    }
+    guard let row else { return false }
+    var deletion = Deletion(self)
+    try deletion.run(row, Array(key), from: collection)
+    return true
+  }
+}

@@ -1,0 +1,82 @@
+import SatchelJSON
+
+/// A kind of value that a migration can convert to. Null stays null, and what is of the kind stays as it is.
+///
+/// - string: numbers as JSON writes them (12 → "12", 0.5 → "0.5"), true → "true"
+/// - integer: "12" → 12, 12.0 → 12; nothing else, 12.5 neither
+/// - number: "12" → 12, "0.5" → 0.5: what JSON calls a number
+/// - boolean: "true" → true, "false" → false; nothing else
+/// - array: any value becomes the only element, 1 → [1]; on the way back the only element the value
+public enum MigrationKind: String, Sendable, CaseIterable {
+  case string, integer, number, boolean, array
+
+  /// The kind of a value; nil for null and objects, to which nothing can be converted.
+  init?(of value: JSONValue) {
+    switch value {
+    case .string: self = .string
+    case .int: self = .integer
+    case .double: self = .number
+    case .bool: self = .boolean
+    case .array: self = .array
+    case .null, .object: return nil
+    }
+  }
+
+  /// The value as one of this kind.
+  ///
+  /// - Throws: `JSONError` without a pointer when it cannot be.
+  func convert(_ value: JSONValue) throws -> JSONValue {
+    switch (self, value) {
+    case (_, .null), (.string, .string), (.integer, .int), (.number, .int), (.number, .double),
+      (.boolean, .bool), (.array, .array):
+      return value
+    case (.array, _): return [value]
+    case (.string, .int), (.string, .double), (.string, .bool): return .string(try value.text)
+    case (.integer, .double(let number)):
+      if let integer = Int64(exactly: number) { return .int(integer) }
+    case (.integer, .string(let text)):
+      if let integer = scalar(text)?.intValue { return .int(integer) }
+    case (.number, .string(let text)):
+      if let number = scalar(text), number.doubleValue != nil { return number }
+    case (.boolean, .string(let text)):
+      if let truth = scalar(text)?.boolValue { return .bool(truth) }
+    default: break
+    }
+    throw failure(value)
+  }
+
+  /// The value, which is of this kind, as one of the kind that it was before; nil: it was no scalar and no array.
+  func revert(_ value: JSONValue, to kind: MigrationKind?) throws -> JSONValue {
+    var value = value
+    if self == .array, kind != .array, case .array(let elements) = value {
+      guard elements.count == 1, let only = elements.first else {
+        throw JSONError("an array of \(elements.count) elements has no way back to one value")
+      }
+      value = only
+    }
+    return try kind?.convert(value) ?? value
+  }
+
+  /// Text that is nothing but a scalar as JSON writes it.
+  private func scalar(_ text: String) -> JSONValue? {
+    let isPlain = text.utf8.allSatisfy { $0 > UInt8(ascii: " ") }
+    return isPlain ? try? JSONValue(parsing: text) : nil
+  }
+
+  private func failure(_ value: JSONValue) -> JSONError {
+    let told: String
+    switch value {
+    case .array: told = "an array"
+    case .object: told = "an object"
+    default:
+      let text = (try? value.text) ?? ""
+      told = text.utf8.count <= 60 ? text : "a text of \(text.utf8.count) bytes"
+    }
+    let wanted: String
+    switch self {
+    case .integer, .array: wanted = "an \(rawValue)"
+    default: wanted = "a \(rawValue)"
+    }
+    return JSONError("\(told) cannot be \(wanted)")
+  }
+}

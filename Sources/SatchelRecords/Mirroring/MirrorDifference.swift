@@ -1,0 +1,82 @@
+import SatchelJSON
+
+/// A record that a collection and its mirror do not have alike.
+public struct MirrorDifference: Sendable, Equatable {
+  public enum Kind: String, Sendable {
+    case missingInFile = "missing_in_file"
+    case missingInStore = "missing_in_store"
+    case differs
+  }
+
+  public let id: String
+  public let kind: Kind
+  /// Where the documents first differ; nil when one is missing, or only revision or times differ.
+  public let pointer: String?
+
+  /// The difference as JSON.
+  public var json: JSONValue {
+    ["id": .string(id), "kind": .string(kind.rawValue), "pointer": pointer.map { .string($0) } ?? .null]
+  }
+}
+
+extension MirrorFile {
+  /// What the store and a mirror do not have alike, ordered by id.
+  ///
+  /// Documents are compared as values: white space, the order of keys and escapes do not matter.
+  ///
+  /// - Parameter store: the collection's records, in any order
+  public static func compare(store: some Sequence<MirrorRecord>, mirror: MirrorFile) throws
+    -> [MirrorDifference]
+  {
+    let here = store.sorted(by: MirrorRecord.isOrdered)
+    let there = mirror.records
+    var differences: [MirrorDifference] = []
+    var (one, other) = (0, 0)
+    while one < here.count || other < there.count {
+      if other == there.count || one < here.count && MirrorRecord.isOrdered(here[one], there[other]) {
+        differences.append(MirrorDifference(id: here[one].id, kind: .missingInFile, pointer: nil))
+        one += 1
+      } else if one == here.count || MirrorRecord.isOrdered(there[other], here[one]) {
+        differences.append(MirrorDifference(id: there[other].id, kind: .missingInStore, pointer: nil))
+        other += 1
+      } else {
+        if let difference = try difference(here[one], there[other]) { differences.append(difference) }
+        one += 1
+        other += 1
+      }
+    }
+    return differences
+  }
+
+  private static func difference(_ one: MirrorRecord, _ other: MirrorRecord) throws -> MirrorDifference? {
+    if one == other { return nil }
+    var pointer: String?
+    if one.document != other.document {
+      let documents = try (JSONValue(parsing: one.document), JSONValue(parsing: other.document))
+      pointer = firstDifference(documents.0, documents.1).map { JSONPath.pointer($0) }
+    }
+    let isSame =
+      one.revision == other.revision && one.created == other.created && one.modified == other.modified
+    guard pointer != nil || !isSame else { return nil }
+    return MirrorDifference(id: one.id, kind: .differs, pointer: pointer)
+  }
+
+  /// The way to the first value that is not alike; nil when all are. Texts that were scanned have at most 512
+  /// levels.
+  private static func firstDifference(_ one: JSONValue, _ other: JSONValue) -> [String]? {
+    switch (one, other) {
+    case (.object(let members), .object(let others)):
+      for (key, value) in members {
+        guard let same = others[key] else { return [key] }
+        if let rest = firstDifference(value, same) { return [key] + rest }
+      }
+      return others.keys.first { members[$0] == nil }.map { [$0] }
+    case (.array(let elements), .array(let others)):
+      for (index, pair) in zip(elements, others).enumerated() {
+        if let rest = firstDifference(pair.0, pair.1) { return [String(index)] + rest }
+      }
+      return elements.count == others.count ? nil : [String(min(elements.count, others.count))]
+    default: return one == other ? nil : []
+    }
+  }
+}

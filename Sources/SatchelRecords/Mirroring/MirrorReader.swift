@@ -1,0 +1,117 @@
+import SatchelJSON
+import SatchelStorage
+
+extension MirrorFile {
+  /// Reads a mirror's text.
+  ///
+  /// - Parameters:
+  ///   - collection: whose mirror it must be
+  /// - Throws: `JSONError` with line, column and pointer for whatever is not as it was written.
+  public init(parsing text: [UInt8], collection: String) throws {
+    self = try text.withUnsafeBytes { try MirrorReader($0).file(of: collection) }
+  }
+}
+
+/// Reads a mirror strictly: all of it, or nothing.
+struct MirrorReader {
+  private let tape: JSONTape
+
+  init(_ bytes: UnsafeRawBufferPointer) throws { tape = try JSONTape(bytes) }
+
+  func file(of collection: String) throws -> MirrorFile {
+    let root = try members(
+      of: tape.root, ["format", "collection", "version", "records"], optional: "sha256", at: [])
+    let format = try integer(root[0], in: 1...Int64.max, at: ["format"])
+    guard format <= MirrorFile.format else {
+      throw failure("format \(format) is newer than \(MirrorFile.format)", root[0], ["format"])
+    }
+    guard try string(root[1], at: ["collection"]).hasSameBytes(as: collection) else {
+      throw failure(
+        "this is the mirror of \(tape.text(root[1])), not of \(collection)", root[1], ["collection"])
+    }
+    let version = try integer(root[2], in: 1...Int64(Int32.max), at: ["version"])
+    guard tape[root[3]].kind == .array else { throw failure("not an array", root[3], ["records"]) }
+    if root.count > 4 { try checkSum(root[4], records: root[3]) }
+    var records: [MirrorRecord] = []
+    var places: [Int] = []
+    for (index, element) in tape.children(of: root[3]).enumerated() {
+      records.append(try record(element, at: ["records", String(index)]))
+      places.append(element)
+    }
+    try checkDistinct(records, places)
+    return MirrorFile(collection: collection, version: Int(version), records: records)
+  }
+
+  private func checkSum(_ index: Int, records: Int) throws {
+    let stated = try string(index, at: ["sha256"])
+    let covered = UnsafeRawBufferPointer(rebasing: tape.bytes[..<tape.spelling(records).upperBound])
+    guard stated.hasSameBytes(as: SHA256.digest(covered).hexadecimal) else {
+      throw failure("the records are not those that this checksum was made of", index, ["sha256"])
+    }
+  }
+
+  private func record(_ index: Int, at path: [String]) throws -> MirrorRecord {
+    let found = try members(of: index, ["id", "revision", "created", "modified", "document"], at: path)
+    guard tape[found[4]].kind == .object else {
+      throw failure("not an object", found[4], path + ["document"])
+    }
+    let id = try string(found[0], at: path + ["id"])
+    // The rule for ids of records.
+    guard (1...255).contains(id.utf8.count), id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw failure("an id has 1 to 255 bytes and no control characters", found[0], path + ["id"])
+    }
+    let anyTime = Int64.min...Int64.max
+    return MirrorRecord(
+      id: id, revision: try integer(found[1], in: 1...Int64.max, at: path + ["revision"]),
+      created: try integer(found[2], in: anyTime, at: path + ["created"]),
+      modified: try integer(found[3], in: anyTime, at: path + ["modified"]),
+      document: Array(tape.bytes[tape.spelling(found[4])]))
+  }
+
+  private func checkDistinct(_ records: [MirrorRecord], _ places: [Int]) throws {
+    let order = records.indices.sorted { MirrorRecord.isOrdered(records[$0], records[$1]) }
+    for (one, other) in zip(order, order.dropFirst())
+    where records[one].id.hasSameBytes(as: records[other].id) {
+      let later = max(one, other)
+      throw failure("\"\(records[later].id)\" is there twice", places[later], ["records", String(later)])
+    }
+  }
+
+  /// The values of an object that has these members and no other.
+  private func members(
+    of index: Int, _ names: [StaticString], optional: StaticString? = nil, at path: [String]
+  ) throws -> [Int] {
+    guard tape[index].kind == .object else { throw failure("not an object", index, path) }
+    var found = [Int?](repeating: nil, count: names.count)
+    var extra: Int?
+    for child in tape.children(of: index) {
+      if let place = names.firstIndex(where: { tape.keyEquals(child, $0) }) {
+        found[place] = child
+      } else if let optional, tape.keyEquals(child, optional) {
+        extra = child
+      } else {
+        throw failure("an unknown member", child - 1, path + [tape.text(child - 1)])
+      }
+    }
+    for (name, place) in zip(names, found) where place == nil {
+      throw failure("there is no \"\(name)\"", index, path)
+    }
+    return found.compactMap(\.self) + [extra].compactMap(\.self)
+  }
+
+  private func string(_ index: Int, at path: [String]) throws -> String {
+    guard tape[index].kind == .string else { throw failure("not a string", index, path) }
+    return tape.text(index)
+  }
+
+  private func integer(_ index: Int, in range: ClosedRange<Int64>, at path: [String]) throws -> Int64 {
+    guard tape[index].kind == .integer, let number = Int64(tape.text(index)), range.contains(number) else {
+      throw failure("not an integer in its range", index, path)
+    }
+    return number
+  }
+
+  private func failure(_ reason: String, _ index: Int, _ path: [String]) -> JSONError {
+    JSONError(reason, pointer: JSONPath.pointer(path), position: tape.position(index))
+  }
+}

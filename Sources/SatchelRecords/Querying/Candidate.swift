@@ -1,0 +1,45 @@
+import SatchelStorage
+
+/// One record as a query meets it: lent from the statement that reads it.
+struct Candidate: ~Copyable {
+  let row: Int64
+  let key: UnsafeRawBufferPointer
+  let revision: Int64
+  let created: Int64
+  let modified: Int64
+  let body: UnsafeRawBufferPointer
+  private let status: RecordStatusReader
+
+  /// From a row of `id, key, revision, created, modified, body`.
+  init(_ statement: Statement, _ status: RecordStatusReader) {
+    row = statement.integer(0)
+    key = statement.bytes(1)
+    revision = statement.integer(2)
+    created = statement.integer(3)
+    modified = statement.integer(4)
+    body = statement.bytes(5)
+    self.status = status
+  }
+
+  var document: DocumentReader { DocumentReader(body) }
+
+  func syncStatus() throws -> RecordSyncStatus { try status.status(key) }
+
+  func field(_ path: FieldPath) throws -> FieldValue {
+    switch path {
+    case .document(let path): return document.field(path)
+    case .id: return .string(key)
+    case .created: return .int(created)
+    case .modified: return .int(modified)
+    case .revision: return .int(revision)
+    case .syncStatus: return .ownedString(Array(try syncStatus().rawValue.utf8))
+    }
+  }
+
+  /// As a value of its own.
+  func record(withDocument: Bool) throws -> Record {
+    Record(
+      id: String(decoding: key, as: UTF8.self), revision: revision, created: created, modified: modified,
+      syncStatus: try syncStatus(), body: withDocument ? Array(body) : [])
+  }
+}

@@ -1,0 +1,66 @@
+import SatchelJSON
+import SatchelStorage
+
+/// What an index, a relation or a query looks at: a place in the document, or something of the record itself.
+enum FieldPath: Equatable, Sendable {
+  case document(DocumentPath)
+  case id
+  case created
+  case modified
+  case revision
+  case syncStatus
+
+  /// Reads a path of a query.
+  init(_ text: String) throws {
+    switch text {
+    case "@id": self = .id
+    case "@created": self = .created
+    case "@modified": self = .modified
+    case "@revision": self = .revision
+    case "@sync_status": self = .syncStatus
+    default: self = .document(try DocumentPath(text))
+    }
+  }
+}
+
+/// A place in a document.
+struct DocumentPath: Sendable {
+  /// As it was given.
+  let text: String
+  let path: JSONPath
+  /// The components as UTF-8.
+  let keys: [[UInt8]]
+  /// Whether it may lead into arrays: only pointers do.
+  let reachesArrays: Bool
+
+  /// - Throws: `.invalid` for what is no path, and for one that names the whole document
+  init(_ text: String) throws {
+    self.text = text
+    do {
+      path = try JSONPath(text)
+    } catch let error as JSONError {
+      throw SatchelError(.invalid, "\"\(text)\" is no path: \(error.reason)")
+    }
+    guard !path.components.isEmpty else {
+      throw SatchelError(.invalid, "an empty path: it must name a field")
+    }
+    guard text.utf8.first != UInt8(ascii: "@") else {
+      throw SatchelError(.invalid, "\"\(text)\": a record has no such field of its own")
+    }
+    keys = path.components.map { Array($0.utf8) }
+    reachesArrays = path.isPointer
+  }
+
+  var pointer: String { path.pointer }
+}
+
+extension DocumentPath: Equatable {
+  /// Whether both lead to the same place in every document.
+  static func == (left: DocumentPath, right: DocumentPath) -> Bool {
+    left.keys == right.keys && (left.reachesArrays == right.reachesArrays || !left.hasIndex)
+  }
+
+  private var hasIndex: Bool {
+    keys.contains { $0.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }
+  }
+}

@@ -1,0 +1,90 @@
+/// Keys of an index from `lower` up to, but without, `upper`.
+struct KeyRange: Equatable {
+  var lower: [UInt8]
+  var upper: [UInt8]
+
+  /// All keys.
+  static let everything = KeyRange(lower: [ValueKey.null], upper: [0xFF])
+
+  init(lower: [UInt8], upper: [UInt8]) {
+    self.lower = lower
+    self.upper = upper
+  }
+
+  /// One key.
+  init(_ key: [UInt8]) {
+    lower = key
+    upper = ValueKey.successor(key)
+  }
+
+  var isEmpty: Bool { !lower.lexicographicallyPrecedes(upper) }
+
+  func intersection(_ other: KeyRange) -> KeyRange {
+    KeyRange(
+      lower: lower.lexicographicallyPrecedes(other.lower) ? other.lower : lower,
+      upper: upper.lexicographicallyPrecedes(other.upper) ? upper : other.upper)
+  }
+}
+
+/// What a test of the indexed field says about keys.
+struct KeyRanges {
+  /// In ascending order, without overlaps.
+  var ranges: [KeyRange]
+  /// Whether the records with these keys are exactly those that pass.
+  var isExact: Bool
+  /// How much it narrows: 0 for equality, 1 for one of several, 2 for a range, 3 for anything that is there.
+  var rank: Int
+
+  /// Nil when the keys say nothing about it.
+  init?(_ test: CompiledTest.Test) {
+    switch test {
+    case .equals(let operand):
+      let key = operand.key
+      self.init([KeyRange(key.bytes)], key.isExact, 0)
+    case .oneOf(let operands):
+      let keys = operands.map(\.key)
+      let sorted = Set(keys.map(\.bytes)).sorted { $0.lexicographicallyPrecedes($1) }
+      self.init(sorted.map { KeyRange($0) }, keys.allSatisfy(\.isExact), keys.count == 1 ? 0 : 1)
+    case .less(let operand, let orEqual):
+      let (key, isExact) = operand.key
+      let tag = key.first ?? 0
+      let upper = orEqual || !isExact ? ValueKey.successor(key) : key
+      self.init([KeyRange(lower: [tag], upper: upper)], isExact, 2)
+    case .greater(let operand, let orEqual):
+      let (key, isExact) = operand.key
+      let tag = key.first ?? 0
+      let lower = orEqual || !isExact ? key : ValueKey.successor(key)
+      self.init([KeyRange(lower: lower, upper: [tag + 1])], isExact, 2)
+    case .prefix(let text):
+      let key = [ValueKey.string] + text.prefix(ValueKey.longestString)
+      guard let upper = ValueKey.successor(ofPrefix: key) else { return nil }
+      self.init([KeyRange(lower: key, upper: upper)], text.count <= ValueKey.longestString, 2)
+    case .exists(true): self.init([.everything], true, 3)
+    case .notEquals, .contains, .exists: return nil
+    }
+  }
+
+  private init(_ ranges: [KeyRange], _ isExact: Bool, _ rank: Int) {
+    self.ranges = ranges
+    self.isExact = isExact
+    self.rank = rank
+  }
+
+  /// What both say.
+  mutating func narrow(_ other: KeyRanges) {
+    var common: [KeyRange] = []
+    var (left, right) = (0, 0)
+    while left < ranges.count, right < other.ranges.count {
+      let both = ranges[left].intersection(other.ranges[right])
+      if !both.isEmpty { common.append(both) }
+      if ranges[left].upper.lexicographicallyPrecedes(other.ranges[right].upper) {
+        left += 1
+      } else {
+        right += 1
+      }
+    }
+    ranges = common
+    isExact = isExact && other.isExact
+    rank = min(rank, other.rank)
+  }
+}

@@ -1,0 +1,95 @@
+import SatchelJSON
+
+/// A value that a query compares with.
+struct Operand: Sendable {
+  enum Content: Sendable {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    case double(Double)
+    case string([UInt8])
+    case container(JSONValue)
+  }
+
+  let value: JSONValue
+  let content: Content
+
+  init(_ value: JSONValue) {
+    self.value = value
+    switch value {
+    case .null: content = .null
+    case .bool(let value): content = .bool(value)
+    case .int(let value): content = .int(value)
+    case .double(let value): content = .double(value)
+    case .string(let text): content = .string(Array(text.utf8))
+    case .array, .object: content = .container(value)
+    }
+  }
+
+  /// Its key in an index, and whether records with that key are exactly those that equal it.
+  var key: (bytes: [UInt8], isExact: Bool) {
+    var bytes: [UInt8] = []
+    switch content {
+    case .null: bytes.append(ValueKey.null)
+    case .bool(let value): bytes.append(value ? ValueKey.yes : ValueKey.no)
+    case .int(let value): ValueKey.append(value, to: &bytes)
+    case .double(let value): ValueKey.append(value, to: &bytes)
+    case .string(let text):
+      let isExact = text.withUnsafeBytes { ValueKey.append(.string($0), to: &bytes) }
+      return (bytes, isExact)
+    case .container(.array): return ([ValueKey.array], false)
+    case .container: return ([ValueKey.object], false)
+    }
+    return (bytes, true)
+  }
+
+  /// Whether a field equals it; 1 equals 1.0.
+  func equals(_ field: FieldValue, in document: DocumentReader) -> Bool {
+    switch (content, field) {
+    case (.null, .null): return true
+    case (.bool(let left), .bool(let right)): return left == right
+    case (.int, .int), (.int, .double), (.double, .int), (.double, .double),
+      (.string, .string), (.string, .ownedString):
+      return order(of: field) == 0
+    case (.container(let value), .array(let place)), (.container(let value), .object(let place)):
+      guard let other = try? document.value(place) else { return false }
+      return JSONValue.equal(value, other, numerically: true)
+    default: return false
+    }
+  }
+
+  /// How a field is ordered against it: negative when the field is less; nil for values of different kinds.
+  func order(of field: FieldValue) -> Int? {
+    switch (field, content) {
+    case (.int(let left), .int(let right)): return left < right ? -1 : left > right ? 1 : 0
+    case (.double(let left), .double(let right)): return left < right ? -1 : left > right ? 1 : 0
+    case (.int(let left), .double(let right)): return Self.order(left, right)
+    case (.double(let left), .int(let right)): return Self.order(right, left).map { -$0 }
+    case (.string(let left), .string(let right)): return right.withUnsafeBytes { left.order(against: $0) }
+    case (.ownedString(let left), .string(let right)):
+      return left.withUnsafeBytes { left in right.withUnsafeBytes { left.order(against: $0) } }
+    default: return nil
+    }
+  }
+
+  private static func order(_ left: Int64, _ right: Double) -> Int? {
+    if let right = Int64(exactly: right) { return left < right ? -1 : left > right ? 1 : 0 }
+    guard !right.isNaN else { return nil }
+    // Not a whole number, or beyond all of them: rounding the integer cannot make it equal.
+    if right >= 0x1p63 { return -1 }
+    if right < -0x1p63 { return 1 }
+    let whole = Int64(right.rounded(.down))
+    return left <= whole ? -1 : 1
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// By bytes, a prefix first.
+  func order(against other: UnsafeRawBufferPointer) -> Int {
+    let common = Swift.min(count, other.count)
+    for offset in 0..<common where self[offset] != other[offset] {
+      return self[offset] < other[offset] ? -1 : 1
+    }
+    return count - other.count
+  }
+}

@@ -1,0 +1,202 @@
+import SatchelStorage
+
+/// Carries a query out on one state of the store.
+struct QueryRun {
+  private let keys: DeferredIndex<RecordIDs>
+  private let connection: Connection
+  private let row: CollectionRow
+  private let shape: CollectionShape
+  private let fetch: RecordFetch
+
+  init(_ collection: RecordCollection, _ connection: Connection, _ row: CollectionRow) throws {
+    keys = collection.store.keys(of: row.id)
+    self.connection = connection
+    self.row = row
+    shape = try collection.store.shape(of: row, connection)
+    fetch = RecordFetch(connection, row)
+  }
+
+  private func plan(
+    _ filter: CompiledFilter, order: [CompiledQuery.Order] = [], limited: Bool = false
+  ) throws -> QueryPlan {
+    try QueryPlan(
+      filter, order: order, limited: limited, shape,
+      isComplete: { index in
+        try connection.number("SELECT entries FROM record_index WHERE id = ?", .integer(index.id))
+          == row.count
+      },
+      estimate: { try entries($0, most: 512) })
+  }
+
+  /// How many entries an index has in the ranges; not more than `most`, when that is given.
+  private func entries(_ access: QueryPlan.Access, most: Int? = nil) throws -> Int {
+    var total = 0
+    for range in access.keys.ranges {
+      total += try range.bound { lower, upper in
+        try Int(
+          connection.number(
+            """
+            SELECT count(*) FROM (SELECT 1 FROM record_value WHERE index_id = ? AND value >= ? AND value < ?
+            LIMIT ?)
+            """, .integer(access.index.id), .blob(lower), .blob(upper), .integer(Int64(most ?? -1))))
+      }
+      if let most, total >= most { return total }
+    }
+    return total
+  }
+
+  // MARK: Counting
+
+  func count(_ filter: CompiledFilter) throws -> Int {
+    let plan = try plan(filter)
+    if case .index(let access) = plan.way, access.decides { return try entries(access) }
+    var count = 0
+    try candidates(plan.way, filter) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  // MARK: Listing
+
+  func run(_ query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
+    var window = query.window
+    guard !window.isOver else { return }
+    let plan = try plan(query.filter, order: query.order, limited: window.limit != nil)
+    if case .ordered(let access) = plan.way { return try runOrdered(access, query, visit) }
+    if query.order.isEmpty {
+      // Where the index decides, what stands before the window need not be read.
+      if case .index(let access) = plan.way, access.decides {
+        for place in window.slice(of: try rows(access)) { _ = try fetch.one(place, visit) }
+        return
+      }
+      return try candidates(plan.way, query.filter) { candidate in
+        if window.takes() { try visit(candidate) }
+        return !window.isOver
+      }
+    }
+    var found = OrderedRows(query.order)
+    try candidates(plan.way, query.filter) { candidate in
+      try found.add(candidate)
+      return true
+    }
+    for place in window.slice(of: found.take()) { _ = try fetch.one(place, visit) }
+  }
+
+  /// Visits what fits in the order of arrival, until `visit` says false.
+  private func candidates(
+    _ way: QueryPlan.Way, _ filter: CompiledFilter, _ visit: (borrowing Candidate) throws -> Bool
+  ) throws {
+    let places: [Int64]
+    var decides = false
+    switch way {
+    case .scan: return try fetch.all { try !filter.matches($0) || visit($0) }
+    case .ids(let ids): places = try rows(ids)
+    case .index(let access), .ordered(let access):
+      places = try rows(access)
+      decides = access.decides
+      // Most of the collection is read faster from one end to the other.
+      if !decides, places.count > row.count / 3, places.count > 64 {
+        return try candidates(.scan, filter, visit)
+      }
+    }
+    for place in places {
+      let goesOn = try fetch.one(place) { candidate in
+        try !decides && !filter.matches(candidate) || visit(candidate)
+      }
+      if goesOn == false { return }
+    }
+  }
+
+  /// The rows of an index's ranges, in the order of their arrival.
+  private func rows(_ access: QueryPlan.Access) throws -> [Int64] {
+    var rows: [Int64] = []
+    for range in access.keys.ranges {
+      try range.bound { lower, upper in
+        try connection.each(
+          "SELECT record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?",
+          .integer(access.index.id), .blob(lower), .blob(upper)
+        ) { rows.append($0.integer(0)) }
+      }
+    }
+    rows.sort()
+    return rows
+  }
+
+  private func rows(_ ids: [[UInt8]]) throws -> [Int64] {
+    let base = RecordRow.base(of: row.id)
+    let view = try keys.view(of: connection, floor: base + row.indexedThrough, newest: base + row.next - 1)
+    return try Set(ids).compactMap { id in try id.withUnsafeBytes { try view.find($0) } }.sorted()
+  }
+
+  // MARK: In the order of an index
+
+  private func runOrdered(
+    _ access: QueryPlan.Access, _ query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void
+  ) throws {
+    var window = query.window
+    // Records with one key: where that does not say all about their order, they are sorted among themselves.
+    var equals = OrderedRows(query.order)
+    var last: [UInt8] = []
+    func emit(_ place: Int64) throws {
+      _ = try fetch.one(place) { if !window.isOver, window.takes() { try visit($0) } }
+    }
+    func flush() throws {
+      if !equals.isEmpty { for place in equals.take() where !window.isOver { try emit(place) } }
+    }
+    try walk(access, descending: query.order.first?.isDescending ?? false) { key, place in
+      let isAlone = query.order.count == 1 && ValueKey.decidesOrder(key)
+      if !key.elementsEqual(last) {
+        try flush()
+        last = Array(key)
+      }
+      guard !window.isOver else { return false }
+      _ = try fetch.one(place) { candidate in
+        guard try access.decides || query.filter.matches(candidate) else { return }
+        if !isAlone { return try equals.add(candidate) }
+        if window.takes() { try visit(candidate) }
+      }
+      return true
+    }
+    try flush()
+  }
+
+  private func walk(
+    _ access: QueryPlan.Access, descending: Bool,
+    _ visit: (_ key: UnsafeRawBufferPointer, _ place: Int64) throws -> Bool
+  ) throws {
+    let statement = try connection.prepared(
+      descending
+        ? """
+        SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?
+        ORDER BY value DESC, record
+        """
+        : """
+        SELECT value, record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?
+        ORDER BY value, record
+        """)
+    let ranges = descending ? access.keys.ranges.reversed() : access.keys.ranges
+    for range in ranges {
+      let goesOn = try range.bound { lower, upper in
+        defer { statement.reset() }
+        try statement.bind(.integer(access.index.id), at: 1)
+        try statement.bind(.blob(lower), at: 2)
+        try statement.bind(.blob(upper), at: 3)
+        while try statement.step() {
+          guard try visit(statement.bytes(0), statement.integer(1)) else { return false }
+        }
+        return true
+      }
+      guard goesOn else { return }
+    }
+  }
+}
+
+extension KeyRange {
+  fileprivate func bound<Result>(
+    _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
+    try lower.withUnsafeBytes { lower in try upper.withUnsafeBytes { try body(lower, $0) } }
+  }
+}

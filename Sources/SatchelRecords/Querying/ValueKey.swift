@@ -1,0 +1,91 @@
+import SatchelJSON
+
+/// A value as bytes whose order (memcmp, the shorter one first) is the order of values: null, false, true, numbers,
+/// strings, arrays, objects. 1 and 1.0 have the same key.
+enum ValueKey {
+  static let null: UInt8 = 1
+  static let no: UInt8 = 2
+  static let yes: UInt8 = 3
+  static let number: UInt8 = 4
+  static let string: UInt8 = 5
+  static let array: UInt8 = 6
+  static let object: UInt8 = 7
+
+  /// Bytes of a string that a key holds.
+  static let longestString = 512
+
+  /// Appends a value's key; nothing for what is missing.
+  ///
+  /// - Returns: whether the key alone decides which value it is
+  @discardableResult
+  static func append(_ value: FieldValue, to bytes: inout [UInt8]) -> Bool {
+    switch value {
+    case .missing: return false
+    case .null: bytes.append(null)
+    case .bool(let value): bytes.append(value ? yes : no)
+    case .int(let value): append(value, to: &bytes)
+    case .double(let value): append(value, to: &bytes)
+    case .string(let text): return append(text, to: &bytes)
+    case .ownedString(let text): return text.withUnsafeBytes { append($0, to: &bytes) }
+    case .array:
+      bytes.append(array)
+      return false
+    case .object:
+      bytes.append(object)
+      return false
+    }
+    return true
+  }
+
+  private static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) -> Bool {
+    bytes.append(string)
+    bytes.append(contentsOf: text.prefix(longestString))
+    return text.count < longestString
+  }
+
+  /// Whether a stored key alone says where its record stands among others; those with equal keys are equal then.
+  static func decidesOrder(_ key: UnsafeRawBufferPointer) -> Bool {
+    key.first != string || key.count <= longestString
+  }
+
+  // MARK: Numbers
+
+  static func append(_ value: Double, to bytes: inout [UInt8]) {
+    append(ordered(value), rest: 0, to: &bytes)
+  }
+
+  static func append(_ value: Int64, to bytes: inout [UInt8]) {
+    let nearest = Double(value)
+    // What rounding took away: at most 512, and its sign orders integers around the same double.
+    let rest = Int128(value) - Int128(nearest)
+    append(ordered(nearest), rest: Int16(truncatingIfNeeded: rest), to: &bytes)
+  }
+
+  private static func append(_ ordered: UInt64, rest: Int16, to bytes: inout [UInt8]) {
+    bytes.append(number)
+    withUnsafeBytes(of: ordered.bigEndian) { bytes.append(contentsOf: $0) }
+    let biased = UInt16(bitPattern: rest) ^ 0x8000
+    bytes.append(UInt8(biased >> 8))
+    bytes.append(UInt8(biased & 0xFF))
+  }
+
+  private static func ordered(_ value: Double) -> UInt64 {
+    // -0.0 equals 0.0.
+    let bits = (value == 0 ? 0.0 : value).bitPattern
+    return bits >> 63 == 1 ? ~bits : bits | 1 << 63
+  }
+
+  // MARK: Ranges
+
+  /// The first key behind all that begin with a prefix; nil when there is none.
+  static func successor(ofPrefix prefix: [UInt8]) -> [UInt8]? {
+    var bytes = prefix
+    while let last = bytes.popLast() {
+      if last < 0xFF { return bytes + [last + 1] }
+    }
+    return nil
+  }
+
+  /// The first key behind a key.
+  static func successor(_ key: [UInt8]) -> [UInt8] { key + [0] }
+}

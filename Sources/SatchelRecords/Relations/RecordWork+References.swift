@@ -1,0 +1,92 @@
+import SatchelStorage
+
+/// How what a record names changes.
+struct ReferenceChanges {
+  var removed: [(relation: CollectionShape.Relation, target: [UInt8])] = []
+  var added: [(relation: CollectionShape.Relation, target: [UInt8])] = []
+}
+
+extension RecordWork {
+  /// Works out what changes. Whether what is named is there may be known only at the end of the transaction.
+  ///
+  /// - Throws: `.invalid` for what is no reference
+  func referenceChanges(
+    _ old: [UInt8]?, _ new: UnsafeRawBufferPointer?, _ key: UnsafeRawBufferPointer,
+    _ collection: WorkingCollection
+  ) throws -> ReferenceChanges {
+    var changes = ReferenceChanges()
+    for relation in collection.shape.relations {
+      // What was stored before the relation was declared has been checked then.
+      let before = try old?.withUnsafeBytes { try Self.targets(of: $0, relation, key, collection) } ?? []
+      let after = try new.map { try Self.targets(of: $0, relation, key, collection) } ?? []
+      guard before != after else { continue }
+      let (left, right) = (Set(before), Set(after))
+      changes.removed += left.subtracting(right).map { (relation, $0) }
+      changes.added += after.filter { !left.contains($0) }.map { (relation, $0) }
+    }
+    return changes
+  }
+
+  /// The ids that a document names by a relation.
+  static func targets(
+    of body: UnsafeRawBufferPointer, _ relation: CollectionShape.Relation, _ key: UnsafeRawBufferPointer,
+    _ collection: WorkingCollection
+  ) throws -> [[UInt8]] {
+    let document = DocumentReader(body)
+    let field = document.field(relation.path)
+    func problem(_ pointer: String, _ reason: String) -> SatchelError {
+      collection.problem(key, relation.path.pointer + pointer, reason)
+    }
+    func id(_ field: FieldValue, _ pointer: String) throws -> [UInt8] {
+      guard let id = field.withText({ Array($0) }) else {
+        throw problem(pointer, "must be the id of a record, a text")
+      }
+      guard (1...RecordID.longest).contains(id.count) else {
+        throw problem(pointer, "no id of a record: \(id.count) bytes")
+      }
+      return id
+    }
+    switch field {
+    case .missing, .null: return []
+    case .array(let place) where relation.isMany:
+      var targets: [[UInt8]] = []
+      try document.elements(of: place) { try targets.append(id(document.field($0), "/\(targets.count)")) }
+      return targets
+    default:
+      if relation.isMany { throw problem("", "must be an array of ids") }
+      return [try id(field, "")]
+    }
+  }
+
+  func apply(_ changes: ReferenceChanges, _ row: Int64, _ collection: WorkingCollection) throws {
+    let table = ReferenceTable(connection: connection)
+    for (relation, target) in changes.removed { try table.delete(relation, target, source: row) }
+    for (relation, target) in changes.added {
+      try table.insert(relation, target, source: row)
+      if try !exists(target, in: relation.target) {
+        unresolved.append(Unresolved(relation: relation, source: row, target: target))
+      }
+    }
+  }
+
+  private func exists(_ target: [UInt8], in collection: Int64) throws -> Bool {
+    let collection = try self.collection(collection)
+    return try target.withUnsafeBytes { try find($0, in: collection).row } != nil
+  }
+
+  /// What was named before it was there must be there by now.
+  func checkUnresolved() throws {
+    let table = ReferenceTable(connection: connection)
+    for reference in unresolved {
+      let (relation, target) = (reference.relation, reference.target)
+      guard try table.has(relation, target, source: reference.source),
+        try !exists(target, in: relation.target)
+      else { continue }
+      let source = try collection(relation.source)
+      let key = try RecordTable(connection: connection).key(reference.source) ?? []
+      let name = try collection(relation.target).name + "/" + String(decoding: target, as: UTF8.self)
+      throw key.withUnsafeBytes { source.problem($0, relation.path.pointer, "there is no \(name)") }
+    }
+    unresolved = []
+  }
+}

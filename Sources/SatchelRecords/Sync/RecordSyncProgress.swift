@@ -1,0 +1,26 @@
+import SatchelJSON
+
+/// How far a sync of records has come.
+public struct RecordSyncProgress: Sendable, Equatable {
+  public enum Phase: String, Sendable, CaseIterable {
+    /// Finding out what there is.
+    case list
+    /// Moving records.
+    case records
+  }
+
+  public var phase: Phase
+  public var recordsDone: Int
+  /// Records that have something to move, as far as that is known: it grows while listing goes on.
+  public var recordsTotal: Int
+  /// Bytes of bodies so far, repeated ones included.
+  public var bytesUp: Int64
+  public var bytesDown: Int64
+
+  public var json: JSONValue {
+    [
+      "phase": .string(phase.rawValue), "records_done": .int(Int64(recordsDone)),
+      "records_total": .int(Int64(recordsTotal)), "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown),
+    ]
+  }
+}

@@ -1,0 +1,51 @@
+import SatchelStorage
+
+/// What a state of the store says of a collection.
+struct CollectionRow {
+  var id: Int64
+  var name: String
+  var version: Int64
+  var shape: Int64
+  var count: Int64
+  /// The number that the next record takes.
+  var next: Int64
+  /// Numbers up to here are in record_key.
+  var indexedThrough: Int64
+  /// The number of the latest change that has to travel.
+  var sequence: Int64
+  var isSynchronised: Bool
+
+  private init(_ row: Statement) {
+    id = row.integer(0)
+    name = row.text(1)
+    version = row.integer(2)
+    shape = row.integer(3)
+    count = row.integer(4)
+    next = row.integer(5)
+    indexedThrough = row.integer(6)
+    sequence = row.integer(7)
+    isSynchronised = !row.isNull(8)
+  }
+
+  static func read(_ id: Int64, _ connection: Connection) throws -> CollectionRow? {
+    try connection.first(
+      """
+      SELECT id, name, version, shape, count, next, indexed_through, sequence, sync FROM record_collection
+      WHERE id = ?
+      """, .integer(id), read: CollectionRow.init)
+  }
+
+  static func id(of name: String, _ connection: Connection) throws -> Int64? {
+    try connection.first("SELECT id FROM record_collection WHERE name = ?", .text(name)) { $0.integer(0) }
+  }
+
+  /// Makes a collection that nobody has declared yet; others may refer to it.
+  static func make(_ name: String, _ connection: Connection) throws -> Int64 {
+    try connection.run(
+      """
+      INSERT INTO record_collection(name, version, shape, count, next, indexed_through, declaration, sequence)
+      VALUES(?, 0, 0, 0, 1, 0, '', 0)
+      """, .text(name))
+    return connection.lastInsertedRow
+  }
+}

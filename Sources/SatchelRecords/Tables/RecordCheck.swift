@@ -1,0 +1,181 @@
+import SatchelJSON
+import SatchelStorage
+
+/// Examines the tables of records: everything that is counted, indexed or referred to is worked out again.
+struct RecordCheck {
+  private let connection: Connection
+  /// Hears of what is found: a code and a message.
+  private let find: (String, String) -> Void
+  private let views: Views
+
+  /// Ids of collections, each read once.
+  private final class Views {
+    private let connection: Connection
+    private var known: [Int64: DeferredIndexView<RecordIDs>] = [:]
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func view(of collection: Int64) throws -> DeferredIndexView<RecordIDs> {
+      if let view = known[collection] { return view }
+      let view = try DeferredIndex(RecordIDs(collection: collection)).view(of: connection)
+      known[collection] = view
+      return view
+    }
+  }
+
+  init(_ connection: Connection, _ find: @escaping (String, String) -> Void) {
+    self.connection = connection
+    views = Views(connection)
+    self.find = find
+  }
+
+  func run() throws {
+    var collections: [Int64] = []
+    try connection.each("SELECT id FROM record_collection ORDER BY id") { collections.append($0.integer(0)) }
+    for id in collections {
+      guard let row = try CollectionRow.read(id, connection) else { continue }
+      let shape = try CollectionShape(row, connection)
+      try checkRecords(row, shape)
+      try checkKeys(row)
+    }
+    try checkOrphans()
+  }
+
+  private func checkRecords(_ row: CollectionRow, _ shape: CollectionShape) throws {
+    var count: Int64 = 0
+    var entries = [Int64](repeating: 0, count: shape.indexes.count)
+    var references = 0
+    try RecordFetch(connection, row).all { candidate in
+      count += 1
+      let name = "\(row.name)/\(String(decoding: candidate.key, as: UTF8.self))"
+      do {
+        try JSONScanner.check(candidate.body)
+      } catch {
+        find("record", "\(name): the document is damaged: \(error)")
+        return true
+      }
+      for (position, index) in shape.indexes.enumerated() {
+        if try check(candidate, index, name) { entries[position] += 1 }
+      }
+      references += try check(candidate, row, shape, name)
+      return true
+    }
+    if count != row.count {
+      find("record_collection", "\(row.name): counts \(row.count) records of \(count)")
+    }
+    try checkTotals(row, shape, entries, references)
+  }
+
+  /// Whether the record has an entry in the index.
+  private func check(
+    _ candidate: borrowing Candidate, _ index: CollectionShape.Index, _ name: String
+  ) throws -> Bool {
+    var key: [UInt8] = []
+    ValueKey.append(candidate.document.field(index.path), to: &key)
+    guard !key.isEmpty else { return false }
+    let place = candidate.row
+    let found = try key.withUnsafeBytes {
+      try connection.number(
+        "SELECT count(*) FROM record_value WHERE index_id = ? AND value = ? AND record = ?",
+        .integer(index.id), .blob($0), .integer(place))
+    }
+    if found == 0 { find("record_value", "\(name): the index of \(index.path.text) lacks it") }
+    return true
+  }
+
+  /// How many references of the record there must be.
+  private func check(
+    _ candidate: borrowing Candidate, _ row: CollectionRow, _ shape: CollectionShape, _ name: String
+  ) throws -> Int {
+    var count = 0
+    let table = ReferenceTable(connection: connection)
+    let collection = WorkingCollection(row, shape, DeferredIndex(RecordIDs(collection: row.id)), entries: [])
+    for relation in shape.relations {
+      let targets: Set<[UInt8]>
+      do {
+        targets = Set(
+          try RecordWork.targets(of: candidate.body, relation, candidate.key, collection))
+      } catch let error as SatchelError {
+        find("record_reference", error.message)
+        continue
+      }
+      count += targets.count
+      for target in targets {
+        if try !table.has(relation, target, source: candidate.row) {
+          find("record_reference", "\(name): \(relation.path.pointer) is not known as a reference")
+        }
+        if try !exists(target, in: relation.target) {
+          find("record_reference", "\(name): \(relation.path.pointer) names a record that is not there")
+        }
+      }
+    }
+    return count
+  }
+
+  private func exists(_ target: [UInt8], in collection: Int64) throws -> Bool {
+    try target.withUnsafeBytes { try views.view(of: collection).find($0) } != nil
+  }
+
+  private func checkTotals(
+    _ row: CollectionRow, _ shape: CollectionShape, _ entries: [Int64], _ references: Int
+  ) throws {
+    for (index, expected) in zip(shape.indexes, entries) {
+      let stored = try connection.number(
+        "SELECT count(*) FROM record_value WHERE index_id = ?", .integer(index.id))
+      let counted = try connection.number(
+        "SELECT entries FROM record_index WHERE id = ?", .integer(index.id))
+      if stored != expected || counted != expected {
+        find(
+          "record_index",
+          "\(row.name): the index of \(index.path.text) has \(stored) entries and counts \(counted), of \(expected)"
+        )
+      }
+    }
+    let stored = try connection.number(
+      "SELECT count(*) FROM record_reference WHERE source > ? AND source < ?",
+      .integer(RecordRow.base(of: row.id)), .integer(RecordRow.base(of: row.id + 1)))
+    if stored != references {
+      find("record_reference", "\(row.name): has \(stored) references of \(references)")
+    }
+  }
+
+  /// Every id must be found, and the index have nothing else.
+  private func checkKeys(_ row: CollectionRow) throws {
+    let source = RecordIDs(collection: row.id)
+    let base = RecordRow.base(of: row.id)
+    try source.scan(connection, from: base, through: base + row.indexedThrough) { hash, place in
+      let found = try connection.number(
+        "SELECT count(*) FROM record_key WHERE hash = ? AND record = ?", .integer(hash), .integer(place))
+      if found == 0 { find("record_key", "\(row.name): record \(place - base) cannot be found by its id") }
+    }
+    let newest = try connection.number(
+      "SELECT max(id) FROM record WHERE id > ? AND id < ?", .integer(base),
+      .integer(RecordRow.base(of: row.id + 1)))
+    if newest >= base + row.next { find("record_collection", "\(row.name): its next record exists already") }
+  }
+
+  private func checkOrphans() throws {
+    let orphans: [(String, Int64)] = [
+      (
+        "record_key",
+        try connection.number("SELECT count(*) FROM record_key WHERE record NOT IN (SELECT id FROM record)")
+      ),
+      (
+        "record_value",
+        try connection.number("SELECT count(*) FROM record_value WHERE record NOT IN (SELECT id FROM record)")
+      ),
+      (
+        "record_kept",
+        try connection.number("SELECT count(*) FROM record_kept WHERE record NOT IN (SELECT id FROM record)")
+      ),
+      (
+        "record",
+        try connection.number(
+          "SELECT count(*) FROM record WHERE id >> 40 NOT IN (SELECT id FROM record_collection)")
+      ),
+    ]
+    for (table, count) in orphans where count > 0 {
+      find(table, "\(count) rows of \(table) belong to nothing")
+    }
+  }
+}

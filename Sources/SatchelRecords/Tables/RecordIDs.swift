@@ -1,0 +1,78 @@
+import SatchelStorage
+
+/// The tables `record` and `record_key`, for the deferred index of one collection's ids.
+struct RecordIDs: DeferredIndexSource {
+  typealias Key = UnsafeRawBufferPointer
+
+  let collection: Int64
+
+  /// 64 bits of SHA-256: nobody can make ids that collide.
+  func hash(_ key: UnsafeRawBufferPointer) -> Int64 {
+    var hash = SHA256()
+    withUnsafeBytes(of: collection.littleEndian) { hash.update($0) }
+    hash.update(key)
+    var digest: Int64 = 0
+    withUnsafeMutableBytes(of: &digest) { hash.digest(into: $0) }
+    return Int64(littleEndian: digest)
+  }
+
+  func extent(_ connection: Connection) throws -> (floor: Int64, newest: Int64) {
+    let base = RecordRow.base(of: collection)
+    let numbers = try connection.first(
+      "SELECT indexed_through, next FROM record_collection WHERE id = ?", .integer(collection)
+    ) { ($0.integer(0), $0.integer(1)) }
+    guard let numbers else { return (base, base) }
+    return (base + numbers.0, base + numbers.1 - 1)
+  }
+
+  func scan(
+    _ connection: Connection, from floor: Int64, through newest: Int64, visit: (Int64, Int64) throws -> Void
+  ) throws {
+    try connection.each(
+      "SELECT id, key FROM record WHERE id > ? AND id <= ? ORDER BY id", .integer(floor), .integer(newest)
+    ) { try visit(hash($0.bytes(1)), $0.integer(0)) }
+  }
+
+  func rows(_ connection: Connection, hash: Int64, visit: (Int64) throws -> Bool) throws {
+    let statement = try connection.prepared("SELECT record FROM record_key WHERE hash = ?")
+    defer { statement.reset() }
+    try statement.bind(.integer(hash), at: 1)
+    while try statement.step() {
+      guard try visit(statement.integer(0)) else { return }
+    }
+  }
+
+  func isRow(_ row: Int64, of key: UnsafeRawBufferPointer, _ connection: Connection) throws -> Bool {
+    guard RecordRow.collection(of: row) == collection else { return false }
+    let statement = try connection.prepared("SELECT key FROM record WHERE id = ?")
+    defer { statement.reset() }
+    try statement.bind(.integer(row), at: 1)
+    return try statement.step() && statement.bytes(0).order(against: key) == 0
+  }
+
+  func present(_ connection: Connection, from floor: Int64, through newest: Int64) throws -> Set<Int64>? {
+    var rows: Set<Int64> = []
+    try connection.each(
+      "SELECT id FROM record WHERE id > ? AND id <= ?", .integer(floor), .integer(newest)
+    ) { rows.insert($0.integer(0)) }
+    return rows
+  }
+
+  func insert(_ entries: [(hash: Int64, row: Int64)], in transaction: Transaction) throws {
+    let insert = try transaction.connection.prepared(
+      "INSERT OR IGNORE INTO record_key(hash, record) VALUES(?, ?)")
+    defer { insert.reset() }
+    for (hash, row) in entries {
+      try insert.bind(.integer(hash), at: 1)
+      try insert.bind(.integer(row), at: 2)
+      _ = try insert.step()
+      insert.reset()
+    }
+  }
+
+  func setFloor(_ floor: Int64, in transaction: Transaction) throws {
+    try transaction.connection.run(
+      "UPDATE record_collection SET indexed_through = ? WHERE id = ?",
+      .integer(floor - RecordRow.base(of: collection)), .integer(collection))
+  }
+}

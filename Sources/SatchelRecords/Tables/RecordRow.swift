@@ -1,0 +1,7 @@
+/// How rows are numbered: a collection's id times 2^40, plus the record's number.
+enum RecordRow {
+  static let bits: Int64 = 40
+
+  static func base(of collection: Int64) -> Int64 { collection << bits }
+  static func collection(of row: Int64) -> Int64 { row >> bits }
+}

@@ -1,0 +1,76 @@
+import SatchelStorage
+
+/// The rows of documents.
+struct RecordTable {
+  let connection: Connection
+
+  struct Head {
+    var revision: Int64
+    var created: Int64
+    /// The document, when it was asked for.
+    var body: [UInt8] = []
+  }
+
+  func head(_ row: Int64, withBody: Bool) throws -> Head? {
+    if withBody {
+      return try connection.first(
+        "SELECT revision, created, body FROM record WHERE id = ?", .integer(row)
+      ) { Head(revision: $0.integer(0), created: $0.integer(1), body: Array($0.bytes(2))) }
+    }
+    return try connection.first("SELECT revision, created FROM record WHERE id = ?", .integer(row)) {
+      Head(revision: $0.integer(0), created: $0.integer(1))
+    }
+  }
+
+  /// The id of a record; nil when it is gone.
+  func key(_ row: Int64) throws -> [UInt8]? {
+    try connection.first("SELECT key FROM record WHERE id = ?", .integer(row)) { Array($0.bytes(0)) }
+  }
+
+  func body(_ row: Int64) throws -> [UInt8]? {
+    try connection.first("SELECT body FROM record WHERE id = ?", .integer(row)) { Array($0.bytes(0)) }
+  }
+
+  func insert(
+    _ row: Int64, _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, revision: Int64, now: Int64
+  ) throws {
+    try insert(row, key, body, revision: revision, created: now, modified: now)
+  }
+
+  func insert(
+    _ row: Int64, _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, revision: Int64,
+    created: Int64, modified: Int64
+  ) throws {
+    let statement = try connection.prepared(
+      "INSERT INTO record(id, key, revision, created, modified, body) VALUES(?, ?, ?, ?, ?, ?)")
+    defer { statement.reset() }
+    try statement.bind(.integer(row), at: 1)
+    try statement.bind(.textBytes(key), at: 2)
+    try statement.bind(.integer(revision), at: 3)
+    try statement.bind(.integer(created), at: 4)
+    try statement.bind(.integer(modified), at: 5)
+    try statement.bind(.blob(body), at: 6)
+    _ = try statement.step()
+  }
+
+  func update(_ row: Int64, _ body: UnsafeRawBufferPointer, revision: Int64, modified: Int64) throws {
+    let statement = try connection.prepared(
+      "UPDATE record SET revision = ?, modified = ?, body = ? WHERE id = ?")
+    defer { statement.reset() }
+    try statement.bind(.integer(revision), at: 1)
+    try statement.bind(.integer(modified), at: 2)
+    try statement.bind(.blob(body), at: 3)
+    try statement.bind(.integer(row), at: 4)
+    _ = try statement.step()
+  }
+
+  func setTimes(_ row: Int64, revision: Int64, created: Int64, modified: Int64) throws {
+    try connection.run(
+      "UPDATE record SET revision = ?, created = ?, modified = ? WHERE id = ?", .integer(revision),
+      .integer(created), .integer(modified), .integer(row))
+  }
+
+  func delete(_ row: Int64) throws {
+    try connection.run("DELETE FROM record WHERE id = ?", .integer(row))
+  }
+}

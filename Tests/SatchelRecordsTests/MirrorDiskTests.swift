@@ -1,0 +1,117 @@
+import Foundation
+import SatchelRecords
+import SatchelStorage
+import Testing
+
+@Suite("Mirrors on disk")
+struct MirrorDiskTests {
+  /// A directory of its own for each test.
+  private final class Folder {
+    let path = FileManager.default.temporaryDirectory.path + "/satchel-mirror-\(UUID().uuidString)"
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    var names: [String] {
+      get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+    }
+  }
+
+  private func mirror(_ count: Int) -> MirrorFile {
+    MirrorFile(
+      collection: "c", version: 1,
+      records: (0..<count).map {
+        MirrorRecord(
+          id: "r\($0)", revision: 1, created: 0, modified: 0, document: Array(#"{"n":\#($0)}"#.utf8))
+      })
+  }
+
+  @Test("are written in place of the old one, and nothing else is left")
+  func writeAndRead() throws {
+    let folder = try Folder()
+    let path = folder.path + "/courses.json"
+    #expect(try MirrorFile.read(path, collection: "c") == nil)
+    for count in [3, 0, 200] {
+      try mirror(count).write(to: path)
+      #expect(try MirrorFile.read(path, collection: "c") == mirror(count))
+      #expect(try folder.names == ["courses.json"])
+    }
+  }
+
+  @Test("keep the permissions that the file has")
+  func permissions() throws {
+    let folder = try Folder()
+    let path = folder.path + "/m.json"
+    try mirror(1).write(to: path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    try mirror(2).write(to: path)
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test("take over what a killed writer left aside, longer or shorter")
+  func leftover() throws {
+    let folder = try Folder()
+    let path = folder.path + "/m.json"
+    try Data(repeating: 0x78, count: 1_000_000).write(to: URL(filePath: path + ".part"))
+    try mirror(5).write(to: path)
+    #expect(try MirrorFile.read(path, collection: "c") == mirror(5))
+    #expect(try folder.names == ["m.json"])
+  }
+
+  @Test("that cannot be written leave the old one")
+  func failedWrite() throws {
+    let folder = try Folder()
+    let path = folder.path + "/m.json"
+    try mirror(2).write(to: path)
+    // A directory stands where it is written aside.
+    try FileManager.default.createDirectory(atPath: path + ".part", withIntermediateDirectories: false)
+    let refused = try #require(throws: SatchelError.self) { try mirror(3).write(to: path) }
+    #expect(refused.code == .invalid)
+    #expect(try MirrorFile.read(path, collection: "c") == mirror(2))
+    let missing = try #require(throws: SatchelError.self) {
+      try mirror(1).write(to: folder.path + "/none/m.json")
+    }
+    #expect(missing.code == .notFound)
+    // A directory cannot be replaced by a file.
+    try FileManager.default.createDirectory(atPath: folder.path + "/d", withIntermediateDirectories: false)
+    #expect(throws: SatchelError.self) { try mirror(1).write(to: folder.path + "/d") }
+    #expect(try folder.names == ["d", "m.json", "m.json.part"])
+  }
+
+  @Test("that are damaged are refused with the line and column, and stay")
+  func damaged() throws {
+    let folder = try Folder()
+    let path = folder.path + "/m.json"
+    try mirror(4).write(to: path)
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    bytes[bytes.count / 2] ^= 0x10
+    try bytes.write(to: URL(filePath: path))
+    let error = try #require(throws: SatchelError.self) { try MirrorFile.read(path, collection: "c") }
+    #expect(error.code == .invalid && error.message.hasPrefix("\(path): line "), "\(error)")
+    #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+    let other = try #require(throws: SatchelError.self) { try MirrorFile.read(folder.path, collection: "c") }
+    #expect(other.code == .invalid)
+  }
+
+  @Test("that many threads write are always whole")
+  func manyWriters() async throws {
+    let folder = try Folder()
+    let path = folder.path + "/m.json"
+    try mirror(1).write(to: path)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 1...4 {
+        group.addTask { for turn in 0..<20 { try self.mirror(writer * 10 + turn % 3).write(to: path) } }
+      }
+      group.addTask {
+        for _ in 0..<200 {
+          let seen = try #require(try MirrorFile.read(path, collection: "c"))
+          #expect(seen == self.mirror(seen.records.count))
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try folder.names == ["m.json"])
+  }
+}

@@ -1,0 +1,135 @@
+import SatchelJSON
+import SatchelStorage
+import Testing
+
+@testable import SatchelRecords
+
+@Suite("Declaring collections")
+struct RecordDeclarationTests {
+  @Test("indexes that are declared later are built, others dropped; a mere name leaves them")
+  func redeclare() throws {
+    let shelf = try RecordShelf()
+    let first = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
+    try first.put("c1", ["code": "A", "n": 1])
+    try first.put("c2", ["code": .null, "n": 1])
+    try first.put("c3", ["n": 1])
+    #expect(
+      message(.invalid) { try first.put("c4", ["code": "A"]) }
+        == "courses/c4: /code: the value is unique, and courses/c1 has it")
+    #expect(throws: SatchelError.self) { try first.put("c4", ["code": [1]]) }
+    #expect(
+      message(.invalid) { _ = try shelf.collection("courses", indexes: [RecordIndex("n", unique: true)]) }
+        .contains("c2"))
+    let again = try shelf.collection("courses")
+    #expect(throws: SatchelError.self) { try again.put("c4", ["code": "A"]) }
+    try shelf.expectSound()
+    _ = try shelf.collection("courses", indexes: [RecordIndex("n"), RecordIndex("/code")])
+    try first.put("c4", ["code": "A"])
+    #expect(try first.count(["where": ["n": 1]]) == 3)
+    try shelf.expectSound()
+    #expect(throws: SatchelError.self) {
+      _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
+    }
+    try first.put("c4", ["code": "a"])
+    _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
+    #expect(throws: SatchelError.self) { try first.put("c5", ["code": "a"]) }
+    try shelf.expectSound()
+  }
+
+  @Test("unique texts longer than keys are compared by all of their bytes")
+  func longUnique() throws {
+    let shelf = try RecordShelf()
+    let courses = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
+    let long = String(repeating: "ü", count: 400)
+    try courses.put("c1", ["code": .string(long + "1")])
+    try courses.put("c2", ["code": .string(long + "2")])
+    #expect(throws: SatchelError.self) { try courses.put("c3", ["code": .string(long + "2")]) }
+    try courses.put("c2", ["code": .string(long + "2"), "n": 1])
+    _ = try shelf.collection("courses", indexes: [])
+    _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
+    _ = try shelf.collection("courses", indexes: [])
+    try courses.put("c3", ["code": .string(long + "2")])
+    #expect(
+      message(.invalid) { _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)]) }
+        .hasSuffix("c2 and c3 have one value"))
+  }
+
+  @Test(
+    "what is no declaration is refused with its place",
+    arguments: [
+      #"{}"#, #"{"name":""}"#, #"{"name":"Courses"}"#, #"{"name":"1a"}"#, #"{"name":"c","indexes":[1]}"#,
+      #"{"name":"c","indexes":["a","a"]}"#, #"{"name":"c","indexes":["@id"]}"#,
+      #"{"name":"c","indexes":[""]}"#,
+      #"{"name":"c","indexes":[{"path":"a","uniqe":true}]}"#, #"{"name":"c","relations":{"a":{}}}"#,
+      #"{"name":"c","relations":{"a":{"collection":"B"}}}"#,
+      #"{"name":"c","relations":{"a":{"collection":"b","on_delete":"explode"}}}"#,
+      #"{"name":"c","version":0}"#,
+      #"{"name":"c","index":[]}"#, #"{"name":"c","migrations":[[{"fly":{}}]]}"#,
+      #"{"name":"c","indexes":["a..b"]}"#,
+    ])
+  func refused(text: String) throws {
+    let shelf = try RecordShelf()
+    let json = try JSONValue(parsing: Array(text.utf8))
+    #expect(throws: SatchelError.self) { _ = try shelf.store.open(CollectionDeclaration(json: json)) }
+    #expect(try shelf.store.collections().isEmpty)
+  }
+
+  @Test("a collection whose making is rolled back is gone, and its handle says so")
+  func rolledBack() throws {
+    let shelf = try RecordShelf()
+    struct Stop: Error {}
+    var made: RecordCollection?
+    #expect(throws: Stop.self) {
+      try shelf.database.write { _ in
+        made = try shelf.collection("courses", indexes: [RecordIndex("a")])
+        try made?.put("c1", ["a": 1])
+        throw Stop()
+      }
+    }
+    #expect(throws: SatchelError.self) { try made?.put("c1", ["a": 1]) }
+    let courses = try shelf.collection("courses", indexes: [RecordIndex("b")])
+    try courses.put("c1", ["a": 1, "b": 2])
+    #expect(try courses.count(["where": ["b": 2]]) == 1)
+    try shelf.expectSound()
+  }
+
+  @Test("many documents at once, as an object or a list, all or none")
+  func many() throws {
+    let shelf = try RecordShelf()
+    let courses = try shelf.collection("courses", indexes: [RecordIndex("n", unique: true)])
+    func putMany(_ text: String) throws -> Int {
+      try Array(text.utf8).withUnsafeBytes { try courses.putMany($0) }
+    }
+    #expect(try putMany(#"{"a":{"n":1}, "\u0062": { "n" : 2 }}"#) == 2)
+    #expect(try courses.text("b") == #"{ "n" : 2 }"#)
+    #expect(try putMany(#"[{"id":"c","document":{"n":3}},{"document":{"n":4},"id":"d"}]"#) == 2)
+    for bad in [
+      #"{"e":{"n":5},"f":{"n":5}}"#, #"{"e":{"n":5},"f":7}"#, #"[{"id":"e","document":{"n":5}},{}]"#, "1", "",
+      "{",
+    ] {
+      #expect(throws: SatchelError.self) { _ = try putMany(bad) }
+    }
+    #expect(throws: SatchelError.self) {
+      try shelf.database.write { _ in _ = try putMany(#"{"e":{"n":5},"f":{"n":5}}"#) }
+    }
+    try shelf.database.write { (_: Transaction) throws in
+      #expect(throws: SatchelError.self) { _ = try putMany(#"{"e":{"n":5},"f":{"n":5}}"#) }
+      #expect(try putMany(#"{"g":{"n":6}}"#) == 1)
+    }
+    #expect(try courses.ids() == ["a", "b", "c", "d", "g"])
+    try shelf.expectSound()
+  }
+
+  @Test("Codable values are records")
+  func codable() throws {
+    struct Course: Codable, Equatable { var title: String; var credits: Int; var tags: [String]? }
+    let courses = try RecordShelf().collection("courses")
+    let algebra = Course(title: "Algebra", credits: 3, tags: ["maths"])
+    try courses.put("c1", algebra)
+    #expect(try courses.get("c1", as: Course.self) == algebra)
+    #expect(try courses.list(RecordQuery(.field("credits", .greater(2))), as: Course.self) == [algebra])
+    try courses.put("c2", ["title": "x", "credits": "three"])
+    #expect(message(.invalid) { _ = try courses.get("c2", as: Course.self) }.contains("/credits"))
+    #expect(throws: SatchelError.self) { try courses.put("c3", [1, 2]) }
+  }
+}

@@ -1,0 +1,72 @@
+import SatchelJSON
+import SatchelRemoteTesting
+import SatchelStorage
+import Testing
+
+@testable import SatchelRecords
+
+/// A store with collections, for tests.
+final class RecordShelf {
+  let directory: TemporaryDirectory?
+  let path: String
+  let database: Database
+  let store: RecordStore
+
+  convenience init(onDisk: Bool = false) throws {
+    let directory = onDisk ? try TemporaryDirectory() : nil
+    try self.init(directory, directory.map { $0.path + "/records.satchel" } ?? ":memory:")
+  }
+
+  private init(_ directory: TemporaryDirectory?, _ path: String, busyTimeout: Int32 = 5000) throws {
+    self.directory = directory
+    self.path = path
+    var options = StoreOptions()
+    options.durability = .relaxed
+    options.busyTimeout = busyTimeout
+    database = try Database.open(
+      path: path, options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
+    store = RecordStore(database: database, journal: Journal(path: path))
+  }
+
+  /// Another handle of the same file.
+  func another(busyTimeout: Int32 = 5000) throws -> RecordShelf {
+    try RecordShelf(directory, path, busyTimeout: busyTimeout)
+  }
+
+  func collection(
+    _ name: String, indexes: [RecordIndex]? = nil, relations: [String: RecordRelation]? = nil,
+    schema: JSONValue? = nil
+  ) throws -> RecordCollection {
+    try store.open(CollectionDeclaration(name, indexes: indexes, relations: relations, schema: schema))
+  }
+
+  /// Everything is as it should be.
+  func expectSound(_ place: SourceLocation = #_sourceLocation) throws {
+    #expect(try database.checkIntegrity().isEmpty, sourceLocation: place)
+    #expect(try RecordCollection.check(database).map(\.message) == [], sourceLocation: place)
+  }
+}
+
+extension RecordCollection {
+  @discardableResult
+  func put(_ id: String, text: String, ifRevision revision: Int64? = nil) throws -> RecordReceipt {
+    try Array(text.utf8).withUnsafeBytes { try put(id, $0, ifRevision: revision) }
+  }
+
+  func text(_ id: String) throws -> String? { try get(id).map { String(decoding: $0.body, as: UTF8.self) } }
+
+  func ids(_ json: JSONValue) throws -> [String] { try ids(RecordQuery(json: json)) }
+  func count(_ json: JSONValue) throws -> Int { try count(RecordQuery(json: json)) }
+}
+
+/// The message of the error that `body` throws, which must be of that code.
+func message(_ code: SatchelError.Code, _ body: () throws -> Void) -> String {
+  do {
+    try body()
+    return "no error"
+  } catch let error as SatchelError {
+    return error.code == code ? error.message : "\(error.code): \(error.message)"
+  } catch {
+    return "another error: \(error)"
+  }
+}

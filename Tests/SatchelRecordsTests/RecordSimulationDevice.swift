@@ -1,0 +1,83 @@
+import SatchelJSON
+import SatchelRemoteTesting
+import SatchelStorage
+
+@testable import SatchelRecords
+
+/// One device of a simulation: its collection, and what it changed there.
+// Unchecked: the simulation's baton sees to it that only one thread at a time touches it.
+final class RecordSimulationDevice: @unchecked Sendable {
+  /// Something the device changed that must not be lost.
+  struct Claim {
+    /// What a field was set to; nil when the record was deleted.
+    var field: String?
+    var value: String?
+    /// Which of the master's versions it was made on top of; -1 for none.
+    var base: Int
+    /// The newest line of the device's conflicts at that time.
+    var conflict: Int64
+  }
+
+  let number: Int
+  let records: any SimulatedRecords
+  let writer: String
+  let fiber: SimulationFiber
+  let strategy: RecordSyncStrategy
+  /// How far its clock is off, in milliseconds.
+  let skew: Int64
+  var claims: [String: [Claim]] = [:]
+  /// Numbers of its edits by record that may still come to the master: each may do so once.
+  var edits: [String: Set<String>] = [:]
+  /// Those that there were when it was last about to send the record.
+  var sent: [String: Set<String>] = [:]
+  /// Deletions by record that may still come to the master.
+  var deletions: [String: Int] = [:]
+  /// The last of the master's versions with content that it has written, by record.
+  var landed: [String: Int] = [:]
+  /// The sync under way.
+  var sync: RecordSimulationSync?
+
+  init(
+    number: Int, records: any SimulatedRecords, writer: String, fiber: SimulationFiber,
+    strategy: RecordSyncStrategy, skew: Int64
+  ) {
+    self.number = number
+    self.records = records
+    self.writer = writer
+    self.fiber = fiber
+    self.strategy = strategy
+    self.skew = skew
+  }
+}
+
+/// One sync of a device, from its start to its end or its crash.
+// Unchecked: as the device.
+final class RecordSimulationSync: @unchecked Sendable {
+  var isCrashed = false
+  var isCancelled = false
+  var report: RecordSyncReport?
+  var error: (any Error)?
+
+  var outcome: String {
+    guard let report, let text = try? report.json.text else { return "\(error.map { "\($0)" } ?? "nothing")" }
+    return text
+  }
+}
+
+/// Something that must not happen.
+struct RecordSimulationViolation: Error, CustomStringConvertible {
+  var description: String
+}
+
+/// The documents of a simulation: fields of texts that are never used twice, and the number of the edit.
+enum SimulatedDocument {
+  static let fields = ["one", "two", "three"]
+
+  static func parse(_ bytes: [UInt8]?) throws -> JSONObject? {
+    try bytes.flatMap { try JSONValue(parsing: $0).objectValue }
+  }
+
+  static func text(_ bytes: [UInt8]?) -> String {
+    bytes.map { String(decoding: $0, as: UTF8.self) } ?? "deleted"
+  }
+}

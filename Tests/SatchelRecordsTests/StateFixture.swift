@@ -1,0 +1,106 @@
+import Foundation
+import SatchelJSON
+import SatchelStorage
+import Synchronization
+
+@testable import SatchelRecords
+
+/// A store in a directory of its own, for tests of state and of the journal.
+final class StateFixture: Sendable {
+  /// A store opened with what stands on it.
+  struct Opened: Sendable {
+    let database: Database
+    let journal: Journal
+    let state: StateStore
+  }
+
+  static let quickly = StateOptions(quiet: 30, batch: 10, age: 120)
+  /// Saves nothing by itself.
+  static let never = StateOptions(quiet: 3_600_000, batch: .max, age: 3_600_000)
+
+  let directory: URL
+  let clock = Atomic<Int64>(1_700_000_000_000)
+  var path: String { directory.appending(path: "store").path }
+  var spillPath: String { path + ".spill" }
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory.appending(path: "satchel-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: directory) }
+
+  func database(_ path: String? = nil, _ change: (inout StoreOptions) -> Void = { _ in }) throws -> Database {
+    var options = StoreOptions()
+    options.durability = .relaxed
+    options.busyTimeout = 50
+    options.clock = Clock { self.clock.load(ordering: .relaxed) }
+    change(&options)
+    return try Database.open(
+      path: path ?? self.path, options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
+  }
+
+  func open(
+    _ path: String? = nil, _ options: StateOptions = never, _ change: (inout StoreOptions) -> Void = { _ in }
+  ) throws -> Opened {
+    let database = try database(path, change)
+    let journal = Journal(path: database.path)
+    let state = try StateStore(database: database, journal: journal, options: options)
+    _ = try? journal.replay(in: database)
+    return Opened(database: database, journal: journal, state: state)
+  }
+
+  func pass(milliseconds: Int64) { clock.add(milliseconds, ordering: .relaxed) }
+
+  var isSpilled: Bool { FileManager.default.fileExists(atPath: spillPath) }
+
+  /// Keeps everyone from writing until it is given up.
+  func block() throws -> Database {
+    let database = try database { $0.busyTimeout = 5000 }
+    try database.begin()
+    return database
+  }
+
+  static let key = [UInt8](0..<32)
+  static let otherKey = [UInt8](repeating: 7, count: 32)
+}
+
+/// The code of the `SatchelError` that `body` throws; nil when it succeeds.
+func stateCode(of body: () throws -> Void) throws -> SatchelError.Code? {
+  do {
+    try body()
+    return nil
+  } catch let error as SatchelError {
+    return error.code
+  }
+}
+
+/// Waits until a condition holds, for at most so long.
+func stateWaits(seconds: Double = 10, until condition: () throws -> Bool) rethrows -> Bool {
+  let end = ContinuousClock.now + .seconds(seconds)
+  while ContinuousClock.now < end {
+    if try condition() { return true }
+    usleep(3000)
+  }
+  return try condition()
+}
+
+/// The keys that observers heard.
+final class StateHeard: Sendable {
+  private let heard = Mutex<[String]>([])
+
+  func add(_ change: Change) { heard.withLock { $0 += change.keys } }
+  var keys: [String] { heard.withLock { $0 } }
+}
+
+/// Work on threads of their own, done when this returns.
+func stateThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+  let failures = Mutex<[any Error]>([])
+  let threads = (0..<count).compactMap { number in
+    SystemThread {
+      do { try body(number) } catch { failures.withLock { $0.append(error) } }
+    }
+  }
+  for thread in threads { thread.join() }
+  if let failure = failures.withLock({ $0.first }) { throw failure }
+}

@@ -1,0 +1,81 @@
+import SatchelJSON
+import SatchelStorage
+import Testing
+
+@testable import SatchelRecords
+
+@Suite("State against a model")
+struct StateModelTests {
+  let fixture: StateFixture
+  init() throws { fixture = try StateFixture() }
+
+  /// Repeatable.
+  struct Dice: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      return mixed ^ (mixed >> 31)
+    }
+  }
+
+  @Test("8 threads, each at random, while time saves: each reads what it wrote, and so does the next handle")
+  func threads() throws {
+    let store = try fixture.open(nil, StateOptions(quiet: 1, batch: 3, age: 5)) { $0.busyTimeout = 5000 }
+    try store.state.setKey(StateFixture.key)
+    let models = Guarded<[StateModel]>(Array(repeating: StateModel(), count: 8))
+    try stateThreads(8) { number in
+      var (model, dice) = (StateModel(), Dice(state: UInt64(number)))
+      for step in 0..<150 {
+        try model.step(store.state, "\(number) ", &dice)
+        if step % 10 == 0 { #expect(try StateModel(store.state, "\(number) ").tidy == model.tidy) }
+        if step % 37 == 0 { try store.state.flush() }
+      }
+      #expect(try StateModel(store.state, "\(number) ").tidy == model.tidy)
+      let end = model
+      models.withLock { $0[number] = end }
+    }
+    try store.database.close()
+    let later = try fixture.open()
+    try later.state.setKey(StateFixture.key)
+    for (number, model) in models.withLock({ $0 }).enumerated() {
+      #expect(try StateModel(later.state, "\(number) ").tidy == model.tidy)
+    }
+  }
+
+  @Test(
+    "saved, spilled, closed, opened by another: at every moment what was done can be read", arguments: 0..<6)
+  func moments(seed: Int) throws {
+    var (model, dice) = (StateModel(), Dice(state: UInt64(seed) << 32))
+    func opened() throws -> StateFixture.Opened {
+      let store = try fixture.open(nil, StateFixture.never) { $0.busyTimeout = 0 }
+      try store.state.setKey(StateFixture.key)
+      return store
+    }
+    var store = try opened()
+    var blocker: Database?
+    for _ in 0..<300 {
+      switch Int.random(in: 0..<60, using: &dice) {
+      case 0...4: #expect(try store.state.flush() == (blocker != nil && fixture.isSpilled))
+      case 5:
+        try store.database.close()
+        store = try opened()
+      case 6 where blocker == nil: blocker = try fixture.block()
+      case 7, 8:
+        try blocker?.rollback()
+        blocker = nil
+      default: try model.step(store.state, "", &dice)
+      }
+      #expect(try StateModel(store.state, "").tidy == model.tidy)
+    }
+    try blocker?.rollback()
+    try store.database.close()
+    let last = try opened()
+    #expect(try StateModel(last.state, "").tidy == model.tidy)
+    #expect(!fixture.isSpilled)
+    #expect(try last.journal.refused(in: last.database).isEmpty)
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import SatchelJSON
+import SatchelStorage
+import Testing
+
+@testable import SatchelRecords
+
+@Suite("State and processes that are killed", .serialized)
+struct StateProcessTests {
+  let fixture: StateFixture
+  init() throws { fixture = try StateFixture() }
+
+  /// What a process was told is safe: the number of the last round.
+  private func told() -> Int64 {
+    let text = try? String(contentsOfFile: fixture.path + ".told", encoding: .utf8)
+    return text?.split(separator: "\n").last.flatMap { Int64($0) } ?? 0
+  }
+
+  private static func store(_ path: String, _ options: StateOptions) throws -> StateFixture.Opened {
+    try StateFixture().open(path, options) { $0.busyTimeout = 20 }
+  }
+
+  private static func round(_ store: StateFixture.Opened) throws -> Int64 {
+    let number = (try store.state.get("n")?.intValue ?? 0) + 1
+    try store.state.set("n", .int(number))
+    try store.state.set("word", .string("round \(number)"), sensitive: true)
+    try store.state.scores("s", bounds: 0...1e9).add("k", 1)
+    try store.state.list("l", limit: 5).push(.int(number))
+    try store.state.set(named: "m").add(.int(number % 7))
+    return number
+  }
+
+  @Test("the other process: flushes each round, and writes down that it is safe")
+  func flusher() throws {
+    guard let path = StateProcess.path("flusher") else {
+      let store = try Self.store(fixture.path, StateFixture.never)
+      try store.state.setKey(StateFixture.key)
+      #expect(try Self.round(store) == 1)
+      return
+    }
+    let store = try Self.store(path, StateFixture.never)
+    try store.state.setKey(StateFixture.key)
+    let told = try #require(fopen(path + ".told", "a"))
+    while true {
+      let number = try Self.round(store)
+      try store.state.flush()
+      fputs("\(number)\n", told)
+      fflush(told)
+    }
+  }
+
+  @Test("the other process: leaves saving to time")
+  func saver() throws {
+    guard let path = StateProcess.path("saver") else {
+      let store = try Self.store(fixture.path, StateFixture.quickly)
+      try store.state.set("first", 1)
+      #expect(try store.state.get("first") == 1)
+      return
+    }
+    let store = try Self.store(path, StateOptions(quiet: 1, batch: 3, age: 5))
+    var number: Int64 = 0
+    while true {
+      number += 1
+      try store.state.set("first", .int(number))
+      try store.state.scores("s", bounds: 0...1e9).add("k", 1)
+      try store.state.set("last", .int(number))
+      if number % 100 == 0 { usleep(2000) }
+    }
+  }
+
+  /// Opens the store as the next process would, and checks that a round is in it whole, and once.
+  private func check(atLeast number: Int64) throws -> Int64 {
+    let store = try fixture.open()
+    try store.state.setKey(StateFixture.key)
+    let reached = try store.state.get("n")?.intValue ?? 0
+    #expect(reached >= number)
+    guard reached > 0 else { return 0 }
+    #expect(try store.state.get("word") == .string("round \(reached)"))
+    #expect(try store.state.scores("s", bounds: 0...1e9).value("k") == Double(reached))
+    let items = try store.state.list("l", limit: 5).items().map(\.value)
+    #expect(items == stride(from: reached, to: max(reached - 5, 0), by: -1).map { .int($0) })
+    #expect(try store.state.set(named: "m").values().count == min(Int(reached), 7))
+    #expect(!store.journal.isSpilled)
+    try store.database.close()
+    return reached
+  }
+
+  @Test("what was flushed survives a kill, whole and once")
+  func killed() throws {
+    var reached: Int64 = 0
+    for _ in 0..<4 {
+      let before = told()
+      let process = try StateProcess("StateProcessTests/flusher", "flusher", fixture.path)
+      #expect(stateWaits { told() > before + 5 })
+      usleep(UInt32.random(in: 0..<50_000))
+      process.kill()
+      reached = try check(atLeast: told())
+    }
+    #expect(reached > 20)
+  }
+
+  @Test("what was spilled survives a kill, and is taken in once, also when the store came free in between")
+  func killedWhileSpilling() throws {
+    for _ in 0..<3 {
+      let before = told()
+      let process = try StateProcess("StateProcessTests/flusher", "flusher", fixture.path)
+      #expect(stateWaits { told() > before + 3 })
+      // In the middle of its rounds the store is taken away, given back, and taken again.
+      for _ in 0..<3 {
+        let blocker = try fixture.block()
+        let start = told()
+        #expect(stateWaits { told() > start + 3 && fixture.isSpilled })
+        try blocker.rollback()
+        usleep(UInt32.random(in: 0..<30_000))
+      }
+      let blocker = try fixture.block()
+      let start = told()
+      #expect(stateWaits { told() > start + 2 })
+      process.kill()
+      try blocker.rollback()
+      _ = try check(atLeast: told())
+    }
+  }
+
+  @Test("what time saved is in order: never a later change without an earlier one")
+  func order() throws {
+    var last: Int64 = 0
+    for _ in 0..<3 {
+      let fixture = try StateFixture()
+      // Made before, since only one can make it.
+      try fixture.open().database.close()
+      let process = try StateProcess("StateProcessTests/saver", "saver", fixture.path)
+      let isThere = try stateWaits {
+        try (fixture.open().state.get("last")?.intValue ?? 0) > 100
+      }
+      #expect(isThere)
+      process.kill()
+      let store = try fixture.open()
+      let first = try #require(try store.state.get("first")?.intValue)
+      let score = Int64(try store.state.scores("s", bounds: 0...1e9).value("k"))
+      last = try #require(try store.state.get("last")?.intValue)
+      #expect(first >= score && score >= last && first <= last + 1)
+    }
+    #expect(last > 100)
+  }
+}

@@ -1,0 +1,166 @@
+"""`satchel records list`: records that fit, and the collections."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import COURSES, Planner, watched
+
+
+@pytest.mark.parametrize(
+    ("condition", "names"),
+    [
+        ({}, ["algebra", "topology", "logic"]),
+        ({"credits": 6}, ["algebra", "logic"]),
+        ({"credits": 6.0}, ["algebra", "logic"]),
+        ({"credits": {"lt": 6}}, ["topology"]),
+        ({"title": {"prefix": "Lo"}}, ["logic"]),
+        ({"room.name": "H1"}, ["logic"]),
+        ({"/room/name": "H1"}, ["logic"]),
+        ({"room": {"exists": False}}, ["algebra", "topology"]),
+        ({"any": [{"title": "Topology"}, {"@id": "logic"}]}, ["topology", "logic"]),
+        ({"not": {"credits": 6}}, ["topology"]),
+        ({"@sync_status": "local", "@revision": 1}, ["algebra", "topology", "logic"]),
+        ({"credits": "6"}, []),
+    ],
+)
+def test_where(planner, condition, names):
+    assert planner.ids("--where", json.dumps(condition), code=0 if names else 1) == names
+
+
+@pytest.mark.parametrize(
+    ("order", "names"),
+    [
+        (["--order-by", "title"], ["algebra", "logic", "topology"]),
+        (["--order-by", "-title"], ["topology", "logic", "algebra"]),
+        (["--order-by=-title"], ["topology", "logic", "algebra"]),
+        (["--order-by", "credits", "--order-by", "-@id"], ["topology", "logic", "algebra"]),
+        (["--order-by", "room.name", "--order-by", "title"], ["algebra", "topology", "logic"]),
+        (["--order-by", "@id", "--limit", "2"], ["algebra", "logic"]),
+        (["--limit", "1"], ["algebra"]),
+        (["--all"], ["algebra", "topology", "logic"]),
+    ],
+)
+def test_order_and_limit(planner, order, names):
+    assert planner.ids(*order) == names
+
+
+def test_the_forms_agree(planner):
+    records = planner("list", "--json").json
+    assert [(record["id"], record["document"]) for record in records] == COURSES
+    assert {(record["revision"], record["sync_status"]) for record in records} == {(1, "local")}
+    assert [json.loads(line) for line in planner("list", "--json-lines").lines] == records
+    heading, *rows = planner("list").lines
+    assert heading.split() == ["id", "revision", "modified", "sync", "document"]
+    assert [row.split()[0] for row in rows] == [name for name, _ in COURSES]
+    assert [json.loads(row[row.index("{") :]) for row in rows] == [document for _, document in COURSES]
+
+
+def test_a_table_is_cut_and_says_so(empty):
+    empty.take(*((f"task-{number:03}", {"number": number}) for number in range(250)))
+    result = empty("list")
+    assert len(result.lines) == 101
+    assert result.err == "satchel: 150 more; --all lists them\n"
+    result = empty("list", "--where", '{"number": {"lt": 120}}')
+    assert result.err == "satchel: 20 more; --all lists them\n"
+    result = empty("list", "--limit", "100")
+    assert (len(result.lines), result.err) == (101, "")
+    assert len(empty("list", "--all").lines) == 251
+    assert len(empty.ids()) == 100
+    assert empty("list", "--where", '{"number": {"lt": 100}}').err == ""
+
+
+def test_nothing_fits(planner):
+    nothing = ["--where", '{"credits": 7}']
+    result = planner("list", *nothing, code=1)
+    assert (result.out, result.err) == ("", "satchel: no record fits\n")
+    result = planner("list", *nothing, "--json", code=1)
+    assert (result.json, result.err) == ([], "")
+    result = planner("list", *nothing, "--json-lines", code=1)
+    assert (result.out, result.err) == ("", "")
+
+
+def test_a_terminal_gets_no_commands(empty):
+    empty.take(("a", {"x": "\x1b[31m\x9b31m\x7f"}), ("b\u2028", {}))
+    assert "\x1b" not in (seen := watched(["list", empty.name, "courses"], empty.folder, subject="records"))
+    assert "\x9b" not in seen
+    assert "\x7f" not in seen
+    assert empty.document("a") == {"x": "\x1b[31m\x9b31m\x7f"}
+
+
+DECLARE = """
+import satchel, sys
+with satchel.open(sys.argv[1]) as store:
+    courses = store.records("courses", indexes=["credits", {"path": "code", "unique": True}], version=2)
+    courses.put("algebra", {"code": "A1"})
+    store.records("grades", relations={"course": {"collection": "courses", "on_delete": "cascade"}})
+"""
+
+
+@pytest.fixture
+def declared(run, tmp_path):
+    """Collections with indexes, a version and a relation, as an app declares them."""
+    planner = Planner(run, tmp_path, "declared.satchel")
+    subprocess.run([sys.executable, "-c", DECLARE, planner.path], check=True)
+    return planner
+
+
+def test_collections(run, declared):
+    heading, *rows = run("list", declared.name, subject="records").lines
+    assert heading.split() == ["collection", "records", "version", "user", "indexes", "relations"]
+    assert rows[0].split(maxsplit=4) == ["courses", "1", "2", "-", "credits, code (unique)  -"]
+    assert rows[1].split(maxsplit=5) == ["grades", "0", "1", "-", "-", "course to courses (cascade)"]
+    courses, grades = run("list", declared.name, "--json", subject="records").json
+    assert courses == {
+        "name": "courses", "version": 2, "count": 1, "user": None, "relations": {},
+        "indexes": [{"path": "credits", "unique": False}, {"path": "code", "unique": True}],
+    }  # fmt: skip
+    relation = {"collection": "courses", "on_delete": "cascade", "many": False}
+    assert grades["relations"] == {"course": relation}
+    lines = run("list", declared.name, "--json-lines", subject="records").lines
+    assert [json.loads(line) for line in lines] == [courses, grades]
+
+
+def test_a_store_without_collections(run, tmp_path):
+    source = "import satchel, sys; satchel.open(sys.argv[1]).close()"
+    subprocess.run([sys.executable, "-c", source, tmp_path / "bare.satchel"], check=True)
+    result = run("list", "bare.satchel", subject="records", code=1)
+    assert (result.out, result.err) == ("", "satchel: bare.satchel: has no collections\n")
+    assert run("list", "bare.satchel", "--json", subject="records", code=1).json == []
+    result = run("list", "bare.satchel", "courses", subject="records", code=2)
+    assert "has no collection courses" in result.err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (["--where", "{"], "--where: line 1, column 1"),
+        (["--where", "[]"], "--where: at the root: a condition must be an object"),
+        (["--where", '{"a": {"like": 1}}'], "at /a/like: no such operator; there are eq, ne"),
+        (["--where", '{"a..b": 1}'], '"a..b" is no path'),
+        (["--order-by", ""], "an empty path"),
+        (["--order-by", "@colour"], "@colour"),
+        (["--limit", "0"], "--limit: 0 is less than 1"),
+        (["--limit", "3", "--all"], "--limit and --all exclude each other"),
+        (["--json", "--json-lines"], "--json and --json-lines exclude each other"),
+    ],
+)
+def test_what_is_wrong_is_said(planner, wrong, says):
+    result = planner("list", *wrong, code=2)
+    assert says in result.err
+    assert result.out == ""
+
+
+def test_a_query_needs_a_collection(run, planner):
+    for wrong in (["--where", "{}"], ["--order-by", "a"], ["--limit", "1"], ["--all"]):
+        result = run("list", planner.name, *wrong, subject="records", code=2)
+        assert "--where, --order-by, --limit and --all need a collection" in result.err
+
+
+def test_what_is_not_there(run, planner):
+    assert "planner.satchel: has no collection rooms" in planner("list", collection="rooms", code=2).err
+    assert "has no collection" in planner("list", collection="no name", code=2).err
+    result = run("list", "nowhere.satchel", subject="records", code=2)
+    assert result.err == "satchel: nowhere.satchel: does not exist\n"
+    assert not (planner.folder / "nowhere.satchel").exists()

@@ -1,0 +1,43 @@
+"""What `satchel store` says of itself. Man page and options: test_story_words.py."""
+
+import re
+import subprocess
+
+import pytest
+from conftest import TOOL
+from test_story_words import COMMANDS, COMPLETE
+
+STORE = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "store"]
+
+
+def test_the_commands_are_all_there():
+    assert STORE == ["check", "backup", "restore", "recover", "stats", "info"]
+
+
+@pytest.mark.parametrize("name", STORE)
+def test_help_teaches(run, name):
+    text = run(name, "--help", subject="store").out
+    assert re.search(rf"^  .*satchel store {name} ", text, re.MULTILINE), "an example at least"
+    assert "Exit codes: 0 " in text
+    assert "2 could not run" in re.sub(r"\s+", " ", text)
+    assert f"USAGE: satchel store {name}" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["store", ""], {"check", "backup", "restore", "recover", "stats", "info"}),
+        (["store", "backup", "some.satchel", ""], {"folder", "some.satchel"}),
+        (["store", "restore", "s"], {"some.satchel"}),
+        (["store", "recover", "s"], {"some.satchel"}),
+        (["store", "backup", "--"], {"--keep", "--quiet", "--json"}),
+    ],
+)
+def test_bash_completes(tmp_path, words, expected):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "some.satchel").touch()
+    done = subprocess.run(
+        ["bash", "-c", COMPLETE, "bash", "satchel", *words], capture_output=True, text=True, cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "TOOL": TOOL}, check=False,
+    )
+    assert {line.strip() for line in done.stdout.splitlines()} >= expected, done.stderr
