@@ -20,6 +20,11 @@ from .photo_goals import photo_growth_rows, photo_rows, sync_rows
 from .photo_report import photo_table, reading, sync_table
 from .photos import photo_growth, photos
 from .places import CHART, DATA, LIBRARY, REPORT, STORES
+from .record_data import QUICK_SETS, SETS
+from .record_goals import record_growth_rows, record_rows, start_rows
+from .record_report import reading as reading_of_records
+from .record_report import record_table, start_table
+from .records import app_start, record_growth, records
 from .report import goal_table, markdown
 from .runner import Figures
 from .stories import check_stories
@@ -31,8 +36,13 @@ RESTORES = 3
 """Rounds of W2 for one of W1: they are short, and noisier."""
 LOADS = 50
 """Fresh processes that load a library."""
-WORKLOADS = ("W1", "W3", "W4", "W6", "sync")
-"""W1 with W2, which reads what it wrote, and its growth; W6 with size and load."""
+WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "sync")
+"""W1 with W2, which reads what it wrote, and its growth; W5 with an app's start; W6 with size and load."""
+TABLES = {
+    "W5": lambda figures: f"{record_table(figures['records'])}\n\n{start_table(figures)}",
+    "sync": lambda figures: sync_table(figures["sync"]),
+}
+"""What is printed of a workload that is measured alone."""
 
 
 def arguments() -> argparse.Namespace:
@@ -43,7 +53,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="a smoke run of 500 payloads, 500 stories, 10,000 photos; reports into data/ instead",
+        help="500 payloads, 500 stories, 10,000 photos, 10,000 records; reports into data/ instead",
     )
     parser.add_argument(
         "--peers-only", action="store_true", help="without Satchel; prints, and writes no report"
@@ -70,6 +80,7 @@ class Measured:
         self.restores = self.rounds if self.quick else self.rounds * RESTORES
         self.galleries = QUICK_GALLERIES if self.quick else GALLERIES
         self.gallery = self.galleries[1]
+        self.record_sets = QUICK_SETS if self.quick else SETS
         self.figures: dict[str, Figures] = {}
         self.stories: dict[Corpus, Figures] = {}
         self.rows: list[Row] = []
@@ -80,6 +91,7 @@ class Measured:
             "W1": self.persist,
             "W3": self.photos,
             "W4": self.check_stories,
+            "W5": self.records,
             "W6": self.calls,
             "sync": self.synchronise,
         }
@@ -120,6 +132,16 @@ class Measured:
         if self.with_satchel:
             self.growth.append(story_growth_row(alone))
 
+    def records(self) -> None:
+        record_set = self.record_sets[0]
+        self.figures["records"] = records(record_set, self.rounds, self.with_satchel)
+        started = app_start(record_set, self.restores, self.with_satchel)
+        self.figures |= started
+        self.rows += [*record_rows(self.figures["records"], record_set), *start_rows(started, record_set)]
+        if self.with_satchel:
+            self.figures["record-growth"] = record_growth(self.record_sets, self.rounds)
+            self.growth += record_growth_rows(self.figures["record-growth"], self.record_sets)
+
     def calls(self) -> None:
         self.figures["calls"] = calls(self.rounds, self.with_satchel)
         loads = LOADS // 5 if self.quick else LOADS
@@ -134,9 +156,13 @@ class Measured:
             f"W3, {self.gallery.name} photos, everyone": photo_table(self.figures["photos"]),
             "W3, Satchel by photos": photo_table(self.figures["photo-growth"]),
             f"Synchronising {self.gallery.name} photos, everyone": sync_table(self.figures["sync"]),
+            f"W5, {self.record_sets[0].name} records, everyone": record_table(self.figures["records"]),
+            "W5, Satchel by records": record_table(self.figures["record-growth"]),
+            f"W5, an app's start with {self.record_sets[0].name} records": start_table(self.figures),
         }
-        about_photos = (reading(self.gallery), tables)
-        content = markdown(rows, self.figures, self.shape, self.stories, turns, picture.name, about_photos)
+        readings = reading(self.gallery) + "\n" + reading_of_records(self.record_sets[0])
+        subjects = (readings, tables)
+        content = markdown(rows, self.figures, self.shape, self.stories, turns, picture.name, subjects)
         report.write_text(content, encoding="utf-8")
         picture.write_text(chart(rows), encoding="utf-8")
         print(f"\nwritten: {report.name}, {picture.name}")
@@ -159,8 +185,10 @@ def main() -> int:
     if set(options.only) == set(WORKLOADS):
         if measured.with_satchel:
             measured.report()
-    elif "sync" in options.only:
-        print("\n" + sync_table(measured.figures["sync"]))
+    else:
+        for name in options.only:
+            if name in TABLES:
+                print("\n" + TABLES[name](measured.figures))
     if not options.keep:
         shutil.rmtree(STORES, ignore_errors=True)
 

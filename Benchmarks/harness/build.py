@@ -16,8 +16,10 @@ PROGRAMS = {
     "story_limit": ["-pthread"],
     "story_tree": ["-ljansson", "-pthread"],
     "photo_limit": ["-lsqlite3", "-lnettle", "-pthread"],
+    "record_append": [],
+    "record_limit": ["-lsqlite3", "-lnettle"],
 }
-SATCHEL_PROGRAMS = ["satchel_w1", "satchel_w3", "satchel_w4", "satchel_sync"]
+SATCHEL_PROGRAMS = ["satchel_w1", "satchel_w3", "satchel_w4", "satchel_w5", "satchel_sync"]
 
 
 def gcc(*arguments: str | Path) -> None:

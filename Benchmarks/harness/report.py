@@ -14,8 +14,8 @@ KEYS = {
 }
 """The workloads whose every figure is written down, and which figure."""
 READING = """\
-- Everything runs on one machine in turn, {rounds} rounds ({restores} for W2), each run in its own process;
-  a figure is the median. Two medians of the same thing differ by up to 15 % here.
+- Everything runs on one machine in turn, {rounds} rounds ({restores} for W2 and an app's start), each run in
+  its own process; a figure is the median. Two medians of the same thing differ by up to 15 % here.
 - Ratios are what to read: below 1 Satchel is faster than the peer in that row. Absolute times belong to this
   machine.
 - What syncs every commit is only compared with what syncs every commit. In the class of
@@ -128,9 +128,9 @@ def markdown(
     stories: dict[Corpus, Figures],
     rounds: dict[str, int],
     chart: str,
-    photos: tuple[str, dict[str, str]],
+    subjects: tuple[str, dict[str, str]],
 ) -> str:
-    """`photos`: how to read W3 and synchronisation, and their tables by title."""
+    """`subjects`: how to read W3, synchronisation and W5, and their tables by title."""
     reading = READING.format(
         rounds=rounds["persist"],
         restores=rounds["restore"],
@@ -149,7 +149,7 @@ def markdown(
         f"![Satchel beside its peers]({chart})",
         goal_table(rows),
         "## How to read this",
-        reading.strip() + "\n" + photos[0],
+        reading.strip() + "\n" + subjects[0],
         "## Machine",
         facts,
         "## Versions",
@@ -162,7 +162,7 @@ def markdown(
     }
     for workload, title in titles.items():
         parts += [f"## {title}", all_figures(workload, measured[workload])]
-    for title, content in photos[1].items():
+    for title, content in subjects[1].items():
         parts += [f"## {title}", content]
     parts += ["## W4, everyone", story_table(stories)]
     return "\n\n".join(parts) + "\n"

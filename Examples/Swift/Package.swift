@@ -9,6 +9,7 @@ let package = Package(
   targets: [
     .executableTarget(name: "album", dependencies: [.product(name: "Satchel", package: "Satchel")]),
     .executableTarget(name: "guide", dependencies: [.product(name: "Satchel", package: "Satchel")]),
+    .executableTarget(name: "planner", dependencies: [.product(name: "Satchel", package: "Satchel")]),
     .executableTarget(name: "shelf", dependencies: [.product(name: "Satchel", package: "Satchel")]),
   ]
 )

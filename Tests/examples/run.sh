@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs the examples in C, Python and Swift, and looks at what they say: the travel guide measures, and
-# so says something else each time; the shelf of stories and the album say the same in every language, as in
-# shelf.txt and album.txt.
+# so says something else each time; the others say the same in every language, as in shelf.txt, album.txt and
+# planner.txt.
 # With --show (`make demo`) a person sees their output, and nothing is counted.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -77,8 +77,8 @@ check() {
   fi
 }
 
-# The album makes the folder that it is given.
-for example in "guide $places" "shelf $stories" "album album"; do
+# The album and the planner make the folder that they are given.
+for example in "guide $places" "shelf $stories" "album album" "planner planner"; do
   read -r name input <<< "$example"
   run "$name" c "$input" "Examples/C/$name.c"
   run "$name" python "$input" "Examples/Python/$name.py"

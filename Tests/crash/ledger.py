@@ -1,0 +1,114 @@
+"""What a store must hold after its process was killed: known from a journal that was written beside it.
+
+A line says what is about to be done, another that it was acknowledged. Writing them needs no sync: the
+process is killed, not the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Documents = dict[str, dict[str, Any] | None]
+"""Records by id; None for one that is deleted."""
+
+#: What a run of some length has to have met.
+KINDS = ("put", "delete", "batch", "state", "flush", "migrate", "backup", "mirror", "spilled")
+
+
+@dataclass
+class Ledger:
+    """The journal's sum."""
+
+    documents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: A change that was begun and not acknowledged: all of it may be there, or nothing.
+    begun: Documents | None = None
+    #: Numbers that were added to the state, in order, and how many of them are known to be durable.
+    numbers: list[int] = field(default_factory=list)
+    durable: int = 0
+    #: The version that the records have, and the one that they may have.
+    version: int = 1
+    begun_version: int = 1
+    next_number: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def read(cls, folder: Path) -> Ledger:
+        ledger = cls()
+        path = folder / "journal"
+        for line in path.read_bytes().splitlines() if path.exists() else []:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                # Cut while it was written.
+                continue
+            ledger._add(entry)
+        return ledger
+
+    @property
+    def acknowledged(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def told(self) -> str:
+        return ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
+
+    def missing(self) -> list[str]:
+        """Kinds that should have happened in a run this long, and did not."""
+        return [kind for kind in KINDS if not self.counts[kind]] if self.acknowledged > 2000 else []
+
+    def possible(self) -> list[dict[str, dict[str, Any]]]:
+        """The states that the records may be in."""
+        if self.begun is None:
+            return [self.documents]
+        return [self.documents, merged(self.documents, self.begun)]
+
+    def _add(self, entry: dict[str, Any]) -> None:
+        kind = entry["kind"]
+        self.next_number = max(self.next_number, entry.get("number", -1) + 1)
+        if kind == "begin":
+            self.begun = entry["documents"]
+        elif kind == "end":
+            self.documents = merged(self.documents, self.begun or {})
+            self.begun = None
+            self.counts[entry["what"]] += 1
+        elif kind == "add":
+            self.numbers.append(entry["number"])
+            self.counts["state"] += 1
+        elif kind == "flushed":
+            self.durable = entry["count"]
+            self.counts["flush"] += 1
+        elif kind == "migrate":
+            self.begun_version = entry["version"]
+        elif kind == "migrated":
+            self.version = self.begun_version = entry["version"]
+            self.counts["migrate"] += 1
+        elif kind == "seen":
+            # What the store was found to hold: from now on this is so.
+            self.documents, self.begun = entry["documents"], None
+            self.numbers = self.numbers[: entry["numbers"]]
+            self.durable = len(self.numbers)
+            self.version = self.begun_version = entry["version"]
+        else:
+            self.counts[kind] += 1
+
+
+def merged(documents: dict[str, dict[str, Any]], change: Documents) -> dict[str, dict[str, Any]]:
+    return {key: value for key, value in {**documents, **change}.items() if value is not None}
+
+
+class Journal:
+    """Writes lines, each as a whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = os.open(folder / "journal", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        size = os.fstat(self._file).st_size
+        if size and os.pread(self._file, 1, size - 1) != b"\n":
+            os.write(self._file, b"\n")
+
+    def write(self, kind: str, **more: Any) -> None:
+        os.write(self._file, json.dumps({"kind": kind, **more}).encode() + b"\n")

@@ -1,0 +1,97 @@
+"""A store of records and state whose process is killed at random moments, again and again.
+
+Usage: records.py KILLS [--seed N]; PYTHONPATH has Bindings/Python. A child writes what it is about to do
+and what was acknowledged into a journal, until it is killed; the next one first compares the store with all
+that could be, and goes on from there. Some children migrate, back up, mirror, or cannot enlarge the store's
+file, so that the spill file takes over; see saver.py, which does all this, and ledger.py, which knows what
+must be there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from ledger import Ledger
+from saver import Saver
+
+#: How long a child may take to be done by itself, in seconds.
+PATIENCE = 120
+
+
+def start(folder: Path, seed: str) -> tuple[int, int]:
+    """A child that works until it is killed; a pipe tells when it has looked at the store."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(writing)
+        return child, reading
+    try:
+        os.close(reading)
+        saver = Saver(folder, random.Random(seed))
+        saver.verify()
+        os.write(writing, b"!")
+        saver.work()
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        sys.stderr.flush()
+    os._exit(1)
+
+
+def life(folder: Path, seed: str, seconds: float) -> str | None:
+    """One child from its start to its end; what is wrong, if something is."""
+    child, ready = start(folder, seed)
+    try:
+        if os.read(ready, 1) != b"!":
+            os.waitpid(child, 0)
+            return "a store that was killed is not as it was acknowledged (see above)"
+    finally:
+        os.close(ready)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    return None if os.WIFSIGNALED(status) else "a child ended by itself (see above)"
+
+
+def run(folder: Path, kills: int, seed: int) -> str | None:
+    dice = random.Random(seed)
+    for number in range(kills):
+        # Most are killed in their first steps, where the store is opened, migrated and replayed.
+        problem = life(folder, f"{seed}-{number}", 0.08 * dice.random() ** 2)
+        if problem:
+            return f"after {number} kills: {problem}; the store is in {folder}"
+    return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("kills", type=int)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="satchel-records-"))
+    problem = run(folder, options.kills, options.seed)
+    ledger = Ledger.read(folder)
+    print(f"records, seed {options.seed}: {options.kills} kills, {ledger.acknowledged} acknowledged changes")
+    print(f"  {ledger.told}")
+    if problem:
+        print(f"records: not so: {problem}", file=sys.stderr)
+    else:
+        shutil.rmtree(folder)
+    # Whoever counts wants to know that everything was in it.
+    missing = [] if problem else ledger.missing()
+    for kind in missing:
+        print(f"records: never happened: {kind}", file=sys.stderr)
+    failed = (problem is not None) + len(missing)
+    print(f"{options.kills if not failed else 0} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

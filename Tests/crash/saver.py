@@ -1,0 +1,200 @@
+"""A process of records.py: verifies the store of one that was killed, then changes it until it is killed too."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import satchel
+from ledger import Documents, Journal, Ledger
+
+KEYS = [f"note-{number}" for number in range(40)]
+#: A page of the store and more, so that changes move others.
+TEXT = "lorem ipsum " * 60
+
+
+def migrations(version: int) -> list[list[dict[str, Any]]]:
+    """Each version gives all records one more field."""
+    return [[{"default": {"path": f"v{each}", "value": each}}] for each in range(2, version + 1)]
+
+
+def migrated(document: dict[str, Any], version: int) -> dict[str, Any]:
+    return {**{f"v{each}": each for each in range(2, version + 1)}, **document}
+
+
+class Saver:
+    """A store with a collection and its mirror, a list, a set and a score."""
+
+    def __init__(self, folder: Path, dice: random.Random) -> None:
+        self.folder = folder
+        self.dice = dice
+        self.ledger = Ledger.read(folder)
+        self.journal = Journal(folder)
+        self.number = self.ledger.next_number
+        self.spills = 0
+        for old in folder.glob("*.before-*"):
+            old.unlink()
+        self.store = satchel.open(folder / "store.satchel")
+        self.store.observe(self._hear)
+        self._open_records()
+        self.store.state.configure(quiet=0.005, batch=4, age=0.02)
+        self.added = self.store.state.list("numbers")
+        self.members = self.store.state.members("numbers")
+        self.score = self.store.state.scores("numbers", minimum=0, maximum=1e9)
+
+    def _hear(self, change: satchel.Change) -> None:
+        if "@spilled" in change.keys:
+            self.journal.write("spilled")
+
+    def _open_records(self) -> None:
+        version = self.ledger.begun_version
+        if self.dice.random() < 0.08:
+            version += 1
+        self.journal.write("migrate", version=version)
+        self.notes = self.store.records("notes", version=version, migrations=migrations(version))
+        if version != self.ledger.version:
+            self.journal.write("migrated", version=version)
+        self.version = version
+        self.is_mirrored = self.dice.random() < 0.3
+        if self.is_mirrored:
+            self.notes.mirror(self.folder / "notes.json")
+            self.journal.write("mirror")
+
+    # What another process left
+
+    def verify(self) -> None:
+        """Raises AssertionError when something that was acknowledged is missing, or is there twice."""
+        assert self.store.check() == [], self.store.check()
+        documents = {record.id: dict(record.document) for record in self.notes.list()}
+        possible = [
+            {key: migrated(document, self.version) for key, document in state.items()}
+            for state in self.ledger.possible()
+        ]
+        assert documents in possible, difference(documents, possible)
+        assert self.notes.count() == len(documents)
+        numbers = [item.value for item in self.added.items()][::-1]
+        known = self.ledger.numbers
+        assert numbers == known[: len(numbers)], f"{numbers[-5:]} is not the beginning of {known[-5:]}"
+        assert len(numbers) >= self.ledger.durable, f"{len(numbers)} of {self.ledger.durable} numbers"
+        del known[len(numbers) :]
+        self._verify_others(numbers)
+        if self.is_mirrored:
+            assert self.notes.verify_mirror() == []
+        self._verify_backup()
+        self.journal.write("seen", documents=documents, numbers=len(numbers), version=self.version)
+
+    def _verify_others(self, numbers: list[int]) -> None:
+        """The set and the score, which may be short of the last number: then it is made up for."""
+        members, total = set(self.members.values()), self.score.value("sum")
+        assert members in (set(numbers), set(numbers[:-1])), f"{len(members)} of {len(numbers)} members"
+        assert len(numbers) - 1 <= total <= len(members), f"a score of {total} for {len(members)} numbers"
+        for number in set(numbers) - members:
+            self.members.add(number)
+        self.score.add("sum", len(numbers) - total)
+        self.store.state.flush()
+
+    def _verify_backup(self) -> None:
+        backup = self.folder / "backup.satchel"
+        if backup.exists():
+            with satchel.open(backup, read_only=True) as store:
+                assert store.check() == []
+
+    # Changes
+
+    def work(self) -> None:
+        if self.dice.random() < 0.2:
+            self._limit_files()
+        actions: list[Callable[[], None]] = [self.put, self.delete, self.batch, self.flush, self.backup]
+        while True:
+            self.dice.choice([*actions, self.put, self.add, self.add, self.add, self.add])()
+
+    def _limit_files(self) -> None:
+        """From now on no file can grow beyond the store's: its log cannot, its spill file can."""
+        largest = max((path.stat().st_size for path in self.folder.glob("store.satchel-wal")), default=0)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest + 4096, resource.RLIM_INFINITY))
+
+    def _next(self) -> int:
+        self.number += 1
+        return self.number
+
+    def _document(self) -> dict[str, Any]:
+        number = self._next()
+        text = TEXT[: self.dice.randrange(len(TEXT))]
+        return migrated({"number": number, "text": text}, self.version)
+
+    def _change(self, what: str, documents: Documents, body: Callable[[], object]) -> None:
+        self.journal.write("begin", documents=documents, number=self.number)
+        try:
+            body()
+        except satchel.SatchelError as error:
+            # Neither the store nor the spill file could take it: then nothing of it is there.
+            if error.code not in ("EFULL", "EIO"):
+                raise
+            self.journal.write("begin", documents={})
+            return
+        self.journal.write("end", what=what)
+
+    def put(self) -> None:
+        key, document = self.dice.choice(KEYS), self._document()
+        self._change("put", {key: document}, lambda: self.notes.put(key, document))
+
+    def delete(self) -> None:
+        key = self.dice.choice(KEYS)
+        self._change("delete", {key: None}, lambda: self.notes.delete(key))
+
+    def batch(self) -> None:
+        documents = {key: self._document() for key in self.dice.sample(KEYS, 3)}
+        gone = self.dice.choice([key for key in KEYS if key not in documents])
+
+        def change() -> None:
+            with self.store.batch():
+                for key, document in documents.items():
+                    self.notes.put(key, document)
+                self.notes.delete(gone)
+
+        self._change("batch", {**documents, gone: None}, change)
+
+    def add(self) -> None:
+        number = self._next()
+        self.journal.write("add", number=number)
+        self.ledger.numbers.append(number)
+        self.added.push(number)
+        self.members.add(number)
+        self.score.add("sum", 1)
+
+    def flush(self) -> None:
+        count = len(self.ledger.numbers)
+        self.store.state.flush()
+        self.journal.write("flushed", count=count)
+
+    def backup(self) -> None:
+        if self.dice.random() < 0.9:
+            return
+        try:
+            self.store.backup(self.folder / "backup.satchel")
+        except satchel.SatchelError as error:
+            if error.code not in ("EFULL", "EIO"):
+                raise
+            return
+        self.journal.write("backup")
+
+
+def difference(found: dict[str, Any], possible: list[dict[str, Any]]) -> str:
+    """The first record that none of the states has so."""
+    for key in sorted({*found, *(key for state in possible for key in state)}):
+        expected = [state.get(key) for state in possible]
+        if found.get(key) not in expected:
+            return f"{key}: {short(found.get(key))}, not {' or '.join(map(short, expected))}"
+    return "a change that is there in parts"
+
+
+def short(document: Any) -> str:
+    return repr({**document, "text": len(document["text"])} if document else document)
+
+
+if __name__ == "__main__":
+    os._exit(2)
