@@ -26,7 +26,7 @@ from saver import Saver
 PATIENCE = 120
 
 
-def start(folder: Path, seed: str) -> tuple[int, int]:
+def start(folder: Path, seed: str, is_limited: bool) -> tuple[int, int]:
     """A child that works until it is killed; a pipe tells when it has looked at the store."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -38,16 +38,16 @@ def start(folder: Path, seed: str) -> tuple[int, int]:
         saver = Saver(folder, random.Random(seed))
         saver.verify()
         os.write(writing, b"!")
-        saver.work()
+        saver.work(is_limited)
     except BaseException:
         sys.excepthook(*sys.exc_info())
         sys.stderr.flush()
     os._exit(1)
 
 
-def life(folder: Path, seed: str, seconds: float) -> str | None:
+def life(folder: Path, seed: str, seconds: float, is_limited: bool) -> str | None:
     """One child from its start to its end; what is wrong, if something is."""
-    child, ready = start(folder, seed)
+    child, ready = start(folder, seed, is_limited)
     try:
         if os.read(ready, 1) != b"!":
             os.waitpid(child, 0)
@@ -63,8 +63,11 @@ def life(folder: Path, seed: str, seconds: float) -> str | None:
 def run(folder: Path, kills: int, seed: int) -> str | None:
     dice = random.Random(seed)
     for number in range(kills):
-        # Most are killed in their first steps, where the store is opened, migrated and replayed.
-        problem = life(folder, f"{seed}-{number}", 0.08 * dice.random() ** 2)
+        # Most are killed in their first steps, where the store is opened, migrated and replayed. Before
+        # something is spilled, it is tried for half a second.
+        is_limited = dice.random() < 0.06
+        seconds = 0.4 + dice.random() if is_limited else 0.08 * dice.random() ** 2
+        problem = life(folder, f"{seed}-{number}", seconds, is_limited)
         if problem:
             return f"after {number} kills: {problem}; the store is in {folder}"
     return None

@@ -1,4 +1,4 @@
-"""A process of records.py: verifies the store of one that was killed, then changes it until it is killed too."""
+"""A process of records.py: verifies what one that was killed left, and changes it until it is killed."""
 
 from __future__ import annotations
 
@@ -105,8 +105,12 @@ class Saver:
 
     # Changes
 
-    def work(self) -> None:
-        if self.dice.random() < 0.2:
+    def work(self, is_limited: bool) -> None:
+        """Changes this and that for ever.
+
+        :param is_limited: the store cannot grow, and the spill file takes what it cannot
+        """
+        if is_limited:
             self._limit_files()
         actions: list[Callable[[], None]] = [self.put, self.delete, self.batch, self.flush, self.backup]
         while True:

@@ -32,7 +32,7 @@ struct Main {
     try planner.showTasks()
     planner.refuse()
     try planner.writeState()
-    fflush(stdout)
+    fflush(nil)
     kill(getpid(), SIGKILL)
   }
 
