@@ -1384,7 +1384,9 @@ SATCHEL_API satchel_status satchel_restore(const char *backup, const char *path,
  * @param path      the new store; must not exist
  * @param[out] out  {"path", "complete": boolean, "header_lost", "schema_lost"
  *                  (booleans), "tables": [{"name", "rows", "lost_rows",
- *                  "lost_pages"}], "unknown_tables": [text]}; may be NULL
+ *                  "lost_pages"}], "unknown_tables": [text],
+ *                  "findings": [{"code", "message"}]: what is still not as it
+ *                  should be in the new store}; may be NULL
  *
  * Returns    SATCHEL_EFOREIGN when nothing of a store can be found in it.
  * Ownership  the caller owns *out.

@@ -64,7 +64,23 @@ extension Satchel {
   public static func recover(
     _ damaged: String, into path: String, progress: BackupProgress = { _, _ in true }
   ) throws -> RecoveryReport {
-    try StoreRecovery(migrations: migrations, subjects: subjects)
+    var report = try StoreRecovery(migrations: migrations, subjects: subjects)
       .recover(damaged: damaged, into: path, progress: progress)
+    report.findings = repair(path)
+    return report
+  }
+
+  /// Makes what belongs to what was lost agree with the rest, and examines the whole.
+  private static func repair(_ path: String) -> [StoreFinding] {
+    do {
+      let store = try Satchel(path: path)
+      let lost = try RecordCollection.repair(store.database)
+      let findings = try lost + store.check()
+      try store.close()
+      return findings
+    } catch {
+      // What was saved stays all the same.
+      return [StoreFinding(code: "damaged", message: (error as? SatchelError)?.message ?? "\(error)")]
+    }
   }
 }

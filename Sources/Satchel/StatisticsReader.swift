@@ -78,7 +78,7 @@ struct StatisticsReader {
     if subjects.contains(RecordSchema.subject.name) {
       counts["records"] = [
         try count("collections", "SELECT count(*) FROM record_collection WHERE version > 0"),
-        try count("records", "SELECT coalesce(sum(count), 0) FROM record_collection"),
+        StoreStatistics.Count(name: "records", count: try collections().reduce(0) { $0 + $1.records }),
       ]
     }
     if subjects.contains(StateSchema.subject.name) {
@@ -107,7 +107,8 @@ struct StatisticsReader {
     var collections: [StoreStatistics.Collection] = []
     try connection.each(
       """
-      SELECT name, version, count,
+      SELECT name, version,
+        (SELECT count(*) FROM record r WHERE r.id > c.id << 40 AND r.id < (c.id + 1) << 40),
         (SELECT coalesce(sum(length(body)), 0) FROM record r WHERE r.id > c.id << 40 AND r.id < (c.id + 1) << 40),
         (SELECT count(*) FROM record_sync s WHERE s.collection = c.id AND s.pending IS NOT NULL),
         (SELECT count(*) FROM record_conflict f WHERE f.collection = c.id)

@@ -45,6 +45,29 @@ package enum ChangeLog {
     );
     """
 
+  /// Changes as the log holds them.
+  static func text(of changes: [Change]) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(changes.reduce(64) { $0 + 64 + $1.keys.count * 32 })
+    text.append(UInt8(ascii: "["))
+    for (position, change) in changes.enumerated() {
+      text.append(contentsOf: (position == 0 ? #"{"subject":"# : #",{"subject":"#).utf8)
+      JSONValue.write(change.subject, into: &text)
+      if let place = change.place {
+        text.append(contentsOf: #","place":"#.utf8)
+        JSONValue.write(place, into: &text)
+      }
+      text.append(contentsOf: #","keys":["#.utf8)
+      for (position, key) in change.keys.enumerated() {
+        if position > 0 { text.append(UInt8(ascii: ",")) }
+        JSONValue.write(key, into: &text)
+      }
+      text.append(contentsOf: "]}".utf8)
+    }
+    text.append(UInt8(ascii: "]"))
+    return text
+  }
+
   /// When the newest commit was made.
   static func newestTime(_ connection: Connection) throws -> Int64 {
     try connection.number("SELECT time FROM change ORDER BY revision DESC LIMIT 1")

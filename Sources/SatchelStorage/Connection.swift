@@ -4,8 +4,13 @@ import CSQLite
 // Unchecked: whoever holds a connection got it from Database, which hands it to one thread at a time.
 package final class Connection: @unchecked Sendable {
   let handle: OpaquePointer
-  private var statements: [UInt: Statement] = [:]
+  private var statements = StatementTable()
   let path: String
+  /// Tells the read transaction under way from all others, of other connections too; 0 while there is none that several
+  /// reads may share. What was read in it holds for as long as it has this number.
+  package internal(set) var snapshot: UInt64 = 0
+  /// How the latest transaction that wrote left the store; see `Transaction.follows`.
+  var standing: Transaction.Standing?
 
   /// Opens a file.
   ///
@@ -77,7 +82,7 @@ package final class Connection: @unchecked Sendable {
       throw error
     }
     let statement = Statement(compiled, connection: self)
-    statements[key] = statement
+    statements.add(statement, key)
     return statement
   }
 
@@ -119,6 +124,13 @@ package final class Connection: @unchecked Sendable {
 
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
   package var changes: Int64 { sqlite3_changes64(handle) }
+  /// Changes with every commit that this connection sees, its own too; known once something is read.
+  var dataVersion: UInt32 {
+    var version: UInt32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
+  }
+
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   /// Whether commits go to a log; asked once, as nothing of ours changes it afterwards.

@@ -27,26 +27,46 @@ package final class DeferredIndex<Source: DeferredIndexSource>: Sendable {
   package func view(
     of connection: Connection, floor: Int64, newest: Int64
   ) throws -> DeferredIndexView<Source> {
-    try catchUp(connection, floor: floor, newest: newest)
-    return DeferredIndexView(self, connection, floor: floor)
+    try tail.withLock { try catchUp(&$0, connection, floor: floor, newest: newest) }
+    return DeferredIndexView(self, connection, floor: floor, newest: newest)
   }
 
-  private func catchUp(_ connection: Connection, floor: Int64, newest: Int64) throws {
+  private func catchUp(
+    _ tail: inout DeferredTail, _ connection: Connection, floor: Int64, newest: Int64
+  ) throws {
+    // The memory holds all rows between its floor and what it has seen. Others have merged beyond that: it
+    // begins anew, rather than with a gap that an older state would fall into.
+    if floor > tail.seen { tail = DeferredTail(floor: floor, seen: floor) }
+    guard tail.seen < newest else { return }
+    var found = DeferredTail(floor: tail.floor, seen: tail.seen)
+    try source.scan(connection, from: tail.seen, through: newest) { found.add($0, $1) }
+    tail.take(found)
+    tail.seen = newest
+  }
+
+  /// The rows that wait under a hash, and up to where the memory has been merged. The memory catches up first: between
+  /// two look-ups another thread's transaction may fail, and take back what it had added.
+  func waiting(
+    _ hash: Int64, _ connection: Connection, floor: Int64, newest: Int64
+  ) throws -> (first: Int64?, others: [Int64], floor: Int64) {
     try tail.withLock { tail in
-      // The memory holds all rows between its floor and what it has seen. Others have merged beyond that: it
-      // begins anew, rather than with a gap that an older state would fall into.
-      if floor > tail.seen { tail = DeferredTail(floor: floor, seen: floor) }
-      guard tail.seen < newest else { return }
-      var found = DeferredTail(floor: tail.floor, seen: tail.seen)
-      try source.scan(connection, from: tail.seen, through: newest) { found.add($0, $1) }
-      tail.take(found)
-      tail.seen = newest
+      try catchUp(&tail, connection, floor: floor, newest: newest)
+      return (tail.first[hash], tail.hasOthers ? tail.others[hash] ?? [] : [], tail.floor)
     }
   }
 
-  /// The rows that wait under a hash, and up to where the memory has been merged.
-  func waiting(_ hash: Int64) -> (first: Int64?, others: [Int64], floor: Int64) {
-    tail.withLock { ($0.first[hash], $0.hasOthers ? $0.others[hash] ?? [] : [], $0.floor) }
+  /// The row of a hash for which `isIt` holds, in the state that a connection sees; nil when there is none.
+  package func first(
+    of hash: Int64, _ connection: Connection, floor: Int64, newest: Int64,
+    where isIt: (_ row: Int64) throws -> Bool
+  ) throws -> Int64? {
+    let waiting = try waiting(hash, connection, floor: floor, newest: newest)
+    if waiting.floor > floor {
+      return try view(of: connection, floor: floor, newest: newest).first(of: hash, where: isIt)
+    }
+    if let row = waiting.first, try isIt(row) { return row }
+    for row in waiting.others where try isIt(row) { return row }
+    return try source.first(of: hash, connection, through: floor, where: isIt)
   }
 
   // MARK: Adding
@@ -80,7 +100,7 @@ package final class DeferredIndex<Source: DeferredIndexSource>: Sendable {
   package func merge(in transaction: Transaction) throws {
     let (floor, newest) = try source.extent(transaction.connection)
     guard newest > floor else { return }
-    try catchUp(transaction.connection, floor: floor, newest: newest)
+    try tail.withLock { try catchUp(&$0, transaction.connection, floor: floor, newest: newest) }
     let present = try source.present(transaction.connection, from: floor, through: newest)
     var entries = tail.withLock { $0.entries }
     entries.removeAll { $0.row <= floor || $0.row > newest || present?.contains($0.row) == false }

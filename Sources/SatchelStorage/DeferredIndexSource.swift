@@ -3,6 +3,8 @@ package protocol DeferredIndexSource: Sendable {
   /// What is looked up.
   associatedtype Key
 
+  /// Up to here there are no rows: an index that goes no further has nothing.
+  var start: Int64 { get }
   /// The hash of a key; 64 bits that nobody can make collide on purpose.
   func hash(_ key: Key) -> Int64
   /// Rows up to `floor` are in the index; `newest` is the last that was ever taken.
@@ -21,4 +23,22 @@ package protocol DeferredIndexSource: Sendable {
   func insert(_ entries: [(hash: Int64, row: Int64)], in transaction: Transaction) throws
   /// Notes that rows up to `floor` are in the index.
   func setFloor(_ floor: Int64, in transaction: Transaction) throws
+}
+
+extension DeferredIndexSource {
+  package var start: Int64 { 0 }
+
+  /// The row of a hash in the index, which has rows up to `floor`, for which `isIt` holds.
+  func first(
+    of hash: Int64, _ connection: Connection, through floor: Int64, where isIt: (_ row: Int64) throws -> Bool
+  ) throws -> Int64? {
+    guard floor > start else { return nil }
+    var found: Int64?
+    try rows(connection, hash: hash) { row in
+      guard try isIt(row) else { return true }
+      found = row
+      return false
+    }
+    return found
+  }
 }

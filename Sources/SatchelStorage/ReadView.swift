@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The read transaction of a connection, kept from one read to the next while nobody has committed in between.
 struct ReadView {
   private enum Index {
@@ -10,6 +12,7 @@ struct ReadView {
   /// The log when the transaction under way began; nil while there is none that may be used again.
   private var begun: LogState?
   private(set) var isOpen = false
+  private static let numbers = Atomic<UInt64>(0)
 
   /// Begins a transaction, unless one is open that sees all that is committed.
   mutating func begin(_ connection: Connection) throws {
@@ -20,6 +23,7 @@ struct ReadView {
     // Before the transaction: what is committed in between makes this state old, and not the transaction wrong.
     if case .at(let header) = index { begun = LogState(header) }
     try connection.run("BEGIN")
+    connection.snapshot = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
     isOpen = true
   }
 
@@ -28,6 +32,7 @@ struct ReadView {
     guard isOpen else { return }
     // One that has failed may be over.
     if connection.isInTransaction { try? connection.run("COMMIT") }
+    connection.snapshot = 0
     isOpen = false
     begun = nil
   }

@@ -1,4 +1,4 @@
-import SatchelJSON
+import Synchronization
 
 /// One write under way: its connection, its time, its number, and what it will have changed.
 package final class Transaction {
@@ -17,23 +17,51 @@ package final class Transaction {
   private var scopes = 0
   private var failure: (any Error)?
   private var keepsTime = false
+  /// Tells it from all others of the process.
+  package let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
+  private static let numbers = Atomic<UInt64>(0)
+  /// The number of the handle's transaction before this one, if that was committed and nobody has written since: what
+  /// it knew of the store still holds. Nil when that is not known.
+  package let follows: UInt64?
+  /// Revision and time of the newest entry in the log.
+  private var newest: (revision: Int64, time: Int64)
 
-  private init(_ connection: Connection, now: Int64, revision: Int64, writer: Int64) {
+  /// How a transaction left the store.
+  struct Standing {
+    var number: UInt64
+    /// Of the connection, which sees by it whether anyone has written since.
+    var dataVersion: UInt32
+    var newest: (revision: Int64, time: Int64)
+  }
+
+  private init(
+    _ connection: Connection, _ clock: SteadyClock, writer: Int64, follows: UInt64?,
+    newest: (revision: Int64, time: Int64)
+  ) {
     self.connection = connection
-    self.now = now
-    self.revision = revision
+    now = clock.now()
+    revision = newest.revision + 1
     self.writer = writer
+    self.follows = follows
+    self.newest = newest
   }
 
   static func begin(on connection: Connection, clock: SteadyClock, writer: Int64) throws -> Transaction {
     try connection.run("BEGIN IMMEDIATE")
     do {
-      let (revision, time) =
+      let before = connection.standing
+      // Until this one is committed.
+      connection.standing = nil
+      if let before, before.dataVersion == connection.dataVersion {
+        return Transaction(
+          connection, clock, writer: writer, follows: before.number, newest: before.newest)
+      }
+      let newest =
         try connection.first("SELECT revision, time FROM change ORDER BY revision DESC LIMIT 1") {
           ($0.integer(0), $0.integer(1))
         } ?? (0, 0)
-      clock.advance(to: time)
-      return Transaction(connection, now: clock.now(), revision: revision + 1, writer: writer)
+      clock.advance(to: newest.1)
+      return Transaction(connection, clock, writer: writer, follows: nil, newest: newest)
     } catch {
       try? connection.run("ROLLBACK")
       throw error
@@ -58,6 +86,8 @@ package final class Transaction {
     while let check = checks.popLast() { try check.step(self) }
     try log()
     try connection.run("COMMIT")
+    connection.standing = Standing(
+      number: number, dataVersion: connection.dataVersion, newest: newest)
     try connection.confirmPlace()
   }
 
@@ -150,19 +180,12 @@ package final class Transaction {
 
   private func log() throws {
     guard !changes.isEmpty || keepsTime else { return }
-    let entries = changes.map { change -> JSONValue in
-      [
-        "subject": .string(change.subject), "place": change.place.map { .string($0) } ?? .null,
-        "keys": .array(change.keys.map { .string($0) }),
-      ]
-    }
-    var text: [UInt8] = []
-    try JSONValue.array(entries).write(into: &text)
-    try text.withUnsafeBytes {
+    try ChangeLog.text(of: changes).withUnsafeBytes {
       try connection.run(
         "INSERT INTO change(revision, time, writer, entries) VALUES(?, ?, ?, ?)", .integer(revision),
         .integer(now), .integer(writer), .textBytes($0))
     }
+    newest = (revision, now)
     if revision % ChangeLog.trimInterval == 0 {
       try connection.run("DELETE FROM change WHERE revision <= ?", .integer(revision - ChangeLog.kept))
     }

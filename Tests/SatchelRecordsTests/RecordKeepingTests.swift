@@ -199,7 +199,7 @@ struct RecordKeepingTests {
       ("INSERT INTO record_value VALUES(99, x'01', 5)", "record_value"),
       ("UPDATE record_index SET entries = 3", "record_index"),
       ("INSERT INTO record_key VALUES(1, 2)", "record_key"),
-      ("UPDATE record_collection SET next = 1", "record_collection"),
+      ("UPDATE record_collection SET indexed_through = 9", "record_collection"),
     ]
     struct Stop: Error {}
     for (sql, code) in damages {

@@ -1,4 +1,4 @@
-"""A process of records.py: verifies what one that was killed left, and changes it until it is killed."""
+"""A process of records.py: verifies what one that was killed left, and changes it until it is killed itself."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from satchel._handle import json_answer
 from satchel._library import library
 from satchel._long_work import LongWork, hearing
 from satchel._photo_arguments import whole
-from satchel.values import record_from
+from satchel.values import Finding, record_from
 
 if TYPE_CHECKING:
     from satchel.store import Store
@@ -70,7 +70,8 @@ class Recovery:
     """What was recovered, table by table; ``complete`` when nothing is missing.
 
     ``header_lost`` and ``schema_lost``: the file's first page, or the list of its tables, could not be read,
-    and known ones were looked for. ``unknown_tables`` are none of Satchel's, and were left out.
+    and known ones were looked for. ``unknown_tables`` are none of Satchel's, and were left out. ``findings``: what
+    is still not as it should be in the new store, a record that names one that is lost, for example.
     """
 
     path: str
@@ -79,6 +80,7 @@ class Recovery:
     schema_lost: bool
     tables: List[RecoveredTable]
     unknown_tables: List[str]
+    findings: List[Finding]
 
 
 def restore(backup: _Path, path: _Path) -> Restoration:
@@ -103,7 +105,8 @@ def recover(damaged: _Path, path: _Path) -> Recovery:
     files = _encoding.file_path(damaged, "damaged")[1], _encoding.file_path(path, "path")[1]
     answer = json_answer(library.satchel_recover, *files)
     tables = [record_from(RecoveredTable, each) for each in answer["tables"]]
-    return record_from(Recovery, answer, tables=tables)
+    findings = [record_from(Finding, each) for each in answer["findings"]]
+    return record_from(Recovery, answer, tables=tables, findings=findings)
 
 
 def back_up(store: Store, path: Any, progress: Optional[Callable[[BackupProgress], object]]) -> Backup:

@@ -29,7 +29,9 @@ extension RecordStore {
       var list: [CollectionInfo] = []
       try connection.each(
         """
-        SELECT name, version, count, declaration, sync FROM record_collection WHERE version > 0 ORDER BY name
+        SELECT name, version, count + (SELECT count(*) FROM record WHERE record.id >= (collection.id << 40) + next
+        AND record.id < (collection.id + 1) << 40), declaration, sync FROM record_collection AS collection
+        WHERE version > 0 ORDER BY name
         """
       ) { row in
         let declaration = try JSONValue(parsing: row.bytes(3))

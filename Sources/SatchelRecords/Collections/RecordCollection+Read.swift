@@ -32,12 +32,18 @@ extension RecordCollection {
   ) throws -> Result? {
     try RecordID.check(key, in: name)
     return try read { connection, row in
-      let keys = store.keys(of: id)
       let base = RecordRow.base(of: id)
-      let view = try keys.view(
-        of: connection, floor: base + row.indexedThrough, newest: base + row.next - 1)
-      guard let place = try view.find(key) else { return nil }
-      return try RecordFetch(connection, row).one(place, body)
+      let fetch = RecordFetch(connection, row)
+      var result: Result?
+      _ = try keys.first(
+        of: keys.source.hash(key), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
+      ) { place in
+        // Looked up and read by one statement; a row of another collection is none of its ids.
+        guard RecordRow.collection(of: place) == id else { return false }
+        result = try fetch.one(place, of: key, body)
+        return result != nil
+      }
+      return result
     }
   }
 
@@ -72,7 +78,7 @@ extension RecordCollection {
   /// How many records fit; order does not matter, limit and offset do.
   public func count(_ query: RecordQuery = RecordQuery()) throws -> Int {
     let found = try read { connection, row -> Int in
-      guard let filter = query.filter else { return Int(row.count) }
+      guard let filter = query.filter else { return try Int(row.count(connection)) }
       return try QueryRun(self, connection, row).count(CompiledFilter(filter))
     }
     let behind = max(0, found - max(0, query.offset))

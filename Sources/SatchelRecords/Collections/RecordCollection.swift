@@ -12,6 +12,9 @@ public final class RecordCollection: Sendable {
   public let version: Int
   /// As they were declared, for documents of older versions that arrive later.
   let migrations: [RecordMigration]
+  let keys: DeferredIndex<RecordIDs>
+  /// Of the read transactions under way, one for each connection that reads.
+  private let snapshots = Guarded<[CollectionSnapshot]>([])
   let mirroring = Guarded<RecordMirror?>(nil)
   /// Keeps a mirror up to date.
   let observation = Guarded<ChangeFeed.Subscription?>(nil)
@@ -19,6 +22,7 @@ public final class RecordCollection: Sendable {
   init(_ store: RecordStore, id: Int64, version: Int, _ declaration: CollectionDeclaration) {
     self.store = store
     self.id = id
+    keys = store.keys(of: id)
     name = declaration.name
     self.version = version
     migrations = declaration.migrations
@@ -41,14 +45,26 @@ public final class RecordCollection: Sendable {
 
   /// Reads one state of the collection.
   func read<Result>(_ body: (Connection, CollectionRow) throws -> Result) throws -> Result {
-    try store.read { connection in
-      guard let row = try CollectionRow.read(id, connection) else {
-        throw SatchelError(
-          .notFound, "\(name): the collection is not in the store; its making was rolled back")
-      }
-      try checkVersion(row)
-      return try body(connection, row)
+    try store.read { connection in try body(connection, row(connection)) }
+  }
+
+  /// Read once for all reads that share a transaction.
+  private func row(_ connection: Connection) throws -> CollectionRow {
+    let number = connection.snapshot
+    if number != 0, let known = snapshots.withLock({ $0.first { $0.number == number } }) { return known.row }
+    guard let row = try CollectionRow.read(id, connection) else {
+      throw SatchelError(
+        .notFound, "\(name): the collection is not in the store; its making was rolled back")
     }
+    try checkVersion(row)
+    if number != 0 {
+      let made = CollectionSnapshot(number: number, row: row)
+      snapshots.withLock { snapshots in
+        if snapshots.count >= CollectionSnapshot.most { snapshots.removeLast() }
+        snapshots.insert(made, at: 0)
+      }
+    }
+    return row
   }
 
   private func checkVersion(_ row: CollectionRow) throws {

@@ -63,7 +63,7 @@ extension RecordStore {
   private func backUpBeforeMigrating(_ prepared: PreparedDeclaration) throws -> String? {
     let name = prepared.declaration.name
     guard let row = try row(named: name), row.version > 0, row.version != Int64(prepared.version),
-      row.count > 0
+      try read({ try row.count($0) }) > 0
     else { return nil }
     // Nothing is kept of what cannot be done anyway.
     try read { _ = try MigrationRun.way(row, prepared, $0) }

@@ -8,6 +8,8 @@ package final class RecordStore: Sendable {
   private let shapes = Guarded<[Int64: CollectionShape]>([:])
   private let keys = Guarded<[Int64: DeferredIndex<RecordIDs>]>([:])
   private let work = Guarded<RecordWork?>(nil)
+  /// What the latest transaction knew at its end, by its number.
+  private let known = Guarded<(transaction: UInt64, collections: [Int64: WorkingCollection])>((0, [:]))
   private let hasWritten = Guarded(false)
   private let mirrors = Guarded<[Int64: RecordMirror]>([:])
 
@@ -94,14 +96,21 @@ package final class RecordStore: Sendable {
     work.withLock { $0?.transaction === transaction ? $0 : nil }
   }
 
-  /// Lets go of a transaction that is over.
-  func forget(_ over: RecordWork) {
+  /// Lets go of a transaction that is about to be committed; the next may need what it knows.
+  func keep(_ collections: [Int64: WorkingCollection], _ over: RecordWork, _ transaction: Transaction) {
+    known.withLock { $0 = (transaction.number, collections) }
+    work.withLock { if $0 === over { $0 = nil } }
+  }
+
+  /// Lets go of a transaction that has failed, and of all that may be of it.
+  func forgetAll() {
+    known.withLock { $0 = (0, [:]) }
     let gone = work.withLock { work -> RecordWork? in
-      guard work === over else { return nil }
-      work = nil
-      return over
+      defer { work = nil }
+      return work
     }
     _ = gone  // Released here, outside of the lock.
+    for index in keys.withLock({ Array($0.values) }) { index.forget() }
   }
 
   /// What a transaction does to records.
@@ -110,7 +119,8 @@ package final class RecordStore: Sendable {
       work.enterScope()
       return work
     }
-    let made = RecordWork(self, transaction)
+    let made = RecordWork(
+      self, transaction, known.withLock { $0.transaction == transaction.follows ? $0.collections : [:] })
     hasWritten.withLock { $0 = true }
     work.withLock { $0 = made }
     transaction.beforeCommit(once: "records") { [weak made] _ in try made?.finish() }

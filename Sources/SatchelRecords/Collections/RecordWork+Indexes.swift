@@ -58,6 +58,7 @@ extension RecordWork {
           try table.insert(index, UnsafeRawBufferPointer(rebasing: room[change.new]), row)
         }
       }
+      collection.numbers.isDirty = true
       collection.numbers.entries[change.index] += (change.new.isEmpty ? 0 : 1) - (change.old.isEmpty ? 0 : 1)
     }
   }

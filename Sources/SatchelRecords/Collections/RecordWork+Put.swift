@@ -6,12 +6,13 @@ extension RecordWork {
   func find(_ key: UnsafeRawBufferPointer, in collection: WorkingCollection) throws -> (
     row: Int64?, hash: Int64
   ) {
-    let hash = collection.keys.source.hash(key)
-    if let view = collection.view { return (try view.find(key, hash: hash), hash) }
-    if collection.numbers.isDirty { try flush(collection) }
-    let view = try collection.keys.view(of: connection)
-    collection.view = view
-    return (try view.find(key, hash: hash), hash)
+    let keys = collection.keys
+    let hash = keys.source.hash(key)
+    let row = try keys.first(
+      of: hash, connection, floor: collection.base + collection.numbers.indexedThrough,
+      newest: collection.base + collection.numbers.next - 1
+    ) { try keys.source.isRow($0, of: key, connection) }
+    return (row, hash)
   }
 
   /// Writes a record. Everything is checked before anything is changed.
@@ -44,15 +45,14 @@ extension RecordWork {
         revision = try 1 + lastRevision(key, collection)
         try table.insert(place, key, body, revision: revision, now: now)
         collection.numbers.next += 1
-        collection.numbers.count += 1
         collection.keys.add(hash, row: place)
       }
-      collection.numbers.isDirty = true
       try apply(entries, place, collection)
       try apply(references, place, collection)
       collection.noteChange(key)
       if collection.row.isSynchronised {
         collection.numbers.sequence += 1
+        collection.numbers.isDirty = true
         try SyncTable(connection: connection, collection: collection.id).notePut(
           key, sequence: collection.numbers.sequence)
       }
@@ -83,6 +83,7 @@ extension RecordWork {
     let entries = try indexEntries(old.body, nil, key, row, collection)
     let references = try referenceChanges(old.body, nil, key, collection)
     try changing {
+      try collection.countAll(connection)
       try table.delete(row)
       if row <= collection.base + collection.numbers.indexedThrough {
         try connection.run(

@@ -13,7 +13,7 @@ final class RecordWork {
   let connection: Connection
   let now: Int64
   let store: RecordStore
-  private var collections: [Int64: WorkingCollection] = [:]
+  private var collections: [Int64: WorkingCollection]
   var unresolved: [Unresolved] = []
   private var scope = -1
   /// What observers will hear of collections that were forgotten.
@@ -21,9 +21,12 @@ final class RecordWork {
   /// Room for index keys, used again for each record.
   var keyRoom: [UInt8] = []
 
-  init(_ store: RecordStore, _ transaction: Transaction) {
+  /// - Parameter collections: as the transaction before left them, where nobody has written since
+  init(_ store: RecordStore, _ transaction: Transaction, _ collections: [Int64: WorkingCollection]) {
     self.store = store
     self.transaction = transaction
+    self.collections = collections
+    for collection in collections.values { collection.beginAgain() }
     connection = transaction.connection
     now = transaction.now
   }
@@ -63,18 +66,17 @@ final class RecordWork {
   func enterScope() {
     guard let transaction, transaction.scope != scope else { return }
     scope = transaction.scope
+    if scope == 0 { return transaction.onFailure { [store] in store.forgetAll() } }
     let before = collections.mapValues(\.numbers)
-    let isOutermost = scope == 0
-    transaction.onFailure { [weak self] in
-      self?.restore(before)
-      if isOutermost, let self { store.forget(self) }
+    transaction.onFailure { [weak self, store] in
+      // Gone when all was done, and the commit itself has failed.
+      if let self { restore(before) } else { store.forgetAll() }
     }
   }
 
   private func restore(_ before: [Int64: WorkingCollection.Numbers]) {
     for (id, collection) in collections {
       collection.keys.forget()
-      collection.view = nil
       if let numbers = before[id] {
         collection.numbers = numbers
         // The row may stand as it was before these numbers.
@@ -100,13 +102,18 @@ final class RecordWork {
 
   /// Writes the numbers, so that readers of the transaction see them.
   func flush() throws {
-    for collection in collections.values where collection.numbers.isDirty { try flush(collection) }
+    for collection in collections.values {
+      if collection.numbers.next - collection.numbers.counted >= WorkingCollection.mostUncounted {
+        try collection.countAll(connection)
+      }
+      if collection.numbers.isDirty { try flush(collection) }
+    }
   }
 
   func flush(_ collection: WorkingCollection) throws {
     try connection.run(
       "UPDATE record_collection SET count = ?, next = ?, sequence = ? WHERE id = ?",
-      .integer(collection.numbers.count), .integer(collection.numbers.next),
+      .integer(collection.numbers.count), .integer(collection.numbers.counted),
       .integer(collection.numbers.sequence), .integer(collection.id))
     for (index, entries) in zip(collection.shape.indexes, collection.numbers.entries) {
       try connection.run(
@@ -119,24 +126,26 @@ final class RecordWork {
   /// Merges the index of ids when it is worth it.
   func mergeIfMuch(_ collection: WorkingCollection) throws {
     guard collection.keys.isMuch else { return }
+    try collection.countAll(connection)
     try flush(collection)
     try collection.keys.merge(in: live())
     collection.numbers.indexedThrough = collection.numbers.next - 1
-    collection.view = nil
   }
 
   /// The last thing before the commit: what had to wait is checked, and observers will hear.
   func finish() throws {
     try checkUnresolved()
     try flush()
-    let changed = collections.values.sorted { $0.id < $1.id }.filter { !$0.told.isEmpty }
-    var keys = told + changed.flatMap(\.told)
+    var changed = collections.values.filter { !$0.told.isEmpty }
+    if changed.count > 1 { changed.sort { $0.id < $1.id } }
+    var keys = told
+    for collection in changed { keys += collection.told }
     if keys.count > WorkingCollection.mostNamed {
       keys = Set(keys.map { String($0.prefix { $0 != "/" }) }).sorted()
     }
     for collection in changed { try writeMirror(of: collection) }
     if !keys.isEmpty { try live().note(subject: "records", keys: keys, place: nil) }
-    store.forget(self)
+    try store.keep(collections, self, live())
   }
 
   /// With the file first, it is written before the commit.

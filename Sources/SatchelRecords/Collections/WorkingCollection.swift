@@ -4,7 +4,9 @@ import SatchelStorage
 final class WorkingCollection {
   /// What a failure of an inner transaction takes back.
   struct Numbers {
+    /// Of the records with numbers below `counted`.
     var count: Int64
+    var counted: Int64
     var next: Int64
     /// The number of the latest change that has to travel.
     var sequence: Int64
@@ -23,7 +25,6 @@ final class WorkingCollection {
   let shape: CollectionShape
   let keys: DeferredIndex<RecordIDs>
   var numbers: Numbers
-  var view: DeferredIndexView<RecordIDs>?
 
   init(
     _ row: CollectionRow, _ shape: CollectionShape, _ keys: DeferredIndex<RecordIDs>, entries: [Int64]
@@ -32,13 +33,30 @@ final class WorkingCollection {
     self.shape = shape
     self.keys = keys
     numbers = Numbers(
-      count: row.count, next: row.next, sequence: row.sequence, indexedThrough: row.indexedThrough,
-      entries: entries)
+      count: row.stored, counted: row.counted, next: row.next, sequence: row.sequence,
+      indexedThrough: row.indexedThrough, entries: entries)
   }
 
   var id: Int64 { row.id }
   var name: String { row.name }
   var base: Int64 { RecordRow.base(of: row.id) }
+
+  /// Records that need not be counted: writing one more changes a page less, and counting them is cheap.
+  static let mostUncounted: Int64 = 256
+
+  /// Counts what is not counted yet. Must be done before a record is deleted, or its number could be taken again.
+  func countAll(_ connection: Connection) throws {
+    guard numbers.counted < numbers.next else { return }
+    numbers.count += try CollectionRow.uncounted(id, numbers.counted..<numbers.next, connection)
+    numbers.counted = numbers.next
+    numbers.isDirty = true
+  }
+
+  /// For the next transaction, where nobody has written since.
+  func beginAgain() {
+    numbers.changed = []
+    numbers.isMuch = false
+  }
 
   /// Ids that a change names; beyond, it names the collection alone.
   static let mostNamed = 1000

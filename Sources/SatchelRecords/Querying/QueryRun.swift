@@ -23,7 +23,7 @@ struct QueryRun {
       filter, order: order, limited: limited, shape,
       isComplete: { index in
         try connection.number("SELECT entries FROM record_index WHERE id = ?", .integer(index.id))
-          == row.count
+          == row.count(connection)
       },
       estimate: { try entries($0, most: 512) })
   }
@@ -97,7 +97,7 @@ struct QueryRun {
       places = try rows(access)
       decides = access.decides
       // Most of the collection is read faster from one end to the other.
-      if !decides, places.count > row.count / 3, places.count > 64 {
+      if !decides, places.count > 64, try places.count > row.count(connection) / 3 {
         return try candidates(.scan, filter, visit)
       }
     }

@@ -12,13 +12,16 @@ struct RecordFetch {
     status = RecordStatusReader(connection, row)
   }
 
-  /// Reads one record; nil when it is gone.
-  func one<Result>(_ place: Int64, _ body: (borrowing Candidate) throws -> Result) throws -> Result? {
+  /// Reads one record; nil when it is gone, or has another id than the one that is named.
+  func one<Result>(
+    _ place: Int64, of key: UnsafeRawBufferPointer? = nil, _ body: (borrowing Candidate) throws -> Result
+  ) throws -> Result? {
     let statement = try connection.prepared(
       "SELECT id, key, revision, created, modified, body FROM record WHERE id = ?")
     defer { statement.reset() }
     try statement.bind(.integer(place), at: 1)
     guard try statement.step() else { return nil }
+    if let key, statement.bytes(1).order(against: key) != 0 { return nil }
     return try body(Candidate(statement, status))
   }
 

@@ -1,12 +1,15 @@
 import SatchelStorage
 
 /// What a state of the store says of a collection.
-struct CollectionRow {
+struct CollectionRow: Sendable {
   var id: Int64
   var name: String
   var version: Int64
   var shape: Int64
-  var count: Int64
+  /// Of the records with numbers below `counted`.
+  var stored: Int64
+  /// The numbers below are counted; those from here on are few, see `WorkingCollection`.
+  var counted: Int64
   /// The number that the next record takes.
   var next: Int64
   /// Numbers up to here are in record_key.
@@ -20,8 +23,9 @@ struct CollectionRow {
     name = row.text(1)
     version = row.integer(2)
     shape = row.integer(3)
-    count = row.integer(4)
-    next = row.integer(5)
+    stored = row.integer(4)
+    counted = row.integer(5)
+    next = max(counted, row.integer(9) - RecordRow.base(of: id) + 1)
     indexedThrough = row.integer(6)
     sequence = row.integer(7)
     isSynchronised = !row.isNull(8)
@@ -30,9 +34,23 @@ struct CollectionRow {
   static func read(_ id: Int64, _ connection: Connection) throws -> CollectionRow? {
     try connection.first(
       """
-      SELECT id, name, version, shape, count, next, indexed_through, sequence, sync FROM record_collection
-      WHERE id = ?
+      SELECT id, name, version, shape, count, next, indexed_through, sequence, sync,
+      (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40) FROM record_collection WHERE id = ?1
       """, .integer(id), read: CollectionRow.init)
+  }
+
+  /// How many records it has.
+  func count(_ connection: Connection) throws -> Int64 {
+    try stored + Self.uncounted(id, counted..<max(counted, next), connection)
+  }
+
+  /// How many records have certain numbers.
+  static func uncounted(_ id: Int64, _ numbers: Range<Int64>, _ connection: Connection) throws -> Int64 {
+    guard !numbers.isEmpty else { return 0 }
+    let base = RecordRow.base(of: id)
+    return try connection.number(
+      "SELECT count(*) FROM record WHERE id >= ? AND id < ?", .integer(base + numbers.lowerBound),
+      .integer(base + numbers.upperBound))
   }
 
   static func id(of name: String, _ connection: Connection) throws -> Int64? {

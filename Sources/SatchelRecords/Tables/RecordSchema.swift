@@ -9,8 +9,10 @@ package enum RecordSchema {
   /// Collections and their documents. A record's row is its collection's id times 2^40, plus a number that is never
   /// taken twice: a collection is one range, in order of arrival.
   private static let records = """
-    -- `next` is the number that the next record takes; rows up to `indexed_through` are in record_key. `shape` grows
-    -- with every declaration that differs, which is how handles and processes notice. `declaration` is JSON, and
+    -- `count` is how many records have a number below `next`; those behind it are few, and are counted when that is
+    -- asked for, so that not every new record changes this row. The next record takes a number that is neither below
+    -- `next` nor below one that is there: what is deleted is counted before. Rows up to `indexed_through` are in
+    -- record_key. `shape` grows with every declaration that differs, which is how handles and processes notice. `declaration` is JSON, and
     -- `sync` too: with whom the collection is synchronised, NULL when it never was. `sequence` is the number of the
     -- latest change that has to travel.
     CREATE TABLE record_collection(

@@ -32,6 +32,11 @@ extension SyncTable {
   /// From now on every change is noted; what is there is pending.
   func begin(user: String, time: Int64) throws {
     try setAgreement(["user": .string(user), "begun": .int(time)])
+    try noteAll()
+  }
+
+  /// Every record of which nothing is known is pending.
+  func noteAll() throws {
     try connection.run(
       """
       INSERT OR IGNORE INTO record_sync(collection, key, pending, attempts)

@@ -22,6 +22,8 @@ public struct RecoveryReport: Equatable, Sendable {
   public var isSchemaLost = false
   /// Tables that this library does not know; they are only in the damaged file.
   public var unknownTables: [String] = []
+  /// What is still not as it should be in the new store: a record that names one that is lost, for example.
+  public var findings: [StoreFinding] = []
 
   /// Whether all there was is saved.
   public var isComplete: Bool {
@@ -39,7 +41,7 @@ public struct RecoveryReport: Equatable, Sendable {
     return [
       "path": .string(path), "complete": .bool(isComplete), "header_lost": .bool(isHeaderLost),
       "schema_lost": .bool(isSchemaLost), "unknown_tables": .array(unknownTables.map { .string($0) }),
-      "tables": .array(tables),
+      "tables": .array(tables), "findings": .array(findings.map(\.json)),
     ]
   }
 }

@@ -1,0 +1,162 @@
+import SatchelJSON
+import SatchelStorage
+
+extension RecordRepair {
+  /// Every collection gets a row, and has the indexes and relations that it declares.
+  mutating func repairCollections() throws {
+    for table in [LostTable.index, .relation, .sync] { try table.dropOrphans(connection) }
+    for row in try collections() { try repairName(row) }
+    for (id, name) in try lost() { try restore(id, name) }
+    try LostTable.migration.dropOrphans(connection)
+    for row in try collections() where row.version > 0 { try repairDeclaration(row) }
+    for row in try collections() where row.isSynchronised { try repairAgreement(row) }
+  }
+
+  /// Tables whose rows mean nothing without those of their collection.
+  private enum LostTable {
+    case index, relation, sync, migration
+
+    func dropOrphans(_ connection: Connection) throws {
+      switch self {
+      case .index:
+        try connection.run(
+          "DELETE FROM record_index WHERE collection NOT IN (SELECT id FROM record_collection)")
+      case .relation:
+        try connection.run(
+          "DELETE FROM record_relation WHERE collection NOT IN (SELECT id FROM record_collection)")
+      case .sync:
+        try connection.run(
+          "DELETE FROM record_sync WHERE collection NOT IN (SELECT id FROM record_collection)")
+      case .migration:
+        try connection.run(
+          "DELETE FROM record_migration WHERE collection NOT IN (SELECT id FROM record_collection)")
+      }
+    }
+  }
+
+  private mutating func repairName(_ row: CollectionRow) throws {
+    if (try? RecordID.checkCollection(row.name)) != nil { return }
+    let name = try freeName(row.id)
+    try connection.run("UPDATE record_collection SET name = ? WHERE id = ?", .text(name), .integer(row.id))
+    find("record_collection", "\(name): the name of this collection was lost")
+  }
+
+  private func freeName(_ id: Int64) throws -> String {
+    var name = "recovered_\(id)"
+    while try CollectionRow.id(of: name, connection) != nil { name += "_" }
+    return name
+  }
+
+  // MARK: Collections that were lost
+
+  /// Collections that rows belong to and that have none themselves, with their names where others tell them.
+  private func lost() throws -> [(id: Int64, name: String?)] {
+    var names: [Int64: String] = [:]
+    for row in try collections() {
+      let declared = prepared(row)?.relations ?? []
+      try connection.each("SELECT path, target FROM record_relation WHERE collection = ?", .integer(row.id)) {
+        relation in
+        let path = relation.text(0)
+        names[relation.integer(1)] = declared.first { $0.path.text == path }?.relation.collection
+      }
+    }
+    var lost: [(Int64, String?)] = []
+    try connection.each(
+      """
+      SELECT id FROM (SELECT id >> 40 AS id FROM record UNION SELECT target FROM record_relation
+      UNION SELECT collection FROM record_conflict) WHERE id NOT IN (SELECT id FROM record_collection) ORDER BY id
+      """
+    ) { lost.append(($0.integer(0), names[$0.integer(0)])) }
+    return lost
+  }
+
+  /// What a collection was is not known; its records can be had, and it can be declared again.
+  private mutating func restore(_ id: Int64, _ known: String?) throws {
+    var name = known ?? ""
+    if try known == nil || CollectionRow.id(of: name, connection) != nil { name = try freeName(id) }
+    let hasRecords = try connection.number(
+      "SELECT count(*) FROM (SELECT 1 FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40 LIMIT 1)",
+      .integer(id))
+    let version = try connection.number(
+      "SELECT max(version) FROM record_migration WHERE collection = ?", .integer(id))
+    try connection.run(
+      """
+      INSERT INTO record_collection(id, name, version, shape, count, next, indexed_through, declaration, sequence)
+      VALUES(?, ?, ?, 1, 0, 1, 0, ?, 0)
+      """, .integer(id), .text(name), .integer(max(version, hasRecords)), .text(try Self.nothingDeclared))
+    find("record_collection", "\(name): what this collection was is lost; declare it again")
+  }
+
+  private static var nothingDeclared: String {
+    get throws { try CollectionDeclaration("").stored.text }
+  }
+
+  // MARK: Declarations
+
+  /// What a collection declares; nil when that cannot be told.
+  private func prepared(_ row: CollectionRow) -> PreparedDeclaration? {
+    guard
+      let text = try? connection.first(
+        "SELECT declaration FROM record_collection WHERE id = ?", .integer(row.id),
+        read: { Array($0.bytes(0)) }),
+      case .object(var members)? = try? JSONValue(parsing: text)
+    else { return nil }
+    members["name"] = .string(row.name)
+    members["version"] = .int(row.version)
+    return try? PreparedDeclaration(CollectionDeclaration(json: .object(members)))
+  }
+
+  private mutating func repairDeclaration(_ row: CollectionRow) throws {
+    let prepared = prepared(row)
+    if prepared == nil {
+      try connection.run(
+        "UPDATE record_collection SET declaration = ? WHERE id = ?", .text(try Self.nothingDeclared),
+        .integer(row.id))
+      find("record_collection", "\(row.name): what it declares is lost; declare it again")
+    }
+    try drop(from: row, indexes: prepared?.indexes.map(\.path.text) ?? [])
+    for (path, isUnique) in prepared?.indexes ?? [] {
+      try connection.run(
+        """
+        INSERT INTO record_index(collection, path, is_unique, entries) VALUES(?1, ?2, ?3, 0)
+        ON CONFLICT(collection, path) DO UPDATE SET is_unique = ?3
+        """, .integer(row.id), .text(path.text), .integer(isUnique ? 1 : 0))
+    }
+    try drop(from: row, relations: prepared?.relations.map(\.path.text) ?? [])
+    for (path, relation) in prepared?.relations ?? [] {
+      let target =
+        try CollectionRow.id(of: relation.collection, connection)
+        ?? CollectionRow.make(relation.collection, connection)
+      try connection.run(
+        """
+        INSERT INTO record_relation(collection, path, target, on_delete, is_many) VALUES(?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT(collection, path) DO UPDATE SET target = ?3, on_delete = ?4, is_many = ?5
+        """, .integer(row.id), .text(path.text), .integer(target), .integer(relation.onDelete.number),
+        .integer(relation.isMany ? 1 : 0))
+    }
+  }
+
+  private func drop(from row: CollectionRow, indexes declared: [String]) throws {
+    var gone: [Int64] = []
+    try connection.each("SELECT id, path FROM record_index WHERE collection = ?", .integer(row.id)) {
+      if !declared.contains($0.text(1)) { gone.append($0.integer(0)) }
+    }
+    for id in gone { try connection.run("DELETE FROM record_index WHERE id = ?", .integer(id)) }
+  }
+
+  private func drop(from row: CollectionRow, relations declared: [String]) throws {
+    var gone: [Int64] = []
+    try connection.each("SELECT id, path FROM record_relation WHERE collection = ?", .integer(row.id)) {
+      if !declared.contains($0.text(1)) { gone.append($0.integer(0)) }
+    }
+    for id in gone { try connection.run("DELETE FROM record_relation WHERE id = ?", .integer(id)) }
+  }
+
+  /// Without knowing with whom, nothing can be synchronised.
+  private mutating func repairAgreement(_ row: CollectionRow) throws {
+    let table = SyncTable(connection: connection, collection: row.id)
+    if case .string? = (try? table.agreement())?["user"] { return }
+    try table.unlink()
+    find("record_sync", "\(row.name): with whom it was synchronised is lost")
+  }
+}

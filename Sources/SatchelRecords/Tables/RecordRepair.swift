@@ -1,0 +1,131 @@
+import SatchelJSON
+import SatchelStorage
+
+/// Makes the tables of records agree with each other again after rows of any of them were lost: whatever is counted,
+/// indexed or referred to is worked out anew from the documents.
+struct RecordRepair {
+  let transaction: Transaction
+  var connection: Connection { transaction.connection }
+  /// What is gone for good here, for people.
+  private(set) var findings: [StoreFinding] = []
+
+  init(_ transaction: Transaction) { self.transaction = transaction }
+
+  mutating func run() throws {
+    try dropDamaged()
+    try repairCollections()
+    var rows = try collections()
+    try rebuildKeys(of: rows)
+    rows = try collections()
+    try connection.run("DELETE FROM record_value")
+    try connection.run("DELETE FROM record_reference")
+    for row in rows {
+      let shape = try CollectionShape(row, connection)
+      for var index in shape.indexes {
+        // Two records of one value are told when the next is written: here nothing may fail.
+        index.isUnique = false
+        try IndexBuild(connection, row, index).run()
+      }
+      if !shape.relations.isEmpty { try refer(row, shape) }
+    }
+    try connection.run("DELETE FROM record_kept WHERE record NOT IN (SELECT id FROM record)")
+    try repairSync(of: rows)
+  }
+
+  mutating func find(_ table: String, _ message: String) {
+    findings.append(StoreFinding(code: table, message: message))
+  }
+
+  func collections() throws -> [CollectionRow] {
+    var ids: [Int64] = []
+    try connection.each("SELECT id FROM record_collection ORDER BY id") { ids.append($0.integer(0)) }
+    return try ids.compactMap { try CollectionRow.read($0, connection) }
+  }
+
+  // MARK: Documents
+
+  /// What is no document, or has no place, is as lost as what could not be read: the master or a mirror may have it.
+  private mutating func dropDamaged() throws {
+    var damaged: [(row: Int64, key: String)] = []
+    try connection.each("SELECT id, key, body FROM record ORDER BY id") { row in
+      let hasPlace = (1...RecordRow.mostCollections).contains(RecordRow.collection(of: row.integer(0)))
+      let body = row.bytes(2)
+      let isDocument =
+        (try? JSONScanner.check(body)) != nil && body.first { $0 > 0x20 } == UInt8(ascii: "{")
+      if !hasPlace || !isDocument { damaged.append((row.integer(0), row.text(1))) }
+    }
+    for (row, key) in damaged {
+      try RecordTable(connection: connection).delete(row)
+      find("record", "the record \(key) was damaged, and is not in the new store")
+    }
+  }
+
+  // MARK: Indexes
+
+  /// Counts the records, and makes the index of their ids.
+  private func rebuildKeys(of rows: [CollectionRow]) throws {
+    try connection.run("DELETE FROM record_key")
+    for row in rows {
+      let source = RecordIDs(collection: row.id)
+      let base = RecordRow.base(of: row.id)
+      var entries: [(hash: Int64, row: Int64)] = []
+      try source.scan(connection, from: base, through: RecordRow.base(of: row.id + 1) - 1) {
+        entries.append(($0, $1))
+      }
+      // A number that was given is never given again.
+      let next = max(row.next, (entries.last?.row ?? base) - base + 1)
+      let count = Int64(entries.count)
+      entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
+      try source.insert(entries, in: transaction)
+      try connection.run(
+        """
+        UPDATE record_collection SET count = ?2, next = ?3, indexed_through = ?3 - 1, shape = shape + 1,
+        sequence = max(sequence, (SELECT ifnull(max(max(ifnull(pending, 0), ifnull(sending, 0))), 0) FROM record_sync
+        WHERE collection = ?1)) WHERE id = ?1
+        """, .integer(row.id), .integer(count), .integer(next))
+    }
+  }
+
+  /// Notes whom the records of a collection name. Who is named may be lost: that is for `RecordCheck` to say.
+  private func refer(_ row: CollectionRow, _ shape: CollectionShape) throws {
+    let table = ReferenceTable(connection: connection)
+    let collection = WorkingCollection(row, shape, DeferredIndex(RecordIDs(collection: row.id)), entries: [])
+    try RecordFetch(connection, row).all { candidate in
+      for relation in shape.relations {
+        let targets = try? RecordWork.targets(of: candidate.body, relation, candidate.key, collection)
+        for target in targets ?? [] { try table.insert(relation, target, source: candidate.row) }
+      }
+      return true
+    }
+  }
+
+  // MARK: What has to travel
+
+  private func repairSync(of rows: [CollectionRow]) throws {
+    for row in rows where row.isSynchronised {
+      try SyncTable.makeWriter(connection)
+      // Nothing is known of a record that was lost here: the next sync brings it back. That of one that was deleted
+      // stays, or it would come back.
+      try connection.run(
+        """
+        DELETE FROM record_sync WHERE collection = ?1 AND deleted IS NULL AND key NOT IN
+        (SELECT key FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40)
+        """, .integer(row.id))
+      // What was known of these was lost: they are compared with what the master has.
+      try SyncTable(connection: connection, collection: row.id).noteAll()
+    }
+    // A conflict has two ends, or it is none: what it holds stays among what was lost.
+    try connection.run(
+      """
+      UPDATE record_sync SET conflict_etag = NULL WHERE conflict_etag IS NOT NULL AND NOT EXISTS(
+      SELECT 1 FROM record_conflict AS conflict WHERE conflict.collection = record_sync.collection
+      AND conflict.key = record_sync.key AND conflict.kind = 'open')
+      """)
+    try connection.run(
+      """
+      UPDATE record_conflict SET kind = 'lost' WHERE kind = 'open' AND NOT EXISTS(
+      SELECT 1 FROM record_sync AS sync WHERE sync.collection = record_conflict.collection
+      AND sync.key = record_conflict.key AND sync.conflict_etag IS NOT NULL)
+      """)
+  }
+}
