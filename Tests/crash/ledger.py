@@ -69,6 +69,7 @@ class Ledger:
 
     def _add(self, entry: dict[str, Any]) -> None:
         kind = entry["kind"]
+        self.counts.update(entry.get("counts", {}))
         self.next_number = max(self.next_number, entry.get("number", -1) + 1)
         if kind == "begin":
             self.begun = entry["documents"]
@@ -90,7 +91,7 @@ class Ledger:
         elif kind == "seen":
             # What the store was found to hold: from now on this is so.
             self.documents, self.begun = entry["documents"], None
-            self.numbers = self.numbers[: entry["numbers"]]
+            self.numbers = entry["numbers"]
             self.durable = len(self.numbers)
             self.version = self.begun_version = entry["version"]
         else:
@@ -105,10 +106,27 @@ class Journal:
     """Writes lines, each as a whole."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = os.open(folder / "journal", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        self._path = folder / "journal"
+        self._open()
+
+    def _open(self) -> None:
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         size = os.fstat(self._file).st_size
         if size and os.pread(self._file, 1, size - 1) != b"\n":
             os.write(self._file, b"\n")
 
     def write(self, kind: str, **more: Any) -> None:
         os.write(self._file, json.dumps({"kind": kind, **more}).encode() + b"\n")
+
+    def begin_anew(self, ledger: Ledger, **seen: Any) -> None:
+        """Replaces all lines by what they sum up to, and what the store was found to hold."""
+        line = {"kind": "seen", "number": ledger.next_number - 1, "counts": ledger.counts, **seen}
+        draft = self._path.with_suffix(".new")
+        draft.write_text(json.dumps(line) + "\n", encoding="utf-8")
+        draft.rename(self._path)
+        os.close(self._file)
+        self._open()
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self._file).st_size

@@ -1,4 +1,4 @@
-"""A process of records.py: verifies what one that was killed left, and changes it until it is killed itself."""
+"""A process of records.py: verifies what one that was killed left, and changes it until it is killed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ class Saver:
         if self.is_mirrored:
             assert self.notes.verify_mirror() == []
         self._verify_backup()
-        self.journal.write("seen", documents=documents, numbers=len(numbers), version=self.version)
+        self.journal.begin_anew(
+            Ledger.read(self.folder), documents=documents, numbers=numbers, version=self.version
+        )
 
     def _verify_others(self, numbers: list[int]) -> None:
         """The set and the score, which may be short of the last number: then it is made up for."""
@@ -117,9 +119,10 @@ class Saver:
             self.dice.choice([*actions, self.put, self.add, self.add, self.add, self.add])()
 
     def _limit_files(self) -> None:
-        """From now on no file can grow beyond the store's: its log cannot, its spill file can."""
+        """From now on the store's log can hardly grow; its spill file and the journal can."""
         largest = max((path.stat().st_size for path in self.folder.glob("store.satchel-wal")), default=0)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (largest + 4096, resource.RLIM_INFINITY))
+        limit = max(largest, self.journal.size) + (1 << 18)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 
     def _next(self) -> int:
         self.number += 1

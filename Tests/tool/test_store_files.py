@@ -215,6 +215,7 @@ def test_what_is_lost_is_said_and_a_mirror_brings_it_back(store, empty):
     store("check", empty.name, code=1)
     result = store("recover", empty.name, "new.satchel", code=1)
     assert result.lines[-1].endswith("something lost")
+    assert store("check", "new.satchel").out == "new.satchel: sound\n"
     assert empty.path.read_bytes() == damaged
     report = store("recover", empty.name, "newer.satchel", "--json", code=1).json
     assert not report["complete"]

@@ -70,8 +70,8 @@ class Recovery:
     """What was recovered, table by table; ``complete`` when nothing is missing.
 
     ``header_lost`` and ``schema_lost``: the file's first page, or the list of its tables, could not be read,
-    and known ones were looked for. ``unknown_tables`` are none of Satchel's, and were left out. ``findings``: what
-    is still not as it should be in the new store, a record that names one that is lost, for example.
+    and known ones were looked for. ``unknown_tables`` are none of Satchel's, and were left out. ``findings``:
+    what is still not as it should be in the new store, a record that names one that is lost, for example.
     """
 
     path: str
