@@ -3,21 +3,23 @@ import Synchronization
 /// Read connections, opened when first needed and lent to one thread at a time.
 ///
 /// When reads follow each other closely, the transaction of a connection stays open from one to the next. One that
-/// stays open keeps the log from being emptied: it is ended after 20 ms without a read, by a thread that is started
-/// with the first.
+/// stays open keeps the log from being emptied: it is ended after 20 ms, or by a thread that is started with the first
+/// when no read comes any more.
 // Unchecked: all state is behind the monitor; a connection's view is touched only by who has it, or with the monitor
 // held while nobody has.
 final class ConnectionPool: @unchecked Sendable {
   /// Reads in a row after which a transaction is kept, and how closely they follow, in milliseconds.
   private static let fewReads = 8
   private static let pause: Int64 = 5
-  /// How long a transaction is kept without a read, in milliseconds.
+  /// How long a transaction is kept, and how long without a read, in milliseconds.
   private static let patience: Int64 = 20
 
   private final class Reader {
     let connection: Connection
     var view = ReadView()
     var lastRead: Int64 = 0
+    /// Since when its transaction is kept; nil while it is not.
+    var keptSince: Int64?
     init(_ connection: Connection) { self.connection = connection }
   }
 
@@ -30,6 +32,8 @@ final class ConnectionPool: @unchecked Sendable {
   private var readsInARow = 0
   private var lastRead: Int64 = 0
   private var isDrained = false
+  /// Pieces of work under way that want the log to be empty.
+  private var emptying = 0
 
   private var caretaker: SystemThread?
   /// Where the caretaker waits: whoever waits for a connection must not be woken in its place.
@@ -75,9 +79,14 @@ final class ConnectionPool: @unchecked Sendable {
       readsInARow = now - lastRead <= Self.pause ? readsInARow + 1 : 0
       lastRead = now
       reader.lastRead = now
-      let isHot = isSound && readsInARow >= Self.fewReads
-      let stays = isHot && reader.view.canStay(reader.connection) && takesCare()
-      if !stays { reader.view.end(reader.connection) }
+      let isHot = isSound && emptying == 0 && readsInARow >= Self.fewReads
+      let isYoung = now - (reader.keptSince ?? now) < Self.patience
+      let stays = isHot && isYoung && reader.view.canStay(reader.connection) && takesCare()
+      if stays {
+        reader.keptSince = reader.keptSince ?? now
+      } else {
+        end(reader)
+      }
       lent -= 1
       idle.append(reader)
       if lent == limit - 1 { monitor.signal() }
@@ -92,9 +101,19 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-  /// Ends the transactions that are kept, so that the log can be emptied.
-  func settle() {
-    monitor.withLock { for reader in idle { reader.view.end(reader.connection) } }
+  /// Runs `body` while no transaction is kept, so that the log can be emptied.
+  func emptying<Result>(_ body: () throws -> Result) rethrows -> Result {
+    monitor.withLock {
+      emptying += 1
+      for reader in idle { end(reader) }
+    }
+    defer { monitor.withLock { emptying -= 1 } }
+    return try body()
+  }
+
+  private func end(_ reader: Reader) {
+    reader.view.end(reader.connection)
+    reader.keptSince = nil
   }
 
   /// Closes the connections that are not lent.
@@ -149,6 +168,6 @@ final class ConnectionPool: @unchecked Sendable {
 
   private func endOld() {
     let now = Clock.steadyMilliseconds
-    for reader in idle where now - reader.lastRead >= Self.patience { reader.view.end(reader.connection) }
+    for reader in idle where now - reader.lastRead >= Self.patience { end(reader) }
   }
 }

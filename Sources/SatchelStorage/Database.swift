@@ -114,8 +114,7 @@ package final class Database: @unchecked Sendable {
       guard !options.isReadOnly else { return }
       try writing.withOwnedLock(within: patience) {
         guard current == nil else { return }
-        readers.settle()
-        try body(openWriter())
+        try readers.emptying { try body(openWriter()) }
       }
     }
   }

@@ -74,6 +74,26 @@ struct ReadViewTests {
     #expect(log == 0)
   }
 
+  @Test("let the log be emptied while they go on, here and by another handle")
+  func makeRoom() throws {
+    let fixture = try StorageFixture()
+    let (database, other) = (try fixture.open(), try fixture.open { $0.busyTimeout = 20_000 })
+    let isOver = Atomic(false)
+    let threads = (0..<3).compactMap { _ in
+      SystemThread { while !isOver.load(ordering: .relaxed) { _ = try? self.count(database) } }
+    }
+    let start = Clock.steadyMilliseconds
+    for round in 0..<4 {
+      try other.write { try $0.add("item") }
+      try (round % 2 == 0 ? other : database).shrink()
+    }
+    let took = Clock.steadyMilliseconds - start
+    isOver.store(true, ordering: .relaxed)
+    for thread in threads { thread.join() }
+    // Waiting for readers that never let go ends with the busy timeout, each time.
+    #expect(took < 20_000)
+  }
+
   @Test("end with a failure, and go on")
   func fail() throws {
     let fixture = try StorageFixture()
