@@ -32,11 +32,21 @@ extension Satchel {
   ///
   /// - Throws: what `body` throws; `SatchelError` `.busy`, `.readOnly`, `.full`, `.io`
   public func batch<Result>(_ body: () throws -> Result) throws -> Result {
-    try database.write { _ in try body() }
+    try takeInSpilled()
+    return try database.write { _ in try body() }
+  }
+
+  /// What was spilled before comes before what is written now; where it cannot be taken in, nothing is begun.
+  private func takeInSpilled() throws {
+    if !database.isWriting, journal.isSpilled { _ = try journal.replay(in: database) }
   }
 
   /// Begins a transaction of the calling thread, where a closure cannot be handed over; see `batch`.
-  package func begin() throws { try database.begin() }
+  package func begin() throws {
+    try takeInSpilled()
+    try database.begin()
+  }
+
   package func commit() throws { try database.commit() }
   package func rollback() throws { try database.rollback() }
 }
