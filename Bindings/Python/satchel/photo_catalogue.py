@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterable, Mapping, Optional, Union
 from satchel import _abi, _encoding
 from satchel._handle import check, json_answer
 from satchel._library import library
-from satchel._long_work import LongWork
+from satchel._long_work import LongWork, hearing
 from satchel._photo_arguments import (
     PhotoName,
     lend_columns,
@@ -39,7 +39,6 @@ from satchel._remote_host import Failures
 from satchel.errors import InvalidArgument, SatchelError
 from satchel.photo_backup import PhotoBackup
 from satchel.remote import Remote
-from satchel.values import record_from
 
 __all__ = ["PhotoCatalogue"]
 
@@ -186,7 +185,7 @@ class PhotoCatalogue(PhotoReader):
         options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
         options.time_zone_offset = whole(time_zone_offset, "time_zone_offset", -1440, 1440)
         pointer = self._pointer
-        work = LongWork(self._store._owner, _hearing(ScanProgress, progress))
+        work = LongWork(self._store._owner, hearing(ScanProgress, progress))
 
         def call(on_progress: Any, context: int) -> Any:
             options.progress, options.context = on_progress, context
@@ -234,7 +233,7 @@ class PhotoCatalogue(PhotoReader):
         options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
         lent = _encoding.lend_text(user, "user")
         pointer, store = self._pointer, remote._pointer
-        work = LongWork(self._store._owner, _hearing(SyncProgress, progress))
+        work = LongWork(self._store._owner, hearing(SyncProgress, progress))
         failures = Failures(self._store._owner, work.fail)
 
         def call(on_progress: Any, context: int) -> Any:
@@ -269,15 +268,6 @@ class PhotoCatalogue(PhotoReader):
         :raises NotFound: when it was reapplied or dismissed before
         """
         check(library.satchel_photos_dismiss(self._pointer, _conflict(conflict)))
-
-
-def _hearing(kind: Any, progress: Any) -> Optional[Callable[[Any], object]]:
-    """The callback, made to hear a record."""
-    if progress is None:
-        return None
-    if not callable(progress):
-        raise InvalidArgument(f"progress must be callable, not {type(progress).__name__}")
-    return lambda said: progress(record_from(kind, said))
 
 
 def _conflict(conflict: Any) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import ctypes
 import math
@@ -26,7 +25,7 @@ from typing import (
     overload,
 )
 
-from satchel import _abi, _callbacks, _encoding
+from satchel import _abi, _callbacks, _encoding, _open_stores
 from satchel._handle import Closing, Dependent, Handle, check, json_answer
 from satchel._library import library
 from satchel._record_arguments import Index, MigrationStep, Relation
@@ -45,9 +44,6 @@ __all__ = ["Store", "library_version", "open"]
 
 _Document = TypeVar("_Document")
 _Path = Union[str, os.PathLike[str]]
-
-# The stores to be closed at exit; list() of its values is atomic, which a WeakSet's iteration is not.
-_open_stores: Dict[int, weakref.ref[Store]] = {}
 
 
 def library_version() -> str:
@@ -123,7 +119,7 @@ class Store(Closing):
             options.clock_context = _callbacks.register(clock, self._owner)
             options.clock_release = _callbacks.on_release
         self._handle = Handle.made_by("store", library.satchel_store_open, file, ctypes.byref(options))
-        _open_stores[self._owner] = weakref.ref(self)
+        _open_stores.add(self._owner, self)
 
     @property
     def path(self) -> str:
@@ -331,7 +327,7 @@ class Store(Closing):
         pointer = self._handle.give_away()
         if pointer is None:
             return
-        _open_stores.pop(self._owner, None)
+        _open_stores.remove(self._owner)
         try:
             check(library.satchel_store_close(pointer))
         finally:
@@ -383,7 +379,7 @@ class Store(Closing):
                 self.close()
             return
         # Collected inside its own callback, which closing would wait for: close on another thread.
-        _open_stores.pop(self._owner, None)
+        _open_stores.remove(self._owner)
         for child in self._children():
             child.close()
         pointer = self._handle.give_away()
@@ -399,25 +395,3 @@ def _timeout(seconds: Any) -> int:
         raise InvalidArgument(f"busy_timeout must be from 0 to 4294967 seconds, not {seconds!r}")
     # 0 says "the default" in C; here it is as short as a wait can be.
     return min(max(1, math.ceil(seconds * 1000)), 2**32 - 1)
-
-
-def _stores() -> List[Store]:
-    stores = (reference() for reference in list(_open_stores.values()))
-    return [store for store in stores if store is not None]
-
-
-@atexit.register
-def _close_all() -> None:
-    for store in _stores():
-        with contextlib.suppress(Exception):
-            store.close()
-
-
-def _after_fork() -> None:
-    for store in _stores():
-        store._forget()
-    _open_stores.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
