@@ -1,5 +1,4 @@
 import SatchelRemote
-import SatchelStorage
 
 // The library for C is built without: see the Makefile.
 #if !SATCHEL_WITHOUT_CONCURRENCY
@@ -9,25 +8,10 @@ import SatchelStorage
       with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
       progress: (@Sendable (SyncProgress) -> Bool)? = nil
     ) async throws -> SyncReport {
-      let isCancelled = Guarded(false)
-      var options = options
-      let asked = options.cancellation
-      options.cancellation = Cancellation { isCancelled.withLock { $0 } || asked.isCancelled() }
-      let settled = options
-      return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { continuation in
-          let thread = SystemThread {
-            // Nobody waits for it.
-            pthread_detach(pthread_self())
-            let call: () throws -> SyncReport = {
-              try self.sync(with: store, user: user, options: settled, progress: progress)
-            }
-            continuation.resume(with: Result(catching: call))
-          }
-          if thread == nil { continuation.resume(throwing: SatchelError(.noMemory, "no thread to be had")) }
-        }
-      } onCancel: {
-        isCancelled.withLock { $0 = true }
+      try await options.cancellation.onOwnThread { cancellation in
+        var options = options
+        options.cancellation = cancellation
+        return try self.sync(with: store, user: user, options: options, progress: progress)
       }
     }
   }

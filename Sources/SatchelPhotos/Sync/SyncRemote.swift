@@ -37,59 +37,29 @@ struct SyncRemote: Sendable {
 
   /// Nil when there is no such object.
   func get(_ key: ObjectKey, ifNoneMatch known: ETag? = nil) throws -> ObjectReading? {
-    try absence { () throws(ObjectStoreError) in
+    try requests.ifPresent { () throws(ObjectStoreError) in
       try store.get(key, ifNoneMatch: known, cancellation: cancellation)
     }
   }
 
   /// Nil when there is no such object.
   func head(_ key: ObjectKey) throws -> ObjectHead? {
-    try absence { () throws(ObjectStoreError) in try store.head(key, cancellation: cancellation) }
+    try requests.ifPresent { () throws(ObjectStoreError) in try store.head(key, cancellation: cancellation) }
   }
 
   /// The shards of which there is an object.
   func present() throws -> Set<Shard.Index> {
-    let entries = try attempt { () throws(ObjectStoreError) in
+    let entries = try requests.attempt { () throws(ObjectStoreError) in
       try store.list(shardPrefix, cancellation: cancellation)
     }
     let keys = Set(entries.map(\.key))
     return Set(Shard.Index.all.filter { (try? key($0)).map(keys.contains) ?? false })
   }
 
-  /// Waits before something is tried again.
-  ///
-  /// - Parameter error: what came of it the last time
-  /// - Throws: that, when it is time to give up
+  /// Waits before something is tried again; see `PatientRequests.pause`.
   func pause(afterFailures failures: Int, since start: Int64, _ error: ObjectStoreError) throws {
-    try cancellation.check()
-    var random = SystemRandomNumberGenerator()
-    let elapsed = Clock.monotonic.now() - start
-    guard
-      let wait = retry.delay(
-        afterFailures: failures, elapsed: elapsed, retryAfter: error.retryAfter, random: &random)
-    else { throw error }
-    try cancellation.wait(milliseconds: wait)
+    try requests.pause(afterFailures: failures, since: start, error)
   }
 
-  private func absence<Value>(_ body: () throws(ObjectStoreError) -> Value) throws -> Value? {
-    do throws(ObjectStoreError) {
-      return try attempt(body)
-    } catch {
-      guard error.reason == .notFound else { throw error }
-      return nil
-    }
-  }
-
-  private func attempt<Value>(
-    _ body: () throws(ObjectStoreError) -> Value
-  ) throws(ObjectStoreError) -> Value {
-    var random = SystemRandomNumberGenerator()
-    return try retry.run(
-      random: &random,
-      pause: { wait throws(ObjectStoreError) in try cancellation.wait(milliseconds: wait) },
-      { _ throws(ObjectStoreError) in
-        try cancellation.check()
-        return try body()
-      })
-  }
+  private var requests: PatientRequests { PatientRequests(retry: retry, cancellation: cancellation) }
 }

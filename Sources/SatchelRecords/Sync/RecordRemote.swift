@@ -26,7 +26,7 @@ struct RecordRemote: Sendable {
     let start = Clock.monotonic.now()
     var failures = 0
     while true {
-      let reading = try absence { () throws(ObjectStoreError) in
+      let reading = try requests.ifPresent { () throws(ObjectStoreError) in
         try store.get(key, ifNoneMatch: known, cancellation: cancellation)
       }
       switch reading {
@@ -66,44 +66,15 @@ struct RecordRemote: Sendable {
 
   /// A page of the listing.
   func list(from continuation: ObjectPage.Continuation?) throws -> ObjectPage {
-    try attempt { () throws(ObjectStoreError) in
+    try requests.attempt { () throws(ObjectStoreError) in
       try store.list(keys.prefix, from: continuation, limit: 1000, cancellation: cancellation)
     }
   }
 
-  /// Waits before something is tried again.
-  ///
-  /// - Parameter error: what came of it the last time
-  /// - Throws: that, when it is time to give up
+  /// Waits before something is tried again; see `PatientRequests.pause`.
   func pause(afterFailures failures: Int, since start: Int64, _ error: any Error) throws {
-    try cancellation.check()
-    var random = SystemRandomNumberGenerator()
-    let wait = retry.delay(
-      afterFailures: failures, elapsed: Clock.monotonic.now() - start,
-      retryAfter: (error as? ObjectStoreError)?.retryAfter, random: &random)
-    guard let wait else { throw error }
-    try cancellation.wait(milliseconds: wait)
+    try requests.pause(afterFailures: failures, since: start, error)
   }
 
-  private func absence<Value>(_ body: () throws(ObjectStoreError) -> Value) throws -> Value? {
-    do throws(ObjectStoreError) {
-      return try attempt(body)
-    } catch {
-      guard error.reason == .notFound else { throw error }
-      return nil
-    }
-  }
-
-  private func attempt<Value>(
-    _ body: () throws(ObjectStoreError) -> Value
-  ) throws(ObjectStoreError) -> Value {
-    var random = SystemRandomNumberGenerator()
-    return try retry.run(
-      random: &random,
-      pause: { wait throws(ObjectStoreError) in try cancellation.wait(milliseconds: wait) },
-      { _ throws(ObjectStoreError) in
-        try cancellation.check()
-        return try body()
-      })
-  }
+  private var requests: PatientRequests { PatientRequests(retry: retry, cancellation: cancellation) }
 }
