@@ -1,6 +1,7 @@
 """Two processes change the same records and synchronise, one first, the other first, and both at once.
 
-Usage: orders.py [ROUNDS], beside an object store, as photos.py. What has to come of it stands in rivals.py.
+Usage: orders.py [ROUNDS], so often at once. Beside an object store, as photos.py. What has to come of it
+stands in rivals.py.
 """
 
 from __future__ import annotations
@@ -196,4 +197,4 @@ def main(rounds: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 2))
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1))

@@ -225,8 +225,10 @@ def _may_be_replaced(claim: Claim, contest: Contest) -> bool:
 def older_than_lost(found: list[Contest]) -> Iterator[str]:
     """With newest_wins: values that are older than another that was made."""
     for contest in found:
+        seen = {value for claim in contest.claims for value in claim.seen if value is not None}
         for claim in contest.claims:
-            if not claim.edit.is_made or not contest.origins or claim.value == contest.value:
+            if not claim.edit.is_made or not contest.origins or claim.value in (contest.value, *seen):
+                # What was seen and replaced counts no more: what replaced it is later.
                 continue
             if claim.value is None and (
                 not claim.is_settled

@@ -17,8 +17,11 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+
+from line import KINDS, Line
 
 Verdict = tuple[str, list[str]]
 """A rule, and what breaks it."""
@@ -32,7 +35,8 @@ class Turn(ABC):
     #: How long they may take to come to rest, in seconds.
     patience = 60.0
 
-    def __init__(self, policy: str, devices: int, seed: int) -> None:
+    def __init__(self, policy: str, arguments: argparse.Namespace) -> None:
+        seed, devices = arguments.seed, arguments.devices
         self.told: dict[str, Any] = json.loads(os.environ["SATCHEL_TEST_S3"])
         self.store: dict[str, Any] = self.told["store"]
         self.folder = Path(tempfile.mkdtemp(prefix="satchel-crash-"))
@@ -44,6 +48,10 @@ class Turn(ABC):
             "prefix": f"crash-{os.getpid()}-{time.time_ns()}/",
         }  # fmt: skip
         self.kills = 0
+        #: How the line goes wrong while they live, if it does.
+        self.line: str | None = arguments.line
+        if self.line:
+            self.options["endpoint"] = self.told["proxy"]
 
     @abstractmethod
     def prepare(self) -> None:
@@ -125,12 +133,13 @@ class Turn(ABC):
         print(f"crash/{Path(sys.argv[0]).stem}: {self.policy}, {seconds} s, seed {seed}", file=sys.stderr)
         try:
             self.prepare()
-            self.live(seconds)
-            for _ in range(4):
-                # A machine that has much else to do.
-                if all(self.counts().values()):
-                    break
+            with Line(self.line, self.told["admin"], self.dice) if self.line else nullcontext():
                 self.live(seconds)
+                for _ in range(4):
+                    # A machine that has much else to do.
+                    if all(self.counts().values()):
+                        break
+                    self.live(seconds)
             self.settle()
             verdicts = list(self.faults())
         except RuntimeError as error:
@@ -159,11 +168,12 @@ def main(turn: type[Turn], policies: list[str]) -> int:
     parser.add_argument("seconds", type=float)
     parser.add_argument("--policy", choices=policies)
     parser.add_argument("--devices", type=int, default=2)
+    parser.add_argument("--line", choices=list(KINDS), help="what else goes wrong while they live")
     seed = os.environ.get("SATCHEL_SEED", str(time.time_ns() % 1_000_000))
     parser.add_argument("--seed", type=int, default=int(seed))
     arguments = parser.parse_args()
     chosen = [arguments.policy] if arguments.policy else policies
-    turns = (turn(policy, arguments.devices, arguments.seed) for policy in chosen)
+    turns = (turn(policy, arguments) for policy in chosen)
     results = [each.perform(arguments.seconds) for each in turns]
     passed, failed = (sum(counts) for counts in zip(*results, strict=True))
     print(f"{passed} passed, {failed} failed")
