@@ -32,18 +32,12 @@ extension Satchel {
   ///
   /// - Throws: what `body` throws; `SatchelError` `.busy`, `.readOnly`, `.full`, `.io`
   public func batch<Result>(_ body: () throws -> Result) throws -> Result {
-    try takeInSpilled()
-    return try database.write { _ in try body() }
-  }
-
-  /// What was spilled before comes before what is written now; where it cannot be taken in, nothing is begun.
-  private func takeInSpilled() throws {
-    if !database.isWriting, journal.isSpilled { _ = try journal.replay(in: database) }
+    try journal.write(in: database) { _ in try body() }
   }
 
   /// Begins a transaction of the calling thread, where a closure cannot be handed over; see `batch`.
   package func begin() throws {
-    try takeInSpilled()
+    try journal.takeInSpilled(database)
     try database.begin()
   }
 

@@ -90,13 +90,12 @@ package enum CatalogueSchema {
       holes BLOB
     );
 
-    -- From the hash of a variant's identity to its row, for entities up to setting 'indexed_through'; later
-    -- ones are found by VariantIndex.
+    -- From the hash of a variant's identity to its row, in sorted blocks (see KeyBlocks), for entities up to setting
+    -- 'indexed_through'; later ones are found by VariantIndex.
     CREATE TABLE entity_index(
-      hash INTEGER NOT NULL,
-      entity INTEGER NOT NULL,
-      PRIMARY KEY(hash, entity)
-    ) WITHOUT ROWID;
+      first INTEGER PRIMARY KEY,
+      entries BLOB NOT NULL
+    );
 
     CREATE TABLE setting(
       key TEXT PRIMARY KEY,

@@ -148,9 +148,7 @@ struct EntityTable {
       if let record {
         let variant = VariantIndex.Variant(
           entityID: record.entityID, scope: record.scope, place: record.place)
-        try connection.run(
-          "DELETE FROM entity_index WHERE hash = ? AND entity = ?", .integer(VariantIndex.hash(variant)),
-          .integer(row))
+        try VariantRows.keys.remove((VariantIndex.hash(variant), row), connection)
       }
     }
     return size

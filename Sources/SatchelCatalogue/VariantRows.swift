@@ -2,6 +2,14 @@ import SatchelStorage
 
 /// The tables `entity` and `entity_index`, for the deferred index of variants.
 struct VariantRows: DeferredIndexSource {
+  static let keys = KeyBlocks(
+    KeyBlocks.Statements(
+      find: "SELECT first, entries FROM entity_index WHERE first <= ? ORDER BY first DESC LIMIT 1",
+      next: "SELECT first FROM entity_index WHERE first > ? ORDER BY first LIMIT 1",
+      put: "INSERT OR REPLACE INTO entity_index(first, entries) VALUES(?, ?)",
+      delete: "DELETE FROM entity_index WHERE first = ?",
+      all: "SELECT first, entries FROM entity_index ORDER BY first"))
+
   /// 64 bits of SHA-256: nobody can make ids that collide.
   func hash(_ variant: VariantIndex.Variant) -> Int64 {
     var hash = SHA256()
@@ -35,12 +43,7 @@ struct VariantRows: DeferredIndexSource {
   }
 
   func rows(_ connection: Connection, hash: Int64, visit: (Int64) throws -> Bool) throws {
-    let statement = try connection.prepared("SELECT entity FROM entity_index WHERE hash = ?")
-    defer { statement.reset() }
-    try statement.bind(.integer(hash), at: 1)
-    while try statement.step() {
-      guard try visit(statement.integer(0)) else { return }
-    }
+    try Self.keys.rows(of: hash, connection, visit: visit)
   }
 
   func isRow(_ row: Int64, of variant: VariantIndex.Variant, _ connection: Connection) throws -> Bool {
@@ -58,15 +61,7 @@ struct VariantRows: DeferredIndexSource {
   func present(_ connection: Connection, from floor: Int64, through newest: Int64) -> Set<Int64>? { nil }
 
   func insert(_ entries: [(hash: Int64, row: Int64)], in transaction: Transaction) throws {
-    let insert = try transaction.connection.prepared(
-      "INSERT OR IGNORE INTO entity_index(hash, entity) VALUES(?, ?)")
-    defer { insert.reset() }
-    for (hash, row) in entries {
-      try insert.bind(.integer(hash), at: 1)
-      try insert.bind(.integer(row), at: 2)
-      _ = try insert.step()
-      insert.reset()
-    }
+    try Self.keys.add(entries, transaction.connection)
   }
 
   func setFloor(_ floor: Int64, in transaction: Transaction) throws {

@@ -11,6 +11,9 @@ package final class Connection: @unchecked Sendable {
   package internal(set) var snapshot: UInt64 = 0
   /// How the latest transaction that wrote left the store; see `Transaction.follows`.
   var standing: Transaction.Standing?
+  /// Whether each commit is synced, so that the log had better be as long as it will be.
+  var isSynced = false
+  private var logAhead = LogAhead()
 
   /// Opens a file.
   ///
@@ -154,6 +157,11 @@ package final class Connection: @unchecked Sendable {
   }
 
   private var tracer: (@Sendable (String) -> Void)?
+
+  /// Makes the log's file longer where it will soon be; with the write lock held.
+  func extendLog() {
+    if isSynced { logAhead.extend(self) }
+  }
 
   /// Copies the WAL into the database and empties it, as far as readers let it.
   func checkpoint() { sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) }

@@ -123,6 +123,7 @@ extension Database {
   /// it makes a cold open slower.
   private static func configureWriter(_ connection: Connection, _ options: StoreOptions) throws {
     let synchronous = options.durability == .full ? "FULL" : "NORMAL"
+    connection.isSynced = options.durability == .full
     try connection.execute(
       "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8192;")
   }

@@ -48,6 +48,7 @@ package final class Transaction {
 
   static func begin(on connection: Connection, clock: SteadyClock, writer: Int64) throws -> Transaction {
     try connection.run("BEGIN IMMEDIATE")
+    connection.extendLog()
     do {
       let before = connection.standing
       // Until this one is committed.

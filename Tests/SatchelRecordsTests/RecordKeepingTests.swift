@@ -176,7 +176,7 @@ struct RecordKeepingTests {
     try shelf.expectSound()
     try other.database.close()
     try shelf.expectSound()
-    let merged = try shelf.database.read { try $0.number("SELECT count(*) FROM record_key") }
+    let merged = try shelf.database.read { try $0.number("SELECT sum(length(entries)) / 16 FROM record_key") }
     #expect(merged == 19_500)
     #expect(try here.put("c40", ["n": 40]).isNew)
     try shelf.expectSound()
@@ -198,7 +198,7 @@ struct RecordKeepingTests {
       ("UPDATE record SET body = CAST('{' AS BLOB) WHERE key = 'c1'", "record"),
       ("INSERT INTO record_value VALUES(99, x'01', 5)", "record_value"),
       ("UPDATE record_index SET entries = 3", "record_index"),
-      ("INSERT INTO record_key VALUES(1, 2)", "record_key"),
+      ("INSERT INTO record_key VALUES(1, zeroblob(16))", "record_key"),
       ("UPDATE record_collection SET indexed_through = 9", "record_collection"),
     ]
     struct Stop: Error {}

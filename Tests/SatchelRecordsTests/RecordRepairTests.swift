@@ -17,7 +17,8 @@ struct RecordRepairTests {
 
   /// Numbers of the rows, where that is not "id".
   private static let columns = [
-    "record_key": "record", "record_value": "record", "record_kept": "record", "record_reference": "source",
+    "record_key": "abs(first % 997)", "record_value": "record", "record_kept": "record",
+    "record_reference": "source",
     "record_migration": "version",
   ]
 

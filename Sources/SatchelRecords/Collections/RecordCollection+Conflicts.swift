@@ -52,7 +52,7 @@ extension RecordCollection {
   ///
   /// - Throws: `.notFound` when there is no such conflict; `.invalid` as `put` and `delete` do
   public func resolve(_ conflict: Int64, _ resolution: RecordResolution) throws {
-    try database.write { _ in
+    try store.transaction { _ in
       try write { work, collection in
         let found = try work.connection.first(
           "SELECT key, kind, local, remote, etag FROM record_conflict WHERE collection = ? AND id = ?",
@@ -151,7 +151,7 @@ extension RecordCollection {
 
   /// Forgets the agreement with a master: its records are local again.
   public func unlink() throws {
-    try database.write { _ in
+    try store.transaction { _ in
       try write { work, _ in
         try work.flush()
         try SyncTable(connection: work.connection, collection: id).unlink()

@@ -85,6 +85,13 @@ extension RecordStore {
     }
   }
 
+  /// Takes in what was refused because there was no such collection.
+  func takeInRefused(of collection: String) throws {
+    try journal.reconsider(in: database) { entry in
+      entry.objectValue?.first?.value["collection"]?.stringValue == collection
+    }
+  }
+
   private func apply(
     _ entry: JSONValue, _ body: (RecordWork, WorkingCollection, UnsafeRawBufferPointer) throws -> Void
   ) throws {

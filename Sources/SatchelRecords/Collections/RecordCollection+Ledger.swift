@@ -120,7 +120,7 @@ extension RecordCollection: RecordLedger {
     throws
   {
     // A savepoint: what it does to records and to the ledger belongs together.
-    try database.write { _ in
+    try store.transaction { _ in
       try write { work, collection in
         try work.flush()
         guard let row = try CollectionRow.read(id, work.connection) else { return }

@@ -24,7 +24,7 @@ extension RecordCollection {
     }
     // A savepoint of its own inside a batch: all or none.
     if database.isInTransaction {
-      return try database.write { _ in try write { try $0.putMany(tape, in: $1) } }
+      return try store.transaction { _ in try write { try $0.putMany(tape, in: $1) } }
     }
     return try journaled(entry()) { try $0.putMany(tape, in: $1) } ?? 0
   }

@@ -91,7 +91,7 @@ extension RecordCollection {
         file.version > version ? .newer : .invalid,
         "\(mirror.path): holds records of version \(file.version), not \(version)")
     }
-    return try database.write { _ in
+    return try store.transaction { _ in
       try write { work, collection in
         try work.flush()
         guard let row = try CollectionRow.read(id, work.connection) else { return 0 }

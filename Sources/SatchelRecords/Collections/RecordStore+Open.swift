@@ -27,12 +27,17 @@ extension RecordStore {
     }
     let backup = try backUpBeforeMigrating(prepared)
     do {
-      return try database.write { transaction in
+      let isNew = try row(named: name).map { $0.version == 0 } ?? true
+      let collection = try transaction { transaction in
         // Another process may have been faster.
         if let known = try openAsItIs(prepared) { return known }
         let id = try Declaring(self, transaction).declare(prepared)
         return RecordCollection(self, id: id, version: prepared.version, declaration)
       }
+      // Spilled beside a store that has been set aside since, or has lost its file. What cannot be taken in now stays
+      // where `check` names it.
+      if isNew { try? takeInRefused(of: name) }
+      return collection
     } catch {
       // Nothing was changed: an app that fails each time it starts must not fill the disk.
       if let backup { unlink(backup) }

@@ -86,9 +86,7 @@ extension RecordWork {
       try collection.countAll(connection)
       try table.delete(row)
       if row <= collection.base + collection.numbers.indexedThrough {
-        try connection.run(
-          "DELETE FROM record_key WHERE hash = ? AND record = ?",
-          .integer(collection.keys.source.hash(key)), .integer(row))
+        try RecordIDs.keys.remove((collection.keys.source.hash(key), row), connection)
       }
       try connection.run("DELETE FROM record_kept WHERE record = ?", .integer(row))
       collection.numbers.count -= 1

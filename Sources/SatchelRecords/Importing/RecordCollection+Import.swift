@@ -11,7 +11,7 @@ extension RecordCollection {
   package func take(
     _ records: [ImportedRecord], refused: (Int, SatchelError) -> Void
   ) throws -> RecordImportReport {
-    try database.write { _ in
+    try store.transaction { _ in
       try write { work, collection in
         var report = RecordImportReport()
         var count = 0

@@ -146,30 +146,4 @@ extension Journal {
       return entry[kind]
     }
   }
-
-  /// Changes that the store refused when they were taken in, the oldest first.
-  package func refused(in database: Database) throws -> [RefusedEntry] {
-    guard try database.has(JournalSchema.subject) else { return [] }
-    return try database.read { connection in
-      var entries: [RefusedEntry] = []
-      try connection.each("SELECT id, time, entry, reason FROM spill_refused ORDER BY id") { row in
-        entries.append(
-          RefusedEntry(
-            id: row.integer(0), time: row.integer(1), entry: Array(row.bytes(2)), reason: row.text(3)))
-      }
-      return entries
-    }
-  }
-
-  /// Forgets an entry that was refused, once somebody has seen to it.
-  ///
-  /// - Returns: whether there was one
-  @discardableResult
-  package func forgetRefused(_ id: Int64, in database: Database) throws -> Bool {
-    guard try database.has(JournalSchema.subject) else { return false }
-    return try database.write { transaction in
-      try transaction.connection.run("DELETE FROM spill_refused WHERE id = ?", .integer(id))
-      return transaction.connection.changes > 0
-    }
-  }
 }

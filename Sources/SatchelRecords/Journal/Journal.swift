@@ -59,8 +59,7 @@ package final class Journal: Sendable {
     }
     var attempt = JournalAttempt<Result>(repeatsBody: repeatsBody)
     do {
-      // What was spilled before comes first, or the order would be lost.
-      if spill?.isPending == true { try replay(in: database) }
+      try takeInSpilled(database)
       while true {
         do {
           let result = try attempt.run(in: database, body) { try apply(entry(), in: $0, of: database) }
@@ -75,6 +74,19 @@ package final class Journal: Sendable {
       try keep(try entry(), because: error, in: database)
       return JournalOutcome(result: attempt.result, isSpilled: true)
     }
+  }
+
+  /// Runs `body` in a transaction whose changes no entry describes, so that they cannot be spilled: where the store
+  /// cannot take them, or what was spilled before, the error is the caller's.
+  package func write<Result>(in database: Database, _ body: (Transaction) throws -> Result) throws -> Result {
+    try takeInSpilled(database)
+    return try database.write(body)
+  }
+
+  /// What was spilled before comes before what is written now, or the order would be lost. Inside a write of the same
+  /// thread that has been seen to.
+  package func takeInSpilled(_ database: Database) throws {
+    if !database.isWriting, spill?.isPending == true { try replay(in: database) }
   }
 
   /// Puts an entry into the spill file, and tells the host.

@@ -57,7 +57,7 @@ extension StateStore {
   private func sealAnew(with key: EncryptionKey) throws {
     guard try database.has(StateSchema.subject) else { return }
     let keys = keyring.keys
-    try database.write { transaction in
+    try journal.write(in: database) { transaction in
       let tables = StateTables(connection: transaction.connection)
       for name in try tables.sealedKeys() {
         let (target, place) = (StateTarget.value(StateName(sound: name)), "state/\(name)")

@@ -143,21 +143,31 @@ struct RecordCheck {
     let source = RecordIDs(collection: row.id)
     let base = RecordRow.base(of: row.id)
     try source.scan(connection, from: base, through: base + row.indexedThrough) { hash, place in
-      let found = try connection.number(
-        "SELECT count(*) FROM record_key WHERE hash = ? AND record = ?", .integer(hash), .integer(place))
-      if found == 0 { find("record_key", "\(row.name): record \(place - base) cannot be found by its id") }
+      var isFound = false
+      try source.rows(connection, hash: hash) { row in
+        isFound = row == place
+        return !isFound
+      }
+      if !isFound { find("record_key", "\(row.name): record \(place - base) cannot be found by its id") }
     }
     if row.indexedThrough >= row.next {
       find("record_collection", "\(row.name): its next record counts as indexed already")
     }
   }
 
+  /// Entries of the index of ids that have no record, or stand where they cannot be found.
+  private func lostKeys() throws -> Int64 {
+    var count: Int64 = 0
+    let visit = { (entry: KeyBlocks.Entry) in
+      count += try 1 - connection.number("SELECT count(*) FROM record WHERE id = ?", .integer(entry.row))
+    }
+    try RecordIDs.keys.all(connection, visit: visit) { _ in count += 1 }
+    return count
+  }
+
   private func checkOrphans() throws {
     let orphans: [(String, Int64)] = [
-      (
-        "record_key",
-        try connection.number("SELECT count(*) FROM record_key WHERE record NOT IN (SELECT id FROM record)")
-      ),
+      ("record_key", try lostKeys()),
       (
         "record_value",
         try connection.number("SELECT count(*) FROM record_value WHERE record NOT IN (SELECT id FROM record)")

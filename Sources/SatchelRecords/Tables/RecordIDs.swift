@@ -4,6 +4,15 @@ import SatchelStorage
 struct RecordIDs: DeferredIndexSource {
   typealias Key = UnsafeRawBufferPointer
 
+  /// Of all collections.
+  static let keys = KeyBlocks(
+    KeyBlocks.Statements(
+      find: "SELECT first, entries FROM record_key WHERE first <= ? ORDER BY first DESC LIMIT 1",
+      next: "SELECT first FROM record_key WHERE first > ? ORDER BY first LIMIT 1",
+      put: "INSERT OR REPLACE INTO record_key(first, entries) VALUES(?, ?)",
+      delete: "DELETE FROM record_key WHERE first = ?",
+      all: "SELECT first, entries FROM record_key ORDER BY first"))
+
   let collection: Int64
 
   var start: Int64 { RecordRow.base(of: collection) }
@@ -39,12 +48,7 @@ struct RecordIDs: DeferredIndexSource {
   }
 
   func rows(_ connection: Connection, hash: Int64, visit: (Int64) throws -> Bool) throws {
-    let statement = try connection.prepared("SELECT record FROM record_key WHERE hash = ?")
-    defer { statement.reset() }
-    try statement.bind(.integer(hash), at: 1)
-    while try statement.step() {
-      guard try visit(statement.integer(0)) else { return }
-    }
+    try Self.keys.rows(of: hash, connection, visit: visit)
   }
 
   func isRow(_ row: Int64, of key: UnsafeRawBufferPointer, _ connection: Connection) throws -> Bool {
@@ -68,15 +72,7 @@ struct RecordIDs: DeferredIndexSource {
   }
 
   func insert(_ entries: [(hash: Int64, row: Int64)], in transaction: Transaction) throws {
-    let insert = try transaction.connection.prepared(
-      "INSERT OR IGNORE INTO record_key(hash, record) VALUES(?, ?)")
-    defer { insert.reset() }
-    for (hash, row) in entries {
-      try insert.bind(.integer(hash), at: 1)
-      try insert.bind(.integer(row), at: 2)
-      _ = try insert.step()
-      insert.reset()
-    }
+    try Self.keys.add(entries, transaction.connection)
   }
 
   func setFloor(_ floor: Int64, in transaction: Transaction) throws {

@@ -12,9 +12,9 @@ package enum RecordSchema {
     -- `count` is how many records have a number below `next`; those behind it are few, and are counted when that is
     -- asked for, so that not every new record changes this row. The next record takes a number that is neither below
     -- `next` nor below one that is there: what is deleted is counted before. Rows up to `indexed_through` are in
-    -- record_key. `shape` grows with every declaration that differs, which is how handles and processes notice. `declaration` is JSON, and
-    -- `sync` too: with whom the collection is synchronised, NULL when it never was. `sequence` is the number of the
-    -- latest change that has to travel.
+    -- record_key. `shape` grows with every declaration that differs, which is how handles and processes notice.
+    -- `declaration` is JSON, and `sync` too: with whom the collection is synchronised, NULL when it never was.
+    -- `sequence` is the number of the latest change that has to travel.
     CREATE TABLE record_collection(
       id INTEGER PRIMARY KEY,
       name TEXT NOT NULL UNIQUE,
@@ -42,13 +42,12 @@ package enum RecordSchema {
     """
 
   private static let keys = """
-    -- From 64 bits of SHA-256 of a record's id to its row. Rows beyond `indexed_through` are not here yet; these
-    -- are found by RecordIDs.
+    -- From 64 bits of SHA-256 of a record's id to its row, of all collections, in sorted blocks: see KeyBlocks. Rows
+    -- beyond `indexed_through` are not here yet; these are found by RecordIDs.
     CREATE TABLE record_key(
-      hash INTEGER NOT NULL,
-      record INTEGER NOT NULL,
-      PRIMARY KEY(hash, record)
-    ) STRICT, WITHOUT ROWID;
+      first INTEGER PRIMARY KEY,
+      entries BLOB NOT NULL
+    ) STRICT;
 
     -- Declared indexes. `entries` is how many records have a value at the path.
     CREATE TABLE record_index(
