@@ -53,6 +53,10 @@ class Claim:
     is_logged: bool = False
 
     @property
+    def is_deletion(self) -> bool:
+        return self.id in self.edit.rows and self.edit.rows[self.id] is None
+
+    @property
     def is_settled(self) -> bool:
         """Whether the record was as it had been agreed, when it was edited."""
         return self.id in self.edit.told["settled"]
@@ -216,10 +220,19 @@ def _may_be_replaced(claim: Claim, contest: Contest) -> bool:
         return False
     if contest.strategy == "newest_wins":
         return any(other.edit.made >= claim.edit.time - TICK for other in others)
-    return bool(others)
+    # In a merge an edit outlives a deletion.
+    return any(contest.strategy != "merge" or not other.is_deletion for other in others)
 
 
 # What one strategy promises
+
+
+def lost_to_deletions(devices: list[Left]) -> Iterator[str]:
+    """With merge: edits that are said to have given way to a deletion."""
+    for left in devices:
+        for conflict in left.lost:
+            if conflict.local is not None and conflict.remote is None:
+                yield f"{conflict.record}: {conflict.local} of device {left.number}"
 
 
 def older_than_lost(found: list[Contest]) -> Iterator[str]:

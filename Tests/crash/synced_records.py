@@ -73,6 +73,8 @@ class RecordTurn(turn.Turn):
         yield "nothing vanishes", list(record_verdict.vanished(found))
         if self.policy == "newest_wins":
             yield "the newest wins", list(record_verdict.older_than_lost(found))
+        if self.policy == "merge":
+            yield "an edit outlives a deletion", list(record_verdict.lost_to_deletions(devices))
         yield self.worth(devices, found, told)
         kept = {conflict.kind for left in devices for conflict in left.conflicts}
         allowed = set() if self.policy in ("local_wins", "ask") else {"lost"}
