@@ -157,7 +157,8 @@ def of_nobody(found: list[Contest], devices: list[Left], master: dict[str, Envel
     edits = [edit for left in devices for edit in left.history.edits]
     written = {text for edit in edits for text in edit.rows.values()}
     # The document of a decision is kept by what it says.
-    decided = [json.loads(text) for edit in edits if "decision" in edit.told for text in edit.rows.values()]
+    decisions = [edit for edit in edits if "decision" in edit.told]
+    decided = [json.loads(text) for edit in decisions for text in edit.rows.values() if text]
     for contest in found:
         envelope = master.get(contest.id)
         if envelope is None or envelope.text is None or is_merged(contest.strategy, contest.id):
