@@ -1,4 +1,4 @@
-"""The line between devices and their object store, which breaks, or takes conditions away (faultproxy.py)."""
+"""A line between devices and their object store that breaks again and again (faultproxy.py)."""
 
 from __future__ import annotations
 
@@ -10,29 +10,25 @@ import urllib.request
 from types import TracebackType
 from typing import Any
 
-#: What may go wrong on the way and has to be survived, and what no store may do.
-KINDS: dict[str, list[dict[str, Any]]] = {
-    "broken": [
-        *[{"fault": "pass"}] * 60,
-        {"fault": "lost_reply"},
-        {"fault": "lost_reply", "reset": True},
-        {"fault": "reset_before"},
-        {"fault": "double"},
-        {"fault": "status", "code": 503},
-        {"fault": "delay", "seconds": 0.1},
-        {"fault": "truncate", "bytes": 40},
-    ],
-    "unconditional": [{"fault": "drop_header", "name": "if-match"}],
-}
+#: What may go wrong on the way and has to be survived.
+FAULTS: list[dict[str, Any]] = [
+    *[{"fault": "pass"}] * 60,
+    {"fault": "lost_reply"},
+    {"fault": "lost_reply", "reset": True},
+    {"fault": "reset_before"},
+    {"fault": "double"},
+    {"fault": "status", "code": 503},
+    *[{"fault": "delay", "seconds": 0.1}] * 3,
+    {"fault": "truncate", "bytes": 40},
+]
 #: Requests between two visits, at most: what they are told has to fit into a URL.
 NEXT = 300
 
 
 class Line:
-    """Goes wrong in one of these ways for as long as the block lasts."""
+    """Breaks for as long as the block lasts."""
 
-    def __init__(self, kind: str, admin: str, dice: random.Random) -> None:
-        self._faults = KINDS[kind]
+    def __init__(self, admin: str, dice: random.Random) -> None:
         self._admin = admin
         self._dice = dice
         self._is_over = threading.Event()
@@ -49,7 +45,7 @@ class Line:
 
     def _break_for_ever(self) -> None:
         while not self._is_over.wait(0.2):
-            self._tell(self._dice.choices(self._faults, k=NEXT))
+            self._tell(self._dice.choices(FAULTS, k=NEXT))
 
     def _tell(self, faults: list[dict[str, Any]]) -> None:
         text = urllib.parse.quote(json.dumps(faults, separators=(",", ":")))

@@ -1,6 +1,6 @@
 """Devices that edit and synchronise one user's photos and are killed at random moments; see verdict.py.
 
-Usage: photos.py SECONDS [--policy remote_wins|merge_rows] [--devices 2] [--seed N]
+Usage: photos.py SECONDS [--policy remote_wins|merge_rows] [--devices 2] [--seed N] [--broken-line]
 
 Beside an object store: Tests/Servers/run.py ministack -- python Tests/crash/photos.py 120. PYTHONPATH has
 Bindings/Python and Tests/Servers. Without a policy both have their turn, SECONDS each. The seed decides edits

@@ -192,7 +192,9 @@ def broken_promises(found: list[Contest]) -> Iterator[str]:
 
 def _replaced_by(origin: Claim, others: list[Claim]) -> Claim | None:
     for other in others:
-        if other.acknowledged == math.inf or other.value == origin.value:
+        # To keep what the master had is no change to it.
+        keeps = other.edit.told.get("decision") == "remote"
+        if other.acknowledged == math.inf or other.value == origin.value or keeps:
             continue
         is_later = other.edit.number > origin.edit.number
         if is_later if other.device == origin.device else other.edit.time > origin.acknowledged:

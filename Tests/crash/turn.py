@@ -21,7 +21,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from line import KINDS, Line
+from line import Line
 
 Verdict = tuple[str, list[str]]
 """A rule, and what breaks it."""
@@ -48,9 +48,8 @@ class Turn(ABC):
             "prefix": f"crash-{os.getpid()}-{time.time_ns()}/",
         }  # fmt: skip
         self.kills = 0
-        #: How the line goes wrong while they live, if it does.
-        self.line: str | None = arguments.line
-        if self.line:
+        self.is_line_broken: bool = arguments.broken_line
+        if self.is_line_broken:
             self.options["endpoint"] = self.told["proxy"]
 
     @abstractmethod
@@ -133,7 +132,7 @@ class Turn(ABC):
         print(f"crash/{Path(sys.argv[0]).stem}: {self.policy}, {seconds} s, seed {seed}", file=sys.stderr)
         try:
             self.prepare()
-            with Line(self.line, self.told["admin"], self.dice) if self.line else nullcontext():
+            with Line(self.told["admin"], self.dice) if self.is_line_broken else nullcontext():
                 self.live(seconds)
                 for _ in range(4):
                     # A machine that has much else to do.
@@ -168,7 +167,7 @@ def main(turn: type[Turn], policies: list[str]) -> int:
     parser.add_argument("seconds", type=float)
     parser.add_argument("--policy", choices=policies)
     parser.add_argument("--devices", type=int, default=2)
-    parser.add_argument("--line", choices=list(KINDS), help="what else goes wrong while they live")
+    parser.add_argument("--broken-line", action="store_true", help="requests and answers are lost, too")
     seed = os.environ.get("SATCHEL_SEED", str(time.time_ns() % 1_000_000))
     parser.add_argument("--seed", type=int, default=int(seed))
     arguments = parser.parse_args()
