@@ -82,6 +82,29 @@ struct DirectoryTagTests {
   }
 
   @Test(
+    "what was written after a listing has begun to read may be written again unseen, and is not remembered")
+  func tooYoung() throws {
+    let (one, other) = (try ObjectKey("d/one"), try ObjectKey("d/other"))
+    try store.put(one, [1])
+    usleep(50_000)
+    var tags = ListedTags(store.tree, of: "d/")
+    for key in [one, other] {
+      if key == other { try store.put(other, [2]) }
+      guard let place = try store.tree.directory(["d"]),
+        let file = try store.tree.object(key, way: key.components)
+      else {
+        Issue.record("\(key) is not there")
+        return
+      }
+      let name = try #require(key.components.last)
+      let entry = try tags.entry(key, name, in: place, file.status, .never)
+      #expect(try entry?.etag == store.get(key).etag)
+    }
+    tags.keep([])
+    #expect(TagFile(store.tree, of: "d/").read().values.map { ETag(hash: $0) } == [try store.get(one).etag])
+  }
+
+  @Test(
     "a memory that was damaged is none",
     arguments: [0, 1, 31, 32, 33, 95, 96, 97, 160])
   func damaged(length: Int) throws {
