@@ -15,10 +15,14 @@ from satchel._abi import Bytes
 from satchel._handle import check
 from satchel._library import library
 from satchel.errors import InvalidArgument
+from satchel.values import names_of
 
 __all__ = ["encoded", "is_dataclass", "lend_json", "lend_record", "plain", "reader_of", "text_of"]
 
 _Document = TypeVar("_Document")
+# What is JSON already, and what is where a str is one, too.
+_JSON = (bytes, bytearray, memoryview)
+_JSON_OR_TEXT = (str, *_JSON)
 
 if sys.version_info >= (3, 10):
     from types import UnionType
@@ -35,16 +39,17 @@ def lend_record(document: Any, name: str) -> Bytes:
 
 def lend_json(value: Any, name: str) -> Bytes:
     """Any value for one call, with dataclasses and enums anywhere in it; bytes are JSON already."""
-    if isinstance(value, (bytes, bytearray, memoryview)):
+    if isinstance(value, _JSON):
         return _encoding.lend_value(value, name)
     return _encoding.lend(encoded(value, name))
 
 
 def text_of(document: Any, name: str) -> bytes:
     """A document as JSON to stand in a larger text; one that is JSON already has to be nothing but that."""
+    if not isinstance(document, _JSON_OR_TEXT):
+        return encoded(document, name)
     lent = lend_record(document, name)
-    if isinstance(document, (str, bytes, bytearray, memoryview)):
-        check(library.satchel_json_check(lent))
+    check(library.satchel_json_check(lent))
     return lent.data or b""
 
 
@@ -53,7 +58,8 @@ def encoded(value: Any, name: str) -> bytes:
 
     :raises InvalidArgument: with the place of what JSON cannot hold
     """
-    if not is_dataclass(value):
+    # Of a dict that is known at once, and it is the most frequent.
+    if type(value) is dict or not is_dataclass(value):
         try:
             return _encoding.encoded(value, name)
         except InvalidArgument as error:
@@ -77,10 +83,12 @@ def plain(value: Any, name: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    if type(value) in _encoding.SCALARS:
+        return value
     if isinstance(value, Enum):
         return _plain(value.value)
     if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+        return {name: _plain(getattr(value, name)) for name in names_of(type(value))}
     if isinstance(value, dict):
         return {key: _plain(child) for key, child in value.items()}
     if isinstance(value, (list, tuple)):
@@ -96,7 +104,7 @@ def reader_of(kind: Optional[Type[_Document]], collection: str) -> Callable[[Dic
     :raises InvalidArgument: for anything else, and for annotations that cannot be understood
     """
     if kind is None:
-        return lambda document, id: typing.cast(_Document, document)
+        return typing.cast(Callable[[Dict[str, Any], str], _Document], _as_it_is)
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         raise InvalidArgument(f"of must be a dataclass, not {kind!r}")
     _hints(kind)
@@ -110,6 +118,10 @@ def reader_of(kind: Optional[Type[_Document]], collection: str) -> Callable[[Dic
         return made
 
     return read
+
+
+def _as_it_is(document: Dict[str, Any], id: str) -> Dict[str, Any]:
+    return document
 
 
 @functools.lru_cache(maxsize=256)
