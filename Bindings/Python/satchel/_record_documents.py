@@ -8,7 +8,7 @@ import functools
 import sys
 import typing
 from enum import Enum
-from typing import Any, Callable, Dict, List, Optional, Type, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Union
 
 from satchel import _encoding
 from satchel._abi import Bytes
@@ -107,7 +107,8 @@ def reader_of(kind: Optional[Type[_Document]], collection: str) -> Callable[[Dic
         return typing.cast(Callable[[Dict[str, Any], str], _Document], _as_it_is)
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         raise InvalidArgument(f"of must be a dataclass, not {kind!r}")
-    _hints(kind)
+    # What is wrong with it is said now.
+    _fields(kind)
 
     def read(document: Dict[str, Any], id: str) -> _Document:
         try:
@@ -125,26 +126,41 @@ def _as_it_is(document: Dict[str, Any], id: str) -> Dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=256)
-def _hints(kind: Any) -> Dict[str, Any]:
+def _fields(kind: Any) -> List[Tuple[str, Any, bool]]:
+    """Of each field that an instance is made with its name, its annotation, and whether it has a default.
+
+    The annotation is None where it says nothing of how a value is read.
+    """
     try:
-        return typing.get_type_hints(kind)
+        hints = typing.get_type_hints(kind)
     except Exception as error:
         raise InvalidArgument(f"the annotations of {kind.__name__}: {error}") from error
+    missing = dataclasses.MISSING
+    return [
+        (
+            each.name,
+            _telling(hints.get(each.name)),
+            each.default is not missing or each.default_factory is not missing,
+        )
+        for each in dataclasses.fields(kind)
+        if each.init
+    ]
+
+
+def _telling(hint: Any) -> Any:
+    return None if isinstance(hint, type) and hint in _encoding.SCALARS else hint
 
 
 def _made(kind: Any, members: Any, place: str) -> Any:
     """An instance of a dataclass; members that it does not have are left out."""
     if not isinstance(members, dict):
         raise ValueError(f"{place or 'its root'} is no object")
-    hints = _hints(kind)
     given: Dict[str, Any] = {}
-    for each in dataclasses.fields(kind):
-        if not each.init:
-            continue
-        if each.name in members:
-            given[each.name] = _read(members[each.name], hints.get(each.name), f"{place}/{each.name}")
-        elif each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING:
-            raise ValueError(f"{place}/{each.name} is missing")
+    for name, hint, has_default in _fields(kind):
+        if name in members:
+            given[name] = members[name] if hint is None else _read(members[name], hint, f"{place}/{name}")
+        elif not has_default:
+            raise ValueError(f"{place}/{name} is missing")
     return kind(**given)
 
 
