@@ -131,7 +131,7 @@ test-python: setup-tests setup-servers lib ## The Python suite
 .PHONY: test-crash
 test-crash: setup-tests setup-servers lib ## Devices that synchronise with a real object store and are killed all the time
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python:Tests/Servers \
-	  $(call beside,ministack) $(PYTHON) Tests/crash/photos.py $(or $(SATCHEL_CRASH_SECONDS),10))
+	  $(call beside,ministack) $(PYTHON) Tests/crash/every.py $(or $(SATCHEL_CRASH_SECONDS),10))
 
 .PHONY: test-kill
 test-kill: setup-tests lib ## A process that saves records and state and is killed again and again

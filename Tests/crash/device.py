@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import random
 import sys
-import threading
-import time
-from pathlib import Path
 from typing import Any
 
 import satchel
-from journal import History, Journal
+from life import Life
 
 #: Rows that each device alone edits, that all edit, and that are only there.
 OWN, SHARED, OTHERS = 48, 16, 6000
@@ -44,32 +39,18 @@ def row(key: str, name: str, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class Device:
+class Device(Life):
     """A store, its catalogue, its journal."""
 
     def __init__(self, options: dict[str, Any]) -> None:
-        self.number: int = options["number"]
-        self.policy: str = options["policy"]
-        self.user: str = options["user"]
-        folder = Path(options["folder"])
-        path = folder / f"{self.number}.journal"
-        history = History.read(path)
-        self.next = history.next_number
-        #: The last edit whose call has returned.
-        self.made = self.next - 1
-        self.journal = Journal(path)
-        self.dice = random.Random(f"{options['seed']}-{self.number}-{self.next}-{len(history.syncs)}")
-        told = json.loads(os.environ["SATCHEL_TEST_S3"])
-        self.remote = satchel.remote.S3(**told["store"], prefix=options["prefix"])
-        store = satchel.open(folder / f"{self.number}.satchel")
-        self.photos = store.photos(folder / f"photos-{self.number}")
+        super().__init__(options)
+        self.photos = satchel.open(self.path).photos(self.folder / f"photos-{self.number}")
 
     def fill(self) -> None:
         """Makes the rows that are only there."""
         self._change({md5("other", each): f"{each}.jpg" for each in range(OTHERS)})
 
     def edit(self) -> None:
-        """One random edit."""
         rows = shared_rows() if self.dice.random() < 0.25 else own_rows(self.number)
         if self.dice.random() < 0.3:
             self._change({self.dice.choice(rows): None})
@@ -113,22 +94,6 @@ class Device:
         failed = {failure.shard: f"{failure.code}: {failure.message}" for failure in report.failed}
         self.journal.write("done", failed=failed, conflicts=self.photos.status().conflicts)
         return report
-
-    def live(self) -> None:
-        def edit_for_ever() -> None:
-            try:
-                while True:
-                    self.edit()
-                    time.sleep(dice.choice([0, 0.02, 0.1]) * dice.random())
-            except BaseException:
-                sys.excepthook(*sys.exc_info())
-                os._exit(1)
-
-        dice = random.Random(self.dice.random())
-        threading.Thread(target=edit_for_ever, daemon=True).start()
-        while True:
-            self.sync()
-            time.sleep(0.1 * dice.random() ** 3)
 
     def sync_once(self) -> None:
         report = self.sync()

@@ -1,4 +1,4 @@
-"""What a device of photos.py is about to do and has done, in a file that survives its being killed.
+"""What a device is about to do and has done, in a file that survives its being killed.
 
 Each record is one line of JSON, on the disk before anything goes on. The order of lines is that of events.
 """
@@ -6,6 +6,7 @@ Each record is one line of JSON, on the disk before anything goes on. The order 
 from __future__ import annotations
 
 import json
+import math
 import os
 import threading
 import time
@@ -16,7 +17,7 @@ from typing import Any
 
 @dataclass
 class Edit:
-    """A call that changes rows: their new names by MD5, None for deleted ones."""
+    """A call that changes rows or records: what they are then by MD5 or id, None for deleted ones."""
 
     number: int
     rows: dict[str, str | None]
@@ -24,7 +25,11 @@ class Edit:
     place: int
     #: How many conflicts there had been by then.
     conflicts: int
+    #: All that its line says.
+    told: dict[str, Any]
     is_made: bool = False
+    #: When its call had returned.
+    made: float = math.inf
     #: Whether it changed something that a sync can send.
     is_effective: bool = False
 
@@ -39,9 +44,12 @@ class Sync:
     #: Where its end stands in the journal.
     place: int = 0
     conflicts: int = 0
-    failed: dict[int, str] = field(default_factory=dict)
+    #: What of it failed, by shard or id.
+    failed: dict[str, str] = field(default_factory=dict)
     error: str | None = None
     is_done: bool = False
+    #: All that the line of its end says.
+    told: dict[str, Any] = field(default_factory=dict)
 
 
 class Journal:
@@ -94,17 +102,17 @@ class History:
             number = record["number"]
             if number != len(self.edits):
                 raise RuntimeError(f"the journal has edit {number} behind {len(self.edits)} others")
-            self.edits.append(Edit(number, record["rows"], when, place, record["conflicts"]))
+            self.edits.append(Edit(number, record["rows"], when, place, record["conflicts"], record))
         elif kind == "made":
             edit = self.edits[record["number"]]
-            edit.is_made, edit.is_effective = True, record["is_effective"]
+            edit.is_made, edit.made, edit.is_effective = True, when, record["is_effective"]
         elif kind == "sync":
             self.syncs.append(Sync(record["covers"], when))
         else:
             sync = self.syncs[-1]
-            sync.ended, sync.place = when, place
+            sync.ended, sync.place, sync.told = when, place, record
             if kind == "done":
                 sync.is_done, sync.conflicts = True, record["conflicts"]
-                sync.failed = {int(shard): code for shard, code in record["failed"].items()}
+                sync.failed = record["failed"]
             else:
                 sync.error = record["error"]

@@ -58,7 +58,7 @@ def claims(left: Left, key: str) -> list[Claim]:
     for sync in left.history.syncs:
         # All that the device had begun by then, so that the last of it decides.
         begun = [claim for claim in found if claim.edit.place < sync.place]
-        if not sync.is_done or not begun or int(key[0], 16) in sync.failed:
+        if not sync.is_done or not begun or str(int(key[0], 16)) in sync.failed:
             continue
         last = begun[-1]
         is_covered = last.edit.is_made and last.edit.number <= sync.covers

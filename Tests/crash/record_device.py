@@ -1,0 +1,236 @@
+"""One device of synced_records.py: edits and synchronises at the same time until it is killed.
+
+Usage: record_device.py OPTIONS, a JSON object: folder, number, seed, policy (the strategy), user, prefix, and
+mode: "live" until killed, "companion" to synchronise the same store from another process until killed, "fill"
+to make the records that are only there, "sync" to decide what is asked, synchronise once, and say what came
+of it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from typing import Any
+
+import documents
+import satchel
+from documents import Values, is_merged, own_ids, shared_ids
+from journal import Edit
+from life import Life
+
+COLLECTION = "notes"
+MOVES = ("downloaded", "uploaded", "deleted_here", "deleted_there", "merged", "conflicts")
+# Of 2024, and one that no clock of the machine is set back in.
+BEGINNING = 1_704_067_200_000
+
+
+def clock() -> int:
+    """The same for all devices of a machine."""
+    return BEGINNING + int(time.monotonic() * 1000)
+
+
+class RecordDevice(Life):
+    """A store, its collection, its journal."""
+
+    def __init__(self, options: dict[str, Any], journal: str = "") -> None:
+        super().__init__(options, journal)
+        self.store = satchel.open(self.path, clock=clock)
+        self.notes = self.store.records(COLLECTION)
+        others = [each for each in range(options["devices"]) if each != self.number]
+        self.others = [id for each in others for id in own_ids(each)]
+
+    def verify(self) -> None:
+        """Raises AssertionError when the life before has left less, or more, than it was told."""
+        findings = self.store.check()
+        assert findings == [], findings
+        for id in own_ids(self.number):
+            text, possible = self._text(id), possible_texts(self.history.of_row(id), id)
+            assert text in possible, f"{id} is {text!r}, not one of {possible!r}"
+        last = self.history.edits[-1:]
+        if last and not last[0].is_made:
+            own = {id: text for id, text in last[0].rows.items() if id in own_ids(self.number)}
+            there = [self._text(id) == text for id, text in own.items()]
+            assert all(there) or not any(there), f"edit {last[0].number} is there in parts: {there}"
+
+    def _text(self, id: str) -> str | None:
+        found = self.notes.text(id)
+        return None if found is None else found.decode()
+
+    def fill(self) -> None:
+        self.notes.put_many({id: json.dumps({"by": id}).encode() for id in documents.other_ids()})
+
+    # Edits
+
+    def edit(self) -> None:
+        what = self.dice.random()
+        ids = shared_ids() if self.dice.random() < 0.45 else own_ids(self.number)
+        if what < 0.08 and self.policy == "ask":
+            self.resolve_one()
+        elif what < 0.25:
+            with self.store.batch():
+                number = self.begin(self.dice.sample(ids, 3), is_batch=True)
+            self.end(number)
+        else:
+            self.edit_one(self.dice.choice(ids))
+
+    def edit_one(self, id: str) -> None:
+        """Builds on nothing but what it has seen."""
+        for _ in range(100):
+            number = self.next
+            try:
+                self.begin([id])
+            except satchel.InvalidArgument as error:
+                if "revision" not in str(error):
+                    raise
+                # A synchronisation was faster.
+                self.end(number, is_effective=False)
+            else:
+                return self.end(number)
+        raise RuntimeError(f"{id} is never as it was seen")
+
+    def begin(self, ids: list[str], is_batch: bool = False) -> int:
+        """Writes down what is about to be, and does it.
+
+        :param is_batch: nobody else can write meanwhile
+        """
+        number, name = self.next, f"{self.number}-{self.next}"
+        rows: dict[str, str | None] = {}
+        told: Values = {}
+        seen: dict[str, list[str | None]] = {}
+        settled, revisions = [], {}
+        for id in ids:
+            record = self.notes.record(id)
+            before = dict(record.document) if record else None
+            rows[id], changed = self._changed(id, before, name, number)
+            told |= changed
+            known = documents.values(self.policy, id, before)
+            seen |= {each: [known[each]] for each in changed}
+            revisions[id] = record.revision if record else 0
+            if record and record.sync_status == "synced":
+                settled.append(id)
+        self._write(rows, told, seen, settled)
+        for id, text in rows.items():
+            revision = None if is_batch else revisions[id]
+            if text is not None:
+                self.notes.put(id, text.encode(), if_revision=revision)
+            elif revisions[id]:
+                self.notes.delete(id, if_revision=revision)
+        return number
+
+    def _changed(
+        self, id: str, before: dict[str, Any] | None, name: str, number: int
+    ) -> tuple[str | None, Values]:
+        """What a record becomes, and what of it is another value then."""
+        merged = is_merged(self.policy, id)
+        lasts = merged and id in documents.lasting_ids()
+        if before and not lasts and self.dice.random() < 0.3:
+            return None, dict.fromkeys(documents.cells(self.policy, id))
+        if not merged:
+            return documents.whole(name, number), {id: name}
+        document, changed = json.loads(json.dumps(before or {})), {}
+        fields = documents.FIELDS
+        for field in self.dice.sample(fields, self.dice.randint(1, 2)) if before else fields:
+            is_out = before and field not in fields[:2] and self.dice.random() < 0.15
+            value = None if is_out else name
+            documents.with_field(document, field, value)
+            changed[documents.cell(id, field)] = value
+        return documents.text(document), changed
+
+    def _write(
+        self,
+        rows: dict[str, str | None],
+        told: Values,
+        seen: dict[str, list[str | None]],
+        settled: list[str],
+        **more: Any,
+    ) -> None:
+        self.journal.write(
+            "edit", number=self.next, rows=rows, conflicts=0, values=told, seen=seen, settled=settled, **more
+        )
+        self.next += 1
+
+    def end(self, number: int, is_effective: bool = True) -> None:
+        self.journal.write("made", number=number, is_effective=is_effective)
+        self.made = number
+
+    def resolve_one(self) -> None:
+        """Decides one of the conflicts that wait, if there are any."""
+        waiting = [each for each in self.notes.conflicts() if each.kind == "open"]
+        if not waiting:
+            return
+        conflict, number = self.dice.choice(waiting), self.next
+        id, keep = conflict.record, self.dice.choice(["local", "remote", None])
+        kept = {"local": conflict.local, "remote": conflict.remote}.get(keep or "")
+        value = (kept["by"] if kept else None) if keep else f"{self.number}-{number}"
+        text = documents.whole(f"{self.number}-{number}", number)
+        both = [each["by"] if each else None for each in (conflict.local, conflict.remote)]
+        self._write({} if keep else {id: text}, {id: value}, {id: both}, [], decision=keep)
+        try:
+            if keep:
+                self.notes.resolve(conflict, keep)
+            else:
+                self.notes.resolve(conflict, document=text.encode())
+        except satchel.NotFound:
+            # It is over, or about another version by now.
+            self.end(number, is_effective=False)
+        else:
+            self.end(number)
+
+    # Synchronising
+
+    def sync(self) -> satchel.records.SyncReport | None:
+        """One synchronisation; None when it failed as a whole."""
+        self.journal.write("sync", covers=self.made)
+        try:
+            report = self.notes.sync(self.remote, self.user, self.policy)
+        except satchel.SatchelError as error:
+            self.journal.write("error", error=f"{error.code}: {error}")
+            return None
+        failed = {failure.id: f"{failure.code}: {failure.message}" for failure in report.failed}
+        conflicts = self.notes.conflicts()
+        others = {id: record["number"] for id in self.others if (record := self.notes.record(id))}
+        self.journal.write(
+            "done",
+            failed=failed,
+            conflicts=sum(each.kind == "lost" for each in conflicts),
+            waiting=[each.record for each in conflicts if each.kind == "open"],
+            others=others,
+            moves={name: getattr(report, name) for name in MOVES},
+        )
+        return report
+
+    def sync_once(self) -> None:
+        if self.policy == "ask":
+            while any(each.kind == "open" for each in self.notes.conflicts()):
+                self.resolve_one()
+        report = self.sync()
+        moves = {name: getattr(report, name) for name in MOVES} if report else None
+        is_quiet = report is not None and report.ok and not any(moves.values() if moves else [])
+        if report and not report.ok:
+            # What failed waits before it is tried again.
+            time.sleep(0.5)
+        print(json.dumps({"is_quiet": is_quiet, "report": str(report)}))
+
+
+def possible_texts(edits: list[Edit], id: str) -> list[str | None]:
+    """What a record may be that one device alone edits: as its last call made it, or as one begun since."""
+    counted = [edit for edit in edits if edit.is_effective or not edit.is_made]
+    made = [place for place, edit in enumerate(counted) if edit.is_made]
+    if not made:
+        return [None, *(edit.rows[id] for edit in counted)]
+    return [edit.rows[id] for edit in counted[made[-1] :]]
+
+
+def main(options: dict[str, Any]) -> None:
+    mode = options["mode"]
+    device = RecordDevice(options, "-companion" if mode == "companion" else "")
+    if mode == "companion":
+        device.sync_for_ever(random.Random(options["seed"]))
+    device.verify()
+    {"live": device.live, "fill": device.fill, "sync": device.sync_once}[mode]()
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,254 @@
+"""Whether what synced_records.py left behind is what it has to be: each rule gives what breaks it.
+
+A value is acknowledged by the first sync that began after its edit was made and ended well, its record
+included, when by then its device had not begun another edit of it, and had not logged it as lost, nor was it
+to be decided. An edit that has read what it replaces says so: a value that was seen and replaced is gone for
+good, while one that was replaced unseen has to be found elsewhere, as the strategy promises.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import documents
+from documents import is_merged, own_ids, shared_ids
+from journal import Edit, History
+from record_device import possible_texts
+from record_master import Envelope
+from satchel.records import RecordConflict
+
+#: Seconds in which two clocks that count milliseconds may say the same.
+TICK = 0.002
+
+
+@dataclass
+class Left:
+    """What a device has in the end."""
+
+    number: int
+    history: History
+    texts: dict[str, str]
+    conflicts: list[RecordConflict]
+    faults: list[str]
+
+    @property
+    def lost(self) -> list[RecordConflict]:
+        return [each for each in self.conflicts if each.kind == "lost"]
+
+
+@dataclass
+class Claim:
+    """An edit that gave something a value, None when that was taken out or deleted."""
+
+    device: int
+    edit: Edit
+    id: str
+    value: str | None
+    #: The values that it replaced, knowing them.
+    seen: list[str | None]
+    acknowledged: float = math.inf
+    is_logged: bool = False
+
+    @property
+    def is_deletion(self) -> bool:
+        return self.id in self.edit.rows and self.edit.rows[self.id] is None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the record was as it had been agreed, when it was edited."""
+        return self.id in self.edit.told["settled"]
+
+    def __str__(self) -> str:
+        return f"edit {self.edit.number} of device {self.device} ({self.value or 'none'!r})"
+
+
+@dataclass
+class Contest:
+    """All edits of one value, and what came of them."""
+
+    name: str
+    id: str
+    strategy: str
+    claims: list[Claim]
+    #: What it is in the end.
+    value: str | None
+    origins: list[Claim] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.origins = [claim for claim in self.claims if claim.value == self.value]
+
+    @property
+    def may_come_back(self) -> bool:
+        """Whether fields can be again what they were: an edit outlives a deletion, with all its document."""
+        return self.strategy == "merge" and self.id not in documents.lasting_ids()
+
+
+def contests(strategy: str, devices: list[Left], master: dict[str, Envelope]) -> list[Contest]:
+    """Of the records that all edit."""
+    found = []
+    for id in shared_ids():
+        envelope = master.get(id)
+        final = documents.values(strategy, id, envelope.members.get("document") if envelope else None)
+        for name, value in final.items():
+            claims = [claim for left in devices for claim in _claims(strategy, left, id, name)]
+            found.append(Contest(name, id, strategy, claims, value))
+    return found
+
+
+def _claims(strategy: str, left: Left, id: str, name: str) -> list[Claim]:
+    """All edits by a device, in order, but for those that changed nothing."""
+    logged = [documents.values(strategy, id, each.local)[name] if each.record == id else math.inf
+              for each in left.lost]  # fmt: skip
+    found = []
+    for edit in left.history.edits:
+        if name in edit.told["values"] and (edit.is_effective or not edit.is_made):
+            claim = Claim(left.number, edit, id, edit.told["values"][name], edit.told["seen"][name])
+            claim.is_logged = claim.value in logged
+            found.append(claim)
+    for sync in left.history.syncs:
+        # All that the device had begun by then, so that the last of it decides.
+        begun = [claim for claim in found if claim.edit.place < sync.place]
+        if not sync.is_done or not begun or id in sync.failed or id in sync.told["waiting"]:
+            continue
+        last = begun[-1]
+        is_covered = last.edit.is_made and last.edit.number <= sync.covers
+        if is_covered and last.value not in logged[: sync.conflicts]:
+            last.acknowledged = min(last.acknowledged, sync.ended or math.inf)
+    return found
+
+
+# What holds for each strategy
+
+
+def changed_own(devices: list[Left], master: dict[str, Envelope]) -> Iterator[str]:
+    """Records that one device alone edits, and that are not as it left them."""
+    for left in devices:
+        for id in own_ids(left.number):
+            text = master[id].text if id in master else None
+            possible = possible_texts(left.history.of_row(id), id)
+            if text not in possible:
+                yield f"{id} is {text!r}, and device {left.number} has made it {possible!r}"
+    for left in devices:
+        for conflict in left.conflicts:
+            if conflict.record not in shared_ids():
+                yield f"device {left.number} has a conflict about {conflict.record}"
+
+
+def went_back(devices: list[Left]) -> Iterator[str]:
+    """Records of others that a device has seen newer before."""
+    for left in devices:
+        known: dict[str, float] = {}
+        for sync in left.history.syncs:
+            for id, number in sync.told.get("others", {}).items():
+                if number < known.get(id, 0):
+                    yield f"{id} was of edit {known[id]} for device {left.number}, and then of edit {number}"
+                known[id] = number
+
+
+def of_nobody(found: list[Contest], devices: list[Left], master: dict[str, Envelope]) -> Iterator[str]:
+    """Values that no edit has given, documents that none has spelled so, and others that are touched."""
+    for contest in found:
+        made = [claim for claim in contest.claims if claim.edit.is_made and claim.value is not None]
+        if not contest.origins and (contest.value is not None or made):
+            yield f"{contest.name}: nobody has made it {contest.value!r}"
+    edits = [edit for left in devices for edit in left.history.edits]
+    written = {text for edit in edits for text in edit.rows.values()}
+    # The document of a decision is kept by what it says.
+    decisions = [edit for edit in edits if "decision" in edit.told]
+    decided = [json.loads(text) for edit in decisions for text in edit.rows.values() if text]
+    for contest in found:
+        envelope = master.get(contest.id)
+        if envelope is None or envelope.text is None or is_merged(contest.strategy, contest.id):
+            continue
+        if envelope.text not in written and envelope.members["document"] not in decided:
+            yield f"{contest.id}: nobody has spelled it {envelope.text!r}"
+    for id in documents.other_ids():
+        if id not in master or master[id].members.get("document") != {"by": id}:
+            yield f"{id} is gone, or another, and nobody has touched it"
+
+
+def come_back(found: list[Contest]) -> Iterator[str]:
+    """Values that somebody had seen and replaced."""
+    for contest in found:
+        if contest.value is None or contest.may_come_back:
+            continue
+        for claim in contest.claims:
+            if claim.edit.is_made and contest.value in claim.seen and claim.value != contest.value:
+                yield f"{contest.name}: it is {contest.value!r}, which {claim} has seen and replaced"
+
+
+def broken_promises(found: list[Contest]) -> Iterator[str]:
+    """Values that were in the master when a later edit was made, which was acknowledged and is lost."""
+    for contest in found:
+        if contest.may_come_back:
+            continue
+        lost = [_replaced_by(origin, contest.claims) for origin in contest.origins]
+        if lost and None not in lost:
+            yield f"{contest.name}: it is {contest.value!r}, and {lost[-1]} was acknowledged and is lost"
+
+
+def _replaced_by(origin: Claim, others: list[Claim]) -> Claim | None:
+    for other in others:
+        if other.acknowledged == math.inf or other.value == origin.value:
+            continue
+        is_later = other.edit.number > origin.edit.number
+        if is_later if other.device == origin.device else other.edit.time > origin.acknowledged:
+            return other
+    return None
+
+
+def vanished(found: list[Contest]) -> Iterator[str]:
+    """Values that are nowhere, and that nobody who had seen them has replaced."""
+    for contest in found:
+        seen = {value for claim in contest.claims for value in claim.seen}
+        for claim in contest.claims:
+            if not claim.edit.is_made or claim.value in (contest.value, *seen) or claim.is_logged:
+                continue
+            if claim.value is None and (contest.strategy == "merge" or not claim.is_settled):
+                # Nothing is left of a field that was taken out; and what the master never had is no change.
+                continue
+            if not _may_be_replaced(claim, contest):
+                yield f"{contest.name}: {claim} has vanished; it is {contest.value!r}"
+
+
+def _may_be_replaced(claim: Claim, contest: Contest) -> bool:
+    """Whether the strategy lets somebody replace in the master what he has not seen."""
+    others = [other for other in contest.claims if other.device != claim.device]
+    if contest.strategy in ("remote_wins", "ask"):
+        return False
+    if contest.strategy == "newest_wins":
+        return any(other.edit.made >= claim.edit.time - TICK for other in others)
+    # In a merge an edit outlives a deletion.
+    return any(contest.strategy != "merge" or not other.is_deletion for other in others)
+
+
+# What one strategy promises
+
+
+def lost_to_deletions(devices: list[Left]) -> Iterator[str]:
+    """With merge: edits that are said to have given way to a deletion."""
+    for left in devices:
+        for conflict in left.lost:
+            if conflict.local is not None and conflict.remote is None:
+                yield f"{conflict.record}: {conflict.local} of device {left.number}"
+
+
+def older_than_lost(found: list[Contest]) -> Iterator[str]:
+    """With newest_wins: values that are older than another that was made."""
+    for contest in found:
+        seen = {value for claim in contest.claims for value in claim.seen if value is not None}
+        for claim in contest.claims:
+            if not claim.edit.is_made or not contest.origins or claim.value in (contest.value, *seen):
+                # What was seen and replaced counts no more: what replaced it is later.
+                continue
+            if claim.value is None and (
+                not claim.is_settled
+                # What was deleted when both last agreed, and is so again, was not changed.
+                or any(None in origin.seen for origin in contest.origins)
+            ):
+                continue
+            if all(claim.edit.time > origin.edit.made + TICK for origin in contest.origins):
+                yield f"{contest.name}: it is {contest.value!r}, and {claim} was made later"
