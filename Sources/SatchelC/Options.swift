@@ -33,10 +33,12 @@ struct OptionsReader<Options> {
     size = stated
   }
 
+  @inline(__always)
   func flag(_ field: KeyPath<Options, Bool>, default standard: Bool = false) -> Bool {
     read(field).map { ($0 as UInt8) != 0 } ?? standard
   }
 
+  @inline(__always)
   func number<Number: FixedWidthInteger>(_ field: KeyPath<Options, Number>, default standard: Number)
     -> Number
   {
@@ -44,13 +46,17 @@ struct OptionsReader<Options> {
   }
 
   /// The number of an enum, whatever it is.
+  @inline(__always)
   func choice<Choice: RawRepresentable>(_ field: KeyPath<Options, Choice>) -> Choice.RawValue?
   where Choice.RawValue: FixedWidthInteger {
     read(field)
   }
 
+  @inline(__always)
   func value<Value>(_ field: KeyPath<Options, Value>) -> Value? { read(field) }
 
+  // Inlined, so that a field's offset is known when this is compiled; making a key path costs more than opening.
+  @inline(__always)
   private func read<Value, Result>(_ field: KeyPath<Options, Value>) -> Result? {
     guard let base, let offset = MemoryLayout<Options>.offset(of: field),
       offset + MemoryLayout<Value>.size <= size

@@ -14,7 +14,9 @@ struct SectionTable {
       in_locality, in_sublocality, in_coordinate FROM section WHERE context = ?
       """, .integer(context)
     ) { records.append(Self.read($0)) }
-    return records.sorted { $0.id < $1.id }
+    // Numbers are moved many times, records once.
+    let order = records.indices.sorted { records[$0].id < records[$1].id }
+    return order.map { records[$0] }
   }
 
   func record(_ name: String, of context: Int64) throws -> SectionRecord? {

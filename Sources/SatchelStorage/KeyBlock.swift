@@ -57,6 +57,17 @@ struct KeyBlock {
     return merged
   }
 
+  /// All but one entry; nil when that is not there.
+  func bytes(without entry: KeyBlocks.Entry) -> [UInt8]? {
+    var index = firstIndex(of: entry.hash)
+    while index < count, self.entry(at: index) < entry { index += 1 }
+    guard index < count, self.entry(at: index) == entry else { return nil }
+    let start = index * Self.entrySize
+    var rest = Array(bytes[..<start])
+    rest += bytes[(start + Self.entrySize)...]
+    return rest
+  }
+
   static func bytes(of entries: ArraySlice<KeyBlocks.Entry>) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: entries.count * entrySize) { buffer, count in
       let bytes = UnsafeMutableRawBufferPointer(buffer)

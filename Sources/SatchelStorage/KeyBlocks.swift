@@ -97,15 +97,12 @@ package struct KeyBlocks: Sendable {
 
   /// Takes an entry out, if it is there.
   package func remove(_ entry: Entry, _ connection: Connection) throws {
-    let found = try connection.first(statements.find, .integer(entry.hash)) { found -> (Int64, [Entry])? in
-      let block = try KeyBlock(found.bytes(1), connection)
-      let entries = (0..<block.count).map(block.entry)
-      let rest = entries.filter { $0 != entry }
-      return rest.count == entries.count ? nil : (found.integer(0), rest)
+    let found = try connection.first(statements.find, .integer(entry.hash)) { found in
+      try KeyBlock(found.bytes(1), connection).bytes(without: entry).map { (found.integer(0), $0) }
     }
-    guard case let (first, rest)?? = found else { return }
+    guard case (let first, let rest)?? = found else { return }
     if rest.isEmpty { return try connection.run(statements.delete, .integer(first)) }
-    try write(rest, first, connection)
+    try rest.withUnsafeBytes { try connection.run(statements.put, .integer(first), .blob($0)) }
   }
 
   /// Writes what one block had, as several when it has become too much.

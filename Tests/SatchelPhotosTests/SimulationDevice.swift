@@ -16,7 +16,7 @@ final class SimulationDevice: @unchecked Sendable {
   /// What it was about to upload, shard by shard.
   var intents: [Shard.Index: [Int: String]] = [:]
   /// The sync under way.
-  var sync: SimulationSync?
+  var sync: SimulationSync<SyncReport>?
 
   init(number: Int, catalogue: PhotoCatalogue, fiber: SimulationFiber, policy: SyncPolicy) {
     self.number = number
@@ -50,15 +50,6 @@ final class SimulationDevice: @unchecked Sendable {
       try ConflictTable(connection: connection, catalogue: catalogue).rows(after: id, limit: 10_000)
     }
   }
-}
-
-/// One sync of a device, from its start to its end or its crash.
-// Unchecked: as the device.
-final class SimulationSync: @unchecked Sendable {
-  var isCrashed = false
-  var isCancelled = false
-  var report: SyncReport?
-  var error: (any Error)?
 }
 
 /// The photos of a simulation: few, so that devices get in each other's way.

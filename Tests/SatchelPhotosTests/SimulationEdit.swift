@@ -11,8 +11,3 @@ struct SimulationEdit {
   /// It took back a change that had never come to the master, or deleted what the master had not either.
   var isMoot = false
 }
-
-/// Something that must not happen.
-struct SimulationViolation: Error, CustomStringConvertible {
-  var description: String
-}

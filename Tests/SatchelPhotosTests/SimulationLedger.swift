@@ -7,13 +7,12 @@ import SatchelRemoteTesting
 struct SimulationLedger: SyncLedger {
   let world: SimulationWorld
   let device: SimulationDevice
-  let sync: SimulationSync
+  let sync: SimulationSync<SyncReport>
 
   private var ledger: PhotoCatalogue { device.catalogue }
 
   private func step<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
-    try world.ledgerCall(device, sync, name)
-    return try body()
+    try world.step(device, sync, name, body)
   }
 
   func identify() throws { try step("identify") { try ledger.identify() } }

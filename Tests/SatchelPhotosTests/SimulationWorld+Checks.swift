@@ -6,13 +6,25 @@ import SatchelRemoteTesting
 
 /// What must hold, whatever happens.
 extension SimulationWorld {
+  func checkLanding(
+    _ device: SimulationDevice, _ key: ObjectKey, old: SimulationMaster.Version?, new: [UInt8]
+  ) throws {
+    if key == manifestKey {
+      try checkManifest(new, old)
+    } else if let shard = SimulationPhoto.shards.first(where: { user.shardKey($0) == key.text }) {
+      try checkLanding(device, shard, old: old?.object.body ?? [], new: new)
+    }
+  }
+
   /// A device may change in the master what it has changed itself, and each of its changes only once: else it
   /// takes back what somebody else has put there.
   ///
   /// There is one exception. Where tags are of contents, a content that returns hides what was between, and so whether
   /// an upload whose answer a device never heard had come to the master. With `mergeRows` it then puts its pending
   /// changes on top once more, as it does with all of which it does not know that they arrived.
-  func checkLanding(_ device: SimulationDevice, _ shard: Shard.Index, old: [UInt8], new: [UInt8]) throws {
+  private func checkLanding(_ device: SimulationDevice, _ shard: Shard.Index, old: [UInt8], new: [UInt8])
+    throws
+  {
     let (before, after) = (SimulationPhoto.values(old), SimulationPhoto.values(new))
     let version = (master.versions[try key(shard)]?.count ?? 0) - 1
     for photo in SimulationPhoto.all.indices where before[photo] != after[photo] {
@@ -30,7 +42,7 @@ extension SimulationWorld {
   }
 
   /// The manifest announces only what is there, and takes nothing back that it has announced.
-  func checkManifest(_ bytes: [UInt8], _ old: SimulationMaster.Version?) throws {
+  private func checkManifest(_ bytes: [UInt8], _ old: SimulationMaster.Version?) throws {
     let next = try Manifest(parsing: bytes)
     defer { announced = next }
     for shard in SimulationPhoto.shards {
@@ -51,8 +63,8 @@ extension SimulationWorld {
     if bytes.isEmpty, checksum == Shard.emptyChecksum { return }
     let versions = master.versions[try key(shard)] ?? []
     guard versions.contains(where: { $0.object.body == bytes && $0.checksum == checksum }) else {
-      violation = SimulationViolation(
-        description: "shard \(shard) is taken from bytes that were never written")
+      stage.fail(
+        SimulationViolation(description: "shard \(shard) is taken from bytes that were never written"))
       throw SatchelError(.internal, "a violation")
     }
   }
@@ -71,7 +83,7 @@ extension SimulationWorld {
   }
 
   /// Nothing that was changed on a device is lost: see `check(_:_:)`.
-  func checkEdits(_ device: SimulationDevice) throws {
+  func check(_ device: SimulationDevice) throws {
     for photo in SimulationPhoto.all.indices { try check(device, photo) }
   }
 
@@ -98,6 +110,16 @@ extension SimulationWorld {
     let first = max(edit.versions - 1, landed + 1)
     if edit.versions == 0, landed < 0 { return true }
     return versions.dropFirst(first).contains { SimulationPhoto.values($0.object.body)[photo] == nil }
+  }
+
+  func check(_ report: SyncReport, of device: SimulationDevice, isCalm: Bool) throws {
+    if let failure = report.failed.first {
+      throw SimulationViolation(description: "a sync without faults failed: \(failure)")
+    }
+    if isCalm, master.current(manifestKey) != nil, report.requests != 1 {
+      throw SimulationViolation(
+        description: "device \(device.number) agrees, and needed \(report.requests) requests")
+    }
   }
 
   /// In the end all devices and the master have the same, and the manifest tells it.

@@ -96,6 +96,7 @@ struct MirrorTests {
       (#"{"format":1,"collection":"c","version":1,"records":[1]}"#, "/records/0"),
       (Self.with(#"{"id":"","revision":1,"created":0,"modified":0,"document":{}}"#), "/records/0/id"),
       (Self.with(#"{"id":"\u0001","revision":1,"created":0,"modified":0,"document":{}}"#), "/records/0/id"),
+      (Self.with(#"{"id":"\u0085","revision":1,"created":0,"modified":0,"document":{}}"#), "/records/0/id"),
       (Self.with(#"{"id":"a","revision":0,"created":0,"modified":0,"document":{}}"#), "/records/0/revision"),
       (Self.with(#"{"id":"a","revision":1,"created":0.5,"modified":0,"document":{}}"#), "/records/0/created"),
       (Self.with(#"{"id":"a","revision":1,"created":0,"modified":0,"document":[]}"#), "/records/0/document"),

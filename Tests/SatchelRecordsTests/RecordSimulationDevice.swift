@@ -35,7 +35,7 @@ final class RecordSimulationDevice: @unchecked Sendable {
   /// The last of the master's versions with content that it has written, by record.
   var landed: [String: Int] = [:]
   /// The sync under way.
-  var sync: RecordSimulationSync?
+  var sync: SimulationSync<RecordSyncReport>?
 
   init(
     number: Int, records: any SimulatedRecords, writer: String, fiber: SimulationFiber,
@@ -48,25 +48,6 @@ final class RecordSimulationDevice: @unchecked Sendable {
     self.strategy = strategy
     self.skew = skew
   }
-}
-
-/// One sync of a device, from its start to its end or its crash.
-// Unchecked: as the device.
-final class RecordSimulationSync: @unchecked Sendable {
-  var isCrashed = false
-  var isCancelled = false
-  var report: RecordSyncReport?
-  var error: (any Error)?
-
-  var outcome: String {
-    guard let report, let text = try? report.json.text else { return "\(error.map { "\($0)" } ?? "nothing")" }
-    return text
-  }
-}
-
-/// Something that must not happen.
-struct RecordSimulationViolation: Error, CustomStringConvertible {
-  var description: String
 }
 
 /// The documents of a simulation: fields of texts that are never used twice, and the number of the edit.

@@ -8,13 +8,12 @@ import SatchelStorage
 struct RecordSimulationLedger: RecordLedger {
   let world: RecordSimulationWorld
   let device: RecordSimulationDevice
-  let sync: RecordSimulationSync
+  let sync: SimulationSync<RecordSyncReport>
 
   private var ledger: any SimulatedRecords { device.records }
 
   private func step<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
-    try world.ledgerCall(device, sync, name)
-    return try body()
+    try world.step(device, sync, name, body)
   }
 
   func binding() throws -> RecordBinding { try step("binding") { try ledger.binding() } }

@@ -15,20 +15,22 @@ extension RecordSimulationWorld {
 
   /// A version replaces only what its writer has seen; and what is new in it is a change of its writer that has not
   /// been in the master before. Else somebody takes back what somebody else has put there.
-  func checkLanding(_ device: RecordSimulationDevice, _ key: ObjectKey, old: [UInt8]?, new: [UInt8]) throws {
+  func checkLanding(
+    _ device: RecordSimulationDevice, _ key: ObjectKey, old: SimulationMaster.Version?, new: [UInt8]
+  ) throws {
     guard let id = keys.id(key) else {
-      throw RecordSimulationViolation(description: "\(key) is the key of no record")
+      throw SimulationViolation(description: "\(key) is the key of no record")
     }
     let next = try RecordEnvelope(parsing: new, id: id)
-    let last = try old.map { try RecordEnvelope(parsing: $0, id: id) }
+    let last = try old.map { try RecordEnvelope(parsing: $0.object.body, id: id) }
     if let last, !next.isBuilt(on: last), next.bytes != last.bytes {
-      throw RecordSimulationViolation(
+      throw SimulationViolation(
         description: "device \(device.number) replaces \(id) without having seen what is there")
     }
     guard let document = try SimulatedDocument.parse(next.content.document) else {
       if last?.content.isDeleted == true { return }
       guard device.deletions[id, default: 0] > 0 else {
-        throw RecordSimulationViolation(
+        throw SimulationViolation(
           description: "device \(device.number) deletes \(id), which it was not told to")
       }
       device.deletions[id] = 0
@@ -44,7 +46,7 @@ extension RecordSimulationWorld {
     let news = device.strategy == .merge ? edits : edits.intersection([edit])
     device.edits[id]?.subtract(device.strategy == .merge ? device.sent[id] ?? [] : [edit])
     guard !news.isEmpty else {
-      throw RecordSimulationViolation(
+      throw SimulationViolation(
         description: "device \(device.number) makes \(id) \(edit), which is no news of its own")
     }
   }
@@ -54,7 +56,7 @@ extension RecordSimulationWorld {
     _ device: RecordSimulationDevice, _ id: String, _ before: JSONObject?, _ after: JSONObject
   ) throws {
     guard before == after || device.strategy == .merge else {
-      throw RecordSimulationViolation(description: "device \(device.number) mixes versions of \(id)")
+      throw SimulationViolation(description: "device \(device.number) mixes versions of \(id)")
     }
   }
 
@@ -69,7 +71,7 @@ extension RecordSimulationWorld {
       problem = "device \(device.number) loses \(id) against itself"
     }
     guard let problem else { return }
-    violation = violation ?? RecordSimulationViolation(description: problem)
+    stage.fail(SimulationViolation(description: problem))
     throw SatchelError(.internal, "a violation")
   }
 
@@ -102,13 +104,15 @@ extension RecordSimulationWorld {
   }
 
   /// What a device has changed is still there, or came to the master, or stands in the list of conflicts.
-  func checkClaims(_ device: RecordSimulationDevice, isFinal: Bool = false) throws {
-    for id in setting.records {
+  func check(_ device: RecordSimulationDevice) throws { try checkClaims(device, isFinal: false) }
+
+  private func checkClaims(_ device: RecordSimulationDevice, isFinal: Bool) throws {
+    for id in records {
       device.claims[id] = try device.claims[id, default: []].filter { claim in
         let document = try SimulatedDocument.parse(device.records.document(id))
         if !isFinal, isVisible(claim, document) { return true }
         if try isSettled(claim, device, id) { return false }
-        throw RecordSimulationViolation(
+        throw SimulationViolation(
           description: "device \(device.number) has lost its change of \(id): "
             + "\(claim.field.map { "\($0) = \(claim.value ?? "")" } ?? "deleted")")
       }
@@ -138,18 +142,29 @@ extension RecordSimulationWorld {
 
   // MARK: The end
 
+  func check(_ report: RecordSyncReport, of device: RecordSimulationDevice, isCalm: Bool) throws {
+    if let failure = report.failed.first {
+      throw SimulationViolation(description: "a sync without faults failed: \(failure)")
+    }
+    let pages = max(1, (master.versions.count + 1) / 2)
+    if isCalm, !report.isUnchanged || report.requests != pages {
+      throw SimulationViolation(
+        description: "device \(device.number) agrees, and yet: \(try report.json.text)")
+    }
+  }
+
   /// All devices and the master have the same, and nothing is left to do.
   func checkAgreement() throws {
-    for id in setting.records {
+    for id in records {
       let last = try versions(id).last?.content.document
       for device in devices {
         guard try device.records.document(id) == last else {
-          throw RecordSimulationViolation(
+          throw SimulationViolation(
             description: "in the end device \(device.number) has another \(id) than the master")
         }
         let state = try device.records.state(of: id)
         guard state.pending == nil, state.sending == nil, state.conflict == nil else {
-          throw RecordSimulationViolation(
+          throw SimulationViolation(
             description: "in the end device \(device.number) has something left to do about \(id)")
         }
       }

@@ -17,36 +17,42 @@ package struct SimulationSearch {
     ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
   }
 
+  /// Makes the world of a schedule.
+  package typealias Maker<World> = (_ seed: UInt64, _ place: SimulationPlace, _ isLogging: Bool) throws ->
+    World
+
   /// The first violation, by time; nil when there is none.
   ///
-  /// - Parameter work: done on each thread; gives each seed that it takes to `attempt`
-  package static func find(
-    _ seeds: Range<UInt64>, _ work: @escaping @Sendable (_ next: () -> UInt64?, _ attempt: Attempt) -> Void
+  /// - Parameter prepare: called on each thread, which uses what it returns for all of its schedules
+  package static func find<World: SimulatedWorld>(
+    _ seeds: Range<UInt64>, _ prepare: @escaping @Sendable () -> Maker<World>
   ) -> Found? {
     let next = Guarded(seeds.lowerBound)
     let found = Guarded<Found?>(nil)
     let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
     inParallel(Array(0..<processors), limit: processors) { _ in
-      work(
-        {
-          guard found.withLock({ $0 == nil }) else { return nil }
-          let seed = next.withLock { next in
-            defer { next += 1 }
-            return next
-          }
-          return seed < seeds.upperBound ? seed : nil
-        },
-        { seed, body in
-          do {
-            try body()
-          } catch {
-            found.withLock { $0 = $0 ?? Found(seed: seed, violation: "\(error)") }
-          }
-        })
+      let (place, make) = (SimulationPlace(), prepare())
+      defer { place.end() }
+      while found.withLock({ $0 == nil }) {
+        let seed = next.withLock { next in
+          defer { next += 1 }
+          return next
+        }
+        guard seed < seeds.upperBound else { return }
+        do {
+          try place.run { try make(seed, $0, false) }
+        } catch {
+          found.withLock { $0 = $0 ?? Found(seed: seed, violation: "\(error)") }
+        }
+      }
     }
     return found.withLock { $0 }
   }
 
-  /// Runs a schedule, and notes what it throws.
-  package typealias Attempt = (_ seed: UInt64, _ body: () throws -> Void) -> Void
+  /// All that happens in one schedule.
+  package static func history<World: SimulatedWorld>(_ seed: UInt64, _ make: Maker<World>) throws -> String {
+    let place = SimulationPlace()
+    defer { place.end() }
+    return try place.run { try make(seed, $0, true) }.joined(separator: "\n")
+  }
 }

@@ -24,6 +24,21 @@ struct ListingConformance {
     }
   }
 
+  @Test(
+    "tells the tags that reading tells, also of what was written again", arguments: ConformingStore.allCases)
+  func tags(kind: ConformingStore) throws {
+    try kind.withStores { one, other in
+      for round in 0..<3 {
+        for text in Self.keys { try one.put(ObjectKey(text), Array("\(text) \(round)".utf8)) }
+        for entry in try other.list() {
+          // Of what a server says there is nothing to promise.
+          if kind == .s3, entry.etag == nil { continue }
+          #expect(try entry.etag == one.get(entry.key).etag, "\(entry.key) in round \(round)")
+        }
+      }
+    }
+  }
+
   @Test("begins with the prefix, wherever that ends", arguments: ConformingStore.allCases)
   func prefixes(kind: ConformingStore) throws {
     try kind.withStores { one, _ in

@@ -51,9 +51,12 @@ class Bytes(Structure):
 
 
 class Buffer(Structure):
-    """``satchel_buffer``: bytes that the library made and the caller frees."""
+    """``satchel_buffer``: bytes that the library made and the caller frees.
 
-    _fields_ = (("data", c_void_p), ("size", c_size_t))
+    Reading ``data`` copies what stands before the first NUL: all of it, if that is ``size`` bytes.
+    """
+
+    _fields_ = (("data", c_char_p), ("size", c_size_t))
 
 
 Release = CFUNCTYPE(None, c_void_p)

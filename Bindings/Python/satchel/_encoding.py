@@ -20,6 +20,8 @@ Document = Union[Dict[str, Any], Encoded]
 
 _encode = _json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _DEEPEST = 512
+#: The types of values that have no others in them.
+SCALARS = frozenset((str, int, float, bool, type(None)))
 
 NOTHING = Bytes(None, 0)
 
@@ -37,7 +39,8 @@ def lend_text(text: Any, name: str) -> Bytes:
     """
     if not isinstance(text, str):
         raise InvalidArgument(f"{name} must be a str, not {type(text).__name__}")
-    return lend(_utf8(text, name))
+    data = _utf8(text, name)
+    return Bytes(data, len(data))
 
 
 def lend_value(value: Any, name: str) -> Bytes:
@@ -58,7 +61,7 @@ def lend_document(value: Any, name: str) -> Bytes:
 
 def _utf8(text: str, name: str) -> bytes:
     try:
-        return text.encode("utf-8")
+        return text.encode()
     except UnicodeEncodeError as error:
         raise InvalidArgument(f"{name} has a lone surrogate at character {error.start}") from error
 
@@ -97,7 +100,7 @@ def encoded(value: Any, name: str) -> bytes:
     :raises InvalidArgument: with the place of what JSON cannot hold
     """
     try:
-        data = _encode(value).encode("utf-8")
+        data = _encode(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
         place, reason = _first_fault(value) or ("", str(error))
         raise InvalidArgument(f"{name} at {place or 'its root'}: {reason}") from error
@@ -109,18 +112,17 @@ def encoded(value: Any, name: str) -> bytes:
 
 def _has_text_keys(value: Any) -> bool:
     # Called after encoding, which has proven that the value is a tree.
-    if not isinstance(value, (dict, list, tuple)):
-        return True
     waiting: List[Any] = [value]
     while waiting:
         item = waiting.pop()
         if isinstance(item, dict):
-            for key in item:
-                if not isinstance(key, str):
+            for key, child in item.items():
+                if type(key) is not str and not isinstance(key, str):
                     return False
-            waiting.extend(child for child in item.values() if isinstance(child, (dict, list, tuple)))
-        else:
-            waiting.extend(child for child in item if isinstance(child, (dict, list, tuple)))
+                if type(child) not in SCALARS:
+                    waiting.append(child)
+        elif isinstance(item, (list, tuple)) and not SCALARS.issuperset(map(type, item)):
+            waiting.extend(child for child in item if type(child) not in SCALARS)
     return True
 
 

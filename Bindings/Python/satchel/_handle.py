@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json as _json
 import os
 from ctypes import byref, c_void_p, string_at
-from typing import TYPE_CHECKING, Any, Callable, List, NoReturn, Optional, TypeVar, Union
+from json import JSONDecoder
+from typing import TYPE_CHECKING, Any, Callable, List, NoReturn, Optional, Tuple, TypeVar, Union
 
 from satchel import _callbacks, _encoding
 from satchel._abi import Buffer
-from satchel._library import library
+from satchel._library import free_buffer, library
 from satchel.errors import Closed, InternalError, error_for
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from satchel.store import Store
 
 _Closing = TypeVar("_Closing", bound="Closing")
+
+_decoder = JSONDecoder()
+# What json.loads ends in, less its looking for an encoding and for white space: these are read very often.
+_scan: Callable[[str, int], Tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
 
 
 def check(status: int) -> None:
@@ -32,11 +36,29 @@ def check(status: int) -> None:
 def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
     """Calls a function whose last parameter is a buffer; gives its bytes, or None when it is none."""
     buffer = Buffer()
-    check(function(*arguments, byref(buffer)))
+    out = byref(buffer)
+    status = function(*arguments, out)
+    if status:
+        check(status)
     try:
-        return string_at(buffer.data, buffer.size) if buffer.data else None
+        data: Optional[bytes] = buffer.data
+        if data is not None and len(data) != buffer.size:
+            # There is a NUL in it.
+            data = string_at(c_void_p.from_buffer(buffer).value or 0, buffer.size)
+        return data
     finally:
-        library.satchel_buffer_free(byref(buffer))
+        free_buffer(out)
+
+
+def value_of(data: bytes) -> Any:
+    """What JSON says that the library gave."""
+    text = data.decode()
+    try:
+        value, end = _scan(text, 0)
+    except StopIteration:
+        # White space stands before it.
+        return _decoder.decode(text)
+    return value if end == len(text) else _decoder.decode(text)
 
 
 def text_answer(function: Callable[..., int], *arguments: Any) -> Optional[str]:
@@ -48,7 +70,7 @@ def text_answer(function: Callable[..., int], *arguments: Any) -> Optional[str]:
 def json_answer(function: Callable[..., int], *arguments: Any) -> Any:
     """As :func:`answer`, for JSON; None when there is none."""
     data = answer(function, *arguments)
-    return None if data is None else _json.loads(data.decode("utf-8"))
+    return None if data is None else value_of(data)
 
 
 class Handle:

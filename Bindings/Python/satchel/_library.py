@@ -88,3 +88,7 @@ def declare(library: ctypes.CDLL) -> ctypes.CDLL:
 
 
 library = declare(find())
+
+# Frees what a buffer holds. Never waits for anything, so other threads need not be let run meanwhile.
+free_buffer = ctypes.PyDLL(library._name, handle=library._handle).satchel_buffer_free
+free_buffer.restype, free_buffer.argtypes = FUNCTIONS["satchel_buffer_free"]

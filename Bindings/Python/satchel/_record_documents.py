@@ -8,17 +8,21 @@ import functools
 import sys
 import typing
 from enum import Enum
-from typing import Any, Callable, Dict, List, Optional, Type, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Union
 
 from satchel import _encoding
 from satchel._abi import Bytes
 from satchel._handle import check
 from satchel._library import library
 from satchel.errors import InvalidArgument
+from satchel.values import names_of
 
 __all__ = ["encoded", "is_dataclass", "lend_json", "lend_record", "plain", "reader_of", "text_of"]
 
 _Document = TypeVar("_Document")
+# What is JSON already, and what is where a str is one, too.
+_JSON = (bytes, bytearray, memoryview)
+_JSON_OR_TEXT = (str, *_JSON)
 
 if sys.version_info >= (3, 10):
     from types import UnionType
@@ -35,16 +39,17 @@ def lend_record(document: Any, name: str) -> Bytes:
 
 def lend_json(value: Any, name: str) -> Bytes:
     """Any value for one call, with dataclasses and enums anywhere in it; bytes are JSON already."""
-    if isinstance(value, (bytes, bytearray, memoryview)):
+    if isinstance(value, _JSON):
         return _encoding.lend_value(value, name)
     return _encoding.lend(encoded(value, name))
 
 
 def text_of(document: Any, name: str) -> bytes:
     """A document as JSON to stand in a larger text; one that is JSON already has to be nothing but that."""
+    if not isinstance(document, _JSON_OR_TEXT):
+        return encoded(document, name)
     lent = lend_record(document, name)
-    if isinstance(document, (str, bytes, bytearray, memoryview)):
-        check(library.satchel_json_check(lent))
+    check(library.satchel_json_check(lent))
     return lent.data or b""
 
 
@@ -53,7 +58,8 @@ def encoded(value: Any, name: str) -> bytes:
 
     :raises InvalidArgument: with the place of what JSON cannot hold
     """
-    if not is_dataclass(value):
+    # Of a dict that is known at once, and it is the most frequent.
+    if type(value) is dict or not is_dataclass(value):
         try:
             return _encoding.encoded(value, name)
         except InvalidArgument as error:
@@ -77,10 +83,12 @@ def plain(value: Any, name: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    if type(value) in _encoding.SCALARS:
+        return value
     if isinstance(value, Enum):
         return _plain(value.value)
     if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+        return {name: _plain(getattr(value, name)) for name in names_of(type(value))}
     if isinstance(value, dict):
         return {key: _plain(child) for key, child in value.items()}
     if isinstance(value, (list, tuple)):
@@ -96,10 +104,11 @@ def reader_of(kind: Optional[Type[_Document]], collection: str) -> Callable[[Dic
     :raises InvalidArgument: for anything else, and for annotations that cannot be understood
     """
     if kind is None:
-        return lambda document, id: typing.cast(_Document, document)
+        return typing.cast(Callable[[Dict[str, Any], str], _Document], _as_it_is)
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         raise InvalidArgument(f"of must be a dataclass, not {kind!r}")
-    _hints(kind)
+    # What is wrong with it is said now.
+    _fields(kind)
 
     def read(document: Dict[str, Any], id: str) -> _Document:
         try:
@@ -112,27 +121,46 @@ def reader_of(kind: Optional[Type[_Document]], collection: str) -> Callable[[Dic
     return read
 
 
+def _as_it_is(document: Dict[str, Any], id: str) -> Dict[str, Any]:
+    return document
+
+
 @functools.lru_cache(maxsize=256)
-def _hints(kind: Any) -> Dict[str, Any]:
+def _fields(kind: Any) -> List[Tuple[str, Any, bool]]:
+    """Of each field that an instance is made with its name, its annotation, and whether it has a default.
+
+    The annotation is None where it says nothing of how a value is read.
+    """
     try:
-        return typing.get_type_hints(kind)
+        hints = typing.get_type_hints(kind)
     except Exception as error:
         raise InvalidArgument(f"the annotations of {kind.__name__}: {error}") from error
+    missing = dataclasses.MISSING
+    return [
+        (
+            each.name,
+            _telling(hints.get(each.name)),
+            each.default is not missing or each.default_factory is not missing,
+        )
+        for each in dataclasses.fields(kind)
+        if each.init
+    ]
+
+
+def _telling(hint: Any) -> Any:
+    return None if isinstance(hint, type) and hint in _encoding.SCALARS else hint
 
 
 def _made(kind: Any, members: Any, place: str) -> Any:
     """An instance of a dataclass; members that it does not have are left out."""
     if not isinstance(members, dict):
         raise ValueError(f"{place or 'its root'} is no object")
-    hints = _hints(kind)
     given: Dict[str, Any] = {}
-    for each in dataclasses.fields(kind):
-        if not each.init:
-            continue
-        if each.name in members:
-            given[each.name] = _read(members[each.name], hints.get(each.name), f"{place}/{each.name}")
-        elif each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING:
-            raise ValueError(f"{place}/{each.name} is missing")
+    for name, hint, has_default in _fields(kind):
+        if name in members:
+            given[name] = members[name] if hint is None else _read(members[name], hint, f"{place}/{name}")
+        elif not has_default:
+            raise ValueError(f"{place}/{name} is missing")
     return kind(**given)
 
 

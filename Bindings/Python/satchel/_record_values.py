@@ -45,9 +45,9 @@ def moment(milliseconds: int) -> datetime:
 class Record(Mapping[str, Any], Generic[_Document]):
     """A document with what is known of it.
 
-    ``revision`` counts its writes, from 1. ``sync_status`` is "local" (its collection was never
-    synchronised), "pending", "synced" or "conflict". ``document`` is a dict, or what the collection was
-    opened ``of``.
+    ``revision`` counts its writes, from 1; ``created`` and ``modified`` are Unix milliseconds.
+    ``sync_status`` is "local" (its collection was never synchronised), "pending", "synced" or "conflict".
+    ``document`` is a dict, or what the collection was opened ``of``.
 
     Also a mapping of the document: ``record["title"]`` is ``record.document["title"]``, and a record equals
     a dict with the same members. Two records are equal when everything of them is.
@@ -159,7 +159,8 @@ class SyncReport:
     """What a synchronisation did, or what it would do when it was a ``dry_run``: numbers of records.
 
     ``conflicts`` had been changed on both sides, however that was settled, or wait for
-    ``records.resolve()``; ``merged`` were uploaded, too. Records that ``failed`` stay pending, and are tried
+    ``records.resolve()``; ``merged`` were uploaded, too. ``requests`` are those to the object
+    store, the bytes those of the objects that moved. Records that ``failed`` stay pending, and are tried
     again later and later.
     """
 
@@ -186,9 +187,10 @@ class SyncReport:
 class RecordConflict:
     """A record that both sides changed.
 
-    ``kind`` is "open" (it waits for ``records.resolve()``) or "lost" (the strategy gave the local version
-    up). ``local``, ``remote`` and ``base`` are the document as it was here, as it came, and as both sides
-    last agreed on: dicts, or None where it was deleted or not there.
+    ``record`` is its id, ``time`` when that was noticed, in Unix milliseconds. ``kind`` is "open" (it waits
+    for ``records.resolve()``) or "lost" (the strategy gave the local version up). ``local``, ``remote`` and
+    ``base`` are the document as it was here, as it came, and as both sides last agreed on: dicts, or None
+    where it was deleted or not there.
     """
 
     id: int
@@ -206,11 +208,12 @@ class RecordConflict:
 
 
 def record_of(answer: Dict[str, Any], read: Callable[[Dict[str, Any], str], _Document]) -> Record[_Document]:
-    """A record from what the library said of it.
+    """A record from what the library said of it, which is used up by that.
 
     :param read: makes the document of JSON's, given the record's id for its messages
     """
-    return record_from(Record, answer, document=read(answer["document"], answer["id"]))
+    answer["document"] = read(answer["document"], answer["id"])
+    return record_from(Record, answer)
 
 
 def report_from(answer: Dict[str, Any], cause_of: Callable[[str], Optional[BaseException]]) -> SyncReport:

@@ -31,7 +31,7 @@ _Path = Union[str, os.PathLike[str]]
 
 @dataclass(frozen=True)
 class BackupProgress:
-    """How far a backup has come."""
+    """How far a backup has come, in pages of the file."""
 
     pages_done: int
     pages_total: int
@@ -39,7 +39,10 @@ class BackupProgress:
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup that was made. ``removed`` are older ones that went for it."""
+    """A backup that was made: its size in pages and in bytes, and the milliseconds that it took.
+
+    ``removed`` are the paths of older ones that went for it.
+    """
 
     path: str
     pages: int
@@ -86,9 +89,14 @@ class Recovery:
 def restore(backup: _Path, path: _Path) -> Restoration:
     """Puts a backup in the place of a store. It is examined first, and stays.
 
+    What was spilled beside the store stays, and is taken in at the next opening, on top of the backup.
+
+    :param backup: the file of :meth:`satchel.Store.backup`
     :param path: the store; close it before. A store that is there is renamed, never deleted
-    :raises NotFound, ForeignFile, Damaged: for the backup; nothing was changed
-    :raises Busy: when the store is open
+    :returns: where to
+    :raises NotFound, ForeignFile, Damaged, NewerStore: for the backup; nothing was changed
+    :raises Busy: when the store is open, here or in another process
+    :raises Full, ReadOnly, IOFailure, InvalidArgument: as their names say; nothing was changed
     """
     files = _encoding.file_path(backup, "backup")[1], _encoding.file_path(path, "path")[1]
     return record_from(Restoration, json_answer(library.satchel_restore, *files))
@@ -99,8 +107,12 @@ def recover(damaged: _Path, path: _Path) -> Recovery:
 
     What else is missing may be in a mirror: ``records.rebuild("store")``.
 
+    :param damaged: the file; nobody may have it open
     :param path: the new store; must not exist
+    :returns: what is in it, and what is known to be lost
+    :raises InvalidArgument: when there is a file at ``path``
     :raises ForeignFile: when nothing of a store can be found
+    :raises NotFound, NewerStore, Full, IOFailure: as their names say; there is no new store then
     """
     files = _encoding.file_path(damaged, "damaged")[1], _encoding.file_path(path, "path")[1]
     answer = json_answer(library.satchel_recover, *files)

@@ -7,6 +7,8 @@
 ...         print(course.id, course["title"])
 
 A document is a dict, or an instance of a dataclass; bytes and str are JSON texts, and are kept byte for byte.
+JSON has at most 512 levels here, and integers of 64 bits. What is read is the caller's own to change.
+
 Each write is durable when its call returns. What an unwritable file cannot take goes to a spill file beside
 it, and is taken in at the next opening, ``store.state.flush()`` or write; observers hear of it under the
 subject "records" with the keys "@spilled" and "@replayed".
@@ -43,7 +45,7 @@ from typing import (
 )
 
 from satchel import _abi, _encoding
-from satchel._handle import Dependent, answer, check, json_answer
+from satchel._handle import Dependent, answer, check, json_answer, value_of
 from satchel._library import library
 from satchel._long_work import LongWork, hearing
 from satchel._photo_arguments import whole
@@ -107,9 +109,13 @@ class Records(Dependent, Generic[_Document]):
     """One collection of a store; made by ``store.records(name)``.
 
     Ends with :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
-    any thread, also at once; they raise :class:`satchel.Closed` after the end. Observers of the store hear
-    of changes under the subject "records", with keys such as "courses/algebra", or "courses" when much has
+    any thread, also at once; other threads run while they wait for the disk. Observers of the store hear of
+    changes under the subject "records", with keys such as "courses/algebra", or "courses" when much has
     changed.
+
+    All methods raise :class:`satchel.Closed` after the end; InvalidArgument for an id that is none, and
+    NewerStore after another process took the collection to a newer version; IOFailure and Damaged when the
+    file cannot be read. All that is written by one call is written, or nothing.
     """
 
     __slots__ = ("_name", "_read", "_store")
@@ -143,16 +149,17 @@ class Records(Dependent, Generic[_Document]):
         """Writes a record, durably: a new one, or in place of the one that is there.
 
         :param id: 1 to 255 bytes of UTF-8 without control characters
-        :param document: a dict, a dataclass, or the text of a JSON object
+        :param document: a dict or a dataclass, copied; or the text of a JSON object, in bytes or str
         :param if_revision: the revision that the record must have, 0 when there must be none
         :returns: its new revision, from 1; 0 when it went to the spill file
         :raises InvalidArgument: when it violates the schema, a unique index or a relation, naming
-            collection, id and JSON Pointer; and for another revision
-        :raises Full, ReadOnly, IOFailure, Damaged: when the spill file could not take it either
+            collection, id and JSON Pointer; for what JSON cannot hold, with its place; for another revision
+        :raises Full, ReadOnly, IOFailure, Damaged, Busy: when the spill file could not take it either. In a
+            batch, in memory and in a store opened to read only there is none
         """
         out = ctypes.c_int64()
         lent = _encoding.lend_text(id, "id"), lend_record(document, "document"), revision_number(if_revision)
-        check(library.satchel_records_put(self._pointer, *lent, ctypes.byref(out)))
+        check(library.satchel_records_put(self._handle.pointer, *lent, ctypes.byref(out)))
         return out.value
 
     def put_many(
@@ -160,34 +167,40 @@ class Records(Dependent, Generic[_Document]):
     ) -> int:
         """Writes many records in one transaction, all or none; see :meth:`put`.
 
-        :param documents: a dict of documents by their ids, or pairs of both
+        :param documents: a dict of documents by their ids, or pairs of both, which may come from a generator
         :returns: how many; 0 when they went to the spill file
+        :raises InvalidArgument: also for what is no pair; as :meth:`put` raises else
         """
         out = ctypes.c_int64()
         check(library.satchel_records_put_many(self._pointer, lend_many(documents), ctypes.byref(out)))
         return out.value
 
     def get(self, id: str) -> Optional[_Document]:
-        """A record's document; None when there is no such record."""
-        found = json_answer(library.satchel_records_get, self._pointer, _encoding.lend_text(id, "id"))
-        return None if found is None else self._read(found, id)
+        """A record's document: a dict, or what the collection was opened ``of``.
+
+        :returns: an object of the caller's own; None when there is no such record
+        :raises InvalidArgument: for a document that is no such dataclass, naming record and JSON Pointer
+        """
+        data = answer(library.satchel_records_get, self._handle.pointer, _encoding.lend_text(id, "id"))
+        return None if data is None else self._read(value_of(data), id)
 
     def text(self, id: str) -> Optional[bytes]:
-        """As :meth:`get`, byte for byte as it was given, in JSON."""
-        return answer(library.satchel_records_get, self._pointer, _encoding.lend_text(id, "id"))
+        """A record's document in JSON, UTF-8, byte for byte as it was given; None when there is none."""
+        return answer(library.satchel_records_get, self._handle.pointer, _encoding.lend_text(id, "id"))
 
     def record(self, id: str) -> Optional[Record[_Document]]:
-        """A record with what is known of it; None when there is no such record."""
+        """A record with what is known of it, else as :meth:`get`; None when there is no such record."""
         found = json_answer(library.satchel_records_record, self._pointer, _encoding.lend_text(id, "id"))
         return None if found is None else record_of(found, self._read)
 
     def delete(self, id: str, *, if_revision: Optional[int] = None) -> bool:
         """Deletes a record, and what its relations say, in one transaction.
 
+        :param id: of the record; that there is none is fine
         :param if_revision: the revision that the record must have
         :returns: whether there was one; True when that went to the spill file, and is not known yet
         :raises InvalidArgument: when a relation restricts it, naming the record that refers to it; and for
-            another revision
+            another revision. What else is raised is as in :meth:`put`
         """
         out = ctypes.c_bool()
         lent = _encoding.lend_text(id, "id"), revision_number(if_revision)
@@ -203,10 +216,14 @@ class Records(Dependent, Generic[_Document]):
     ) -> List[Record[_Document]]:
         """The records that fit, see :mod:`satchel.records`; all in the order of their arrival by default.
 
-        :param where: what they fit
+        They are of one state, whatever others write meanwhile, and are all in memory at once: for more than
+        that, ask with ``limit``.
+
+        :param where: what they fit, such as ``{"credits": {"gte": 5}}``
         :param order_by: a path, "-path" for descending, or several
         :param limit: at most so many
         :param offset: passes over so many
+        :raises InvalidArgument: for an operator or a path that is none, and as in :meth:`get`
         """
         lent = lend_query(where, order_by, limit, offset)
         found = json_answer(library.satchel_records_list, self._pointer, lent)
@@ -224,7 +241,7 @@ class Records(Dependent, Generic[_Document]):
         return [each["id"] for each in json_answer(library.satchel_records_list, self._pointer, lent)]
 
     def count(self, where: Optional[Mapping[str, Any]] = None) -> int:
-        """How many records fit; all, at once, by default."""
+        """How many records fit, see :meth:`list`; all by default, which costs the same for any number."""
         out = ctypes.c_int64()
         check(library.satchel_records_count(self._pointer, lend_query(where), ctypes.byref(out)))
         return out.value
@@ -235,6 +252,9 @@ class Records(Dependent, Generic[_Document]):
         :param path: the file; its directory must exist
         :param mode: which side is written first, and believed: "store_first", or "file_first": when both
             differ now, the collection is made anew from the file
+        :raises InvalidArgument: for a file that is there and cannot be understood (line and column)
+        :raises NotFound, ReadOnly, Full, IOFailure: when the file cannot be written now. Later, observers
+            hear "@mirror_failed"; with "file_first" the write fails
         """
         _, file = _encoding.file_path(path, "path")
         number = _encoding.choice(_abi.MIRROR_MODE, mode, "mode")
@@ -252,8 +272,11 @@ class Records(Dependent, Generic[_Document]):
     def rebuild(self, which: str) -> int:
         """Makes one side of a mirror anew from the other, as a whole or not at all.
 
-        :param which: "mirror", or "store"
+        :param which: the side that is made anew, "mirror" or "store"
         :returns: how many records differed
+        :raises InvalidArgument: without a mirror; for "store" also when the file cannot be understood, or
+            has what the collection does not take
+        :raises NotFound: for "store" when there is no file
         """
         out = ctypes.c_int64()
         number = _encoding.choice(_abi.REBUILD, which, "which")
@@ -314,12 +337,17 @@ class Records(Dependent, Generic[_Document]):
     def unlink(self) -> None:
         """Forgets the agreement with a master copy.
 
-        The next synchronisation, with this one or another, counts every record as added here.
+        The next synchronisation, with this one or another, counts every record as added here. Nothing is
+        deleted on either side.
         """
         check(library.satchel_records_unlink(self._pointer))
 
     def conflicts(self) -> List[RecordConflict]:
-        """Records that both sides changed, and what became of them; the oldest first."""
+        """Records that both sides changed, and what became of them; the oldest first.
+
+        :returns: those that :meth:`resolve` has not ended, with dicts for documents whatever the collection
+            is ``of``
+        """
         found: List[RecordConflict] = []
         after: Optional[int] = 0
         while after is not None:
@@ -338,9 +366,10 @@ class Records(Dependent, Generic[_Document]):
         """Ends a conflict.
 
         :param conflict: it, or its ``id``
-        :param keep: "local" or "remote"
-        :param document: what to keep instead; None deletes the record
+        :param keep: "local" or "remote"; for one that is "lost", "remote" only forgets it
+        :param document: what to keep instead, as in :meth:`put`; None deletes the record
         :raises NotFound: when it was resolved before
+        :raises InvalidArgument: for neither or both of these, and as in :meth:`put`
         """
         if (keep is None) == (document is _LEFT_OUT):
             raise InvalidArgument("resolve takes either keep or document")

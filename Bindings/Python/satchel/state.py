@@ -14,11 +14,10 @@ UTF-8; values are what JSON can hold, and dataclasses; bytes are JSON texts.
 from __future__ import annotations
 
 import ctypes
-import json as _json
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional
 
 from satchel import _abi, _encoding
-from satchel._handle import answer, check, json_answer
+from satchel._handle import answer, check, json_answer, value_of
 from satchel._library import library
 from satchel._photo_arguments import whole
 from satchel._record_documents import lend_json
@@ -32,7 +31,13 @@ __all__ = ["Scores", "State", "StateItem", "StateList", "StateMembers"]
 
 
 class State:
-    """The state of a store; ``store.state``. Safe on any thread, also at once."""
+    """The state of a store; ``store.state``. Safe on any thread, also at once.
+
+    All that change it raise :class:`satchel.Closed` once the store is closed, ReadOnly when it was opened to
+    read only, and InvalidArgument for a name or value that is none; they do not wait for the disk, and a save
+    that fails later is tried again, goes to the spill file, or is told to observers as "@unsaved". Values are
+    copied, and what is read is the caller's own; a value has at most 16 MB.
+    """
 
     __slots__ = ("_store",)
 
@@ -59,27 +64,30 @@ class State:
         check(library.satchel_state_configure(self._store._pointer, ctypes.byref(options)))
 
     def set(self, key: str, value: Any, sensitive: bool = False) -> None:
-        """Sets a value.
+        """Sets a value, in place of the one that is there.
 
+        :param value: what JSON can hold, a dataclass, or the text of JSON in bytes; a str is a text
         :param sensitive: stores it encrypted (AES-256-GCM); needs :meth:`set_key` before
+        :raises InvalidArgument: for what JSON cannot hold, with its place; for a sensitive value without key
         """
         lent = _encoding.lend_text(key, "key"), lend_json(value, "value")
         check(library.satchel_state_set(self._store._pointer, *lent, bool(sensitive)))
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A value, or the default when there is none.
+        """A value as JSON says it, dataclasses as dicts; or the default when there is none.
 
         :raises InvalidArgument: for a sensitive value without its key
+        :raises Damaged: for a sensitive value that was changed from outside
         """
         found = answer(library.satchel_state_get, self._store._pointer, _encoding.lend_text(key, "key"))
-        return default if found is None else _json.loads(found.decode("utf-8"))
+        return default if found is None else value_of(found)
 
     def remove(self, key: str) -> None:
-        """Removes a value; that there is none is fine."""
+        """Removes a value, sensitive or not; that there is none is fine."""
         check(library.satchel_state_remove(self._store._pointer, _encoding.lend_text(key, "key")))
 
     def keys(self, prefix: str = "") -> List[str]:
-        """The keys that begin with a prefix, sorted."""
+        """The keys of values that begin with a prefix, sorted by their bytes in UTF-8."""
         lent = _encoding.lend_text(prefix, "prefix")
         found: List[str] = json_answer(library.satchel_state_keys, self._store._pointer, lent)
         return found
@@ -89,15 +97,18 @@ class State:
 
         :returns: True when it is in the store; False when it went to the spill file, since the store cannot
             be written
+        :raises InvalidArgument: in a batch
+        :raises Full, ReadOnly, IOFailure, Damaged, Busy: when the spill file could not take it either; it
+            stays in memory, and is tried again
         """
         spilled = ctypes.c_bool()
         check(library.satchel_state_flush(self._store._pointer, ctypes.byref(spilled)))
         return not spilled.value
 
     def set_key(self, key: bytes) -> None:
-        """Gives the key for sensitive values.
+        """Gives the key for sensitive values, until the store is closed.
 
-        :param key: 32 bytes, from the keychain of the system; never stored
+        :param key: 32 bytes, from the keychain of the system; copied, never stored
         :raises InvalidArgument: when stored values were sealed with another key; nothing is changed
         """
         check(library.satchel_state_set_key(self._store._pointer, lend_key(key)))
@@ -105,8 +116,9 @@ class State:
     def rotate_key(self, key: bytes) -> None:
         """Seals all sensitive values anew, in one transaction.
 
-        :param key: the new key, 32 bytes
-        :raises InvalidArgument: when the present key was not given
+        :param key: the new key, 32 bytes, which counts from now on
+        :raises InvalidArgument: when the present key was not given, and in a batch
+        :raises Busy, Full, IOFailure: as their names say; the present key stays
         """
         check(library.satchel_state_rotate_key(self._store._pointer, lend_key(key)))
 
@@ -117,23 +129,25 @@ class State:
         maximum_age: Optional[Duration] = None,
         unique: bool = False,
     ) -> StateList:
-        """A bounded list, newest first.
+        """A bounded list, newest first. The bounds are this object's: say the same wherever it is used.
 
-        :param limit: the most items
-        :param maximum_age: of an item, a timedelta or milliseconds
+        :param limit: the most items; None for any number
+        :param maximum_age: of an item, a timedelta or milliseconds; None for any
         :param unique: an item that is there already moves to the front
+        :returns: the list; reads nothing yet, and that there is none is an empty one
         """
         return StateList(self._store, name, limit, maximum_age, unique)
 
     def members(self, name: str) -> StateMembers:
-        """A set."""
+        """A set; reads nothing yet, and that there is none is an empty one."""
         return StateMembers(self._store, name)
 
     def scores(self, name: str, minimum: float = -1.0, maximum: float = 1.0) -> Scores:
-        """Numbers by key, which deltas are added to.
+        """Numbers by key, which deltas are added to. The bounds are this object's.
 
         :param minimum: no score is below
         :param maximum: no score is above
+        :raises InvalidArgument: for bounds that are not finite
         """
         return Scores(self._store, name, minimum, maximum)
 
@@ -166,7 +180,10 @@ class StateList:
         return self._name
 
     def push(self, value: Any) -> None:
-        """Puts a value in front, and drops what is beyond the bounds."""
+        """Puts a value in front, and drops what is beyond the bounds.
+
+        :param value: as in :meth:`State.set`
+        """
         lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
         check(library.satchel_state_list_push(self._store._pointer, *lent, ctypes.byref(self._options)))
 
@@ -221,7 +238,10 @@ class StateMembers:
         return self._name
 
     def add(self, value: Any) -> bool:
-        """Adds a value; whether it was not there before."""
+        """Adds a value; whether it was not there before. 1, 1.0 and True are three.
+
+        :param value: as in :meth:`State.set`
+        """
         out = ctypes.c_bool()
         lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
         check(library.satchel_state_member_add(self._store._pointer, *lent, ctypes.byref(out)))
@@ -276,7 +296,13 @@ class Scores:
         return self._name
 
     def add(self, key: str, delta: float) -> float:
-        """Adds to a score; the new score."""
+        """Adds to a score.
+
+        :param key: 1 to 255 bytes of UTF-8
+        :param delta: a finite number
+        :returns: the new score, within the bounds
+        :raises InvalidArgument: for a minimum above the maximum, and a delta that is not finite
+        """
         out = ctypes.c_double()
         lent = _encoding.lend_text(self._name, "name"), _encoding.lend_text(key, "key")
         check(

@@ -261,14 +261,16 @@ class Store(Closing):
         :param path: the new file, which replaces what has that name; it is examined before it gets it
         :param progress: hears a :class:`satchel.backup.BackupProgress`, on this thread; when it returns False
             this raises Cancelled. What it raises ends the work, too, and is raised here
-        :raises InvalidArgument: for the store's own path
-        :raises Cancelled, Full, IOFailure: as their names say; no part of a copy is left
+        :raises InvalidArgument: for the store's own path, and in a batch
+        :raises ForeignFile, Busy: for a file of another program, and for a store that is in use; both stay
+        :raises Cancelled, NotFound, ReadOnly, Full, IOFailure, Damaged: as their names say; no part is left
         """
         return back_up(self, path, progress)
 
     def backup_rotate(self, directory: _Path, keep: int) -> Backup:
         """Makes a backup in a directory, named by store and time, and removes the oldest that were made so.
 
+        :param directory: where they are; must exist
         :param keep: how many stay, 1 or more
         :raises NotFound: without the directory; else as :meth:`backup`
         """

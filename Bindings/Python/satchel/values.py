@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, List, Optional, Type, TypeVar
+import functools
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
 
 from satchel._dataclasses import dataclass
 
@@ -173,13 +174,22 @@ class SessionState:
     sections: List[SessionSection]
 
 
+def _names_of(kind: Any) -> Tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
+#: The names of a dataclass's fields.
+names_of: Callable[[Any], Tuple[str, ...]] = functools.lru_cache(maxsize=256)(_names_of)
+
+
 def record_from(kind: Type[_Record], answer: Dict[str, Any], **parts: Any) -> _Record:
     """A record from what the library said; keys of a newer library are passed over.
 
     :param parts: fields that were made into records already
     """
-    names = (field.name for field in dataclasses.fields(kind))  # type: ignore[arg-type]
-    return kind(**{name: parts[name] if name in parts else answer.get(name) for name in names})
+    if parts:
+        answer = {**answer, **parts}
+    return kind(*map(answer.get, names_of(kind)))
 
 
 def receipt_from(answer: Dict[str, Any]) -> Receipt:

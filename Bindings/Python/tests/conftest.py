@@ -9,9 +9,10 @@ from typing import Any, Dict, Iterator, List
 import pytest
 import tales
 from helpers import FIXTURES, Clock
+from record_devices import Device
 
 import satchel
-from satchel import PhotoCatalogue, StoryLibrary
+from satchel import PhotoCatalogue, State, StoryLibrary
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +56,11 @@ def catalogue(store: satchel.Store) -> satchel.Catalogue:
 
 
 @pytest.fixture
+def state(store: satchel.Store) -> State:
+    return store.state
+
+
+@pytest.fixture
 def delivery(deliveries: List[Dict[str, Any]]) -> Dict[str, Any]:
     """One delivery, for a test to change as it likes."""
     return copy.deepcopy(deliveries[0])
@@ -95,3 +101,14 @@ def devices(tmp_path: Path) -> Iterator[List[PhotoCatalogue]]:
         if not store.closed:
             assert store.check() == []
             store.close()
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[List[Device]]:
+    """Two devices with a collection each; both stores have to be sound after the test."""
+    pair = [Device(tmp_path / f"device-{each}.satchel") for each in range(2)]
+    yield pair
+    for device in pair:
+        if not device.store.closed:
+            assert device.store.check() == []
+            device.store.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import decimal
+import enum
 from typing import Any
 
 import pytest
@@ -22,6 +24,8 @@ for _ in range(5000):
         ({1: 2}, "root.* key 1 "),
         ({"a": [{"b": {None: 1}}]}, "/a/0/b.* key None "),
         ({"a": {True: 1}}, "/a.* key True "),
+        ([0, ({"b": {}}, [{1.5: 2}])], "/1/1/0.* key 1.5 "),
+        (collections.OrderedDict([("a", collections.OrderedDict([(1, 2)]))]), "/a.* key 1 "),
         ({"a": {(1, 2): 1}}, "/a.* key "),
         ({"a": [1.0, float("nan")]}, "/a/1.*nan"),
         ([float("inf")], "/0.*inf"),
@@ -44,6 +48,17 @@ def test_a_value_that_is_not_json_is_refused_with_its_place(value: Any, message:
 def test_an_integer_beyond_64_bits_is_refused() -> None:
     with pytest.raises(satchel.InvalidArgument):
         satchel.json.merge({}, {"a": 2**63})
+
+
+def test_kinds_of_texts_numbers_and_dicts_are_taken() -> None:
+    class Word(str):
+        pass
+
+    class Size(enum.IntEnum):
+        LARGE = 3
+
+    counted = collections.Counter({Word("a"): Size.LARGE})
+    assert satchel.json.merge(None, [counted, {Word("b"): Word("c")}]) == [{"a": 3}, {"b": "c"}]
 
 
 def test_tuples_are_arrays() -> None:

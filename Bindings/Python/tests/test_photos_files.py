@@ -50,6 +50,13 @@ def test_files_are_read_as_the_vectors_say(
     assert photos.status().shards[shard].kept == len(report.rejected)
 
 
+@pytest.mark.parametrize("data", [b"\0", b"bad\0row,x", b"\0a\nb\0\0"])
+def test_a_row_with_a_nul_is_kept_byte_for_byte(photos: PhotoCatalogue, data: bytes) -> None:
+    report = photos.import_shard(0, data)
+    assert sorted(each.raw.encode() for each in report.rejected) == sorted(data.split(b"\n"))
+    assert sorted(photos.export_shard(0).split(b"\n")) == sorted(data.split(b"\n"))
+
+
 def test_every_vector_was_run(vectors: Dict[str, Any]) -> None:
     assert len(vectors["csv"]["import"]) == 3
 

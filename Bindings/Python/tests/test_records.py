@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Dict, List
@@ -233,6 +234,31 @@ def test_extreme_documents_come_back(courses: Records[Dict[str, Any]]) -> None:
     for id, document in documents.items():
         assert courses.get(id) == document
         assert json.dumps(courses.get(id)) == json.dumps(document)
+
+
+@pytest.mark.parametrize("text", [b' {"a":1}', b'{"a":1}\n', b' \r\n\t{ "a" : 1 }\t '])
+def test_white_space_around_a_document_is_kept_and_passed_over(
+    courses: Records[Dict[str, Any]], text: bytes
+) -> None:
+    courses.put("a", text)
+    assert courses.text("a") == text
+    assert courses.get("a") == {"a": 1}
+
+
+def memory() -> int:
+    """Bytes of memory that this process has now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def test_what_was_read_is_freed(courses: Records[Dict[str, Any]]) -> None:
+    courses.put("large", {"text": "x" * 4_000_000})
+    courses.text("large")
+    before = memory()
+    for _ in range(100):
+        text = courses.text("large")
+        assert text is not None
+        assert len(text) > 4_000_000
+    assert memory() - before < 40_000_000
 
 
 def test_collections_are_listed(store: satchel.Store) -> None:

@@ -34,7 +34,7 @@ extension SyncRun {
     now: @escaping @Sendable () -> Int64
   ) throws -> SyncReport {
     let meter = MeteredStore(store)
-    let teller = SyncProgressTeller(meter, progress)
+    let teller = ProgressTeller(SyncProgress(), meter, progress)
     let cancellation = Cancellation { teller.isCancelled || options.cancellation.isCancelled() }
     let accepts = options.acceptsUnconditional
     do {

@@ -1,7 +1,8 @@
 import SatchelJSON
+import SatchelRemote
 
 /// How far a sync has come.
-public struct SyncProgress: Sendable, Equatable {
+public struct SyncProgress: TransferProgress, Equatable {
   public enum Phase: String, Sendable, CaseIterable {
     /// Finding out what has to move.
     case plan
@@ -11,13 +12,13 @@ public struct SyncProgress: Sendable, Equatable {
     case manifest
   }
 
-  public var phase: Phase
-  public var shardsDone: Int
+  public var phase = Phase.plan
+  public var shardsDone = 0
   /// Shards that have something to move.
-  public var shardsTotal: Int
+  public var shardsTotal = 0
   /// Bytes of bodies so far, repeated ones included.
-  public var bytesUp: Int64
-  public var bytesDown: Int64
+  public var bytesUp: Int64 = 0
+  public var bytesDown: Int64 = 0
 
   public var json: JSONValue {
     [

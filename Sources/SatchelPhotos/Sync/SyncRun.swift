@@ -16,7 +16,7 @@ final class SyncRun: Sendable {
   /// Makes sure that the store heeds conditions.
   private let probe: @Sendable () throws -> Void
   private let isProbed = Guarded(false)
-  let progress: SyncProgressTeller
+  let progress: ProgressTeller<SyncProgress>
   let master = Guarded(MasterView())
   /// Names the master, once that is known.
   let uuid = Guarded<String?>(nil)
@@ -26,7 +26,7 @@ final class SyncRun: Sendable {
 
   init(
     ledger: any SyncLedger, remote: SyncRemote, user: UserID, options: SyncOptions, rules: SyncRules,
-    progress: SyncProgressTeller, now: @escaping @Sendable () -> Int64,
+    progress: ProgressTeller<SyncProgress>, now: @escaping @Sendable () -> Int64,
     probe: @escaping @Sendable () throws -> Void
   ) {
     self.ledger = ledger
@@ -40,7 +40,7 @@ final class SyncRun: Sendable {
   }
 
   func run() throws -> SyncReport {
-    try progress.tell(.plan)
+    try progress.tell { $0.phase = .plan }
     if !options.isDryRun { try ledger.identify() }
     var state = try learnState()
     if let bound = state.user, bound != user.text {
@@ -105,7 +105,10 @@ final class SyncRun: Sendable {
     if let uuid = view.manifest?.directoryUUID { try ledger.beginSync(uuid: uuid, user: user) }
     // Before several shards would ask at once.
     if plan.shards != plan.download { try checkConditions() }
-    try progress.begin(.shards, total: work.count)
+    try progress.tell {
+      $0.phase = .shards
+      $0.shardsTotal += work.count
+    }
     let entries = Guarded<[ManifestEntry]>([])
     let jobs = state.shards.filter { work.contains($0.index) }
     inParallel(jobs, limit: options.parallel) { [self] shard in
@@ -116,10 +119,10 @@ final class SyncRun: Sendable {
       } catch {
         fail(shard.index, error)
       }
-      try? progress.finishShard()
+      try? progress.tell { $0.shardsDone += 1 }
     }
     try remote.cancellation.check()
-    try progress.tell(.manifest)
+    try progress.tell { $0.phase = .manifest }
     try announce(entries.withLock { $0 }, since: view, state)
   }
 

@@ -14,7 +14,7 @@ final class WorkingCollection {
     var indexedThrough: Int64
     /// How many entries each index has.
     var entries: [Int64]
-    /// Ids that changed; the first thousand.
+    /// Ids that changed; no more than `mostNamed`.
     var changed: [String] = []
     /// Whether more changed than are named.
     var isMuch = false
@@ -59,7 +59,7 @@ final class WorkingCollection {
   }
 
   /// Ids that a change names; beyond, it names the collection alone.
-  static let mostNamed = 1000
+  static let mostNamed = 256
 
   func noteChange(_ key: UnsafeRawBufferPointer) {
     guard !numbers.isMuch else { return }

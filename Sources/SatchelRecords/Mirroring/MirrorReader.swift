@@ -35,7 +35,7 @@ struct MirrorReader {
     var records: [MirrorRecord] = []
     var places: [Int] = []
     for (index, element) in tape.children(of: root[3]).enumerated() {
-      records.append(try record(element, at: ["records", String(index)]))
+      records.append(try record(element, of: collection, at: ["records", String(index)]))
       places.append(element)
     }
     try checkDistinct(records, places)
@@ -50,15 +50,16 @@ struct MirrorReader {
     }
   }
 
-  private func record(_ index: Int, at path: [String]) throws -> MirrorRecord {
+  private func record(_ index: Int, of collection: String, at path: [String]) throws -> MirrorRecord {
     let found = try members(of: index, ["id", "revision", "created", "modified", "document"], at: path)
     guard tape[found[4]].kind == .object else {
       throw failure("not an object", found[4], path + ["document"])
     }
-    let id = try string(found[0], at: path + ["id"])
-    // The rule for ids of records.
-    guard (1...255).contains(id.utf8.count), id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-      throw failure("an id has 1 to 255 bytes and no control characters", found[0], path + ["id"])
+    var id = try string(found[0], at: path + ["id"])
+    do {
+      try id.withUTF8 { try RecordID.check(UnsafeRawBufferPointer($0), in: collection) }
+    } catch let error as SatchelError {
+      throw failure(error.message, found[0], path + ["id"])
     }
     let anyTime = Int64.min...Int64.max
     return MirrorRecord(

@@ -1,7 +1,8 @@
 import SatchelJSON
+import SatchelRemote
 
 /// How far a sync of records has come.
-public struct RecordSyncProgress: Sendable, Equatable {
+public struct RecordSyncProgress: TransferProgress, Equatable {
   public enum Phase: String, Sendable, CaseIterable {
     /// Finding out what there is.
     case list
@@ -9,13 +10,13 @@ public struct RecordSyncProgress: Sendable, Equatable {
     case records
   }
 
-  public var phase: Phase
-  public var recordsDone: Int
+  public var phase = Phase.list
+  public var recordsDone = 0
   /// Records that have something to move, as far as that is known: it grows while listing goes on.
-  public var recordsTotal: Int
+  public var recordsTotal = 0
   /// Bytes of bodies so far, repeated ones included.
-  public var bytesUp: Int64
-  public var bytesDown: Int64
+  public var bytesUp: Int64 = 0
+  public var bytesDown: Int64 = 0
 
   public var json: JSONValue {
     [

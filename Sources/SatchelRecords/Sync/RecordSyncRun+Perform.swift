@@ -12,7 +12,7 @@ extension RecordSyncRun {
     probe: @escaping @Sendable (MeteredStore, Cancellation) throws -> Void
   ) throws -> RecordSyncReport {
     let meter = MeteredStore(store)
-    let teller = RecordProgressTeller(meter, progress)
+    let teller = ProgressTeller(RecordSyncProgress(), meter, progress)
     let cancellation = Cancellation { teller.isCancelled || options.cancellation.isCancelled() }
     let accepts = options.acceptsUnconditional
     do {
@@ -24,7 +24,7 @@ extension RecordSyncRun {
           .foreign,
           "\(collection): agrees with the records of \"\(bound)\", not of \"\(user)\": unlink it first")
       }
-      try teller.tellListing()
+      try teller.tell { $0.phase = .list }
       // A store that cannot be reached is nothing to agree with.
       let first = try remote.list(from: nil)
       if !options.isDryRun { try ledger.begin(user: user) }

@@ -36,7 +36,7 @@ final class RecordSyncRun: Sendable {
   let now: @Sendable () -> Int64
   private let probe: @Sendable () throws -> Void
   private let isProbed = Guarded(false)
-  private let progress: RecordProgressTeller
+  private let progress: ProgressTeller<RecordSyncProgress>
   private let outcome = Guarded(Outcome())
   /// So many records in a row whose requests fail mean that the store cannot be reached.
   private static let longestOutage = 8
@@ -44,7 +44,8 @@ final class RecordSyncRun: Sendable {
 
   init(
     ledger: any RecordLedger, remote: RecordRemote, binding: RecordBinding, options: RecordSyncOptions,
-    rules: RecordSyncRules, progress: RecordProgressTeller, now: @escaping @Sendable () -> Int64,
+    rules: RecordSyncRules, progress: ProgressTeller<RecordSyncProgress>,
+    now: @escaping @Sendable () -> Int64,
     probe: @escaping @Sendable () throws -> Void
   ) {
     self.ledger = ledger
@@ -67,7 +68,7 @@ final class RecordSyncRun: Sendable {
         guard passed.insert(next.text).inserted else {
           throw SatchelError(.foreign, "the store's listing does not advance")
         }
-        try progress.tellListing()
+        try progress.tell { $0.phase = .list }
         page = try remote.list(from: next)
       } else {
         page = nil
@@ -164,11 +165,14 @@ final class RecordSyncRun: Sendable {
   private func carryOut(_ jobs: [Job]) throws {
     try remote.cancellation.check()
     if jobs.isEmpty { return }
-    try progress.begin(jobs.count)
+    try progress.tell {
+      $0.phase = .records
+      $0.recordsTotal += jobs.count
+    }
     inParallel(jobs, limit: options.parallel) { [self] job in
       guard !remote.cancellation.isCancelled(), outcome.withLock({ $0.end == nil }) else { return }
       perform(job)
-      try? progress.finishRecord()
+      try? progress.tell { $0.recordsDone += 1 }
     }
     try remote.cancellation.check()
     if let end = outcome.withLock({ $0.end }) { throw end }

@@ -4,7 +4,7 @@ extension DirectoryStore {
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectPage {
     var walk = DirectoryWalk(
-      prefix: Array(prefix.text.utf8), after: continuation.map { Array($0.text.utf8) },
+      tree, prefix: Array(prefix.text.utf8), after: continuation.map { Array($0.text.utf8) },
       limit: min(max(limit, 1), 1000), cancellation: cancellation)
     try walk.visit(tree.root, path: "")
     let next = walk.isFull ? walk.entries.last.map { ObjectPage.Continuation($0.key.text) } : nil

@@ -86,6 +86,8 @@ extension DirectoryStore {
     var way = way
     while let name = way.popLast(), let parent = try? tree.directory(way),
       unlinkat(parent.number, name, AT_REMOVEDIR) == 0
-    {}
+    {
+      TagFile(tree, of: (way + [name, ""]).joined(separator: "/")).remove()
+    }
   }
 }

@@ -8,7 +8,8 @@ import SatchelStorage
 ///
 /// A tag is the SHA-256 of the body. Equal bytes have the same tag, which is harmless: a condition asks whether that
 /// which the writer had read is still there, and it is. In return files that another program put there have tags too,
-/// and one that it changed is noticed. Reading a tag costs reading the file.
+/// and one that it changed is noticed. Reading a tag costs reading the file; listings remember tags of files that are
+/// not touched.
 public final class DirectoryStore: ObjectStore {
   static let incoming: ArraySlice = [DirectoryTree.reserved, "incoming"]
 

@@ -78,6 +78,13 @@ final class DirectoryTree: Sendable {
   /// - Returns: nil when there is none
   func object(_ key: ObjectKey, way: [String]) throws(ObjectStoreError) -> ObjectFile? {
     guard let name = way.last, let parent = try directory(way.dropLast()) else { return nil }
+    return try object(key, named: name, in: parent)
+  }
+
+  /// Opens an object of which the directory is open already.
+  func object(
+    _ key: ObjectKey, named name: String, in parent: borrowing Descriptor
+  ) throws(ObjectStoreError) -> ObjectFile? {
     // Without waiting for the other end, should it be a pipe.
     let number = openat(parent.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard number >= 0 else {

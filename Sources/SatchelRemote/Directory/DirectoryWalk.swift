@@ -2,6 +2,7 @@ import SatchelStorage
 
 /// Goes through a tree in the order of the keys, and only where keys of the page can be.
 struct DirectoryWalk {
+  let tree: DirectoryTree
   let prefix: [UInt8]
   /// The last key of the page before.
   let after: [UInt8]?
@@ -13,7 +14,10 @@ struct DirectoryWalk {
   /// Whether there is more than the page holds.
   private(set) var isFull = false
 
-  init(prefix: [UInt8], after: [UInt8]?, limit: Int, cancellation: Cancellation) {
+  init(
+    _ tree: DirectoryTree, prefix: [UInt8], after: [UInt8]?, limit: Int, cancellation: Cancellation
+  ) {
+    self.tree = tree
     self.prefix = prefix
     self.after = after
     self.limit = limit
@@ -33,7 +37,11 @@ struct DirectoryWalk {
   /// - Parameter path: what the keys in the directory begin with; empty, or with a slash at its end
   mutating func visit(_ directory: borrowing Descriptor, path: String) throws(ObjectStoreError) {
     try cancellation.check()
-    for candidate in try candidates(in: directory, path: path) {
+    let candidates = try candidates(in: directory, path: path)
+    var tags = ListedTags(tree, of: path)
+    // When the caller gives up, too: what was read need not be read again.
+    defer { tags.keep(candidates.lazy.map { ObjectStamp($0.status) }) }
+    for candidate in candidates {
       if candidate.isDirectory {
         guard leadsToKeys(candidate.place), candidate.place.count <= ObjectKey.maximumLength else { continue }
         guard candidate.name.isReadable else {
@@ -59,7 +67,8 @@ struct DirectoryWalk {
           isFull = true
           return
         }
-        entries.append(ObjectPage.Entry(key: key, size: Int64(candidate.status.st_size)))
+        let entry = try tags.entry(key, candidate.name.text, in: directory, candidate.status, cancellation)
+        if let entry { entries.append(entry) }
       }
       if isFull { return }
     }

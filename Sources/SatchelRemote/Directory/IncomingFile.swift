@@ -34,6 +34,9 @@ final class IncomingFile {
     }
   }
 
+  /// As it is by now.
+  var status: stat? { file.status }
+
   deinit { if !hasMoved { unlinkat(directory.number, name, 0) } }
 
   /// Writes the whole content, durably.

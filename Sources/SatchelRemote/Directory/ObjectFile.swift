@@ -24,9 +24,14 @@ struct ObjectFile: ~Copyable {
 
   /// The tag of the content, by reading all of it.
   func etag(_ cancellation: Cancellation) throws(ObjectStoreError) -> ETag {
+    ETag(hash: try hash(cancellation))
+  }
+
+  /// What the tag is made of: SHA-256 of the content.
+  func hash(_ cancellation: Cancellation) throws(ObjectStoreError) -> [UInt8] {
     var hash = SHA256()
     try forEachPart(cancellation) { hash.update($0) }
-    return ETag(hash: hash.digest())
+    return hash.digest()
   }
 
   func body(_ cancellation: Cancellation) throws(ObjectStoreError) -> (body: [UInt8], etag: ETag) {

@@ -1,16 +1,21 @@
 import SatchelRemote
-import SatchelRemoteTesting
-
-@testable import SatchelRecords
 
 /// The line between a device and the master: each request waits for its turn, and takes the fault that chance gives.
-struct RecordSimulationLine: ObjectStore {
-  let world: RecordSimulationWorld
-  let device: RecordSimulationDevice
-  let sync: RecordSimulationSync
+package struct SimulationLine<World: SimulatedWorld>: ObjectStore {
+  let world: World
+  let device: World.Device
+  let sync: World.Sync
 
   private func failure(_ reason: ObjectStoreError.Reason, _ fault: SimulationFault?) -> ObjectStoreError {
     ObjectStoreError(reason, fault.map { "injected: \($0)" } ?? "there is none")
+  }
+
+  private static func name(_ condition: ObjectCondition) -> String {
+    switch condition {
+    case .none: "in any case"
+    case .ifAbsent: "if absent"
+    case .ifMatch: "if the same"
+    }
   }
 
   private func reading(_ name: String, _ key: ObjectKey) throws(ObjectStoreError) -> SimulationFault? {
@@ -25,12 +30,13 @@ struct RecordSimulationLine: ObjectStore {
   }
 
   private func object(_ key: ObjectKey, _ fault: SimulationFault?) throws(ObjectStoreError) -> StoredObject {
-    let version = fault == .stale ? world.master.previous(key) : world.master.current(key)
+    let isStale = fault == .stale && world.mayLag(key)
+    let version = isStale ? world.master.previous(key) : world.master.current(key)
     guard let version else { throw failure(.notFound, nil) }
     return version.object
   }
 
-  func get(
+  package func get(
     _ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectReading {
     let fault = try reading("GET", key)
@@ -38,22 +44,22 @@ struct RecordSimulationLine: ObjectStore {
     if object.etag == known { return .notModified }
     if fault == .truncated { throw failure(.truncated, fault) }
     if fault == .corrupted, !object.body.isEmpty {
-      let place = world.chance(object.body.count)
-      object.body[place] ^= UInt8(1 << world.chance(7))
+      let place = world.stage.chance(object.body.count)
+      object.body[place] ^= UInt8(1 << world.stage.chance(7))
     }
     return .object(object)
   }
 
-  func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
+  package func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
     let fault = try reading("HEAD", key)
     return try object(key, fault).head
   }
 
-  func put(
+  package func put(
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    let fault = try world.request(device, sync, "PUT \(key) \(condition)")
+    let fault = try world.request(device, sync, "PUT \(key) \(Self.name(condition))")
     switch fault {
     case .crashBefore?: throw failure(.failed(.internal), fault)
     case .timeoutBefore?, .conflict?: throw failure(.unknownOutcome(retryAfter: nil), fault)
@@ -72,12 +78,14 @@ struct RecordSimulationLine: ObjectStore {
     }
   }
 
-  func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError) {
+  package func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
+    throws(ObjectStoreError)
+  {
     throw ObjectStoreError(.failed(.internal), "a sync deletes nothing")
   }
 
   /// In pages of two, each as the master is at that moment.
-  func list(
+  package func list(
     _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectPage {
@@ -93,7 +101,7 @@ struct RecordSimulationLine: ObjectStore {
     }.sorted()[...]
     let next = keys.count > 2 ? keys.dropFirst().first.map { ObjectPage.Continuation($0.text) } : nil
     keys = keys.prefix(2)
-    if fault == .missing, !keys.isEmpty { keys.removeFirst() }
+    if fault == .missing, let first = keys.first, world.mayLag(first) { keys.removeFirst() }
     var entries: [ObjectPage.Entry] = []
     for key in keys {
       let version = (fault == .stale ? world.master.previous(key) : nil) ?? world.master.current(key)

@@ -1,0 +1,100 @@
+"""State: sensitive values, which are sealed, and their keys."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import satchel
+from satchel import State
+
+KEY = bytes(range(32))
+OTHER = bytes(range(1, 33))
+
+
+def test_a_secret_is_not_in_the_file(path: Path) -> None:
+    secret = "correct horse battery staple"
+    with satchel.open(path) as store:
+        with pytest.raises(satchel.InvalidArgument, match="key"):
+            store.state.set("token", secret, sensitive=True)
+        store.state.set_key(KEY)
+        store.state.set("token", secret, sensitive=True)
+        store.state.set("open", "sesame")
+        assert store.state.get("token") == secret
+        store.state.flush()
+        files = [each.read_bytes() for each in path.parent.iterdir() if each.name.startswith(path.name)]
+        assert not any(secret.encode() in data for data in files)
+        assert any(b"sesame" in data for data in files)
+    assert secret.encode() not in path.read_bytes()
+    with satchel.open(path) as store:
+        with pytest.raises(satchel.InvalidArgument, match="key"):
+            store.state.get("token")
+        assert store.state.get("open") == "sesame"
+        assert store.state.keys() == ["open", "token"]
+        store.state.set_key(KEY)
+        assert store.state.get("token") == secret
+
+
+def test_a_wrong_key_is_told_and_destroys_nothing(path: Path) -> None:
+    with satchel.open(path) as store:
+        store.state.set_key(KEY)
+        store.state.set("token", "one", sensitive=True)
+    with satchel.open(path) as store:
+        with pytest.raises(satchel.InvalidArgument, match="key"):
+            store.state.set_key(OTHER)
+        with pytest.raises(satchel.InvalidArgument):
+            store.state.get("token")
+        with pytest.raises(satchel.InvalidArgument):
+            store.state.rotate_key(OTHER)
+        with pytest.raises(satchel.InvalidArgument):
+            store.state.set("token", "two", sensitive=True)
+        store.state.set_key(KEY)
+        assert store.state.get("token") == "one"
+        store.state.rotate_key(OTHER)
+        assert store.state.get("token") == "one"
+        store.state.set("second", "two", sensitive=True)
+    with satchel.open(path) as store:
+        with pytest.raises(satchel.InvalidArgument):
+            store.state.set_key(KEY)
+        store.state.set_key(OTHER)
+        assert [store.state.get(each) for each in ("token", "second")] == ["one", "two"]
+
+
+def test_a_sealed_value_that_was_tampered_with_is_told(path: Path) -> None:
+    with satchel.open(path) as store:
+        store.state.set_key(KEY)
+        store.state.set("a", "one", sensitive=True)
+        store.state.set("b", "two", sensitive=True)
+    connection = sqlite3.connect(path)
+    # The value of one key cannot stand for another's.
+    rows = dict(connection.execute("SELECT key, value FROM state_value WHERE key IN ('a', 'b')"))
+    assert len(rows) == 2
+    connection.execute("UPDATE state_value SET value = ? WHERE key = 'b'", (rows["a"],))
+    connection.commit()
+    connection.close()
+    with satchel.open(path) as store:
+        store.state.set_key(KEY)
+        assert store.state.get("a") == "one"
+        with pytest.raises(satchel.SatchelError):
+            store.state.get("b")
+
+
+@pytest.mark.parametrize("key", [b"", b"x" * 31, b"x" * 33, "x" * 32, None, 5])
+def test_what_is_no_key_is_refused_and_not_repeated(state: State, key: Any) -> None:
+    for call in (state.set_key, state.rotate_key):
+        with pytest.raises(satchel.InvalidArgument) as caught:
+            call(key)
+        assert "xxxx" not in str(caught.value)
+
+
+def test_a_value_can_cease_to_be_a_secret(path: Path) -> None:
+    with satchel.open(path) as store:
+        store.state.set_key(KEY)
+        store.state.set("a", "one", sensitive=True)
+        store.state.flush()
+        store.state.set("a", "two")
+    with satchel.open(path) as store:
+        assert store.state.get("a") == "two"
