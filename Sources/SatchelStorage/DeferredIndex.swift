@@ -2,12 +2,15 @@
 ///
 /// An index of hashes costs a random page for every row, which is most of what writing would cost. Rows that are
 /// new wait here in memory, and are merged into it in sorted order, many at once, inside a later transaction.
-/// Nothing depends on the memory: whoever lacks it (another process, a new start) reads the few thousand rows in
-/// question.
+/// Nothing depends on the memory: whoever lacks it (another process, a new start) reads the rows in question.
 package final class DeferredIndex<Source: DeferredIndexSource>: Sendable {
   package let source: Source
-  /// Rows that may be waiting in memory.
+  /// Rows that may be waiting in memory, where the index is small.
   private let mostWaiting: Int
+  /// A merge changes nearly every page of a large index: the larger it is, the more are merged at once, up to a number
+  /// that a new start still reads in the time of a few commits.
+  private static var share: Int64 { 16 }
+  private static var most: Int { 1 << 17 }
   private let tail = Guarded(DeferredTail())
 
   package init(_ source: Source, mostWaiting: Int = 8192) {
@@ -94,7 +97,11 @@ package final class DeferredIndex<Source: DeferredIndexSource>: Sendable {
   package var hasWaiting: Bool { tail.withLock { $0.count } > 0 }
 
   /// Whether it is time to merge.
-  package var isMuch: Bool { tail.withLock { $0.count } >= mostWaiting }
+  package var isMuch: Bool {
+    let (count, indexed) = tail.withLock { ($0.count, $0.floor - source.start) }
+    guard count >= mostWaiting else { return false }
+    return count >= min(Int(clamping: indexed / Self.share), Self.most)
+  }
 
   /// Brings the index up to date with all rows.
   package func merge(in transaction: Transaction) throws {

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = os.environ.get("SATCHEL_TOOL", str(ROOT / ".build-tool/debug/satchel-cli"))
+
+# Who was started in the background ignores interrupts, and so would all that is started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Stands in for Graphviz where that is not installed: it draws no graph, but an SVG document all the same.
 STAND_IN = """#!/bin/sh

@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import json
 import shutil
+import signal
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
@@ -13,6 +14,9 @@ from record_devices import Device
 
 import satchel
 from satchel import PhotoCatalogue, State, StoryLibrary
+
+# Who was started in the background ignores interrupts, and so would all that is started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
