@@ -10,6 +10,8 @@ from objectbox import ConflictStrategy, Entity, Id, Store, String, Unique
 from .record_peer import Document, RecordPeer
 
 MAXIMUM_KILOBYTES = 4 << 20
+LONGEST_PUT = 10_000
+"""Objects that the library takes in one call."""
 MODEL = "records"
 
 
@@ -42,7 +44,10 @@ class ObjectBox(RecordPeer):
         self.records.put(Kept(key=key, body=orjson.dumps(document).decode()))
 
     def put_many(self, records: Sequence[tuple[str, Document]]) -> None:
-        self.records.put([Kept(key=key, body=orjson.dumps(document).decode()) for key, document in records])
+        kept = [Kept(key=key, body=orjson.dumps(document).decode()) for key, document in records]
+        with self.store.write_tx():
+            for first in range(0, len(kept), LONGEST_PUT):
+                self.records.put(kept[first : first + LONGEST_PUT])
 
     def find(self, key: str) -> list[Any]:
         return self.records.query(Kept.key.equals(key)).build().find()
