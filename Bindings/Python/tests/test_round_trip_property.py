@@ -86,7 +86,8 @@ contents = st.recursive(
 
 
 def is_good(tag: Any) -> bool:
-    return isinstance(tag, dict) and tag.get("entity_id") == "?"
+    # A bad one may come upon the same id, but has no scope.
+    return isinstance(tag, dict) and tag.get("entity_id") == "?" and "scope" in tag
 
 
 def tagged_objects(value: Any) -> Iterator[Dict[str, Any]]:
