@@ -159,25 +159,37 @@ class State:
         return f"<satchel.State of {self._store.path!r}>"
 
 
-class StateList:
-    """A bounded list of the state, newest first; iterating gives values."""
+class _Named:
+    """What stands in the state under a name of its own."""
 
-    __slots__ = ("_name", "_options", "_store")
+    __slots__ = ("_name", "_store")
 
-    def __init__(self, store: Store, name: str, limit: Any, maximum_age: Any, unique: Any) -> None:
+    def __init__(self, store: Store, name: str) -> None:
         _encoding.lend_text(name, "name")
-        options = _abi.StateListOptions(size=ctypes.sizeof(_abi.StateListOptions))
-        options.limit = 0 if limit is None else whole(limit, "limit", 1, 2**32 - 1)
-        options.maximum_age_ms = milliseconds(maximum_age, "maximum_age", 2**63 - 1)
-        options.unique = bool(unique)
         self._store = store
         self._name = name
-        self._options = options
 
     @property
     def name(self) -> str:
         """Its name."""
         return self._name
+
+    def __repr__(self) -> str:
+        return f"<satchel.{type(self).__name__} {self._name!r}>"
+
+
+class StateList(_Named):
+    """A bounded list of the state, newest first; iterating gives values."""
+
+    __slots__ = ("_options",)
+
+    def __init__(self, store: Store, name: str, limit: Any, maximum_age: Any, unique: Any) -> None:
+        super().__init__(store, name)
+        options = _abi.StateListOptions(size=ctypes.sizeof(_abi.StateListOptions))
+        options.limit = 0 if limit is None else whole(limit, "limit", 1, 2**32 - 1)
+        options.maximum_age_ms = milliseconds(maximum_age, "maximum_age", 2**63 - 1)
+        options.unique = bool(unique)
+        self._options = options
 
     def push(self, value: Any) -> None:
         """Puts a value in front, and drops what is beyond the bounds.
@@ -218,24 +230,11 @@ class StateList:
     def __bool__(self) -> bool:
         return True
 
-    def __repr__(self) -> str:
-        return f"<satchel.StateList {self._name!r}>"
 
-
-class StateMembers:
+class StateMembers(_Named):
     """A set of the state: any values of JSON, in a stable order."""
 
-    __slots__ = ("_name", "_store")
-
-    def __init__(self, store: Store, name: str) -> None:
-        _encoding.lend_text(name, "name")
-        self._store = store
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self._name
+    __slots__ = ()
 
     def add(self, value: Any) -> bool:
         """Adds a value; whether it was not there before. 1, 1.0 and True are three.
@@ -273,27 +272,17 @@ class StateMembers:
     def __bool__(self) -> bool:
         return True
 
-    def __repr__(self) -> str:
-        return f"<satchel.StateMembers {self._name!r}>"
 
-
-class Scores:
+class Scores(_Named):
     """Scores of the state: numbers by key, each beginning at 0 and staying within its bounds."""
 
-    __slots__ = ("_name", "_options", "_store")
+    __slots__ = ("_options",)
 
     def __init__(self, store: Store, name: str, minimum: Any, maximum: Any) -> None:
-        _encoding.lend_text(name, "name")
+        super().__init__(store, name)
         options = _abi.StateScoreOptions(size=ctypes.sizeof(_abi.StateScoreOptions))
         options.minimum, options.maximum = finite(minimum, "minimum"), finite(maximum, "maximum")
-        self._store = store
-        self._name = name
         self._options = options
-
-    @property
-    def name(self) -> str:
-        """Their name."""
-        return self._name
 
     def add(self, key: str, delta: float) -> float:
         """Adds to a score.
@@ -325,6 +314,3 @@ class Scores:
         lent = _encoding.lend_text(self._name, "name")
         found: Dict[str, float] = json_answer(library.satchel_state_scores, self._store._pointer, lent)
         return {key: float(score) for key, score in found.items()}
-
-    def __repr__(self) -> str:
-        return f"<satchel.Scores {self._name!r}>"
