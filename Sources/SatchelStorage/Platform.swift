@@ -52,3 +52,28 @@ package struct SystemThread {
   /// Waits until the thread has ended.
   package func join() { pthread_join(thread, nil) }
 }
+
+extension stat {
+  /// When the file's content was written, as anybody may set it.
+  package var contentTime: timespec {
+    #if canImport(Darwin)
+      st_mtimespec
+    #else
+      st_mtim
+    #endif
+  }
+
+  /// When anything of the file was written, which nobody can set.
+  package var changeTime: timespec {
+    #if canImport(Darwin)
+      st_ctimespec
+    #else
+      st_ctim
+    #endif
+  }
+}
+
+extension timespec {
+  /// Unix nanoseconds, to be compared with others only: times beyond the year 2262 wrap around.
+  package var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
+}

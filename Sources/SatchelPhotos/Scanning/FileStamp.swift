@@ -23,14 +23,9 @@ struct FileStamp: Sendable, Equatable {
     default: kind = .special
     }
     size = Int64(status.st_size)
-    #if canImport(Darwin)
-      let (modification, change) = (status.st_mtimespec, status.st_ctimespec)
-    #else
-      let (modification, change) = (status.st_mtim, status.st_ctim)
-    #endif
-    modifiedSeconds = Int64(modification.tv_sec)
-    modified = Self.nanoseconds(modification)
-    changed = Self.nanoseconds(change)
+    modifiedSeconds = Int64(status.contentTime.tv_sec)
+    modified = Self.nanoseconds(status.contentTime)
+    changed = Self.nanoseconds(status.changeTime)
     device = UInt64(truncatingIfNeeded: status.st_dev)
     node = UInt64(truncatingIfNeeded: status.st_ino)
   }

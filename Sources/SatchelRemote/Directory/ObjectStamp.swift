@@ -18,17 +18,8 @@ struct ObjectStamp: Sendable, Hashable {
   }
 
   init(_ status: stat) {
-    #if canImport(Darwin)
-      let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
-    #else
-      let (modified, changed) = (status.st_mtim, status.st_ctim)
-    #endif
     self.init(
       inode: UInt64(truncatingIfNeeded: status.st_ino), size: Int64(status.st_size),
-      modified: Self.nanoseconds(modified), changed: Self.nanoseconds(changed))
-  }
-
-  private static func nanoseconds(_ time: timespec) -> Int64 {
-    Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+      modified: status.contentTime.nanoseconds, changed: status.changeTime.nanoseconds)
   }
 }

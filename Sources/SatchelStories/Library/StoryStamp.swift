@@ -18,13 +18,9 @@ struct StoryStamp: Equatable, Sendable {
   }
 
   init(_ status: stat) {
-    #if canImport(Darwin)
-      let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
-    #else
-      let (modified, changed) = (status.st_mtim, status.st_ctim)
-    #endif
     self.init(
-      size: Int64(status.st_size), modified: Self.nanoseconds(modified), changed: Self.nanoseconds(changed))
+      size: Int64(status.st_size), modified: status.contentTime.nanoseconds,
+      changed: status.changeTime.nanoseconds)
   }
 
   /// File systems keep time in steps: a file that is read within one of being written may be written again with
@@ -41,10 +37,6 @@ struct StoryStamp: Equatable, Sendable {
   static var now: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
-    return nanoseconds(time)
-  }
-
-  private static func nanoseconds(_ time: timespec) -> Int64 {
-    Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    return time.nanoseconds
   }
 }
