@@ -42,10 +42,6 @@ struct VariantRows: DeferredIndexSource {
     }
   }
 
-  func rows(_ connection: Connection, hash: Int64, visit: (Int64) throws -> Bool) throws {
-    try Self.keys.rows(of: hash, connection, visit: visit)
-  }
-
   func isRow(_ row: Int64, of variant: VariantIndex.Variant, _ connection: Connection) throws -> Bool {
     let statement = try connection.prepared("SELECT entity_id, scope, place FROM entity WHERE id = ?")
     defer { statement.reset() }
@@ -59,10 +55,6 @@ struct VariantRows: DeferredIndexSource {
 
   /// Entities are merged before any of them is pruned.
   func present(_ connection: Connection, from floor: Int64, through newest: Int64) -> Set<Int64>? { nil }
-
-  func insert(_ entries: [(hash: Int64, row: Int64)], in transaction: Transaction) throws {
-    try Self.keys.add(entries, transaction.connection)
-  }
 
   func setFloor(_ floor: Int64, in transaction: Transaction) throws {
     try transaction.connection.run(

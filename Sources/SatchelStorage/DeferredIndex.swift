@@ -112,7 +112,7 @@ package final class DeferredIndex<Source: DeferredIndexSource>: Sendable {
     var entries = tail.withLock { $0.entries }
     entries.removeAll { $0.row <= floor || $0.row > newest || present?.contains($0.row) == false }
     entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
-    try source.insert(entries, in: transaction)
+    try Source.keys.add(entries, transaction.connection)
     try source.setFloor(newest, in: transaction)
     let before = tail.withLock { tail in
       let before = tail.floor

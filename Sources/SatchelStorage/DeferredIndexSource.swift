@@ -3,6 +3,8 @@ package protocol DeferredIndexSource: Sendable {
   /// What is looked up.
   associatedtype Key
 
+  /// The index.
+  static var keys: KeyBlocks { get }
   /// Up to here there are no rows: an index that goes no further has nothing.
   var start: Int64 { get }
   /// The hash of a key; 64 bits that nobody can make collide on purpose.
@@ -13,14 +15,10 @@ package protocol DeferredIndexSource: Sendable {
   func scan(
     _ connection: Connection, from floor: Int64, through newest: Int64,
     visit: (_ hash: Int64, _ row: Int64) throws -> Void) throws
-  /// The rows of a hash that the index has.
-  func rows(_ connection: Connection, hash: Int64, visit: (_ row: Int64) throws -> Bool) throws
   /// Whether a row is there, and is that of the key.
   func isRow(_ row: Int64, of key: Key, _ connection: Connection) throws -> Bool
   /// Those rows behind `floor` up to `newest` that are there; nil where rows never go before they are in the index.
   func present(_ connection: Connection, from floor: Int64, through newest: Int64) throws -> Set<Int64>?
-  /// Adds to the index; sorted by hash and row.
-  func insert(_ entries: [(hash: Int64, row: Int64)], in transaction: Transaction) throws
   /// Notes that rows up to `floor` are in the index.
   func setFloor(_ floor: Int64, in transaction: Transaction) throws
 }
@@ -34,7 +32,7 @@ extension DeferredIndexSource {
   ) throws -> Int64? {
     guard floor > start else { return nil }
     var found: Int64?
-    try rows(connection, hash: hash) { row in
+    try Self.keys.rows(of: hash, connection) { row in
       guard try isIt(row) else { return true }
       found = row
       return false

@@ -85,13 +85,13 @@ package struct KeyBlocks: Sendable {
     var rest = entries[...]
     while let entry = rest.first {
       let end = try connection.first(statements.next, .integer(entry.hash)) { $0.integer(0) }
-      let count = end.map { end in rest.firstIndex { $0.hash >= end } ?? rest.endIndex } ?? rest.endIndex
+      let behind = end.flatMap { end in rest.firstIndex { $0.hash >= end } } ?? rest.endIndex
       let found = try connection.first(statements.find, .integer(entry.hash)) {
-        ($0.integer(0), try KeyBlock($0.bytes(1), connection).merged(with: rest[..<count]))
+        ($0.integer(0), try KeyBlock($0.bytes(1), connection).merged(with: rest[..<behind]))
       }
-      let (first, merged) = found ?? (.min, Array(rest[..<count]))
+      let (first, merged) = found ?? (.min, Array(rest[..<behind]))
       try write(merged, first, connection)
-      rest = rest[count...]
+      rest = rest[behind...]
     }
   }
 

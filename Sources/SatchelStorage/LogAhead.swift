@@ -41,7 +41,7 @@ struct LogAhead {
       methods.pointee.xFileSize(file, &size) == SQLITE_OK, size - used < Self.margin
     else { return }
     // As much again as there is: the cost stays in proportion.
-    let end = size + min(max(used, Self.shortest), Self.longestStep)
+    let end = size + min(used, Self.longestStep)
     while size < end {
       // SQLite's way to the disk takes less than 128 KiB at once.
       let portion = Int32(min(end - size, Int64(Self.zeros.count)))

@@ -78,8 +78,8 @@ package final class RecordStore: Sendable {
   /// Writes, as a part of the transaction that the thread is in, if any. The body must change nothing before it has
   /// checked everything.
   func write<Result>(_ body: (RecordWork) throws -> Result) throws -> Result {
-    if database.isInTransaction { return try database.join { try body(work(in: $0)) } }
-    return try transaction { try body(work(in: $0)) }
+    try journal.takeInSpilled(database)
+    return try database.join { try body(work(in: $0)) }
   }
 
   /// Writes as one transaction, or as a savepoint of the one that the thread is in.

@@ -144,7 +144,7 @@ struct RecordCheck {
     let base = RecordRow.base(of: row.id)
     try source.scan(connection, from: base, through: base + row.indexedThrough) { hash, place in
       var isFound = false
-      try source.rows(connection, hash: hash) { row in
+      try RecordIDs.keys.rows(of: hash, connection) { row in
         isFound = row == place
         return !isFound
       }

@@ -47,10 +47,6 @@ struct RecordIDs: DeferredIndexSource {
     ) { try visit(hash($0.bytes(1)), $0.integer(0)) }
   }
 
-  func rows(_ connection: Connection, hash: Int64, visit: (Int64) throws -> Bool) throws {
-    try Self.keys.rows(of: hash, connection, visit: visit)
-  }
-
   func isRow(_ row: Int64, of key: UnsafeRawBufferPointer, _ connection: Connection) throws -> Bool {
     guard RecordRow.collection(of: row) == collection else { return false }
     let statement = try connection.prepared("SELECT key FROM record WHERE id = ?")
@@ -69,10 +65,6 @@ struct RecordIDs: DeferredIndexSource {
       "SELECT id FROM record WHERE id > ? AND id <= ?", .integer(floor), .integer(newest)
     ) { rows.insert($0.integer(0)) }
     return rows
-  }
-
-  func insert(_ entries: [(hash: Int64, row: Int64)], in transaction: Transaction) throws {
-    try Self.keys.add(entries, transaction.connection)
   }
 
   func setFloor(_ floor: Int64, in transaction: Transaction) throws {

@@ -76,7 +76,7 @@ struct RecordRepair {
       let next = max(row.next, (entries.last?.row ?? base) - base + 1)
       let count = Int64(entries.count)
       entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
-      try source.insert(entries, in: transaction)
+      try RecordIDs.keys.add(entries, connection)
       try connection.run(
         """
         UPDATE record_collection SET count = ?2, next = ?3, indexed_through = ?3 - 1, shape = shape + 1,
