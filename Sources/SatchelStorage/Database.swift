@@ -21,6 +21,7 @@ package final class Database: @unchecked Sendable {
   /// Calls of `write` that the thread which writes is in.
   var calls = 0
   private let readers: ConnectionPool
+  private let copier: LogCopier
   private let gate = Gate()
   /// Subjects whose tables are known to be there; see `prepare`.
   let prepared = Guarded<Set<String>>([])
@@ -47,6 +48,7 @@ package final class Database: @unchecked Sendable {
     clock = SteadyClock(options.clock)
     changes = ChangeFeed()
     readers = ConnectionPool(limit: 4) { try openConnection(true) }
+    copier = LogCopier { try openConnection(false) }
   }
 
   package var isMemory: Bool { path == ":memory:" }
@@ -132,14 +134,19 @@ package final class Database: @unchecked Sendable {
   private func openWriter() throws -> Connection {
     if let writer { return writer }
     let connection = try openConnection(options.isReadOnly)
-    writer = connection
+    keep(connection)
     return connection
+  }
+
+  private func keep(_ connection: Connection) {
+    if !isMemory { connection.leaveLog(to: copier) }
+    writer = connection
   }
 
   /// Keeps the connection that opened the store, instead of opening another: as the writer when it made the
   /// store, else as the first reader, since reading is what most apps start with.
   func adopt(_ connection: Connection, asWriter: Bool) {
-    if asWriter || isMemory { writing.withLock { writer = connection } } else { readers.adopt(connection) }
+    if asWriter || isMemory { writing.withLock { keep(connection) } } else { readers.adopt(connection) }
   }
 
   // MARK: Watching and closing
@@ -185,6 +192,7 @@ package final class Database: @unchecked Sendable {
     hasClosingWork = nil
     // The readers first: only a connection that may write takes the log along when it is the last.
     readers.drain()
+    copier.stop()
     writer = nil
     if let failure { throw failure }
   }

@@ -14,8 +14,8 @@ struct LogAhead {
   /// A log that stays shorter is left alone: an app that saves three things must not write more than these.
   private static let shortest: Int64 = 64 << 10
   private static let longestStep: Int64 = 1 << 20
-  /// Behind this the log is copied back, and begins anew.
-  private static let longest = 4000 * frameSize
+  /// Behind this it is waited for until the log begins anew.
+  private static let longest = Int64(LogCopier.tooLong) * frameSize
 
   /// The log's index in memory, for as long as the connection is open; nil where there is none.
   private var index: UnsafeRawPointer?

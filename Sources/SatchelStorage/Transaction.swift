@@ -90,6 +90,7 @@ package final class Transaction {
     connection.standing = Standing(
       number: number, dataVersion: connection.dataVersion, newest: newest)
     try connection.confirmPlace()
+    connection.copyLongLog()
   }
 
   func rollback() {

@@ -1,0 +1,173 @@
+import Foundation
+import SatchelStorageTesting
+import Testing
+
+@testable import SatchelStorage
+
+@Suite("A long log is copied while commits go on")
+struct LogCopierTests {
+  /// Takes about a hundred pages.
+  private static let large = String(repeating: "x", count: 100 * 4000)
+  private static let page = 4096 + 24
+
+  private let fixture: StorageFixture
+
+  init() throws { fixture = try StorageFixture() }
+
+  private func size(_ path: String) -> Int {
+    (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+  }
+
+  private var logSize: Int { size(fixture.path + "-wal") }
+
+  /// Commits so often; the longest that the log's file became.
+  @discardableResult
+  private func write(_ commits: Int, to database: Database) throws -> Int {
+    var longest = 0
+    for _ in 0..<commits {
+      try database.write { try $0.add(Self.large) }
+      longest = max(longest, logSize)
+    }
+    return longest
+  }
+
+  /// - Returns: whether it became true within some seconds
+  private func wait(until isTrue: () -> Bool) -> Bool {
+    for _ in 0..<500 where !isTrue() { usleep(10_000) }
+    return isTrue()
+  }
+
+  private func expectItems(_ count: Int64) throws {
+    let database = try fixture.open()
+    #expect(try database.read { try $0.items() } == count)
+    #expect(try database.checkIntegrity().isEmpty)
+    try database.close()
+    #expect(logSize == 0)
+  }
+
+  @Test("by a thread, before anyone closes the store")
+  func copies() throws {
+    let database = try fixture.open()
+    try write(30, to: database)
+    #expect(size(fixture.path) < 1 << 20, "a short log is left alone")
+    try write(12, to: database)
+    #expect(wait { size(fixture.path) > 30 * Self.large.count }, "nobody commits meanwhile")
+    try database.close()
+    try expectItems(42)
+  }
+
+  @Test("and begins anew before it is much too long", arguments: [StoreOptions.Durability.full, .relaxed])
+  func beginsAnew(durability: StoreOptions.Durability) throws {
+    let database = try fixture.open { $0.durability = durability }
+    let longest = try write(400, to: database)
+    #expect(longest <= (LogCopier.tooLong + 400) * Self.page)
+    #expect(try database.read { try $0.items() } == 400)
+    try database.close()
+    try expectItems(400)
+  }
+
+  @Test("though a reader stands in the way: it sees its state, and nobody waits for it")
+  func reader() throws {
+    let database = try fixture.open()
+    try write(1, to: database)
+    try database.read { connection in
+      let before = try connection.items()
+      let failure = Guarded<String?>(nil)
+      let writer = SystemThread {
+        do {
+          for _ in 0..<250 { try database.write { try $0.add(Self.large) } }
+        } catch {
+          failure.withLock { $0 = "\(error)" }
+        }
+      }
+      writer?.join()
+      #expect(failure.withLock { $0 } == nil)
+      let after = try connection.items()
+      #expect(before == 1 && after == 1)
+    }
+    #expect(logSize > LogCopier.tooLong * Self.page)
+    // The log's file stays as long as it is, but is used from its beginning on.
+    let long = logSize
+    try write(200, to: database)
+    #expect(logSize <= long + 200 * 110 * Self.page / 2)
+    try database.close()
+    try expectItems(451)
+  }
+
+  @Test("by several handles in turn, one of which closes")
+  func handles() throws {
+    let first = try fixture.open()
+    let second = try fixture.open()
+    for _ in 0..<25 {
+      try write(3, to: first)
+      try write(3, to: second)
+    }
+    try second.close()
+    try write(50, to: first)
+    #expect(try first.read { try $0.items() } == 200)
+    try first.close()
+    try expectItems(200)
+  }
+
+  @Test(
+    "a disk that fails meanwhile loses nothing that was acknowledged",
+    arguments: FaultyDisk.Operation.allCases)
+  func faults(operation: FaultyDisk.Operation) throws {
+    let disk = try FaultyDisk()
+    let database = try fixture.open {
+      $0.fileSystem = disk.name
+      $0.durability = .full
+      $0.busyTimeout = 100
+    }
+    var acknowledged: Int64 = 0
+    for round in 1...60 {
+      // Most are met by the thread that copies, or by the commit beside it.
+      if round % 4 == 0 { disk.fail(operation, at: round * 3 % 50 + 1) }
+      for _ in 0..<3 {
+        do {
+          try write(1, to: database)
+          acknowledged += 1
+        } catch let error as SatchelError {
+          #expect(error.code == .io || error.code == .readOnly || error.code == .full, "\(error)")
+        }
+      }
+      disk.heal()
+    }
+    #expect(acknowledged > 120)
+    #expect(try database.read { try $0.items() } == acknowledged)
+    try? database.close()
+    try expectItems(acknowledged)
+  }
+
+  @Test("a process that is killed meanwhile loses nothing that was acknowledged")
+  func killed() throws {
+    if let role = OtherProcess.role("log") {
+      let database = try fixture.open(role.path) { $0.durability = .full }
+      let told = try FileHandle(forWritingTo: URL(filePath: role.path + ".told"))
+      while true {
+        try database.write { try $0.add(Self.large) }
+        told.write(Data("x".utf8))
+      }
+    }
+    let told = fixture.path + ".told"
+    #expect(FileManager.default.createFile(atPath: told, contents: nil))
+    try fixture.open().close()
+    var before: Int64 = 0
+    for turn in 0..<5 {
+      let process = try OtherProcess("LogCopierTests/killed", "log", "writer", fixture.path)
+      let target = size(told) + 45 + turn * 13
+      #expect(wait { size(told) >= target })
+      process.kill()
+      let acknowledged = Int64(size(told))
+      let database = try fixture.open()
+      let items = try database.read { try $0.items() }
+      // The last one may have been committed without having been told.
+      before += acknowledged
+      #expect(items >= before && items <= before + 1)
+      before = items
+      #expect(try database.checkIntegrity().isEmpty)
+      try database.close()
+      try Data().write(to: URL(filePath: told))
+    }
+  }
+}
