@@ -28,68 +28,10 @@ extension MirrorFile {
   /// - Throws: as `serialized()`; `SatchelError` `.full`, `.readOnly`, `.io` and others: the file is as it was.
   public func write(to path: String) throws {
     let text = try serialized()
-    let part = path + ".part"
-    let descriptor = try MirrorFile.lockedPart(part)
-    defer { close(descriptor) }
-    do {
-      try MirrorFile.write(text, to: descriptor, part)
-      var status = stat()
-      // Who may read it was somebody's decision.
-      if stat(path, &status) == 0 { _ = fchmod(descriptor, status.st_mode & 0o777) }
-      guard fsync(descriptor) == 0 else { throw SatchelError(errno: errno, part) }
-      guard rename(part, path) == 0 else { throw SatchelError(errno: errno, path) }
-    } catch {
-      unlink(part)
-      throw error
-    }
-    try MirrorFile.syncDirectory(of: path)
-  }
-
-  /// Opens the file that is written aside, when no other writer has it. One that a killed writer left is used again.
-  private static func lockedPart(_ part: String) throws -> Int32 {
-    while true {
-      let descriptor = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-      guard descriptor >= 0 else { throw SatchelError(errno: errno, part) }
-      while flock(descriptor, LOCK_EX) != 0 {
-        let code = errno
-        if code == EINTR { continue }
-        close(descriptor)
-        throw SatchelError(errno: code, part)
-      }
-      var (locked, named) = (stat(), stat())
-      if fstat(descriptor, &locked) == 0, stat(part, &named) == 0, locked.st_ino == named.st_ino,
-        locked.st_dev == named.st_dev
-      {
-        return descriptor
-      }
-      // While we waited, it became the mirror.
-      close(descriptor)
-    }
-  }
-
-  private static func write(_ text: [UInt8], to descriptor: Int32, _ name: String) throws {
-    guard ftruncate(descriptor, 0) == 0 else { throw SatchelError(errno: errno, name) }
-    try text.withUnsafeBytes { bytes in
-      var done = 0
-      while done < bytes.count {
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-        let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(done))
-        let code = errno
-        if count < 0, code == EINTR { continue }
-        guard count > 0 else { throw SatchelError(errno: count < 0 ? code : EIO, name) }
-        done += count
-      }
-    }
-  }
-
-  /// Makes the new name survive a power cut.
-  private static func syncDirectory(of path: String) throws {
-    let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SatchelError(errno: errno, directory) }
-    defer { close(descriptor) }
-    // Some file systems cannot, and need not.
-    guard fsync(descriptor) == 0 || errno == EINVAL else { throw SatchelError(errno: errno, directory) }
+    var part = try PartFile(replacing: path)
+    try text.withUnsafeBytes { try part.append($0) }
+    try part.finish()
+    try DiskFile.syncDirectory(of: path)
   }
 
   private static func bytes(_ descriptor: Int32, _ path: String) throws -> [UInt8] {

@@ -57,7 +57,7 @@ public struct BackupRotation: Sendable {
     let names = (try? entries()) ?? []
     for entry in names where entry.hasSuffix(StoreCopy.partSuffix) {
       guard BackupName(String(entry.dropLast(StoreCopy.partSuffix.count)), stem: stem) != nil,
-        let file = try? OpenFile("\(directory)/\(entry)", O_RDWR),
+        let file = try? DiskFile("\(directory)/\(entry)", O_RDWR),
         flock(file.descriptor, LOCK_EX | LOCK_NB) == 0, (try? file.isAtPath) == true
       else { continue }
       unlink(file.path)

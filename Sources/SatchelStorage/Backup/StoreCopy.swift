@@ -20,7 +20,7 @@ struct StoreCopy {
     pages: Int, bytes: Int64
   ) {
     let part = target + Self.partSuffix
-    let file = try OpenFile(part, O_RDWR | O_CREAT | O_NOFOLLOW, mode: mode)
+    let file = try DiskFile(part, O_RDWR | O_CREAT | O_NOFOLLOW, mode: mode)
     // Whoever held the lock may have given the file its final name: then it is no longer ours to write.
     guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0, try file.isAtPath else {
       throw SatchelError(.busy, "\(part): another copy to this place is under way")
@@ -36,7 +36,7 @@ struct StoreCopy {
       let bytes = Int64(try file.status().st_size)
       try place()
       guard rename(part, target) == 0 else { throw SatchelError(errno: errno, target) }
-      try OpenFile.syncDirectory(of: target)
+      try DiskFile.syncDirectory(of: target)
       return (pages, bytes)
     } catch {
       for suffix in ["", "-journal", "-wal", "-shm"] { unlink(part + suffix) }

@@ -4,10 +4,10 @@ final class PageFile {
   /// Bytes of a page that hold content.
   let usable: Int
   let count: Int
-  private let file: OpenFile
+  private let file: DiskFile
 
   init(_ path: String) throws {
-    file = try OpenFile(path, O_RDONLY)
+    file = try DiskFile(path, O_RDONLY)
     let header = try file.read(100)
     let stated = header.count == 100 ? Int(header[16]) << 8 | Int(header[17]) : 0
     let size = stated == 1 ? 65536 : stated

@@ -35,10 +35,10 @@ package struct StoreRecovery {
     do {
       var report = try fill(part, from: copy, damaged, progress)
       report.path = target
-      let file = try OpenFile(part, O_RDWR)
+      let file = try DiskFile(part, O_RDWR)
       try file.sync()
       guard rename(part, target) == 0 else { throw SatchelError(errno: errno, target) }
-      try OpenFile.syncDirectory(of: target)
+      try DiskFile.syncDirectory(of: target)
       return report
     } catch {
       remove(part)

@@ -15,7 +15,7 @@ final class WorkingCopy {
     if StoreFile.hasLog(original) { try Self.copy(original + "-wal", to: path + "-wal") }
     try repairHeader()
     applyLog()
-    let file = try OpenFile(path, O_RDONLY)
+    let file = try DiskFile(path, O_RDONLY)
     if !isHeaderLost { version = try Int64(file.read(100).number(4, at: 60)) }
   }
 
@@ -27,7 +27,7 @@ final class WorkingCopy {
 
   private static func copy(_ original: String, to path: String) throws {
     let source = try DatabaseFile(original)
-    let copy = try OpenFile(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+    let copy = try DiskFile(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
     let size = try source.size
     var offset: Int64 = 0
     while offset < size {
@@ -39,7 +39,7 @@ final class WorkingCopy {
 
   /// Makes a header that SQLite and we can read the rest of the file by.
   private func repairHeader() throws {
-    let file = try OpenFile(path, O_RDWR)
+    let file = try DiskFile(path, O_RDWR)
     let size = Int64(try file.status().st_size)
     var header = try file.read(100)
     let pageSize = header.count == 100 ? header.number(2, at: 16) : 0

@@ -41,7 +41,7 @@ package struct SpillFile: Sendable {
       let offset = size + Int64(head.count)
       try file.write(head + SpillFormat.frame(payload, at: offset, identity: identity), at: size)
       try file.sync()
-      if size == 0 { try OpenFile.syncDirectory(of: path, calls: calls) }
+      if size == 0 { try DiskFile.syncDirectory(of: path, calls: calls) }
       return offset
     } catch let error as SatchelError {
       throw takeBack(file, size, after: error)
@@ -68,7 +68,7 @@ package struct SpillFile: Sendable {
   ///
   /// - Parameter time: Unix milliseconds, for the name of a file that is set aside
   package func finish(_ content: SpillContent, time: Int64) throws -> SpillOutcome {
-    let file: OpenFile
+    let file: DiskFile
     do {
       file = try locked(O_RDONLY)
     } catch let error as SatchelError where error.code == .notFound {
@@ -79,7 +79,7 @@ package struct SpillFile: Sendable {
     guard now == content else { return .kept }
     if !now.damages.isEmpty { return .setAside(try rename(time)) }
     guard unlink(path) == 0 else { throw SatchelError(errno: errno, path) }
-    try OpenFile.syncDirectory(of: path, calls: calls)
+    try DiskFile.syncDirectory(of: path, calls: calls)
     return .removed
   }
 
@@ -94,18 +94,18 @@ package struct SpillFile: Sendable {
 
   private func rename(_ time: Int64) throws -> String {
     let target = try StoreFile.setAside(path, time: time)
-    try OpenFile.syncDirectory(of: path, calls: calls)
+    try DiskFile.syncDirectory(of: path, calls: calls)
     return target
   }
 
-  private func content(of file: borrowing OpenFile) throws -> SpillContent? {
+  private func content(of file: borrowing DiskFile) throws -> SpillContent? {
     let bytes = try file.read()
     guard !bytes.isEmpty else { return nil }
     let (identity, frames, damages) = SpillFormat.parse(bytes)
     return SpillContent(identity: (identity ?? []).hexadecimal, frames: frames, damages: damages)
   }
 
-  private func identity(of file: borrowing OpenFile) throws -> [UInt8] {
+  private func identity(of file: borrowing DiskFile) throws -> [UInt8] {
     if let identity = SpillFormat.identity(ofHead: try file.read(SpillFormat.headSize)) {
       return identity
     }
@@ -116,7 +116,7 @@ package struct SpillFile: Sendable {
   private static func newIdentity() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: .min ... .max) } }
 
   /// Undoes an append that failed, so that its caller's “no” is the truth.
-  private func takeBack(_ file: borrowing OpenFile, _ size: Int64, after error: SatchelError) -> SatchelError
+  private func takeBack(_ file: borrowing DiskFile, _ size: Int64, after error: SatchelError) -> SatchelError
   {
     var error = error
     do {
@@ -129,10 +129,10 @@ package struct SpillFile: Sendable {
   }
 
   /// The file with its lock held; closing it lets go.
-  private func locked(_ flags: Int32) throws -> OpenFile {
+  private func locked(_ flags: Int32) throws -> DiskFile {
     let start = Clock.steadyMilliseconds
     while true {
-      let file = try OpenFile(path, flags | O_NONBLOCK, mode: storeMode, calls: calls)
+      let file = try DiskFile(path, flags | O_NONBLOCK, mode: storeMode, calls: calls)
       guard try file.status().st_mode & S_IFMT == S_IFREG else {
         throw SatchelError(.invalid, "\(path): not a regular file")
       }

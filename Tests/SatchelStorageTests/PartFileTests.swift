@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@testable import SatchelStorage
+
+@Suite("A file that takes another's place")
+struct PartFileTests {
+  private let fixture: StorageFixture
+  private var target: String { fixture.directory.appending(path: "file").path }
+
+  init() throws { fixture = try StorageFixture() }
+
+  private func write(_ parts: [[UInt8]]) throws { try Self.write(parts, to: target) }
+
+  private static func write(_ parts: [[UInt8]], to target: String) throws {
+    var file = try PartFile(replacing: target)
+    for part in parts { try part.withUnsafeBytes { try file.append($0) } }
+    try file.finish()
+  }
+
+  @Test(
+    "holds its parts, small and large, one behind the other",
+    arguments: [0, 1, 262_143, 262_144, 262_145, 700_000])
+  func parts(size: Int) throws {
+    let large = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let parts = [[1, 2, 3], large, [], [4], large, [5]]
+    try write(parts)
+    #expect(try fixture.bytes(target) == Array(parts.joined()))
+    #expect(try fixture.listing() == ["file"])
+  }
+
+  @Test("given up it is gone, and the old one as it was")
+  func givenUp() throws {
+    try write([[1]])
+    do {
+      var file = try PartFile(replacing: target)
+      try [2 as UInt8].withUnsafeBytes { try file.append($0) }
+      #expect(try fixture.listing() == ["file", "file.part"])
+    }
+    #expect(try fixture.bytes(target) == [1])
+    #expect(try fixture.listing() == ["file"])
+  }
+
+  @Test("what a killed writer left aside is used again, and permissions stay")
+  func leftover() throws {
+    try write([[1]])
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: target)
+    try Data(repeating: 9, count: 1000).write(to: URL(filePath: target + ".part"))
+    try write([[2, 3]])
+    #expect(try fixture.bytes(target) == [2, 3])
+    #expect(try FileManager.default.attributesOfItem(atPath: target)[.posixPermissions] as? Int == 0o640)
+    #expect(try fixture.listing() == ["file"])
+  }
+
+  @Test("a link in its way is not followed, and a directory is not replaced")
+  func obstacles() throws {
+    let other = fixture.directory.appending(path: "other").path
+    try Data([7]).write(to: URL(filePath: other))
+    try FileManager.default.createSymbolicLink(atPath: target + ".part", withDestinationPath: other)
+    #expect(throws: SatchelError.self) { try write([[1]]) }
+    #expect(try fixture.bytes(other) == [7])
+    unlink(target + ".part")
+    mkdir(target, 0o755)
+    #expect(throws: SatchelError.self) { try write([[1]]) }
+    #expect(try fixture.listing() == ["file", "other"])
+  }
+
+  @Test("writers on many threads come one after the other")
+  func manyWriters() throws {
+    let failures = Guarded(0)
+    let target = target
+    inParallel(Array(0..<64 as Range<UInt8>), limit: 8) { number in
+      do {
+        try Self.write([[UInt8](repeating: number, count: 300_000), [number]], to: target)
+      } catch {
+        failures.withLock { $0 += 1 }
+      }
+    }
+    #expect(failures.withLock { $0 } == 0)
+    let bytes = try fixture.bytes(target)
+    #expect(bytes.count == 300_001 && Set(bytes).count == 1)
+    #expect(try fixture.listing() == ["file"])
+  }
+}
