@@ -1145,7 +1145,9 @@ SATCHEL_API satchel_status satchel_photos_import_shard(
     satchel_buffer *out);
 
 /** Writes 0.csv to f.csv and manifest.json into a directory, which is made when
- *  its parent exists; files that are the same already are not touched.
+ *  its parent exists; files that are the same already are not touched. Each file is
+ *  whole at any time, and synced before it takes its place; until then it is called
+ *  as that, with ".part" behind it.
  *  @param[out] out  {"photos", "written", "unchanged" (names of files)}; may be
  *  NULL. Ownership: the caller owns *out. */
 SATCHEL_API satchel_status satchel_photos_export_directory(

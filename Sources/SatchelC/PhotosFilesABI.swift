@@ -6,7 +6,10 @@ public func satchel_photos_export_shard(
   _ photos: OpaquePointer!, _ shard: Int32, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    try give(Handles.photos.borrow(photos).exportShard(index(of: shard)), to: out)
+    var file = HostBuffer()
+    try Handles.photos.borrow(photos).exportShard(
+      index(of: shard), reserving: { file.reserve($0) }, to: { try file.append($0) })
+    try file.give(to: out)
   }
 }
 

@@ -9,6 +9,10 @@ public struct ExportReport: Sendable, Equatable {
   /// Names of files that were as they should be.
   public var unchanged: [String] = []
 
+  mutating func add(_ file: String, isNew: Bool) {
+    if isNew { written.append(file) } else { unchanged.append(file) }
+  }
+
   /// As it crosses the C boundary.
   public var json: JSONValue {
     [

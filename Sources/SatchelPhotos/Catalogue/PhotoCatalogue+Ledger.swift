@@ -26,19 +26,10 @@ extension PhotoCatalogue: SyncLedger {
   }
 
   func export(_ shard: Shard.Index) throws -> ShardExport {
-    let nothing = ShardExport(bytes: [], checksum: Shard.emptyChecksum, sequence: 0, photos: 0)
-    var expected: String?
-    var export = try read(otherwise: nothing) { connection, id in
-      let record = try ShardTable(connection: connection, catalogue: id).record(shard)
-      let merge = try ShardMerge(connection, catalogue: id, record: record)
-      if record.changes == 0 { expected = record.base.checksum }
-      return ShardExport(bytes: merge.bytes, checksum: "", sequence: record.sequence, photos: merge.photos)
-    }
-    export.checksum = Shard.checksum(export.bytes)
-    guard expected == nil || expected == export.checksum else {
-      throw SatchelError(.damaged, "shard \(shard): its blocks are not what was written")
-    }
-    return export
+    var bytes: [UInt8] = []
+    let written = try write(shard, reserving: { bytes.reserveCapacity($0) }) { bytes.append(contentsOf: $0) }
+    return ShardExport(
+      bytes: bytes, checksum: written.checksum, sequence: written.sequence, photos: written.photos)
   }
 
   func noteIntent(_ shard: Shard.Index, _ export: ShardExport) throws {

@@ -8,6 +8,45 @@ extension PhotoCatalogue {
   /// - Throws: `.closed`, `.damaged`
   public func exportShard(_ shard: Shard.Index) throws -> [UInt8] { try export(shard).bytes }
 
+  /// As `exportShard(_:)`, a part after the other: each is valid until `sink` returns.
+  ///
+  /// - Parameter reserve: told about how many bytes there will be
+  package func exportShard(
+    _ shard: Shard.Index, reserving reserve: (Int) -> Void, to sink: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    _ = try write(shard, reserving: reserve, to: sink)
+  }
+
+  /// What was written of a shard.
+  struct Written {
+    /// SHA-256 of the bytes.
+    var checksum = Shard.emptyChecksum
+    /// The last change that they hold.
+    var sequence: Int64 = 0
+    var photos: Int64 = 0
+  }
+
+  /// Writes one state of a shard, with all changes.
+  func write(
+    _ shard: Shard.Index, reserving reserve: (Int) -> Void = { _ in },
+    to sink: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> Written {
+    try read(otherwise: Written()) { connection, id in
+      let record = try ShardTable(connection: connection, catalogue: id).record(shard)
+      reserve(record.bytesToReserve)
+      var hash = SHA256()
+      let photos = try ShardMerge.write(connection, catalogue: id, record: record) { part in
+        hash.update(part)
+        try sink(part)
+      }
+      let checksum = hash.digest().hexadecimal
+      guard record.changes > 0 || record.base.checksum == checksum else {
+        throw SatchelError(.damaged, "shard \(shard): its blocks are not what was written")
+      }
+      return Written(checksum: checksum, sequence: record.sequence, photos: photos)
+    }
+  }
+
   /// A file replaces a shard's rows, in one transaction. What is known of photos only here stays.
   ///
   /// Lines that are no rows are reported, and stay in the shard; of two lines with one md5 the later counts. With

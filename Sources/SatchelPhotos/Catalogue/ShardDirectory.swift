@@ -6,43 +6,43 @@ struct ShardDirectory {
 
   static let manifest = "manifest.json"
 
-  /// A shard's file; nil when there is none.
-  func read(_ shard: Shard.Index) throws -> FileBytes? { try read(shard.fileName) }
-
-  /// A file; nil when there is none.
+  /// Opens a file to be read; nil when there is none.
   ///
-  /// - Throws: `.invalid` for what is no regular file, `.io`, `.noMemory`
-  func read(_ file: String) throws -> FileBytes? {
-    let name = "\(path)/\(file)"
-    let descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw SatchelError(errno: errno, name)
+  /// - Throws: `.invalid` for what is no regular file, `.io`, `.readOnly`
+  func open(_ file: String) throws -> DiskFile? {
+    do {
+      let opened = try DiskFile("\(path)/\(file)", O_RDONLY | O_NONBLOCK)
+      guard try opened.status().st_mode & S_IFMT == S_IFREG else {
+        throw SatchelError(.invalid, "\(opened.path): not a regular file")
+      }
+      return opened
+    } catch let error as SatchelError where error.code == .notFound {
+      return nil
     }
-    defer { close(descriptor) }
-    return try FileBytes(descriptor, name)
+  }
+
+  /// The manifest; nil when there is none that can be read.
+  func readManifest() -> Manifest? {
+    guard let file = try? open(Self.manifest), let bytes = try? file.read() else { return nil }
+    return try? Manifest(parsing: bytes)
   }
 
   /// Writes a file, in place of the one that is there; whoever reads sees one or the other.
   ///
-  /// - Returns: false when it has these bytes already, and is left alone
-  func write(_ file: String, _ bytes: [UInt8]) throws -> Bool {
+  /// - Parameter content: hands out the bytes, a part after the other; called again when they are not those of the
+  ///   file that is there
+  /// - Returns: what `content` gave, and false when the file has these bytes already, and is left alone
+  func write<Result>(_ file: String, _ content: ((UnsafeRawBufferPointer) throws -> Void) throws -> Result)
+    throws -> (result: Result, isNew: Bool)
+  {
     // What cannot be read is replaced.
-    if let old = try? read(file), old.bytes.elementsEqual(bytes) { return false }
-    let name = "\(path)/\(file)"
-    let part = "\(name).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
-    let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw SatchelError(errno: errno, part) }
-    do {
-      defer { close(descriptor) }
-      try Self.write(bytes, to: descriptor, part)
-      guard fsync(descriptor) == 0 else { throw SatchelError(errno: errno, part) }
-      guard rename(part, name) == 0 else { throw SatchelError(errno: errno, name) }
-      return true
-    } catch {
-      unlink(part)
-      throw error
+    if let old = try? FileComparison(open(file)), let result = try old.matches(content) {
+      return (result, false)
     }
+    var part = try PartFile(replacing: "\(path)/\(file)")
+    let result = try content { try part.append($0) }
+    try part.finish()
+    return (result, true)
   }
 
   /// Makes the directory, but not those above it.
@@ -53,24 +53,5 @@ struct ShardDirectory {
   }
 
   /// Makes new names survive a power cut.
-  func sync() throws {
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SatchelError(errno: errno, path) }
-    defer { close(descriptor) }
-    // Some file systems cannot, and need not.
-    guard fsync(descriptor) == 0 || errno == EINVAL else { throw SatchelError(errno: errno, path) }
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32, _ name: String) throws {
-    try bytes.withUnsafeBytes { bytes in
-      var done = 0
-      while done < bytes.count {
-        let rest = bytes[within: done..<bytes.count]
-        let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(done))
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw SatchelError(errno: errno, name) }
-        done += count
-      }
-    }
-  }
+  func sync() throws { try DiskFile.syncDirectory(of: "\(path)/\(Self.manifest)") }
 }

@@ -14,7 +14,7 @@ struct ShardIntake {
   }
 
   /// Files that are in memory at once, at most, beside the one that was taken.
-  private static let ahead = 4
+  private static let ahead = 2
   private static let threads = 2
 
   private let shards: ReadAhead<Shard.Index, Outcome>
@@ -42,14 +42,28 @@ struct ShardIntake {
     _ shard: Shard.Index, _ directory: ShardDirectory, _ sources: [Shard.Index: String]
   ) -> Outcome {
     do {
-      guard let file = try directory.read(shard) else { return .missing }
-      return try withExtendedLifetime(file) {
-        let source = Shard.checksum(file.bytes)
-        if sources[shard] == source { return .unchanged }
-        return .read(try ShardFile(file.bytes, shard: shard, source: source), file)
+      guard let file = try directory.open(shard.fileName) else { return .missing }
+      if let source = sources[shard], try checksum(of: file) == source { return .unchanged }
+      let bytes = try FileBytes(file)
+      return try withExtendedLifetime(bytes) {
+        .read(try ShardFile(bytes.bytes, shard: shard, source: Shard.checksum(bytes.bytes)), bytes)
       }
     } catch {
       return .failed(error)
+    }
+  }
+
+  /// SHA-256 of a file that probably need not be kept.
+  private static func checksum(of file: borrowing DiskFile) throws -> String {
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+    defer { room.deallocate() }
+    var hash = SHA256()
+    var offset: Int64 = 0
+    while true {
+      let count = try file.read(into: room, at: offset)
+      hash.update(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      offset += Int64(count)
+      if count < room.count { return hash.digest().hexadecimal }
     }
   }
 }

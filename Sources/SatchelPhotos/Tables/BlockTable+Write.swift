@@ -9,12 +9,27 @@ extension BlockTable {
     var latest: Int64?
     var hasKept = false
     var lines: Range<Int>
+    /// Where the first and the last photo's rows begin: numbers of lines in the file.
+    private var firstLine = 0
+    private var lastLine = 0
+    private var lastRow = 0..<0
 
+    init(lines: Range<Int>) { self.lines = lines }
+
+    /// Adds the photo that follows in the file.
     mutating func add(_ entry: ShardContent.Entry) {
-      if first == nil { first = entry.md5 }
+      if first == nil { (first, firstLine) = (entry.md5, entry.line) }
+      (lastLine, lastRow) = (entry.line, entry.range)
       photos += 1
       earliest = min(earliest ?? entry.photodate, entry.photodate)
       latest = max(latest ?? entry.photodate, entry.photodate)
+    }
+
+    /// Whether every row is one photo on one line: quoted texts can have line feeds.
+    func isPlain(in file: ShardFile) -> Bool {
+      let last = file.bytes[within: file.place(lastRow)]
+      return !hasKept && Int64(lastLine - firstLine + 1) == photos
+        && BlockReader.end(of: last, from: 0) == last.count
     }
   }
 
@@ -84,7 +99,6 @@ extension BlockTable {
   /// Writes one block, or writes it anew.
   func put(_ content: Content, of file: ShardFile, id: Int64, level: Int64) throws {
     let lines = file.bytes[within: content.lines]
-    let isPlain = !content.hasKept && Self.isPlain(lines, photos: content.photos)
     let statement = try connection.prepared(
       """
       INSERT OR REPLACE INTO photo_block(id, level, first, photos, earliest, latest, is_plain, lines)
@@ -98,7 +112,7 @@ extension BlockTable {
       try statement.bind(.integer(content.photos), at: 4)
       try statement.bind(content.earliest.map { .integer($0) } ?? .null, at: 5)
       try statement.bind(content.latest.map { .integer($0) } ?? .null, at: 6)
-      try statement.bind(.integer(isPlain ? 1 : 0), at: 7)
+      try statement.bind(.integer(content.isPlain(in: file) ? 1 : 0), at: 7)
       try statement.bind(.blob(lines), at: 8)
       _ = try statement.step()
     }
@@ -107,15 +121,5 @@ extension BlockTable {
     } else {
       try step(.null)
     }
-  }
-
-  /// Whether every photo is one line: only quoted texts can have line feeds.
-  private static func isPlain(_ lines: UnsafeRawBufferPointer, photos: Int64) -> Bool {
-    guard let base = lines.baseAddress, memchr(base, Int32(UInt8(ascii: "\"")), lines.count) != nil else {
-      return true
-    }
-    var feeds: Int64 = 0
-    for byte in lines where byte == UInt8(ascii: "\n") { feeds += 1 }
-    return feeds + 1 == photos
   }
 }

@@ -65,7 +65,7 @@ extension ShardEdit {
     guard level.kept > 0 else { return [] }
     var plain = ShardRecord(shard: shard)
     plain.base = level
-    let bytes = try ShardMerge(connection, catalogue: catalogue, record: plain).bytes
+    let bytes = try ShardMerge.bytes(connection, catalogue: catalogue, record: plain)
     return try bytes.withUnsafeBytes { try ShardContent($0, shard: shard).rejected }
   }
 
@@ -75,7 +75,7 @@ extension ShardEdit {
   mutating func settleSame(_ checksum: String) throws {
     try forgetIntent()
     if record.hasChanges {
-      let merged = try ShardMerge(connection, catalogue: catalogue, record: record).bytes
+      let merged = try ShardMerge.bytes(connection, catalogue: catalogue, record: record)
       if Shard.checksum(merged) == checksum {
         try merged.withUnsafeBytes { bytes in
           let file = try ShardFile(bytes, shard: shard)

@@ -1,30 +1,59 @@
 import SatchelStorage
 
-/// A shard as it is written: its base with the changes on top.
+/// Writes a shard: its base with the changes on top.
 struct ShardMerge {
-  private(set) var bytes: [UInt8] = []
-  private(set) var photos: Int64
+  /// Takes the shard's bytes, a part after the other; each is valid until it returns.
+  typealias Sink = (UnsafeRawBufferPointer) throws -> Void
 
-  /// Memory: the shard's bytes; twice that when it has kept lines and changes.
+  /// Whether no line was written so far.
+  private var isEmpty = true
+
+  /// Writes a shard to a sink. Memory: a block; three times the shard's bytes when it has kept lines and changes.
   ///
+  /// - Returns: photos in it
   /// - Throws: `.damaged` when the base is not what it was when it was written
-  init(_ connection: Connection, catalogue: Int64, record: ShardRecord) throws {
-    photos = record.photos
-    // The counters are only trusted for the room to be reserved.
-    bytes.reserveCapacity(
-      Int(clamping: max(0, min(record.base.bytes, 1 << 34) + max(0, record.changes) * 160)))
+  static func write(
+    _ connection: Connection, catalogue: Int64, record: ShardRecord, to sink: Sink
+  ) throws -> Int64 {
+    guard record.base.kept > 0, record.changes > 0 else {
+      var merge = ShardMerge()
+      try merge.writeAll(connection, catalogue, record, to: sink)
+      return record.photos
+    }
+    var merged: [UInt8] = []
+    var merge = ShardMerge()
+    try merge.writeAll(connection, catalogue, record) { merged.append(contentsOf: $0) }
+    // A kept line with an open quote may now stand before one that closes it: the shard is what is read of it then.
+    return try merged.withUnsafeBytes { merged in
+      try ShardContent.reading(merged, shard: record.shard) { content, bytes in
+        try content.written(from: bytes).withUnsafeBytes { try sink($0) }
+        return Int64(content.entries.count)
+      }
+    }
+  }
+
+  /// A shard's bytes.
+  static func bytes(_ connection: Connection, catalogue: Int64, record: ShardRecord) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(record.bytesToReserve)
+    _ = try write(connection, catalogue: catalogue, record: record) { bytes.append(contentsOf: $0) }
+    return bytes
+  }
+
+  private mutating func writeAll(
+    _ connection: Connection, _ catalogue: Int64, _ record: ShardRecord, to sink: Sink
+  ) throws {
     let base = try LevelReader(connection, record.base, shard: record.shard)
     let overlay = try OverlayReader(
       connection, catalogue: catalogue, in: MD5.bounds(of: record.shard), isEmpty: record.changes == 0)
     while let block = try base.nextBlock() {
       if let change = overlay.current, try change.md5 <= Self.last(of: block) ?? change.md5 {
-        try merge(block, overlay)
+        try merge(block, overlay, to: sink)
       } else {
-        append(block.lines)
+        try append(block.lines, to: sink)
       }
     }
-    while overlay.current != nil { try appendChange(overlay) }
-    if record.base.kept > 0, record.changes > 0 { try settle(record.shard) }
+    while overlay.current != nil { try appendChange(overlay, to: sink) }
   }
 
   /// Of a plain block, its last photo; nil for any other, whose end is not found so easily.
@@ -37,43 +66,37 @@ struct ShardMerge {
     return md5
   }
 
-  private mutating func merge(_ block: BlockTable.Block, _ overlay: OverlayReader) throws {
+  private mutating func merge(_ block: BlockTable.Block, _ overlay: OverlayReader, to sink: Sink) throws {
     var reader = block.reader
     while let line = try reader.next() {
       switch line {
       case .photo(let md5, let range):
-        while let change = overlay.current, change.md5 < md5 { try appendChange(overlay) }
+        while let change = overlay.current, change.md5 < md5 { try appendChange(overlay, to: sink) }
         if overlay.current?.md5 == md5 {
-          try appendChange(overlay)
+          try appendChange(overlay, to: sink)
         } else {
-          append(block.lines[within: range])
+          try append(block.lines[within: range], to: sink)
         }
       case .kept(let range):
         let kept = block.lines[within: range]
         while let change = overlay.current, change.line.map({ ShardWriter.precedes($0, kept) }) ?? false {
-          try appendChange(overlay)
+          try appendChange(overlay, to: sink)
         }
-        append(kept)
+        try append(kept, to: sink)
       }
     }
   }
 
-  private mutating func appendChange(_ overlay: OverlayReader) throws {
-    if let line = overlay.current?.line { append(line) }
+  private mutating func appendChange(_ overlay: OverlayReader, to sink: Sink) throws {
+    if let line = overlay.current?.line { try append(line, to: sink) }
     try overlay.advance()
   }
 
   /// Lines are joined by line feeds. The first is never empty, and neither is any other.
-  private mutating func append(_ lines: UnsafeRawBufferPointer) {
+  private mutating func append(_ lines: UnsafeRawBufferPointer, to sink: Sink) throws {
     if lines.isEmpty { return }
-    if !bytes.isEmpty { bytes.append(UInt8(ascii: "\n")) }
-    bytes.append(contentsOf: lines)
-  }
-
-  /// A kept line with an open quote may now stand before one that closes it: the shard is what is read of it then.
-  private mutating func settle(_ shard: Shard.Index) throws {
-    (bytes, photos) = try bytes.withUnsafeBytes { merged in
-      try ShardContent.reading(merged, shard: shard) { ($0.written(from: $1), Int64($0.entries.count)) }
-    }
+    if !isEmpty { try withUnsafeBytes(of: UInt8(ascii: "\n")) { try sink($0) } }
+    isEmpty = false
+    try sink(lines)
   }
 }

@@ -31,4 +31,10 @@ struct ShardRecord {
 
   /// Whether there is anything to send.
   var hasChanges: Bool { changes > 0 || isImported }
+
+  /// Room for about what the shard has when it is written. The counters are not trusted beyond 256 MB.
+  var bytesToReserve: Int {
+    let most: Int64 = 1 << 28
+    return Int(min(min(max(0, base.bytes), most) + max(0, min(changes, 1 << 20)) * 160, most))
+  }
 }
