@@ -1,5 +1,6 @@
 import CSatchel
 import Satchel
+import SatchelStorage
 
 /// Bytes that grow where the host will have them, so that they need not be copied when they are handed over.
 struct HostBuffer: ~Copyable {
@@ -25,6 +26,7 @@ struct HostBuffer: ~Copyable {
   /// - Returns: whether there is room for so many, and for the zero behind them
   private mutating func grow(to size: Int) -> Bool {
     guard size < Int.max, let room = realloc(start, size + 1) else { return false }
+    preferLargePages(room, size)
     (start, capacity) = (room, size)
     return true
   }

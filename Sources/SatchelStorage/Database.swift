@@ -171,6 +171,7 @@ package final class Database: @unchecked Sendable {
     var failure = takeClosingSteps()
     _ = gate.close()
     changes.stop()
+    copier.stop()
     guard writing.lock(milliseconds: patience) else {
       readers.drain()
       throw SatchelError(
@@ -192,7 +193,6 @@ package final class Database: @unchecked Sendable {
     hasClosingWork = nil
     // The readers first: only a connection that may write takes the log along when it is the last.
     readers.drain()
-    copier.stop()
     writer = nil
     if let failure { throw failure }
   }

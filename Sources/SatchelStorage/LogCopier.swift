@@ -17,6 +17,7 @@ final class LogCopier: @unchecked Sendable {
   private let worker = Worker()
   private let monitor = Monitor()
   private var isCopying = false
+  private var isStopped = false
   /// Pages that are known to be in the file; none when all were, as the log begins anew then.
   private var copied = 0
   private let open: @Sendable () throws -> Connection
@@ -34,7 +35,7 @@ final class LogCopier: @unchecked Sendable {
       while isCopying, pages >= Self.tooLong { monitor.wait() }
       if isCopying { return true }
       let left = copied <= pages ? pages - copied : pages
-      isCopying = left > Self.little && pages < Self.tooLong && begin()
+      isCopying = left > Self.little && pages < Self.tooLong && !isStopped && begin()
       return isCopying
     }
     if isLeft { return }
@@ -61,10 +62,16 @@ final class LogCopier: @unchecked Sendable {
     }
   }
 
-  /// Ends copying, and waits for it. Nobody may commit any more.
+  /// Ends copying, and waits for it. Whoever commits afterwards copies the log without a thread.
   func stop() {
+    monitor.withLock { isStopped = true }
     worker.stop()
     connection = nil
+    // What was not begun is given up.
+    monitor.withLock {
+      isCopying = false
+      monitor.signal()
+    }
   }
 }
 

@@ -77,3 +77,16 @@ extension timespec {
   /// Unix nanoseconds, to be compared with others only: times beyond the year 2262 wrap around.
   package var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 }
+
+/// Asks for large pages where memory that was just allocated is so large that handing out small ones, one by one, would
+/// take as long as reading a file into it.
+package func preferLargePages(_ start: UnsafeMutableRawPointer, _ size: Int) {
+  #if os(Linux)
+    guard size >= 4 << 20 else { return }
+    let page = UInt(getpagesize())
+    let first = (UInt(bitPattern: start) + page - 1) & ~(page - 1)
+    let end = (UInt(bitPattern: start) + UInt(size)) & ~(page - 1)
+    // Advice: that it cannot be followed is no failure.
+    _ = madvise(UnsafeMutableRawPointer(bitPattern: first), Int(end - first), MADV_HUGEPAGE)
+  #endif
+}

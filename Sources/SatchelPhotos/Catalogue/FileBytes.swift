@@ -12,6 +12,7 @@ final class FileBytes: @unchecked Sendable {
     guard let room = malloc(max(size, 1)) else {
       throw SatchelError(.noMemory, "\(file.path): \(size) bytes")
     }
+    preferLargePages(room, size)
     do {
       let count = try file.read(into: UnsafeMutableRawBufferPointer(start: room, count: size), at: 0)
       bytes = UnsafeRawBufferPointer(start: room, count: count)

@@ -32,6 +32,8 @@ struct ShardContent {
     self.shard = shard
     var reader = ShardReader(bytes, shard: shard)
     var isAscending = true
+    // Hardly a row is shorter. Memory that is not used costs nothing.
+    entries.reserveCapacity(bytes.count / 64)
     while let piece = reader.next() {
       switch piece {
       case .photo(let row):
