@@ -29,7 +29,10 @@ import Testing
       "UPDATE photo_change SET in_base = 5", "UPDATE photo_local SET backup = 9",
       "UPDATE photo_local SET md5 = x''", "UPDATE photo_local SET owner = NULL, backup = 2",
       "UPDATE photo_conflict SET local = x'ff'", "UPDATE photo_conflict SET cause = 'x'",
-      "DELETE FROM photo_catalogue",
+      "DELETE FROM photo_catalogue", "UPDATE photo_date SET dates = x'0000'",
+      "UPDATE photo_date SET dates = CAST(dates || x'00000000' AS BLOB)",
+      "UPDATE photo_date SET earliest = 9223372036854775807", "UPDATE photo_date SET earliest = earliest - 1",
+      "UPDATE photo_date SET block = block + 1",
     ])
   func damage(_ sql: String) throws {
     let fixture = try CatalogueFixture()
@@ -51,6 +54,7 @@ import Testing
     for photo in all.prefix(50) { attempt { _ = try photos.photo(photo.md5) } }
     attempt { _ = try photos.exportShard(shard) }
     attempt { _ = try photos.all(page: 100) }
+    attempt { _ = try photos.byDate() }
     attempt { _ = try photos.count() }
     attempt { _ = try photos.status() }
     attempt { _ = try photos.changes() }

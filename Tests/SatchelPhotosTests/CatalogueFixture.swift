@@ -96,6 +96,15 @@ extension PhotoCatalogue {
     return photos
   }
 
+  /// All photos, by date, by way of pages.
+  func byDate(
+    from: Int64? = nil, to: Int64? = nil, isDescending: Bool = false, page: Int = 100
+  ) throws -> [Photo] {
+    var query = PhotoQuery()
+    (query.order, query.isDescending, query.from, query.to) = (.photodate, isDescending, from, to)
+    return try all(query, page: page)
+  }
+
   /// As a sync that meets no other device: everything is uploaded.
   func uploadAll(uuid: String = "master") throws {
     for state in try syncState().shards where state.hasChanges {

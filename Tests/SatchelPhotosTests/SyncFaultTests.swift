@@ -50,6 +50,45 @@ struct SyncFaultTests {
     #expect(try SyncFixture.content(other) == fixture.content())
   }
 
+  /// An upload arrived though its answer did not, the photo is deleted, and then the store denies the object.
+  @Test(arguments: 1...4)
+  func `a store that denies what is there brings back nothing that was deleted`(_ denials: Int) throws {
+    let fixture = try SyncFixture()
+    let device = try fixture.device()
+    let (key, photo) = (fixture.shardKey(3), try SyncFixture.photo(3, 1))
+    try device.upsert([photo])
+    fixture.store.after.withLock {
+      $0 = { request throws(ObjectStoreError) in
+        guard request.key?.text == key else { return }
+        throw ObjectStoreError(.unknownOutcome(retryAfter: nil), "the answer is lost")
+      }
+    }
+    #expect(try fixture.sync(device).failed.map(\.shard.number) == [3])
+    #expect(fixture.store.bodies[key]?.isEmpty == false)
+    try device.delete([photo.md5])
+    let left = Guarded(denials)
+    fixture.store.clearHooks()
+    fixture.store.before.withLock {
+      $0 = { request throws(ObjectStoreError) in
+        guard request.key?.text == key, request.method == .get else { return }
+        let isDenied = left.withLock { left in
+          left -= 1
+          return left >= 0
+        }
+        if isDenied { throw ObjectStoreError(.notFound, "denied") }
+      }
+    }
+    try fixture.sync(device)
+    fixture.store.clearHooks()
+    try fixture.sync(device)
+    #expect(try device.count() == 0)
+    #expect(try SyncFixture.content(device) == fixture.content())
+    let other = try fixture.device()
+    try fixture.sync(other)
+    #expect(try other.count() == 0)
+    #expect(try device.changes().isEmpty)
+  }
+
   @Test(arguments: [true, false])
   func `a shard that cannot be reached does not stop the others`(_ isUpload: Bool) throws {
     let fixture = try SyncFixture()

@@ -111,6 +111,8 @@ final class RecordLedgerModel: SimulatedRecords {
       row.base = conflict.remote
       row.etag = row.conflict
       row.conflict = nil
+      // It was to replace what was there before, so it never will arrive.
+      row.sending = nil
       let revision = max(row.content?.revision ?? 0, remote.content.revision) + 1
       row.content = RecordContent(
         document: document, revision: revision, created: remote.content.created, modified: now)

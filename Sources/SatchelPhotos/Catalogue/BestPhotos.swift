@@ -26,6 +26,9 @@ struct BestPhotos {
   /// Whether there are as many as are wanted; of use when photos come in the order itself.
   var isFull: Bool { found.count >= most }
 
+  /// In an order by date: what is later in that order is not wanted any more.
+  var lastDate: Int64? { query.order == .photodate ? last?.photodate : nil }
+
   /// The key of the page before.
   var cursor: PhotoKey? { start }
 

@@ -15,13 +15,6 @@ final class PhotoFilter {
     agreed = AgreedPhotos(scan.connection, scan.record)
   }
 
-  /// The dates that are wanted, when any are named; an impossible range wants none.
-  static func dates(_ query: PhotoQuery) -> ClosedRange<Int64>? {
-    guard query.from != nil || query.to != nil else { return nil }
-    let from = query.from ?? .min
-    return from...max(from, query.to ?? .max)
-  }
-
   /// Must be told of each part of a shard before its photos.
   func begin(_ range: ClosedRange<MD5>) throws {
     if query.isStarred != nil || query.backup != nil { marks = try local.marks(in: range) }

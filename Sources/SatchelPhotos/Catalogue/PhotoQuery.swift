@@ -34,9 +34,10 @@ public struct PhotoQuery: Equatable, Sendable {
   public init() {}
 
   /// Whether every photo of its shards is wanted.
-  var isUnfiltered: Bool {
-    from == nil && to == nil && filename == nil && isStarred == nil && backup == nil
-  }
+  var isUnfiltered: Bool { from == nil && to == nil && wantsAllOfADate }
+
+  /// Whether nothing but its date decides whether a photo is wanted.
+  var wantsAllOfADate: Bool { filename == nil && isStarred == nil && backup == nil }
 
   /// - Throws: `SatchelError` `.invalid` for a number that makes no sense
   func validate() throws {

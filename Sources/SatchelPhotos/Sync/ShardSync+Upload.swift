@@ -20,7 +20,8 @@ extension ShardSync {
     if isGone { known.etag = nil }
     for failures in 1...max(run.options.rounds, 1) {
       let export = try run.ledger.export(shard)
-      if export.checksum == known.agreedChecksum, !isGone || export.checksum == Shard.emptyChecksum {
+      if export.checksum == known.agreedChecksum, !isGone || export.checksum == Shard.emptyChecksum, isProven
+      {
         try run.ledger.agree(shard, checksum: export.checksum, etag: known.etag, lineage: known.lineage)
         return entry
       }
@@ -55,6 +56,11 @@ extension ShardSync {
     throw SatchelError(.busy, "\(key): others change it faster than it could be followed")
   }
 
+  /// Whether what is known of the object is good enough to leave it alone. That there is none, where something of ours
+  /// may have arrived, is not: an answer may be wrong, and then what was changed here since would be forgotten. Writing
+  /// on the condition that there is none finds out.
+  private var isProven: Bool { known.etag != nil || known.intent == nil }
+
   /// - Returns: false when the shard was changed after the export
   private mutating func noteIntent(_ export: ShardExport) throws -> Bool {
     do {
@@ -62,6 +68,7 @@ extension ShardSync {
     } catch let error as SatchelError where error.code == .busy {
       return false
     }
+    unproven = unproven ?? known.intent
     known.intent = UploadIntent(checksum: export.checksum, sequence: export.sequence)
     return true
   }

@@ -11,6 +11,9 @@ struct ShardSync {
   let writer: String
   /// What is known of both sides by now.
   var known: ShardState
+  /// An upload that was begun before, and of which the store said that it never came, as there is no object. Should that
+  /// have been wrong, what comes to light is still ours.
+  var unproven: UploadIntent?
 
   init(_ run: SyncRun, _ known: ShardState, step: SyncPlan.Step, writer: String) throws {
     self.run = run
@@ -78,7 +81,7 @@ struct ShardSync {
         known.agreed = checksum
         known.etag = object.etag
         known.lineage = lineage
-        known.intent = nil
+        (known.intent, unproven) = (nil, nil)
       } else {
         try take(object.body, checksum: checksum, etag: object.etag, lineage: lineage, settled: settled)
       }
@@ -90,7 +93,7 @@ struct ShardSync {
     _ bytes: [UInt8], checksum: String, etag: ETag?, lineage: String?, settled: Int64? = nil
   ) throws {
     // Changes that came after our own upload were made on top of it: nothing has come between.
-    let isOurs = settled != nil && known.intent?.checksum == checksum
+    let isOurs = settled != nil && intents.contains { $0.checksum == checksum }
     let taken = try run.ledger.take(
       shard, bytes: bytes, checksum: checksum, etag: etag, expected: known.agreed, settledUpTo: settled,
       policy: isOurs ? .mergeRows : run.options.policy, lineage: lineage)
@@ -105,16 +108,19 @@ struct ShardSync {
     known.lineage = lineage
     known.agreedPhotos = taken.photos
     known.hasChanges = taken.hasChanges
-    known.intent = nil
+    (known.intent, unproven) = (nil, nil)
     run.learn(shard, checksum, photos: taken.photos)
   }
 
   /// The last change of ours that is in the master, when that has our upload or is built on it.
   private func settled(checksum: String?, lineage: String?) -> Int64? {
-    guard let intent = known.intent, run.rules.heedsIntents else { return nil }
-    if intent.checksum == checksum { return intent.sequence }
-    return SyncLineage(lineage).contains(self.lineage(of: intent.checksum)) ? intent.sequence : nil
+    guard run.rules.heedsIntents else { return nil }
+    return intents.first { intent in
+      intent.checksum == checksum || SyncLineage(lineage).contains(self.lineage(of: intent.checksum))
+    }?.sequence
   }
+
+  private var intents: [UploadIntent] { [known.intent, unproven].compactMap { $0 } }
 
   /// The lineage of what replaces the agreed object.
   func lineage(of checksum: String) -> SyncLineage {

@@ -43,6 +43,7 @@ extension BlockTable {
   ) throws -> Bool {
     guard let first = entries.first, let last = entries.last else {
       try connection.run("DELETE FROM photo_block WHERE id = ?", .integer(id))
+      try BlockDates(connection: connection).remove(id...id)
       return true
     }
     let range = file.place(first.range).lowerBound..<file.place(last.range).upperBound

@@ -4,9 +4,8 @@ extension BlockTable {
   /// What is written of a block besides its id.
   struct Content {
     var first: MD5?
-    var photos: Int64 = 0
-    var earliest: Int64?
-    var latest: Int64?
+    /// Of its photos, in their order.
+    var dates: [Int64] = []
     var hasKept = false
     var lines: Range<Int>
     /// Where the first and the last photo's rows begin: numbers of lines in the file.
@@ -20,10 +19,10 @@ extension BlockTable {
     mutating func add(_ entry: ShardContent.Entry) {
       if first == nil { (first, firstLine) = (entry.md5, entry.line) }
       (lastLine, lastRow) = (entry.line, entry.range)
-      photos += 1
-      earliest = min(earliest ?? entry.photodate, entry.photodate)
-      latest = max(latest ?? entry.photodate, entry.photodate)
+      dates.append(entry.photodate)
     }
+
+    var photos: Int64 { Int64(dates.count) }
 
     /// Whether every row is one photo on one line: quoted texts can have line feeds.
     func isPlain(in file: ShardFile) -> Bool {
@@ -110,8 +109,8 @@ extension BlockTable {
       try statement.bind(.integer(level), at: 2)
       try statement.bind(first, at: 3)
       try statement.bind(.integer(content.photos), at: 4)
-      try statement.bind(content.earliest.map { .integer($0) } ?? .null, at: 5)
-      try statement.bind(content.latest.map { .integer($0) } ?? .null, at: 6)
+      try statement.bind(content.dates.min().map { .integer($0) } ?? .null, at: 5)
+      try statement.bind(content.dates.max().map { .integer($0) } ?? .null, at: 6)
       try statement.bind(.integer(content.isPlain(in: file) ? 1 : 0), at: 7)
       try statement.bind(.blob(lines), at: 8)
       _ = try statement.step()
@@ -121,5 +120,6 @@ extension BlockTable {
     } else {
       try step(.null)
     }
+    try BlockDates(connection: connection).put(content.dates, block: id)
   }
 }

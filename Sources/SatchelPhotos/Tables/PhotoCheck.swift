@@ -66,7 +66,9 @@ struct PhotoCheck {
       if blocks.photos != content.photos || blocks.first != content.first {
         find("photo_block", "\(place): block \(block.place.id) holds other photos than it says")
       }
-      if blocks.earliest != content.earliest || blocks.latest != content.latest {
+      if try blocks.earliest != content.dates.min() || blocks.latest != content.dates.max()
+        || !BlockDates(connection: connection).areMissing(or: content.dates, block: block.place.id)
+      {
         find("photo_block", "\(place): block \(block.place.id) holds other dates than it says")
       }
     }
@@ -84,8 +86,8 @@ struct PhotoCheck {
     var photos: Int64 = 0
     var kept: Int64 = 0
     var first: MD5?
-    var earliest: Int64?
-    var latest: Int64?
+    /// Of its photos, in their order.
+    var dates: [Int64] = []
   }
 
   private func check(_ block: BlockTable.Block, _ shard: Shard.Index, after last: inout MD5?) throws
@@ -102,8 +104,7 @@ struct PhotoCheck {
       last = row.md5
       if content.first == nil { content.first = row.md5 }
       content.photos += 1
-      content.earliest = min(content.earliest ?? row.photodate, row.photodate)
-      content.latest = max(content.latest ?? row.photodate, row.photodate)
+      content.dates.append(row.photodate)
     }
     // Photos only, and each on its line.
     var lines = BlockReader(block.lines, isPlain: block.isPlain, place: block.place)
@@ -181,6 +182,9 @@ struct PhotoCheck {
       "SELECT count(*) FROM photo_block WHERE id >> 32 NOT IN (SELECT id FROM photo_level) OR level <> id >> 32"
     )
     if blocks > 0 { find("photo_block", "\(blocks) blocks belong to no level") }
+    let dates = try connection.number(
+      "SELECT count(*) FROM photo_date WHERE block NOT IN (SELECT id FROM photo_block)")
+    if dates > 0 { find("photo_date", "the dates of \(dates) blocks that are not there") }
     let rows = try connection.number(
       """
       SELECT (SELECT count(*) FROM photo_change WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))

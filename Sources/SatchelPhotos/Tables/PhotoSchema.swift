@@ -3,7 +3,18 @@ import SatchelStorage
 /// The tables of photo catalogues.
 package enum PhotoSchema {
   package static let subject = SubjectSchema(
-    name: "photos", migrations: [Migration(version: 1, sql: version1)])
+    name: "photos",
+    migrations: [Migration(version: 1, sql: version1), Migration(version: 2, sql: version2)])
+
+  private static let version2 = """
+    -- The photodates of a block's photos, in their order: 4 bytes each, little-endian, seconds after the earliest. A
+    -- block whose dates lie too far apart has none, nor has one that was written before.
+    CREATE TABLE photo_date(
+      block INTEGER PRIMARY KEY,
+      earliest INTEGER NOT NULL,
+      dates BLOB NOT NULL
+    ) STRICT;
+    """
 
   private static let version1 = """
     -- Catalogues: one a directory. `sequence` is the number of the latest change; what follows it was agreed with

@@ -21,17 +21,19 @@ struct ShardScan {
   /// Visits photos of a range until `visit` says that it is enough.
   ///
   /// - Parameters:
-  ///   - dates: only photos of these dates are needed; others may be visited all the same
+  ///   - dates: the dates of the photos that are needed, asked for each part, nil for none; others may be visited all
+  ///     the same
   ///   - begin: hears of each part of the range before its photos
   /// - Returns: false when it was enough
   func each(
-    in range: ClosedRange<MD5>, isDescending: Bool, dates: ClosedRange<Int64>? = nil,
+    in range: ClosedRange<MD5>, isDescending: Bool,
+    dates: () -> ClosedRange<Int64>? = { .min ... .max },
     begin: (ClosedRange<MD5>) throws -> Void = { _ in }, visit: (Row) throws -> Bool
   ) throws -> Bool {
     let parts = try parts(of: range).flatMap(split)
     for part in isDescending ? parts.reversed() : parts {
       try begin(part.range)
-      let goesOn = try withRows(of: part, dates) { rows in
+      let goesOn = try withRows(of: part, dates()) { rows in
         for row in isDescending ? rows.reversed() : rows where try !visit(row) { return false }
         return true
       }
@@ -115,9 +117,9 @@ struct ShardScan {
     defer { statement.reset() }
     try statement.bind(.integer(block), at: 1)
     guard try statement.step() else { return try body(changes.rows) }
-    if let dates, statement.integer(4) < dates.lowerBound || statement.integer(3) > dates.upperBound {
-      return try body(changes.rows)
-    }
+    guard let dates, statement.integer(4) >= dates.lowerBound, statement.integer(3) <= dates.upperBound,
+      try dates == .min ... .max || BlockDates(connection: connection).mayHold(dates, block: block)
+    else { return try body(changes.rows) }
     return try body(merge(BlockTable.Block(statement, record.shard), part.range, changes))
   }
 

@@ -71,6 +71,7 @@ struct ShardTable {
     try connection.run(
       "DELETE FROM photo_block WHERE id BETWEEN ? AND ?", .integer(level.blocks.lowerBound),
       .integer(level.blocks.upperBound))
+    try BlockDates(connection: connection).remove(level.blocks)
     try connection.run("DELETE FROM photo_level WHERE id = ?", .integer(level.id))
   }
 

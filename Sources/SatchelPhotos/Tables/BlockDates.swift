@@ -1,0 +1,114 @@
+import SatchelStorage
+
+/// The photodates of blocks, apart from their lines: which blocks a query by date has to read is told by a thirtieth
+/// of their bytes.
+///
+/// A block's dates stand in the order of its photos, four bytes each, as seconds after its earliest. A block without
+/// them, since its dates lie too far apart or it was written before there was this table, has to be read.
+struct BlockDates {
+  let connection: Connection
+
+  /// - Parameter dates: of the photos of a block, in their order
+  /// - Returns: nil when they lie too far apart
+  static func encoded(_ dates: [Int64]) -> (earliest: Int64, bytes: [UInt8])? {
+    guard let earliest = dates.min(), let latest = dates.max() else { return nil }
+    let (span, isTooFar) = latest.subtractingReportingOverflow(earliest)
+    guard !isTooFar, span <= Int64(UInt32.max) else { return nil }
+    let bytes = [UInt8](unsafeUninitializedCapacity: dates.count * 4) { room, count in
+      for (index, date) in dates.enumerated() {
+        UnsafeMutableRawBufferPointer(room).storeBytes(
+          of: UInt32(truncatingIfNeeded: date - earliest).littleEndian, toByteOffset: index * 4,
+          as: UInt32.self)
+      }
+      count = dates.count * 4
+    }
+    return (earliest, bytes)
+  }
+
+  func put(_ dates: [Int64], block: Int64) throws {
+    guard let (earliest, bytes) = Self.encoded(dates) else { return try remove(block...block) }
+    try bytes.withUnsafeBytes {
+      try connection.run(
+        "INSERT OR REPLACE INTO photo_date(block, earliest, dates) VALUES(?, ?, ?)", .integer(block),
+        .integer(earliest), .blob($0))
+    }
+  }
+
+  func remove(_ blocks: ClosedRange<Int64>) throws {
+    try connection.run(
+      "DELETE FROM photo_date WHERE block BETWEEN ? AND ?", .integer(blocks.lowerBound),
+      .integer(blocks.upperBound))
+  }
+
+  /// Whether a block may have photos of these dates.
+  func mayHold(_ dates: ClosedRange<Int64>, block: Int64) throws -> Bool {
+    try connection.first("SELECT earliest, dates FROM photo_date WHERE block = ?", .integer(block)) {
+      Dates($0, 0).holdsAny(in: dates)
+    } ?? true
+  }
+
+  /// Whether a block has no dates, or those of its photos.
+  func areMissing(or dates: [Int64], block: Int64) throws -> Bool {
+    try connection.first("SELECT earliest, dates FROM photo_date WHERE block = ?", .integer(block)) { row in
+      guard let (earliest, bytes) = Self.encoded(dates) else { return false }
+      return row.integer(0) == earliest && row.bytes(1).elementsEqual(bytes)
+    } ?? true
+  }
+
+  /// Hands out dates of a level's photos, in any order, as far as they are known.
+  ///
+  /// - Returns: how many dates are known, those that were not wanted included
+  @discardableResult
+  func each(of level: ShardLevel, in dates: ClosedRange<Int64>, _ body: (Int64) -> Void) throws -> Int64 {
+    guard level.id != 0 else { return 0 }
+    var known: Int64 = 0
+    try connection.each(
+      "SELECT earliest, dates FROM photo_date WHERE block BETWEEN ? AND ?", .integer(level.blocks.lowerBound),
+      .integer(level.blocks.upperBound)
+    ) { row in
+      let block = Dates(row, 0)
+      known += Int64(block.count)
+      block.each(in: dates, body)
+    }
+    return known
+  }
+
+  /// A block's row; valid until the statement goes on.
+  struct Dates {
+    private let earliest: Int64
+    private let bytes: UnsafeRawBufferPointer
+
+    init(_ row: Statement, _ column: Int32) {
+      earliest = row.integer(column)
+      bytes = row.bytes(column + 1)
+    }
+
+    var count: Int { bytes.count / 4 }
+
+    func holdsAny(in dates: ClosedRange<Int64>) -> Bool {
+      guard let wanted = wanted(dates) else { return false }
+      for index in 0..<count where wanted.contains(self[index]) { return true }
+      return false
+    }
+
+    func each(in dates: ClosedRange<Int64>, _ body: (Int64) -> Void) {
+      guard let wanted = wanted(dates) else { return }
+      for index in 0..<count where wanted.contains(self[index]) { body(earliest &+ Int64(self[index])) }
+    }
+
+    private subscript(index: Int) -> UInt32 {
+      UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
+    }
+
+    /// What is to be looked for in the bytes; nil for nothing that they could hold.
+    private func wanted(_ dates: ClosedRange<Int64>) -> ClosedRange<UInt32>? {
+      func distance(_ date: Int64) -> Int64 {
+        let (distance, isTooFar) = date.subtractingReportingOverflow(earliest)
+        return isTooFar ? (date < earliest ? .min : .max) : distance
+      }
+      let (lower, upper) = (distance(dates.lowerBound), distance(dates.upperBound))
+      guard upper >= 0, lower <= Int64(UInt32.max) else { return nil }
+      return UInt32(clamping: lower)...UInt32(clamping: upper)
+    }
+  }
+}
