@@ -3,7 +3,7 @@
 from .generate import GROWTH
 from .goals import FLAT, NAMES, Row, compared
 from .photo_data import Gallery
-from .photos import KEYED_PEERS, PHOTO_PEERS
+from .photos import KEYED_PEERS, PHOTO_PEERS, limit_label
 from .runner import Figures
 from .sync import STEPS, SYNC_PEERS, label
 
@@ -44,14 +44,21 @@ def photo_growth_rows(figures: Figures, galleries: tuple[Gallery, ...]) -> list[
             ("export_s", "exporting", 1.1 * GROWTH),
             ("get_us", "a photo of", FLAT),
         ):
-            once, grown = figures.median(gallery.name, key), figures.median(larger.name, key)
-            ratio = grown / once if once and grown else None
+            ratio = grown(figures, key, gallery.name, larger.name)
+            limit = grown(figures, key, limit_label(gallery), limit_label(larger))
             workload = f"growth: {what} {gallery.short} → {larger.short} photos"
-            rows.append(Row(workload, "×", ratio, goal=f"≤ {bound:g} ×", bound=bound, against_peers=False))
+            goal = f"≤ {bound:g} ×"
+            rows.append(Row(workload, "×", ratio, goal=goal, bound=bound, limit=limit, against_peers=False))
     largest = galleries[-1].name
     memory = figures.median(largest, "resident_mb")
     rows.append(Row(f"W3 peak memory, import of {largest} photos", "MB", memory, against_peers=False))
     return rows
+
+
+def grown(figures: Figures, key: str, small: str, large: str) -> float | None:
+    """How many times as long the larger one takes."""
+    once, more = figures.median(small, key), figures.median(large, key)
+    return more / once if once and more else None
 
 
 def sync_rows(figures: Figures) -> list[Row]:

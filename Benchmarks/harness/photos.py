@@ -25,6 +25,8 @@ KEYED_PEERS = ["lmdb", "duckdb", "sqlite3-shell", "sqlite3-table", "sqlite3-inde
 UNKEYED_PEERS = ["polars-ipc", "duckdb-bulk"]
 PHOTO_PEERS = [*KEYED_PEERS, *UNKEYED_PEERS]
 LIMITS = {"limit-blocks": "TRUNCATE", "limit-blocks-wal": "WAL"}
+GROWTH_LIMIT = "limit-blocks-wal"
+"""What grows beside Satchel: it shows how much of the growth is the machine's."""
 SLOW = {"pandas": 1}
 """The slowest by far: one round says enough."""
 
@@ -119,13 +121,18 @@ def photos(gallery: Gallery, rounds: int, with_satchel: bool) -> Figures:
     return in_units(run("photos", jobs, rounds, "import_s"))
 
 
+def limit_label(gallery: Gallery) -> str:
+    return f"limit {gallery.name}"
+
+
 def photo_growth(galleries: tuple[Gallery, ...], rounds: int) -> Figures:
-    """Satchel with each gallery, from the smallest on; the largest once."""
+    """Satchel and the limit with each gallery, from the smallest on; the largest once."""
     jobs = []
     for gallery in galleries:
         expected = generate_photos(gallery)
         warm(gallery)
-        one = job("satchel", gallery.name, gallery, expected)
         last = gallery == galleries[-1]
-        jobs.append(Job(one.name, one.command, one.fresh, rounds=1 if last else None, check=one.check))
+        for name, label in (("satchel", gallery.name), (GROWTH_LIMIT, limit_label(gallery))):
+            one = job(name, label, gallery, expected)
+            jobs.append(Job(one.name, one.command, one.fresh, rounds=1 if last else None, check=one.check))
     return in_units(run("photo-growth", jobs, rounds, "import_s"))

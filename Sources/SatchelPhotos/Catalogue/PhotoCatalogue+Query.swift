@@ -21,7 +21,7 @@ extension PhotoCatalogue {
         guard let range = Self.range(of: shard, query, best.cursor) else { continue }
         let scan = try scan(shard, connection, id)
         let agreed = AgreedPhotos(connection, scan.record)
-        try Self.each(query, scan, range, dates: { window.ended(at: best.lastDate) }) { photo in
+        try Self.each(query, scan, range, window.ended(at: best.lastDate)) { photo in
           try best.add(photo) { try agreed.contains(photo) }
           return query.order != .md5 || !best.isFull
         }
@@ -51,7 +51,7 @@ extension PhotoCatalogue {
           count += found
         } else {
           let window = DateWindow(query)
-          try Self.each(query, scan, MD5.bounds(of: shard), dates: { window.range }) { _ in
+          try Self.each(query, scan, MD5.bounds(of: shard), window.range) { _ in
             count += 1
             return true
           }
@@ -80,10 +80,10 @@ extension PhotoCatalogue {
   }
 
   private static func each(
-    _ query: PhotoQuery, _ scan: ShardScan, _ range: ClosedRange<MD5>, dates: () -> ClosedRange<Int64>?,
+    _ query: PhotoQuery, _ scan: ShardScan, _ range: ClosedRange<MD5>, _ dates: ClosedRange<Int64>?,
     _ visit: (ShardScan.Row) throws -> Bool
   ) throws {
-    guard scan.record.photos > 0, dates() != nil else { return }
+    guard scan.record.photos > 0, let dates else { return }
     let filter = PhotoFilter(query, scan)
     _ = try scan.each(
       in: range, isDescending: query.isDescending && query.order == .md5, dates: dates,

@@ -40,11 +40,17 @@ struct BlockDates {
       .integer(blocks.upperBound))
   }
 
-  /// Whether a block may have photos of these dates.
-  func mayHold(_ dates: ClosedRange<Int64>, block: Int64) throws -> Bool {
-    try connection.first("SELECT earliest, dates FROM photo_date WHERE block = ?", .integer(block)) {
-      Dates($0, 0).holdsAny(in: dates)
-    } ?? true
+  /// The blocks of a level that are known to have no photo of these dates.
+  func blocks(of level: ShardLevel, without dates: ClosedRange<Int64>) throws -> Set<Int64> {
+    var blocks: Set<Int64> = []
+    if level.id == 0 || dates == .min ... .max { return blocks }
+    try connection.each(
+      "SELECT earliest, dates, block FROM photo_date WHERE block BETWEEN ? AND ?",
+      .integer(level.blocks.lowerBound), .integer(level.blocks.upperBound)
+    ) { row in
+      if !Dates(row).holdsAny(in: dates) { blocks.insert(row.integer(2)) }
+    }
+    return blocks
   }
 
   /// Whether a block has no dates, or those of its photos.
@@ -66,7 +72,7 @@ struct BlockDates {
       "SELECT earliest, dates FROM photo_date WHERE block BETWEEN ? AND ?", .integer(level.blocks.lowerBound),
       .integer(level.blocks.upperBound)
     ) { row in
-      let block = Dates(row, 0)
+      let block = Dates(row)
       known += Int64(block.count)
       block.each(in: dates, body)
     }
@@ -78,9 +84,10 @@ struct BlockDates {
     private let earliest: Int64
     private let bytes: UnsafeRawBufferPointer
 
-    init(_ row: Statement, _ column: Int32) {
-      earliest = row.integer(column)
-      bytes = row.bytes(column + 1)
+    /// - Parameter row: its columns begin with earliest, dates
+    init(_ row: Statement) {
+      earliest = row.integer(0)
+      bytes = row.bytes(1)
     }
 
     var count: Int { bytes.count / 4 }

@@ -21,19 +21,19 @@ struct ShardScan {
   /// Visits photos of a range until `visit` says that it is enough.
   ///
   /// - Parameters:
-  ///   - dates: the dates of the photos that are needed, asked for each part, nil for none; others may be visited all
-  ///     the same
+  ///   - dates: only photos of these dates are needed; others may be visited all the same
   ///   - begin: hears of each part of the range before its photos
   /// - Returns: false when it was enough
   func each(
     in range: ClosedRange<MD5>, isDescending: Bool,
-    dates: () -> ClosedRange<Int64>? = { .min ... .max },
+    dates: ClosedRange<Int64> = .min ... .max,
     begin: (ClosedRange<MD5>) throws -> Void = { _ in }, visit: (Row) throws -> Bool
   ) throws -> Bool {
     let parts = try parts(of: range).flatMap(split)
+    let idle = try BlockDates(connection: connection).blocks(of: record.base, without: dates)
     for part in isDescending ? parts.reversed() : parts {
       try begin(part.range)
-      let goesOn = try withRows(of: part, dates()) { rows in
+      let goesOn = try withRows(of: part, dates, without: idle) { rows in
         for row in isDescending ? rows.reversed() : rows where try !visit(row) { return false }
         return true
       }
@@ -100,26 +100,31 @@ struct ShardScan {
     return parts
   }
 
+  /// - Parameter idle: blocks that need not be read
   private func withRows(
-    of part: Part, _ dates: ClosedRange<Int64>?, _ body: ([Row]) throws -> Bool
+    of part: Part, _ dates: ClosedRange<Int64>, without idle: Set<Int64>, _ body: ([Row]) throws -> Bool
   ) throws -> Bool {
     let changes = try changes(in: part.range)
     // Rows only point to it.
-    return try withExtendedLifetime(changes.memory) { try withRows(of: part, changes, dates, body) }
+    return try withExtendedLifetime(changes.memory) {
+      guard let block = part.block, !idle.contains(block) else { return try body(changes.rows) }
+      return try withRows(of: part, in: block, dates, changes, body)
+    }
   }
 
   private func withRows(
-    of part: Part, _ changes: Changes, _ dates: ClosedRange<Int64>?, _ body: ([Row]) throws -> Bool
+    of part: Part, in block: Int64, _ dates: ClosedRange<Int64>, _ changes: Changes,
+    _ body: ([Row]) throws -> Bool
   ) throws -> Bool {
-    guard let block = part.block else { return try body(changes.rows) }
     let statement = try connection.prepared(
       "SELECT id, is_plain, lines, earliest, latest FROM photo_block AS scan WHERE id = ?")
     defer { statement.reset() }
     try statement.bind(.integer(block), at: 1)
     guard try statement.step() else { return try body(changes.rows) }
-    guard let dates, statement.integer(4) >= dates.lowerBound, statement.integer(3) <= dates.upperBound,
-      try dates == .min ... .max || BlockDates(connection: connection).mayHold(dates, block: block)
-    else { return try body(changes.rows) }
+    // Of a block whose dates are not known one by one.
+    guard statement.integer(4) >= dates.lowerBound, statement.integer(3) <= dates.upperBound else {
+      return try body(changes.rows)
+    }
     return try body(merge(BlockTable.Block(statement, record.shard), part.range, changes))
   }
 
