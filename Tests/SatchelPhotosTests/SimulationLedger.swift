@@ -38,6 +38,7 @@ struct SimulationLedger: SyncLedger {
     try step("finish \(shard)") {
       try ledger.finishUpload(shard, export: export, etag: etag, lineage: lineage)
       device.intents[shard] = nil
+      try world.noteTaken(device, shard, export.bytes)
     }
   }
 

@@ -6,16 +6,6 @@ package enum PhotoSchema {
     name: "photos",
     migrations: [Migration(version: 1, sql: version1), Migration(version: 2, sql: version2)])
 
-  private static let version2 = """
-    -- The photodates of a block's photos, in their order: 4 bytes each, little-endian, seconds after the earliest. A
-    -- block whose dates lie too far apart has none, nor has one that was written before.
-    CREATE TABLE photo_date(
-      block INTEGER PRIMARY KEY,
-      earliest INTEGER NOT NULL,
-      dates BLOB NOT NULL
-    ) STRICT;
-    """
-
   private static let version1 = """
     -- Catalogues: one a directory. `sequence` is the number of the latest change; what follows it was agreed with
     -- the master, NULL until the first sync.
@@ -146,5 +136,15 @@ package enum PhotoSchema {
       is_missing INTEGER NOT NULL,
       PRIMARY KEY(catalogue, path, md5)
     ) STRICT, WITHOUT ROWID;
+    """
+
+  private static let version2 = """
+    -- The photodates of a block's photos, in their order: 4 bytes each, little-endian, seconds after the earliest. A
+    -- block whose dates lie too far apart has none, nor has one that was written before.
+    CREATE TABLE photo_date(
+      block INTEGER PRIMARY KEY,
+      earliest INTEGER NOT NULL,
+      dates BLOB NOT NULL
+    ) STRICT;
     """
 }
