@@ -24,7 +24,8 @@ READING = """\
   first {page} photos of 30 days. In the row of W3's import stand peers that are keyed and durable; Polars'
   files and DuckDB without a key are beside them in the table. sqlite3's shell is a process for each call;
   to all in Python, what changed is found by hashlib. The limit keeps blocks of lines as they came, on two
-  threads, in a rollback journal; with WAL as Satchel has it, it is the second line in the table.
+  threads, in a rollback journal; with WAL as Satchel has it, it is the second line in the table. Beside the
+  growth of photos stands how that second one's time grows.
 - Synchronisation is a first device to a store, and from there to a second one: {photos} photos up and down,
   nothing changed, one photo changed. Bytes and requests are those of a proxy before the store, which all go
   through; heads are in it, TLS is not. Every step is a fresh process; rclone's time is its process, the
