@@ -1,6 +1,6 @@
-/* satchel_w3: W3 through satchel.h, timed as the limit and the peers are. Exporting a shard works out its
- * checksum, too, and holds it against the one that was imported. Like the peers' files, exported ones are not
- * synced; directory_s is the call that does.
+/* satchel_w3: W3 through satchel.h, timed as the limit and the peers are. Exporting works out checksums, writes them
+ * into a manifest, and holds them against those that were imported. Unlike the peers' files, exported ones are synced.
+ * shards_s is exporting one shard after the other into memory, from where the host writes it, without a sync.
  *
  * Options: photo_run.h; store=FILE */
 #include "satchel_photos.h"
@@ -20,7 +20,7 @@ static void export_shard(catalogue opened, int shard, const char *path) {
     satchel_buffer_free(&file);
 }
 
-static void export_all(catalogue opened, const char *directory) {
+static void export_shards(catalogue opened, const char *directory) {
     char path[PATH_SIZE];
     for (int shard = 0; shard < SHARDS; shard++) {
         shard_path(path, directory, shard);
@@ -54,11 +54,11 @@ int main(int count, char **arguments) {
     const char *source = option(count, arguments, "source", "");
     const char *from = option(count, arguments, "from", "0"), *to = option(count, arguments, "to", "0");
     samples *asked = read_samples(option(count, arguments, "sampled", ""));
-    char target[PATH_SIZE / 2], synced[PATH_SIZE / 2], query[512];
+    char target[PATH_SIZE / 2], single[PATH_SIZE / 2], query[512];
     satchel_buffer page = SATCHEL_BUFFER_INIT;
     snprintf(target, sizeof target, "%s/out", option(count, arguments, "dir", "."));
-    snprintf(synced, sizeof synced, "%s/synced", option(count, arguments, "dir", "."));
-    if (mkdir(target, 0755) != 0) fail("cannot make the directory of the export");
+    snprintf(single, sizeof single, "%s/single", option(count, arguments, "dir", "."));
+    if (mkdir(target, 0755) != 0 || mkdir(single, 0755) != 0) fail("cannot make the directories of the export");
     snprintf(query, sizeof query, "{\"from\":%s,\"to\":%s,\"order\":\"photodate\",\"limit\":%s}", from, to,
              option(count, arguments, "page", "100"));
 
@@ -72,7 +72,7 @@ int main(int count, char **arguments) {
 
     opened = open_catalogue(path);
     double exporting = now();
-    export_all(opened, target);
+    export_directory(opened, target);
     double exported = now();
     import_directory(opened, source, "\"changed\":[]");
     double looked = now();
@@ -88,10 +88,10 @@ int main(int count, char **arguments) {
     double listing = now();
     expect(satchel_photos_query(opened.photos, lend(query), &page));
     double finished = now();
-    export_directory(opened, synced);
+    export_shards(opened, single);
     double written = now();
     double median = percentile(asked->seconds, asked->count, 0.5);
-    printf(",\"get_us\":%.2f,\"page_ms\":%.3f,\"directory_s\":%.4f,\"page\":%s,\"peak\":%ld}\n", median * 1e6,
+    printf(",\"get_us\":%.2f,\"page_ms\":%.3f,\"shards_s\":%.4f,\"page\":%s,\"peak\":%ld}\n", median * 1e6,
            (finished - listing) * 1e3, written - finished, page.data, memory_status("VmHWM:"));
     satchel_buffer_free(&page);
     close_catalogue(opened);
