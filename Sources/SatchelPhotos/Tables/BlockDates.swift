@@ -8,25 +8,26 @@ import SatchelStorage
 struct BlockDates {
   let connection: Connection
 
-  /// - Parameter dates: of the photos of a block, in their order
-  /// - Returns: nil when they lie too far apart
-  static func encoded(_ dates: [Int64]) -> (earliest: Int64, bytes: [UInt8])? {
-    guard let earliest = dates.min(), let latest = dates.max() else { return nil }
+  /// The dates of a block's photos, in their order, of which the earliest and the latest are known.
+  ///
+  /// - Returns: nil when they lie too far apart, or there are none
+  static func encoded(_ dates: [Int64], from earliest: Int64, to latest: Int64) -> [UInt8]? {
     let (span, isTooFar) = latest.subtractingReportingOverflow(earliest)
-    guard !isTooFar, span <= Int64(UInt32.max) else { return nil }
-    let bytes = [UInt8](unsafeUninitializedCapacity: dates.count * 4) { room, count in
-      for (index, date) in dates.enumerated() {
-        UnsafeMutableRawBufferPointer(room).storeBytes(
-          of: UInt32(truncatingIfNeeded: date - earliest).littleEndian, toByteOffset: index * 4,
-          as: UInt32.self)
+    guard !dates.isEmpty, !isTooFar, span <= Int64(UInt32.max) else { return nil }
+    return [UInt8](unsafeUninitializedCapacity: dates.count * 4) { room, count in
+      let bytes = UnsafeMutableRawBufferPointer(room)
+      while count < dates.count * 4 {
+        let distance = UInt32(truncatingIfNeeded: dates[count / 4] &- earliest)
+        bytes.storeBytes(of: distance.littleEndian, toByteOffset: count, as: UInt32.self)
+        count += 4
       }
-      count = dates.count * 4
     }
-    return (earliest, bytes)
   }
 
-  func put(_ dates: [Int64], block: Int64) throws {
-    guard let (earliest, bytes) = Self.encoded(dates) else { return try remove(block...block) }
+  func put(_ dates: [Int64], from earliest: Int64, to latest: Int64, block: Int64) throws {
+    guard let bytes = Self.encoded(dates, from: earliest, to: latest) else {
+      return try remove(block...block)
+    }
     try bytes.withUnsafeBytes {
       try connection.run(
         "INSERT OR REPLACE INTO photo_date(block, earliest, dates) VALUES(?, ?, ?)", .integer(block),
@@ -56,7 +57,9 @@ struct BlockDates {
   /// Whether a block has no dates, or those of its photos.
   func areMissing(or dates: [Int64], block: Int64) throws -> Bool {
     try connection.first("SELECT earliest, dates FROM photo_date WHERE block = ?", .integer(block)) { row in
-      guard let (earliest, bytes) = Self.encoded(dates) else { return false }
+      guard let earliest = dates.min(), let latest = dates.max(),
+        let bytes = Self.encoded(dates, from: earliest, to: latest)
+      else { return false }
       return row.integer(0) == earliest && row.bytes(1).elementsEqual(bytes)
     } ?? true
   }

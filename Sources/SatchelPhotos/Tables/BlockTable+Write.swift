@@ -6,6 +6,8 @@ extension BlockTable {
     var first: MD5?
     /// Of its photos, in their order.
     var dates: [Int64] = []
+    private(set) var earliest: Int64?
+    private(set) var latest: Int64?
     var hasKept = false
     var lines: Range<Int>
     /// Where the first and the last photo's rows begin: numbers of lines in the file.
@@ -19,7 +21,10 @@ extension BlockTable {
     mutating func add(_ entry: ShardContent.Entry) {
       if first == nil { (first, firstLine) = (entry.md5, entry.line) }
       (lastLine, lastRow) = (entry.line, entry.range)
+      if dates.isEmpty { dates.reserveCapacity(512) }
       dates.append(entry.photodate)
+      earliest = min(earliest ?? entry.photodate, entry.photodate)
+      latest = max(latest ?? entry.photodate, entry.photodate)
     }
 
     var photos: Int64 { Int64(dates.count) }
@@ -109,8 +114,8 @@ extension BlockTable {
       try statement.bind(.integer(level), at: 2)
       try statement.bind(first, at: 3)
       try statement.bind(.integer(content.photos), at: 4)
-      try statement.bind(content.dates.min().map { .integer($0) } ?? .null, at: 5)
-      try statement.bind(content.dates.max().map { .integer($0) } ?? .null, at: 6)
+      try statement.bind(content.earliest.map { .integer($0) } ?? .null, at: 5)
+      try statement.bind(content.latest.map { .integer($0) } ?? .null, at: 6)
       try statement.bind(.integer(content.isPlain(in: file) ? 1 : 0), at: 7)
       try statement.bind(.blob(lines), at: 8)
       _ = try statement.step()
@@ -120,6 +125,7 @@ extension BlockTable {
     } else {
       try step(.null)
     }
-    try BlockDates(connection: connection).put(content.dates, block: id)
+    try BlockDates(connection: connection)
+      .put(content.dates, from: content.earliest ?? 0, to: content.latest ?? 0, block: id)
   }
 }
