@@ -19,9 +19,9 @@ COLUMNS = {
 READING = """\
 - W3 takes in {photos} photos from sixteen sorted CSV files ({megabytes:.0f} MB) and syncs them to disk,
   from opening the store to the end of closing it. In the store opened again: all files are written and
-  hashed (Satchel's are synced, too); the sixteen files are looked at again, when nothing in them has changed, and when one photo's
-  width has: its shard is taken in and written. A photo is the median of {sampled} by MD5; a page are the
-  first {page} photos of 30 days. In the row of W3's import stand peers that are keyed and durable; Polars'
+  hashed (Satchel's are synced, too); the sixteen files are looked at again, when nothing in them has
+  changed, and when one photo's width has: its shard is taken in and written. A photo is the median of
+  {sampled} by MD5; a page are the first {page} photos of 30 days. In the row of W3's import stand peers that are keyed and durable; Polars'
   files and DuckDB without a key are beside them in the table. sqlite3's shell is a process for each call;
   to all in Python, what changed is found by hashlib. The limit keeps blocks of lines as they came, on two
   threads, in a rollback journal; with WAL as Satchel has it, it is the second line in the table. Beside the

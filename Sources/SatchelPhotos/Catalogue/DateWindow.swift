@@ -18,9 +18,6 @@ struct DateWindow {
     range = from <= to ? from...to : nil
   }
 
-  /// Whether every date is wanted.
-  var isFull: Bool { range == .min ... .max }
-
   /// The window that is left when nothing behind a date is wanted.
   func ended(at date: Int64?) -> ClosedRange<Int64>? {
     guard let range, let date, range.contains(date) else { return range }

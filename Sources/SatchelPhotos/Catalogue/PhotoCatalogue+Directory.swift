@@ -75,7 +75,6 @@ extension PhotoCatalogue {
       outcomes.withLock { $0[shard] = outcome.map { ($0.result, $0.isNew) } }
     }
     let done = outcomes.withLock { $0 }
-    for case .failure(let error) in Shard.Index.all.compactMap({ done[$0] }) { throw error }
     return try Shard.Index.all.compactMap { try done[$0]?.get() }
   }
 

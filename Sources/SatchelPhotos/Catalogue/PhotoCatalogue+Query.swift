@@ -41,17 +41,17 @@ extension PhotoCatalogue {
   ///
   /// - Throws: `.closed`, `.damaged`
   public func count(_ query: PhotoQuery) throws -> Int64 {
-    try read(otherwise: 0) { connection, id in
+    let dates = DateWindow(query).range
+    return try read(otherwise: 0) { connection, id in
       var count: Int64 = 0
       for shard in query.shard.map({ [$0] }) ?? Shard.Index.all {
         let scan = try scan(shard, connection, id)
         if query.isUnfiltered {
           count += scan.record.photos
-        } else if let found = try Self.countDates(query, scan) {
+        } else if let found = try Self.countDates(dates, query, scan) {
           count += found
         } else {
-          let window = DateWindow(query)
-          try Self.each(query, scan, MD5.bounds(of: shard), window.range) { _ in
+          try Self.each(query, scan, MD5.bounds(of: shard), dates) { _ in
             count += 1
             return true
           }
@@ -69,9 +69,11 @@ extension PhotoCatalogue {
   }
 
   /// How many photos of a shard are of the dates that are wanted; nil when its rows have to be looked at for that.
-  private static func countDates(_ query: PhotoQuery, _ scan: ShardScan) throws -> Int64? {
+  private static func countDates(_ dates: ClosedRange<Int64>?, _ query: PhotoQuery, _ scan: ShardScan) throws
+    -> Int64?
+  {
     guard query.wantsAllOfADate, scan.record.changes == 0 else { return nil }
-    guard let dates = DateWindow(query).range else { return 0 }
+    guard let dates else { return 0 }
     var count: Int64 = 0
     let known = try BlockDates(connection: scan.connection).each(of: scan.record.base, in: dates) { _ in
       count += 1
