@@ -77,7 +77,8 @@ let package = Package(
       name: "SatchelRemoteTesting", dependencies: ["SatchelRemote"], path: "Tests/SatchelRemoteTesting"),
     .testTarget(name: "SatchelRemoteTests", dependencies: ["SatchelRemote", "SatchelRemoteTesting"]),
     .testTarget(
-      name: "SatchelPhotosTests", dependencies: ["SatchelPhotos", "SatchelRemoteTesting", "Satchel"]),
+      name: "SatchelPhotosTests",
+      dependencies: ["SatchelPhotos", "SatchelRemoteTesting", "SatchelStorageTesting", "Satchel"]),
     .testTarget(
       name: "SatchelRecordsTests",
       dependencies: ["SatchelRecords", "SatchelRemoteTesting", "Satchel", "CFaultyVFS"]),

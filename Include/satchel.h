@@ -1154,7 +1154,8 @@ SATCHEL_API satchel_status satchel_photos_export_directory(
     satchel_photos *photos, satchel_bytes path, satchel_buffer *out);
 
 /** Imports 0.csv to f.csv of a directory, each shard in one transaction. Shards
- *  without a file, and those whose file cannot be read, are left as they are.
+ *  without a file, and those whose file cannot be read, are left as they are. All
+ *  are on the disk when it returns; a loss of power before may undo the latest.
  *  @param[out] out  {"photos", "conflicts", "changed", "missing" (shard numbers),
  *  "rejected": [{"shard", "line", "fault", "reason", "raw"}], "failed": [{"shard",
  *  "code" (a satchel_status), "message"}]}; may be NULL. Returns: SATCHEL_ENOTFOUND

@@ -11,12 +11,8 @@ package final class Connection: @unchecked Sendable {
   package internal(set) var snapshot: UInt64 = 0
   /// How the latest transaction that wrote left the store; see `Transaction.follows`.
   var standing: Transaction.Standing?
-  /// Whether each commit is synced, so that the log had better be as long as it will be.
-  var isSynced = false
-  private var logAhead = LogAhead()
-  /// Who copies the log of this connection's commits; SQLite itself while there is none.
-  private var copier: LogCopier?
-  private var logPages = 0
+  /// What Connection+Log does with it.
+  var log = LogUse()
 
   /// Opens a file.
   ///
@@ -160,26 +156,4 @@ package final class Connection: @unchecked Sendable {
   }
 
   private var tracer: (@Sendable (String) -> Void)?
-
-  /// Makes the log's file longer where it will soon be; with the write lock held.
-  func extendLog() {
-    if isSynced { logAhead.extend(self) }
-  }
-
-  /// From now on the log is copied by somebody else than SQLite's own commits.
-  func leaveLog(to copier: LogCopier) {
-    self.copier = copier
-    sqlite3_wal_hook(
-      handle,
-      { context, _, _, pages in
-        context.map { Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue().logPages = Int(pages) }
-        return SQLITE_OK
-      }, Unmanaged.passUnretained(self).toOpaque())
-  }
-
-  /// Called behind each commit.
-  func copyLongLog() { copier?.look(at: self, pages: logPages) }
-
-  /// Copies the WAL into the database and empties it, as far as readers let it.
-  func checkpoint() { sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) }
 }

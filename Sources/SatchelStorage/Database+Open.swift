@@ -122,10 +122,8 @@ extension Database {
   /// Settings of the connection that writes, as measured: a larger log before it is copied back. No memory map:
   /// it makes a cold open slower.
   private static func configureWriter(_ connection: Connection, _ options: StoreOptions) throws {
-    let synchronous = options.durability == .full ? "FULL" : "NORMAL"
-    connection.isSynced = options.durability == .full
-    try connection.execute(
-      "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8192;")
+    try connection.syncCommits(options.durability == .full)
+    try connection.execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8192;")
   }
 }
 

@@ -83,13 +83,16 @@ package final class Database: @unchecked Sendable {
 
   /// Runs `body` in a transaction, and tells its changes once it is committed. Inside `write` of the same
   /// thread it is a savepoint: its failure undoes only itself.
-  package func write<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+  ///
+  /// - Parameter isSynced: whether it is on the disk when this returns, where the store's durability asks for that;
+  ///   else it is behind `sync()`. A loss of power before leaves the store as before some such transaction.
+  package func write<Result>(isSynced: Bool = true, _ body: (Transaction) throws -> Result) throws -> Result {
     try pass {
       guard !options.isReadOnly else { throw SatchelError(.readOnly, "\(path): opened to read only") }
       var told: [Change] = []
       let result: Result = try writing.withOwnedLock(within: patience) {
         if let outer = current { return try outer.nested { try keepingBatches($0, body) } }
-        let transaction = try startTransaction()
+        let transaction = try startTransaction(isSynced: isSynced)
         defer { current = nil }
         let result = try transaction.finish { try keepingBatches($0, body) }
         told = transaction.changes
@@ -101,10 +104,25 @@ package final class Database: @unchecked Sendable {
   }
 
   /// Begins the outermost transaction, with `writing` held.
-  func startTransaction() throws -> Transaction {
-    let transaction = try Transaction.begin(on: openWriter(), clock: clock, writer: identity)
+  func startTransaction(isSynced: Bool = true) throws -> Transaction {
+    let transaction = try beginTransaction(isSynced: isSynced)
     current = transaction
     return transaction
+  }
+
+  private func beginTransaction(isSynced: Bool) throws -> Transaction {
+    let connection = try openWriter()
+    try connection.syncCommits(isSynced && options.durability == .full)
+    return try Transaction.begin(on: connection, clock: clock, writer: identity)
+  }
+
+  /// Waits until what was written without syncing is on the disk, by other handles, too. Does nothing where the store's durability does not
+  /// ask for it, nor inside of `write`, which syncs when it ends.
+  package func sync() throws {
+    try pass {
+      guard options.durability == .full, !options.isReadOnly, !isMemory, !isWriting else { return }
+      try writing.withOwnedLock(within: patience) { try openWriter().syncLog() }
+    }
   }
 
   /// Forgets the outermost transaction, with `writing` held.
@@ -181,8 +199,7 @@ package final class Database: @unchecked Sendable {
     abandonBatches()
     if !options.isReadOnly, beforeClose != nil && writer != nil || needsWriterToClose {
       do {
-        let connection = try openWriter()
-        let transaction = try Transaction.begin(on: connection, clock: clock, writer: identity)
+        let transaction = try beginTransaction(isSynced: true)
         try transaction.finish { transaction in
           try beforeClose?(transaction)
           if hasToldExpiry.load(ordering: .relaxed) { transaction.keepTime() }

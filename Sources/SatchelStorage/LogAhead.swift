@@ -52,12 +52,3 @@ struct LogAhead {
 
   private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 }
-
-extension Connection {
-  /// The log as SQLite has it open; nil before something was written.
-  fileprivate var logFile: UnsafeMutablePointer<sqlite3_file>? {
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
-    return code == SQLITE_OK ? file : nil
-  }
-}

@@ -1,18 +1,21 @@
 import CSQLite
 
-/// Copies a long log back into the store's file, on a thread of its own.
+/// Copies a long log back into the store's file, on a thread of its own where that is worth it.
 ///
-/// SQLite would do that within the commit that makes the log too long, which then takes as long as hundreds of others.
-/// Here commits go on meanwhile, and lengthen the log. It begins anew only when all of it was copied: what little is
-/// left is copied by a commit itself. One that finds the log far too long waits.
+/// SQLite would do that within the commit that makes the log too long, which then takes twice as long where it is a
+/// large one. Here the next large commit goes on meanwhile. The log begins anew only when all of it was copied: so one
+/// that finds it far too long waits, and copies the rest. Small commits copy the log themselves as SQLite would: there
+/// a thread takes more, by its syncs beside theirs, than the one commit of many that copies.
 // Unchecked: `connection` is touched by the thread alone, and when that has ended; the rest is behind the monitor.
 final class LogCopier: @unchecked Sendable {
   /// Pages of a log that is copied.
   static let long = 4000
-  /// Behind this commits wait: 64 MB.
+  /// A log that was as long before a commit is copied by that commit to its end: 64 MB.
   static let tooLong = 16_000
-  /// Pages that a commit copies itself.
-  private static let little = 1000
+  /// Unless the commit is so large itself that fewer like it are in the log.
+  private static let fewest = 3
+  /// Pages of a large commit; fewer are copied at once.
+  private static let large = 1000
 
   private let worker = Worker()
   private let monitor = Monitor()
@@ -20,6 +23,8 @@ final class LogCopier: @unchecked Sendable {
   private var isStopped = false
   /// Pages that are known to be in the file; none when all were, as the log begins anew then.
   private var copied = 0
+  /// How long the log was behind the latest commit; touched with the store's write lock held.
+  private var seen = 0
   private let open: @Sendable () throws -> Connection
   private var connection: Connection?
 
@@ -30,12 +35,17 @@ final class LogCopier: @unchecked Sendable {
   ///
   /// - Parameter pages: how many the log has
   func look(at writer: Connection, pages: Int) {
-    guard pages >= Self.long else { return }
+    // A log that was begun anew has nothing of what was there before.
+    let before = seen <= pages ? seen : 0
+    let added = pages - before
+    seen = pages
+    guard pages >= Self.long, added > 0 else { return }
+    let limit = max(Self.tooLong, Self.fewest * added)
     let isLeft = monitor.withLock {
-      while isCopying, pages >= Self.tooLong { monitor.wait() }
+      while isCopying, before >= limit { monitor.wait() }
       if isCopying { return true }
       let left = copied <= pages ? pages - copied : pages
-      isCopying = left > Self.little && pages < Self.tooLong && !isStopped && begin()
+      isCopying = added >= Self.large && left >= Self.large && before < limit && !isStopped && begin()
       return isCopying
     }
     if isLeft { return }

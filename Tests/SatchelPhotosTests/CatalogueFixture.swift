@@ -1,6 +1,7 @@
 import Foundation
 import SatchelRemote
 import SatchelStorage
+import SatchelStorageTesting
 
 @testable import SatchelPhotos
 
@@ -11,10 +12,11 @@ final class CatalogueFixture {
   private(set) var photos: PhotoCatalogue
   let clock = Guarded<Int64>(1_700_000_000_000)
 
-  init() throws {
+  /// - Parameter disk: of the store, which then waits for it
+  init(disk: FaultyDisk? = nil) throws {
     folder = NSTemporaryDirectory() + "satchel-tables-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    (database, photos) = try Self.open(folder, clock)
+    (database, photos) = try Self.open(folder, clock, disk)
   }
 
   deinit {
@@ -40,17 +42,22 @@ final class CatalogueFixture {
   /// Runs SQL that no caller could, to do damage.
   func execute(_ sql: String) throws { try database.write { try $0.connection.execute(sql) } }
 
-  private static func store(_ folder: String, _ clock: Guarded<Int64>) throws -> Database {
+  private static func store(_ folder: String, _ clock: Guarded<Int64>, _ disk: FaultyDisk? = nil) throws
+    -> Database
+  {
     var options = StoreOptions()
-    options.durability = .relaxed
+    options.durability = disk == nil ? .relaxed : .full
+    options.fileSystem = disk?.name
     options.clock = Clock { clock.withLock { $0 } }
     return try Database.open(
       path: folder + "/photos.satchel", options: options,
       migrations: [Migration(version: 1, sql: ChangeLog.schema)])
   }
 
-  private static func open(_ folder: String, _ clock: Guarded<Int64>) throws -> (Database, PhotoCatalogue) {
-    let database = try store(folder, clock)
+  private static func open(_ folder: String, _ clock: Guarded<Int64>, _ disk: FaultyDisk? = nil) throws
+    -> (Database, PhotoCatalogue)
+  {
+    let database = try store(folder, clock, disk)
     return (database, try PhotoCatalogue(database: database, directory: folder + "/album"))
   }
 

@@ -8,7 +8,8 @@ extension PhotoCatalogue {
 
   /// Imports the files 0.csv to f.csv of a directory; see `importShard`. Each shard is one transaction, and stands
   /// for itself: one whose file cannot be read is reported, and stays as it is, as does one without a file. Files that
-  /// did not change since they were imported are not read further.
+  /// did not change since they were imported are not read further. All are on the disk when this returns; a loss of
+  /// power before may undo the latest.
   ///
   /// Files are read and checked on other threads. Memory: three of them, and 56 bytes for each of their photos.
   ///
@@ -24,7 +25,15 @@ extension PhotoCatalogue {
     let intake = ShardIntake(shards, sources: sources)
     defer { intake.stop() }
     var report = DirectoryReport()
-    for shard in Shard.Index.all { try add(intake.take(shard), of: shard, to: &report, policy) }
+    do {
+      for shard in Shard.Index.all { try add(intake.take(shard), of: shard, to: &report, policy) }
+    } catch {
+      // What is in by now stays.
+      try? database.sync()
+      throw error
+    }
+    // Also where nothing changed: whoever imported it may have ended before this.
+    try database.sync()
     if report.missing.count == Shard.Index.all.count {
       throw SatchelError(.notFound, "\(shards.path): none of the files 0.csv to f.csv")
     }
@@ -95,7 +104,9 @@ extension PhotoCatalogue {
     case .unchanged: report.photos += try record(shard)?.base.photos ?? 0
     case .read(let file, let bytes):
       let (imported, isChanged) = try withExtendedLifetime(bytes) {
-        try write { transaction, id in try importFile(file, into: id, policy: policy, in: transaction) }
+        try write(isSynced: false) { transaction, id in
+          try importFile(file, into: id, policy: policy, in: transaction)
+        }
       }
       report.photos += imported.photos
       report.conflicts += imported.conflicts

@@ -61,9 +61,11 @@ public final class PhotoCatalogue: Sendable {
   }
 
   /// Changes the catalogue in one transaction; makes its row when there is none.
-  func write<Result>(_ body: (Transaction, Int64) throws -> Result) throws -> Result {
+  ///
+  /// - Parameter isSynced: else it is on the disk behind `Database.sync()`
+  func write<Result>(isSynced: Bool = true, _ body: (Transaction, Int64) throws -> Result) throws -> Result {
     try checkOpen()
-    return try database.write { transaction in
+    return try database.write(isSynced: isSynced) { transaction in
       let table = CatalogueTable(connection: transaction.connection)
       return try body(transaction, table.claim(directory, now: transaction.now))
     }

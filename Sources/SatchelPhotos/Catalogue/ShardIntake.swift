@@ -24,7 +24,8 @@ struct ShardIntake {
   ///
   /// - Parameter sources: SHA-256 of files that would change nothing
   init(_ directory: ShardDirectory, sources: [Shard.Index: String]) {
-    let read: @Sendable (Shard.Index) -> Outcome = { Self.read($0, directory, sources) }
+    let rooms = FileRooms()
+    let read: @Sendable (Shard.Index) -> Outcome = { Self.read($0, directory, sources, rooms) }
     self.read = read
     shards = ReadAhead(Shard.Index.all, ahead: Self.ahead, threads: Self.threads) { shards in
       while let (index, shard) = shards.next() { shards.give(read(shard), at: index) }
@@ -39,12 +40,12 @@ struct ShardIntake {
   func stop() { shards.stop() }
 
   private static func read(
-    _ shard: Shard.Index, _ directory: ShardDirectory, _ sources: [Shard.Index: String]
+    _ shard: Shard.Index, _ directory: ShardDirectory, _ sources: [Shard.Index: String], _ rooms: FileRooms
   ) -> Outcome {
     do {
       guard let file = try directory.open(shard.fileName) else { return .missing }
       if let source = sources[shard], try checksum(of: file) == source { return .unchanged }
-      let bytes = try FileBytes(file)
+      let bytes = try FileBytes(file, into: rooms)
       return try withExtendedLifetime(bytes) {
         .read(try ShardFile(bytes.bytes, shard: shard, source: Shard.checksum(bytes.bytes)), bytes)
       }

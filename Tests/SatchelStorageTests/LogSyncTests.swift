@@ -1,0 +1,106 @@
+import SatchelStorageTesting
+import Testing
+
+@testable import SatchelStorage
+
+@Suite("Commits that are synced together")
+struct LogSyncTests {
+  private let fixture: StorageFixture
+  private let disk: FaultyDisk
+
+  init() throws {
+    fixture = try StorageFixture()
+    disk = try FaultyDisk()
+  }
+
+  private func open(_ durability: StoreOptions.Durability) throws -> Database {
+    let database = try fixture.open {
+      $0.durability = durability
+      $0.fileSystem = disk.name
+    }
+    try database.write { try $0.add("first") }
+    return database
+  }
+
+  /// How often the disk is synced by `body`.
+  private func syncs(_ body: () throws -> Void) rethrows -> Int {
+    let before = disk.count(.sync)
+    try body()
+    return disk.count(.sync) - before
+  }
+
+  @Test("wait for the disk once, at their end; others' as ever")
+  func once() throws {
+    let database = try open(.full)
+    #expect(
+      try syncs { for _ in 0..<5 { try database.write(isSynced: false) { try $0.add("later") } } } == 0)
+    #expect(try syncs { try database.write { try $0.add("now") } } == 1)
+    #expect(try syncs { try database.write(isSynced: false) { try $0.add("later") } } == 0)
+    #expect(try syncs { try database.sync() } == 1)
+    #expect(try database.read { try $0.items() } == 8)
+    try database.close()
+  }
+
+  @Test("inside of another transaction, by what ends that")
+  func nested() throws {
+    let database = try open(.full)
+    let count = try syncs {
+      try database.write { _ in
+        try database.write(isSynced: false) { try $0.add("inner") }
+        #expect(try syncs { try database.sync() } == 0)
+      }
+    }
+    #expect(count == 1)
+    try database.close()
+  }
+
+  @Test("also by a handle that has done nothing else")
+  func otherHandle() throws {
+    let database = try open(.full)
+    try database.write(isSynced: false) { try $0.add("later") }
+    let other = try fixture.open {
+      $0.durability = .full
+      $0.fileSystem = disk.name
+    }
+    #expect(try syncs { try other.sync() } == 1)
+    try other.close()
+    try database.close()
+  }
+
+  @Test("where the store is to wait for nothing, never")
+  func relaxed() throws {
+    let database = try open(.relaxed)
+    #expect(
+      try syncs {
+        try database.write(isSynced: false) { try $0.add("later") }
+        try database.sync()
+        try database.write { try $0.add("now") }
+      } == 0)
+    try database.close()
+  }
+
+  @Test("are told not to be on a disk that fails then; what was committed stays")
+  func failure() throws {
+    let database = try open(.full)
+    try database.write(isSynced: false) { try $0.add("later") }
+    disk.fail(.sync, at: 1)
+    let error = #expect(throws: SatchelError.self) { try database.sync() }
+    #expect(error?.code == .io)
+    #expect(error?.message.contains(fixture.path) == true)
+    try database.sync()
+    #expect(try database.read { try $0.items() } == 2)
+    try database.close()
+  }
+
+  @Test("the last transaction of a store that closes is synced")
+  func closing() throws {
+    let database = try open(.full)
+    try database.write(isSynced: false) { try $0.add("later") }
+    let count = try syncs { try database.close() }
+    #expect(count > 0)
+    #expect(throws: SatchelError.self) { try database.sync() }
+    let again = try fixture.open()
+    #expect(try again.read { try $0.items() } == 2)
+    try again.close()
+  }
+}
