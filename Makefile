@@ -38,7 +38,8 @@ RELEASE := -c release -Xswiftc -Osize --scratch-path $(BUILD) $(STRICT) -Xswiftc
   -Xlinker -L$(CURDIR)/$(BUILD)/static -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 SHARED := -Xlinker $(CURDIR)/$(BUILD)/static/ScalarNames.o \
   -Xlinker --defsym=_swift_stdlib_getScalarName=satchel_no_scalar_name -Xlinker -z -Xlinker pack-relative-relocs \
-  -Xlinker -z -Xlinker defs -Xlinker --version-script=Include/satchel.map -Xlinker -soname -Xlinker $(SONAME)
+  -Xlinker -z -Xlinker defs -Xlinker -z -Xlinker nodelete -Xlinker --version-script=Include/satchel.map \
+  -Xlinker -soname -Xlinker $(SONAME)
 SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
 
 # Keeps a runner's output for the closing summary, and its exit status.

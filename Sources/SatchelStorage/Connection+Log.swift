@@ -4,6 +4,8 @@ import CSQLite
 struct LogUse {
   /// Whether each commit is synced; SQLite's own choice while it was not said.
   fileprivate(set) var isSynced: Bool?
+  /// Whether pages may go to the log before they are committed.
+  fileprivate var spills = true
   fileprivate var ahead = LogAhead()
   /// Who copies the log of this connection's commits; SQLite itself while there is none.
   fileprivate var copier: LogCopier?
@@ -27,6 +29,18 @@ extension Connection {
     log.isSynced = nil
     try execute("PRAGMA synchronous = \(isSynced ? "FULL" : "NORMAL")")
     log.isSynced = isSynced
+  }
+
+  /// Whether pages of a transaction may go to the log before it is committed, when there are more than the cache holds.
+  ///
+  /// Not where a part of it may be undone. When that has written a page to the log twice, SQLite (3.40.1, at least) takes
+  /// frames that come afterwards for ones whose checksums will be made at the commit, and makes them for the later ones
+  /// only: whoever recovers the log after a crash then finds neither this commit nor any after it.
+  func spillPages(_ spills: Bool) throws {
+    if log.spills == spills { return }
+    // In pages, as only that holds for the transaction under way.
+    try execute("PRAGMA cache_spill = \(spills ? 1 : Int32.max)")
+    log.spills = spills
   }
 
   /// Waits until all that was committed is on the disk, by others, too.

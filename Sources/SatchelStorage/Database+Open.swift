@@ -103,7 +103,8 @@ extension Database {
   private static func open(_ path: String, _ options: StoreOptions, readOnly: Bool) throws -> Connection {
     let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     let connection = try Connection(
-      path: path, flags: flags, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem)
+      path: path, flags: flags, busyTimeout: options.busyTimeout,
+      fileSystem: readOnly ? options.fileSystem : LogFileSystem.inFront(of: options.fileSystem))
     guard options.isReadOnly, path != ":memory:" else { return connection }
     do {
       _ = try connection.number("PRAGMA schema_version")

@@ -47,6 +47,7 @@ package final class Transaction {
   }
 
   static func begin(on connection: Connection, clock: SteadyClock, writer: Int64) throws -> Transaction {
+    try connection.spillPages(true)
     try connection.run("BEGIN IMMEDIATE")
     connection.extendLog()
     do {
@@ -132,6 +133,7 @@ package final class Transaction {
 
   func beginNested() throws -> Mark {
     try checkAlive()
+    try connection.spillPages(false)
     try connection.execute("SAVEPOINT level_\(level + 1)")
     level += 1
     let mark = Mark(

@@ -141,7 +141,7 @@ struct LogCopierTests {
     }
     var acknowledged: Int64 = 0
     // As many as two commits and the copying beside them make.
-    let calls = operation == .write || operation == .read ? 5000 : 5
+    let calls = operation == .write || operation == .read ? 1500 : 5
     for round in 1...24 {
       // Most are met by the thread that copies, or by the commit beside it.
       if round % 3 == 0 { disk.fail(operation, at: round * 337 % calls + 1) }

@@ -1,0 +1,143 @@
+import Foundation
+import SatchelStorageTesting
+import Testing
+
+@testable import SatchelStorage
+
+@Suite("A log that is written in large pieces")
+struct LogFileTests {
+  private let fixture: StorageFixture
+  private let disk: FaultyDisk
+
+  init() throws {
+    fixture = try StorageFixture()
+    disk = try FaultyDisk()
+  }
+
+  private func open(_ durability: StoreOptions.Durability) throws -> Database {
+    try fixture.open {
+      $0.fileSystem = disk.name
+      $0.durability = durability
+    }
+  }
+
+  private static let page = String(repeating: "x", count: 4000)
+
+  /// What a process finds that comes after all others were killed: the file and its log, without the log's index.
+  private func namesAfterKill() throws -> [String] {
+    let copy = fixture.path + "-copy"
+    for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + end) }
+    for end in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: fixture.path + end, toPath: copy + end)
+    }
+    let database = try fixture.open(copy)
+    defer { try? database.close() }
+    #expect(try database.checkIntegrity() == [])
+    return try database.read { try $0.names() }
+  }
+
+  @Test("takes a call for many pages", arguments: [StoreOptions.Durability.full, .relaxed])
+  func calls(durability: StoreOptions.Durability) throws {
+    let database = try open(durability)
+    try database.write { try $0.add("first") }
+    let before = disk.count(.write)
+    try database.write { transaction in for _ in 0..<300 { try transaction.add(Self.page) } }
+    let pages = 300
+    #expect(disk.count(.write) - before < pages / 5)
+    #expect(try namesAfterKill().count == 301)
+    try database.close()
+  }
+
+  @Test("a commit is in the file when it returns, whatever went on in it", arguments: 0..<20)
+  func commits(seed: UInt64) throws {
+    var random = Dice(seed)
+    let database = try open(seed.isMultiple(of: 2) ? .full : .relaxed)
+    // Pages go to the log and come back before they are committed, and are written there anew.
+    try database.maintain { try $0.execute("PRAGMA cache_size = 10") }
+    var names: [String] = []
+    for _ in 0..<30 {
+      let isKept = random.next() % 4 > 0
+      let before = names
+      do {
+        try database.write { transaction in
+          try change(&names, random.next() % 40, &random, in: transaction)
+          let inner = names
+          do {
+            try database.write { transaction in
+              try change(&names, random.next() % 40, &random, in: transaction)
+              if random.next().isMultiple(of: 2) { throw CocoaError(.userCancelled) }
+            }
+          } catch is CocoaError { names = inner }
+          #expect(try transaction.connection.names() == names)
+          if !isKept { throw CocoaError(.userCancelled) }
+        }
+      } catch is CocoaError { names = before }
+      #expect(try database.read { try $0.names() } == names)
+      #expect(try namesAfterKill() == names)
+    }
+    try database.close()
+  }
+
+  /// Adds rows of different lengths, and changes some that are there.
+  private func change(
+    _ names: inout [String], _ count: UInt64, _ random: inout Dice, in transaction: Transaction
+  ) throws {
+    for _ in 0..<count {
+      let name = "\(random.next())" + String(repeating: "y", count: Int(random.next() % 9000))
+      if let old = names.indices.randomElement(using: &random), random.next().isMultiple(of: 3) {
+        try transaction.connection.run(
+          "UPDATE item SET name = ? WHERE id = (SELECT id FROM item ORDER BY id LIMIT 1 OFFSET ?)",
+          .text(name), .integer(Int64(old)))
+        names[old] = name
+      } else {
+        try transaction.add(name)
+        names.append(name)
+      }
+    }
+  }
+
+  @Test(
+    "what could not be written is not forgotten, nor taken for written", arguments: FaultyDisk.Kind.allCases)
+  func failures(kind: FaultyDisk.Kind) throws {
+    let database = try open(.relaxed)
+    try database.maintain { try $0.execute("PRAGMA cache_size = 10") }
+    try database.write { try $0.add("0") }
+    var expected = ["0"]
+    var failed = 0
+    for n in 1...60 {
+      disk.fail(.write, at: n, kind)
+      let text = "\(n)" + Self.page
+      do {
+        try database.write { transaction in
+          for _ in 0..<40 { try transaction.add(text) }
+        }
+        expected += Array(repeating: text, count: 40)
+      } catch is SatchelError { failed += 1 }
+      disk.heal()
+      #expect(try database.read { try $0.names() } == expected)
+      #expect(try namesAfterKill() == expected)
+    }
+    #expect(failed > 10 && expected.count > 400)
+    try database.close()
+  }
+
+  @Test("has one file system for each, whoever asks")
+  func names() throws {
+    let name = LogFileSystem.inFront(of: disk.name)
+    #expect(name != disk.name && LogFileSystem.inFront(of: disk.name) == name)
+    #expect(LogFileSystem.inFront(of: nil) == LogFileSystem.inFront(of: "unix"))
+    #expect(LogFileSystem.inFront(of: "no such") == "no such")
+  }
+}
+
+private struct Dice: RandomNumberGenerator {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state
+  }
+}
