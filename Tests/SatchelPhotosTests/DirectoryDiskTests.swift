@@ -45,7 +45,7 @@ struct DirectoryDiskTests {
   @Test("an import that cannot go on leaves what is in on the disk")
   func failsOnItsWay() throws {
     let before = disk.count(.sync)
-    disk.fail(.write, at: 100, forGood: true)
+    disk.fail(.write, at: 10, forGood: true)
     let error = #expect(throws: SatchelError.self) { try fixture.photos.importDirectory(path) }
     #expect(error?.code == .io)
     #expect(disk.count(.sync) == before + 1)
