@@ -194,12 +194,20 @@ def _replaced_by(origin: Claim, others: list[Claim]) -> Claim | None:
     for other in others:
         # To keep what the master had is no change to it.
         keeps = other.edit.told.get("decision") == "remote"
-        if other.acknowledged == math.inf or other.value == origin.value or keeps:
+        if other.acknowledged == math.inf or other.value == origin.value or keeps or _undoes(other, others):
             continue
         is_later = other.edit.number > origin.edit.number
         if is_later if other.device == origin.device else other.edit.time > origin.acknowledged:
             return other
     return None
+
+
+def _undoes(claim: Claim, claims: list[Claim]) -> bool:
+    """Whether it takes out what its device alone had added and not yet sent: no change to the master."""
+    own = [each for each in claims if each.device == claim.device and each.edit.number < claim.edit.number]
+    sent = [each.edit.number for each in own if each.acknowledged < math.inf]
+    unsent = [each for each in own if each.edit.number > max(sent, default=-1)]
+    return claim.value is None and bool(unsent) and set(unsent[0].seen) == {None}
 
 
 def vanished(found: list[Contest]) -> Iterator[str]:
