@@ -14,13 +14,6 @@ struct LogFileTests {
     disk = try FaultyDisk()
   }
 
-  private func open(_ durability: StoreOptions.Durability) throws -> Database {
-    try fixture.open {
-      $0.fileSystem = disk.name
-      $0.durability = durability
-    }
-  }
-
   private static let page = String(repeating: "x", count: 4000)
 
   /// What a process finds that comes after all others were killed: the file and its log, without the log's index.
@@ -38,7 +31,7 @@ struct LogFileTests {
 
   @Test("takes a call for many pages", arguments: [StoreOptions.Durability.full, .relaxed])
   func calls(durability: StoreOptions.Durability) throws {
-    let database = try open(durability)
+    let database = try fixture.open(on: disk, durability)
     try database.write { try $0.add("first") }
     let before = disk.count(.write)
     try database.write { transaction in for _ in 0..<300 { try transaction.add(Self.page) } }
@@ -51,7 +44,7 @@ struct LogFileTests {
   @Test("a commit is in the file when it returns, whatever went on in it", arguments: 0..<20)
   func commits(seed: UInt64) throws {
     var random = Dice(seed)
-    let database = try open(seed.isMultiple(of: 2) ? .full : .relaxed)
+    let database = try fixture.open(on: disk, seed.isMultiple(of: 2) ? .full : .relaxed)
     // Pages go to the log and come back before they are committed, and are written there anew.
     try database.maintain { try $0.execute("PRAGMA cache_size = 10") }
     var names: [String] = []
@@ -99,7 +92,7 @@ struct LogFileTests {
   @Test(
     "what could not be written is not forgotten, nor taken for written", arguments: FaultyDisk.Kind.allCases)
   func failures(kind: FaultyDisk.Kind) throws {
-    let database = try open(.relaxed)
+    let database = try fixture.open(on: disk, .relaxed)
     try database.maintain { try $0.execute("PRAGMA cache_size = 10") }
     try database.write { try $0.add("0") }
     var expected = ["0"]

@@ -14,10 +14,7 @@ struct LogSyncTests {
   }
 
   private func open(_ durability: StoreOptions.Durability) throws -> Database {
-    let database = try fixture.open {
-      $0.durability = durability
-      $0.fileSystem = disk.name
-    }
+    let database = try fixture.open(on: disk, durability)
     try database.write { try $0.add("first") }
     return database
   }
@@ -58,10 +55,7 @@ struct LogSyncTests {
   func otherHandle() throws {
     let database = try open(.full)
     try database.write(isSynced: false) { try $0.add("later") }
-    let other = try fixture.open {
-      $0.durability = .full
-      $0.fileSystem = disk.name
-    }
+    let other = try fixture.open(on: disk, .full)
     #expect(try syncs { try other.sync() } == 1)
     try other.close()
     try database.close()

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelStorageTesting
 import Synchronization
 
 @testable import SatchelStorage
@@ -28,6 +29,13 @@ final class StorageFixture {
     options.durability = .relaxed
     change(&options)
     return try Database.open(path: path ?? self.path, options: options, migrations: migrations)
+  }
+
+  func open(on disk: FaultyDisk, _ durability: StoreOptions.Durability) throws -> Database {
+    try open {
+      $0.fileSystem = disk.name
+      $0.durability = durability
+    }
   }
 
   /// The bytes of a closed store with so many items.

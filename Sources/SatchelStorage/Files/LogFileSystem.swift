@@ -39,36 +39,28 @@ enum LogFileSystem {
     calls.pAppData = UnsafeMutableRawPointer(behind)
     calls.xOpen = { LogFileSystem.open(LogFileSystem.behind($0), $1, $2, $3, $4) }
     calls.xDelete = { system, path, syncs in
-      let behind = LogFileSystem.behind(system)
-      return behind.pointee.xDelete(behind, path, syncs)
+      LogFileSystem.pass(system) { $0.pointee.xDelete($0, path, syncs) }
     }
     calls.xAccess = { system, path, flags, out in
-      let behind = LogFileSystem.behind(system)
-      return behind.pointee.xAccess(behind, path, flags, out)
+      LogFileSystem.pass(system) { $0.pointee.xAccess($0, path, flags, out) }
     }
     calls.xFullPathname = { system, path, count, out in
-      let behind = LogFileSystem.behind(system)
-      return behind.pointee.xFullPathname(behind, path, count, out)
+      LogFileSystem.pass(system) { $0.pointee.xFullPathname($0, path, count, out) }
     }
     calls.xRandomness = { system, count, out in
-      let behind = LogFileSystem.behind(system)
-      return behind.pointee.xRandomness(behind, count, out)
+      LogFileSystem.pass(system) { $0.pointee.xRandomness($0, count, out) }
     }
     calls.xSleep = { system, microseconds in
-      let behind = LogFileSystem.behind(system)
-      return behind.pointee.xSleep(behind, microseconds)
+      LogFileSystem.pass(system) { $0.pointee.xSleep($0, microseconds) }
     }
     calls.xCurrentTime = { system, out in
-      let behind = LogFileSystem.behind(system)
-      return behind.pointee.xCurrentTime(behind, out)
+      LogFileSystem.pass(system) { $0.pointee.xCurrentTime($0, out) }
     }
     calls.xGetLastError = { system, count, out in
-      let behind = LogFileSystem.behind(system)
-      return behind.pointee.xGetLastError(behind, count, out)
+      LogFileSystem.pass(system) { $0.pointee.xGetLastError($0, count, out) }
     }
     calls.xCurrentTimeInt64 = { system, out in
-      let behind = LogFileSystem.behind(system)
-      return behind.pointee.xCurrentTimeInt64(behind, out)
+      LogFileSystem.pass(system) { $0.pointee.xCurrentTimeInt64($0, out) }
     }
     system.initialize(to: calls)
     guard sqlite3_vfs_register(system, 0) == SQLITE_OK else {
@@ -78,6 +70,8 @@ enum LogFileSystem {
     }
     return name
   }
+
+  private static func pass(_ system: System?, _ call: (System) -> Int32) -> Int32 { call(behind(system)) }
 
   /// SQLite hands over the system that was registered, in which that is.
   private static func behind(_ system: System?) -> System {
