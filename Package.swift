@@ -63,25 +63,35 @@ let package = Package(
         "Satchel", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
-    .testTarget(name: "SatchelJSONTests", dependencies: ["SatchelJSON", "CPattern"]),
+    // What the tests of several targets share.
+    .target(name: "SatchelTesting", path: "Tests/SatchelTesting"),
+    .testTarget(name: "SatchelJSONTests", dependencies: ["SatchelJSON", "CPattern", "SatchelTesting"]),
     // A disk that fails when it is told to.
     .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
     .target(
       name: "SatchelStorageTesting", dependencies: ["CFaultyVFS"], path: "Tests/SatchelStorageTesting"),
-    .testTarget(name: "SatchelStorageTests", dependencies: ["SatchelStorage", "SatchelStorageTesting"]),
     .testTarget(
-      name: "SatchelCatalogueTests", dependencies: ["SatchelCatalogue", "Satchel", "SatchelStorageTesting"]),
-    .testTarget(name: "SatchelStoriesTests", dependencies: ["SatchelStories", "Satchel"]),
-    // What the tests of several targets share.
+      name: "SatchelStorageTests",
+      dependencies: ["SatchelStorage", "SatchelStorageTesting", "SatchelTesting"]),
+    .testTarget(
+      name: "SatchelCatalogueTests",
+      dependencies: ["SatchelCatalogue", "Satchel", "SatchelStorageTesting", "SatchelTesting"]),
+    .testTarget(
+      name: "SatchelStoriesTests", dependencies: ["SatchelStories", "Satchel", "SatchelTesting"]),
     .target(
-      name: "SatchelRemoteTesting", dependencies: ["SatchelRemote"], path: "Tests/SatchelRemoteTesting"),
-    .testTarget(name: "SatchelRemoteTests", dependencies: ["SatchelRemote", "SatchelRemoteTesting"]),
+      name: "SatchelRemoteTesting", dependencies: ["SatchelRemote", "SatchelTesting"],
+      path: "Tests/SatchelRemoteTesting"),
+    .testTarget(
+      name: "SatchelRemoteTests",
+      dependencies: ["SatchelRemote", "SatchelRemoteTesting", "SatchelTesting"]),
     .testTarget(
       name: "SatchelPhotosTests",
-      dependencies: ["SatchelPhotos", "SatchelRemoteTesting", "SatchelStorageTesting", "Satchel"]),
+      dependencies: [
+        "SatchelPhotos", "SatchelRemoteTesting", "SatchelStorageTesting", "SatchelTesting", "Satchel",
+      ]),
     .testTarget(
       name: "SatchelRecordsTests",
-      dependencies: ["SatchelRecords", "SatchelRemoteTesting", "Satchel", "CFaultyVFS"]),
+      dependencies: ["SatchelRecords", "SatchelRemoteTesting", "SatchelTesting", "Satchel", "CFaultyVFS"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 import Foundation
 import Satchel
+import SatchelTesting
 import Synchronization
 import Testing
 
@@ -20,7 +21,8 @@ final class SettableClock: Sendable {
 /// A store with a clock of its own: in memory, or in a directory that goes with it.
 final class Shelf {
   let clock: SettableClock
-  let folder: URL?
+  private let place: TemporaryDirectory?
+  var folder: URL? { place?.url }
   let path: String
   private(set) var satchel: Satchel
 
@@ -28,22 +30,12 @@ final class Shelf {
 
   init(onDisk: Bool = false, clock: SettableClock = SettableClock()) throws {
     self.clock = clock
-    if onDisk {
-      let folder = FileManager.default.temporaryDirectory.appending(path: "satchel-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      self.folder = folder
-      path = folder.appending(path: "store.satchel").path
-    } else {
-      folder = nil
-      path = ":memory:"
-    }
+    place = onDisk ? try TemporaryDirectory() : nil
+    path = place?.url.appending(path: "store.satchel").path ?? ":memory:"
     satchel = try Self.open(path, clock)
   }
 
-  deinit {
-    try? satchel.close()
-    if let folder { try? FileManager.default.removeItem(at: folder) }
-  }
+  deinit { try? satchel.close() }
 
   private static func open(_ path: String, _ clock: SettableClock) throws -> Satchel {
     var options = StoreOptions()
@@ -201,24 +193,4 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     }.start()
   }
   group.wait()
-}
-
-/// Random numbers that are the same in every run (splitmix64), so that a failure can be seen again.
-struct SeededRandom: RandomNumberGenerator {
-  var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
-  mutating func pick<Element>(_ list: [Element]) -> Element {
-    list[Int.random(in: 0..<list.count, using: &self)]
-  }
 }

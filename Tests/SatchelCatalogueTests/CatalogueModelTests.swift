@@ -1,5 +1,6 @@
 import Foundation
 import Satchel
+import SatchelTesting
 import Testing
 
 @Suite("The catalogue and a model of it")
@@ -71,7 +72,7 @@ struct CatalogueModelTests {
 
   @Test("on the deliveries of the fixture, with clock moves, prunes and reads between them", arguments: 0..<4)
   func fixture(seed: UInt64) throws {
-    var random = SeededRandom(seed)
+    var random = SeededRandom(seed: seed)
     var pair = try Pair()
     let lines = Deliveries.lines
     let locations = try lines.map(Deliveries.location)
@@ -97,7 +98,7 @@ struct CatalogueModelTests {
 
   @Test("on made-up places and contents, nested and shared in every way", arguments: 0..<12)
   func generated(seed: UInt64) throws {
-    var random = SeededRandom(seed + 1000)
+    var random = SeededRandom(seed: seed + 1000)
     var pair = try Pair()
     let locations = try Self.locations()
     for _ in 0..<400 {

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelTesting
 
 /// Contents as a backend might send them, and as none should: everything that an object with `_storage` can be
 /// inside of, beside, or wrong in.
@@ -6,7 +7,7 @@ struct ContentGenerator {
   var random: SeededRandom
   private var budget = 0
 
-  init(seed: UInt64) { random = SeededRandom(seed) }
+  init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
   mutating func content() -> String {
     budget = 60

@@ -3,6 +3,7 @@ import SatchelCatalogue
 import SatchelJSON
 import SatchelStorage
 import SatchelStorageTesting
+import SatchelTesting
 import Testing
 
 /// Persisting a section while every operation on the disk fails, one after the other.
@@ -10,14 +11,13 @@ import Testing
 struct FaultPersistTests {
   private static let migrations = [Migration(version: 1, sql: ChangeLog.schema + CatalogueSchema.version1)]
 
-  private let folder: URL
-  private var path: String { folder.appending(path: "store").path }
+  private let folder: TemporaryDirectory
+  private var path: String { folder.path + "/store" }
   private let location: Location
 
   init() throws {
     location = try Location(locality: "Shanghai", countryCode: "cn")
-    folder = FileManager.default.temporaryDirectory.appending(path: "satchel-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TemporaryDirectory()
   }
 
   private func open(_ disk: FaultyDisk?) throws -> Database {
@@ -58,7 +58,6 @@ struct FaultPersistTests {
     "a section is there as before or as sent, and the same handle takes it the next time",
     arguments: FaultyDisk.Operation.allCases, [false, true])
   func persist(operation: FaultyDisk.Operation, isForGood: Bool) throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let made = try open(nil)
     _ = try Catalogue(database: made).persist(Self.section(0), at: location)
     try made.close()

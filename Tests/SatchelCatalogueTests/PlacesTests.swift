@@ -1,6 +1,7 @@
 import Foundation
 import SatchelCatalogue
 import SatchelJSON
+import SatchelTesting
 import Testing
 
 /// Tests/Fixtures/vectors/places.json.
@@ -39,7 +40,7 @@ struct PlacesTests {
 
   @Test("composed and decomposed texts of three scripts give the same key")
   func normalForms() {
-    var generator = PlaceGenerator(state: 1)
+    var generator = SeededRandom(seed: 1)
     let ranges: [ClosedRange<UInt32>] = [
       0x20...0x24F, 0x1E00...0x1EFF, 0x370...0x3FF, 0x1F00...0x1FFF, 0x400...0x52F, 0x300...0x345,
     ]
@@ -53,7 +54,7 @@ struct PlacesTests {
 
   @Test("normalising a normalised text changes nothing, and leaves no control character in it")
   func idempotence() throws {
-    var generator = PlaceGenerator(state: 2)
+    var generator = SeededRandom(seed: 2)
     let ranges: [ClosedRange<UInt32>] = [
       0...0x7F, 0...0x24F, 0x300...0x36F, 0x370...0x52F, 0x590...0xFFF, 0x1C80...0x2FFF, 0x3040...0x30FF,
       0xA640...0xABFF, 0xAC00...0xFFFF, 0x1_0000...0x1_FFFF, 0...0x10_FFFF,
@@ -156,7 +157,7 @@ struct PlacesTests {
 
   @Test("a coordinate's text is the nearest number of four decimals")
   func nearest() throws {
-    var generator = PlaceGenerator(state: 3)
+    var generator = SeededRandom(seed: 3)
     for _ in 0..<5_000 {
       let degrees = Double.random(in: -90...90, using: &generator)
       let key = try #require(try Location(latitude: degrees, longitude: 0).key(.coordinate)?.text)
@@ -210,19 +211,8 @@ struct PlacesTests {
   }
 }
 
-/// Random texts that are the same in every run (splitmix64).
-private struct PlaceGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func text(of ranges: [ClosedRange<UInt32>]) -> String {
+extension SeededRandom {
+  fileprivate mutating func text(of ranges: [ClosedRange<UInt32>]) -> String {
     var text = String.UnicodeScalarView()
     for _ in 0..<Int.random(in: 0...10, using: &self) {
       guard let range = ranges.randomElement(using: &self) else { break }

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelJSON
+import SatchelTesting
 import Testing
 
 @Suite("Swift values as JSON")
@@ -45,7 +46,7 @@ struct CodingTests {
 
   @Test("of random documents are what Foundation makes of them", arguments: 1...8 as ClosedRange<UInt64>)
   func randomValues(seed: UInt64) throws {
-    var generator = SeededGenerator(state: seed)
+    var generator = SeededRandom(seed: seed)
     for _ in 0..<40 {
       let value = JSONFixture.random(&generator, levels: 4)
       #expect(try JSONValue(encoding: value) == value)

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelTesting
 import Testing
 
 /// Two readers of JSON, one law: what one refuses, the other must refuse.
@@ -61,7 +62,7 @@ struct JSONAgreementTests {
 
   @Test("on generated texts and their mutations", arguments: 1...12 as ClosedRange<UInt64>)
   func mutations(seed: UInt64) throws {
-    var generator = SeededGenerator(state: seed)
+    var generator = SeededRandom(seed: seed)
     var accepted = 0
     for _ in 0..<250 {
       let value = JSONFixture.random(&generator, levels: 3)
@@ -121,7 +122,7 @@ struct JSONAgreementTests {
     }
   }
 
-  private static func mutate(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
+  private static func mutate(_ bytes: inout [UInt8], _ generator: inout SeededRandom) {
     let place = Int.random(in: 0...bytes.count, using: &generator)
     let end = min(bytes.count, place + Int.random(in: 0...12, using: &generator))
     switch Int.random(in: 0..<8, using: &generator) {
@@ -140,7 +141,7 @@ struct JSONAgreementTests {
   }
 
   /// A value as text with white space strewn in, and some of its letters spelled as escapes.
-  static func spaced(_ value: JSONValue, _ generator: inout SeededGenerator) -> String {
+  static func spaced(_ value: JSONValue, _ generator: inout SeededRandom) -> String {
     func space() -> String {
       [" ", "\n", "\t", "\r\n", "", "", "", ""].randomElement(using: &generator) ?? ""
     }

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelTesting
 import Testing
 
 @Suite("JSON edits and paths")
@@ -156,7 +157,7 @@ struct JSONEditTests {
 
   @Test("merging a value with itself changes nothing, and the new one wins otherwise")
   func mergeProperties() throws {
-    var generator = SeededGenerator(state: 3)
+    var generator = SeededRandom(seed: 3)
     for _ in 0..<300 {
       let value = JSONFixture.random(&generator, levels: 4)
       let other = JSONFixture.random(&generator, levels: 4)

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelTesting
 import Testing
 
 @Suite("The scanner: UTF-8")
@@ -48,7 +49,7 @@ struct JSONScannerUTF8Tests {
 
   @Test("random sequences of three to six high bytes are judged as Swift judges them")
   func randomSequences() {
-    var generator = SeededGenerator(state: 7)
+    var generator = SeededRandom(seed: 7)
     var wrong: [[UInt8]] = []
     var accepted = 0
     let edges: [UInt8] = [

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelTesting
 import Testing
 
 @Suite("The tape")
@@ -96,7 +97,7 @@ struct JSONTapeTests {
 
   @Test("less any member, an object is what the value is without it", arguments: 0..<40 as Range<UInt64>)
   func copyWithoutAny(seed: UInt64) throws {
-    var generator = SeededGenerator(state: seed)
+    var generator = SeededRandom(seed: seed)
     let count = Int.random(in: 1...20, using: &generator)
     let members = (0..<count).map { index in
       ("k\(index)", JSONFixture.random(&generator, levels: 3))

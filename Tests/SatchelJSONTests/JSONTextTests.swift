@@ -1,5 +1,6 @@
 import Foundation
 import SatchelJSON
+import SatchelTesting
 import Testing
 
 @Suite("JSON texts of values")
@@ -108,7 +109,7 @@ struct JSONTextTests {
 
   @Test("random doubles come back bit by bit")
   func doubles() throws {
-    var generator = SeededGenerator(state: 1)
+    var generator = SeededRandom(seed: 1)
     for _ in 0..<20_000 {
       let double = JSONFixture.finiteDouble(&generator)
       let back = try JSONValue(parsing: JSONValue.double(double).serialized())
@@ -121,7 +122,7 @@ struct JSONTextTests {
 
   @Test("random values come back as they were, keys in order")
   func values() throws {
-    var generator = SeededGenerator(state: 2)
+    var generator = SeededRandom(seed: 2)
     for _ in 0..<2_000 {
       let value = JSONFixture.random(&generator, levels: 5)
       let bytes = try value.serialized()

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelJSON
+import SatchelTesting
 import Testing
 
 @Suite("JSON values")
@@ -60,7 +61,7 @@ struct JSONValueTests {
 
   @Test("an object does what a plain list of members would do")
   func model() {
-    var generator = SeededGenerator(state: 4)
+    var generator = SeededRandom(seed: 4)
     var object = JSONObject()
     var model: [(key: String, value: JSONValue)] = []
     for step in 0..<20_000 {

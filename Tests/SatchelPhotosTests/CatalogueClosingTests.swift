@@ -1,5 +1,6 @@
 import Satchel
 import SatchelRemoteTesting
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos

@@ -2,27 +2,27 @@ import Foundation
 import SatchelRemote
 import SatchelStorage
 import SatchelStorageTesting
+import SatchelTesting
 
 @testable import SatchelPhotos
 
 /// A store in a directory of its own, and a catalogue in it.
 final class CatalogueFixture {
-  let folder: String
+  private let place: TemporaryDirectory
+  var folder: String { place.path }
   private(set) var database: Database
   private(set) var photos: PhotoCatalogue
   let clock = Guarded<Int64>(1_700_000_000_000)
 
   /// - Parameter disk: of the store, which then waits for it
   init(disk: FaultyDisk? = nil) throws {
-    folder = NSTemporaryDirectory() + "satchel-tables-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    (database, photos) = try Self.open(folder, clock, disk)
+    place = try TemporaryDirectory()
+    (database, photos) = try Self.open(place.path, clock, disk)
   }
 
   deinit {
     try? photos.close()
     try? database.close()
-    try? FileManager.default.removeItem(atPath: folder)
   }
 
   /// Another catalogue of the same store.

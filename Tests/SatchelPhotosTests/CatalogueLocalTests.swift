@@ -1,6 +1,7 @@
 import Foundation
 import SatchelJSON
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -174,11 +175,9 @@ import Testing
 
   // MARK: Processes
 
-  private static let role = "SATCHEL_TEST_CLAIMANT"
-
   @Test("a claimant is a process of its own that claims until it is killed")
   func claimant() throws {
-    guard let folder = ProcessInfo.processInfo.environment[Self.role] else {
+    guard let (name, folder) = OtherProcess.role("claimant") else {
       #expect(try photos.claimBackup() == nil)
       return
     }
@@ -189,7 +188,7 @@ import Testing
     var claimed: [String] = []
     for _ in 0..<10 { if let photo = try photos.claimBackup() { claimed.append("\(photo.md5)") } }
     let text = claimed.joined(separator: "\n")
-    try text.write(toFile: "\(folder)/claimed.\(getpid())", atomically: true, encoding: .utf8)
+    try text.write(toFile: "\(folder)/claimed.\(name)", atomically: true, encoding: .utf8)
     while true { usleep(10_000) }
   }
 
@@ -198,29 +197,18 @@ import Testing
     let all = (0..<40).map { CatalogueFixture.photo($0) }
     try photos.upsert(all)
     for photo in all { try photos.queueBackup(photo.md5) }
-    let processes = try (0..<3).map { _ in try start() }
-    defer { for process in processes where process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-    let files = processes.map { "\(fixture.folder)/claimed.\($0.processIdentifier)" }
+    let processes = try (0..<3).map {
+      try OtherProcess("CatalogueLocalTests/claimant", "claimant", "\($0)", fixture.folder)
+    }
+    let files = (0..<3).map { "\(fixture.folder)/claimed.\($0)" }
     let end = Date() + 60
     while !files.allSatisfy({ FileManager.default.fileExists(atPath: $0) }), Date() < end { usleep(5000) }
     let claims = try files.map { try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n") }
     #expect(Set(claims.joined()).count == 30)
-    kill(processes[0].processIdentifier, SIGKILL)
-    processes[0].waitUntilExit()
+    #expect(processes[0].kill())
     var mine: [String] = []
     while let photo = try photos.claimBackup() { mine.append("\(photo.md5)") }
     // Ten that nobody had, and the ten of the one that was killed.
     #expect(mine.count == 20 && Set(mine).isSuperset(of: claims[0].map(String.init)))
-  }
-
-  private func start() throws -> Process {
-    let process = Process()
-    process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = ["--testing-library", "swift-testing", "--filter", "CatalogueLocalTests/claimant"]
-    process.environment = ProcessInfo.processInfo.environment.merging([Self.role: fixture.folder]) { $1 }
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    return process
   }
 }

@@ -1,5 +1,6 @@
 import SatchelRemote
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -20,14 +21,14 @@ import Testing
   private struct Run {
     let fixture: CatalogueFixture
     var model = CatalogueModel()
-    var random: PhotoRandom
+    var random: SeededRandom
     var exports: [Shard.Index: ShardExport] = [:]
     /// Few photos in few shards, so that operations meet.
     let shards = [0, 7, 15].map { Shard.Index.all[$0] }
 
     init(seed: UInt64) throws {
       fixture = try CatalogueFixture()
-      random = PhotoRandom(seed: seed)
+      random = SeededRandom(seed: seed)
     }
 
     var photos: PhotoCatalogue { fixture.photos }

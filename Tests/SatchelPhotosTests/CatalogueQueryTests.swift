@@ -1,4 +1,5 @@
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -11,7 +12,7 @@ import Testing
   /// Photos in bases, changes and imports, with stars and backups.
   init() throws {
     fixture = try CatalogueFixture()
-    var random = PhotoRandom(seed: 11)
+    var random = SeededRandom(seed: 11)
     var all: [MD5: Photo] = [:]
     func photo(_ number: Int) -> Photo {
       let shard = Shard.Index.all[number % 3 * 7]
@@ -73,7 +74,7 @@ import Testing
 
   @Test("pages hold what filtering and sorting all photos gives, in every order", arguments: 0..<60)
   func pages(seed: Int) throws {
-    var random = PhotoRandom(seed: UInt64(seed))
+    var random = SeededRandom(seed: UInt64(seed))
     var query = PhotoQuery()
     query.order = random.pick(PhotoQuery.Order.allCases)
     query.isDescending = random.once(in: 2)

@@ -1,5 +1,6 @@
 import SatchelRemote
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -125,7 +126,7 @@ import Testing
 
   @Test("a directory of shards goes out and comes back; what is missing stays")
   func directories() throws {
-    var random = PhotoRandom(seed: 3)
+    var random = SeededRandom(seed: 3)
     let all = (0..<2000).map { CatalogueFixture.photo($0, shard: random.pick(Shard.Index.all)) }
     try photos.upsert(all)
     let path = fixture.folder + "/shards"

@@ -1,4 +1,5 @@
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -18,7 +19,7 @@ struct DateQueryTests {
   }
 
   /// Photos of three shards, with dates out of a list.
-  private func some(_ count: Int, _ random: inout PhotoRandom, _ dates: [Int64]) -> [Photo] {
+  private func some(_ count: Int, _ random: inout SeededRandom, _ dates: [Int64]) -> [Photo] {
     (0..<count).map { number in
       CatalogueFixture.photo(number, shard: Shard.Index.all[number % 3 * 7], date: random.pick(dates))
     }
@@ -54,7 +55,7 @@ struct DateQueryTests {
 
   @Test("are what sorting all photos gives", arguments: dateLists)
   func model(dates: [Int64]) throws {
-    var random = PhotoRandom(seed: 11)
+    var random = SeededRandom(seed: 11)
     var all = some(700, &random, dates)
     try take(all)
     let (low, high) = (dates[dates.count / 3], dates[dates.count * 2 / 3])
@@ -79,7 +80,7 @@ struct DateQueryTests {
 
   @Test("read the blocks that their photos stand in, and no others")
   func fewBlocks() throws {
-    var random = PhotoRandom(seed: 5)
+    var random = SeededRandom(seed: 5)
     let all = some(5000, &random, (0..<1_000_000).map { $0 })
     try take(all)
     let wanted = Array(sorted(all).prefix(6))
@@ -110,7 +111,7 @@ struct DateQueryTests {
 
   @Test("with other filters, too")
   func filters() throws {
-    var random = PhotoRandom(seed: 7)
+    var random = SeededRandom(seed: 7)
     let all = some(2000, &random, (0..<500).map { $0 })
     try take(all)
     let starred = (0..<60).map { _ in random.pick(all) }

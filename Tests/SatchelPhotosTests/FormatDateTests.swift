@@ -1,4 +1,5 @@
 import Foundation
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -42,7 +43,7 @@ import Testing
   func noDates(_ text: String) { #expect(ISODate.milliseconds(text) == nil) }
 
   @Test("Foundation agrees") func foundation() throws {
-    var generator = PhotoRandom(seed: 7)
+    var generator = SeededRandom(seed: 7)
     // From 1600 on: before, Foundation counts by the Julian calendar.
     let lowest: Int64 = -11_676_096_000
     for _ in 0..<5000 {

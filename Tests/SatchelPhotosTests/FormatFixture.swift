@@ -1,5 +1,6 @@
 import Foundation
 import SatchelJSON
+import SatchelTesting
 
 @testable import SatchelPhotos
 
@@ -55,7 +56,7 @@ enum FormatFixture {
   }
 
   /// Any photo of shard 0.
-  static func photo(_ generator: inout PhotoRandom) -> Photo {
+  static func photo(_ generator: inout SeededRandom) -> Photo {
     let high = generator.next() >> 4
     return Photo(
       md5: MD5(high: high, low: generator.next()), filename: generator.text(),

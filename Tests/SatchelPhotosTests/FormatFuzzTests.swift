@@ -1,3 +1,4 @@
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -28,7 +29,7 @@ import Testing
   }
 
   @Test("Twenty thousand mutations", arguments: 0..<20) func mutations(_ seed: Int) throws {
-    var generator = PhotoRandom(seed: UInt64(seed))
+    var generator = SeededRandom(seed: UInt64(seed))
     let tokens = [
       "\"", "\"\"", ",", "\n", "\r", "\r\n", "\u{FEFF}", "0", "-", ".", "md5,", ",\"\n", "\",\"",
       "9999999999",
@@ -56,7 +57,7 @@ import Testing
   @Test("Files made of little but quotes, commas and line ends", arguments: 0..<20) func soups(_ seed: Int)
     throws
   {
-    var generator = PhotoRandom(seed: UInt64(100 + seed))
+    var generator = SeededRandom(seed: UInt64(100 + seed))
     let parts = [
       "\"", "\"\"", ",", "\n", "\r", "x", ",1,2,3,,,", "\(FormatFixture.md5(1)),",
       "\(FormatFixture.md5(2)),\"",

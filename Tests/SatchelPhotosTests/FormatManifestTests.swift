@@ -1,5 +1,6 @@
 import SatchelJSON
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -114,7 +115,7 @@ import Testing
     let seed = Array(
       (#"{"version":"6.0","directory-uuid":"u","last-modified":"2024-02-29T12:30:15Z","shard-checksums":"#
         + #"{"0":"\#(Self.one)","10":"\#(Self.two)"},"photo-count":3,"x":[1.5,"y"]}"#).utf8)
-    var generator = PhotoRandom(seed: 11)
+    var generator = SeededRandom(seed: 11)
     var taken = 0
     for _ in 0..<5000 {
       var bytes = seed

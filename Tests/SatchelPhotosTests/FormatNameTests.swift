@@ -1,5 +1,6 @@
 import SatchelRemote
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -38,7 +39,7 @@ import Testing
   }
 
   @Test("The order of md5 is the order of their texts") func order() {
-    var generator = PhotoRandom(seed: 3)
+    var generator = SeededRandom(seed: 3)
     let all = (0..<500).map { _ in MD5(high: generator.next(), low: generator.next()) }
     #expect(all.sorted().map(\.description) == all.map(\.description).sorted())
     #expect(all.allSatisfy { $0.shard.description == String($0.description.prefix(1)) })

@@ -1,10 +1,11 @@
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
 
 @Suite("Shards survive a round trip") struct FormatRoundTripTests {
   @Test("Any photo is read as it was written", arguments: 0..<20) func photos(_ seed: Int) throws {
-    var generator = PhotoRandom(seed: UInt64(seed))
+    var generator = SeededRandom(seed: UInt64(seed))
     for _ in 0..<300 {
       let photo = FormatFixture.photo(&generator)
       try photo.validate()
@@ -19,7 +20,7 @@ import Testing
   @Test("A shard is the same in whatever order its rows come", arguments: 0..<20) func order(_ seed: Int)
     throws
   {
-    var generator = PhotoRandom(seed: UInt64(1000 + seed))
+    var generator = SeededRandom(seed: UInt64(1000 + seed))
     let photos = (0..<200).map { _ in FormatFixture.photo(&generator) }.sorted { $0.md5 < $1.md5 }
     var writer = ShardWriter()
     for photo in photos { writer.append(photo) }
@@ -36,7 +37,7 @@ import Testing
   @Test("Rejected lines stay, in the order of their bytes", arguments: 0..<50) func rejected(_ seed: Int)
     throws
   {
-    var generator = PhotoRandom(seed: UInt64(2000 + seed))
+    var generator = SeededRandom(seed: UInt64(2000 + seed))
     var lines = (0..<40).map { _ in
       var photo = FormatFixture.photo(&generator)
       photo.filename = "IMG_\(generator.below(1000)).jpg"

@@ -1,28 +1,30 @@
 import Foundation
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
 
 /// A directory of photos that goes away with the test.
 final class ScanFixture: Sendable {
+  private let place: TemporaryDirectory
   let path: String
   let store: String
 
   init() throws {
-    let place = FileManager.default.temporaryDirectory.appending(path: "satchel-scan-\(UUID().uuidString)")
-    let photos = place.appending(path: "photos")
-    try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: true)
+    place = try TemporaryDirectory()
+    let photos = place.url.appending(path: "photos")
+    try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: false)
     // The real path, as a catalogue has it.
     path = photos.resolvingSymlinksInPath().path(percentEncoded: false)
-    store = place.appending(path: "store").path(percentEncoded: false)
+    store = place.url.appending(path: "store").path(percentEncoded: false)
   }
 
   deinit {
     // Not FileManager, which cannot remove what is too deep for a path.
     let remove = Process()
     remove.executableURL = URL(filePath: "/bin/rm")
-    remove.arguments = ["-rf", (path as NSString).deletingLastPathComponent]
+    remove.arguments = ["-rf", path]
     try? remove.run()
     remove.waitUntilExit()
   }

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -103,7 +104,7 @@ struct ScanInterruptionTests {
 
   @Test("A random history of a directory ends as one scan of its last state would")
   func history() throws {
-    var random = PhotoRandom(seed: 4)
+    var random = SeededRandom(seed: 4)
     for _ in 0..<6 {
       let fixture = try ScanFixture()
       let photos = try fixture.catalogue()

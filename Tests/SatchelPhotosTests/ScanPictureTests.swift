@@ -1,4 +1,5 @@
 import CImages
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -88,7 +89,7 @@ struct ScanPictureTests {
 
   @Test("Whatever bytes change, nothing breaks, and every value keeps to its range", .timeLimit(.minutes(5)))
   func mutations() throws {
-    var random = PhotoRandom(seed: 20_210_714)
+    var random = SeededRandom(seed: 20_210_714)
     var big = ScanExif.usual()
     big.isBigEndian = true
     let sources = [

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
@@ -28,7 +29,7 @@ struct ScanReadTests {
   @Test("Files of many parts, and of sizes around the buffer's", arguments: [-1, 0, 1, 12_345_678])
   func sizes(more: Int) throws {
     let fixture = try ScanFixture()
-    var random = PhotoRandom(seed: 7)
+    var random = SeededRandom(seed: 7)
     var bytes = try ScanFixture.jpeg()
     while bytes.count < PhotoFileReader.headSize + more {
       withUnsafeBytes(of: random.next()) { bytes += $0 }

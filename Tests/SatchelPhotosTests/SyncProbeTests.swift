@@ -1,6 +1,7 @@
 import SatchelRemote
 import SatchelRemoteTesting
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos

@@ -1,23 +1,11 @@
 import Foundation
 import SatchelRecords
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @Suite("Mirrors on disk")
 struct MirrorDiskTests {
-  /// A directory of its own for each test.
-  private final class Folder {
-    let path = FileManager.default.temporaryDirectory.path + "/satchel-mirror-\(UUID().uuidString)"
-
-    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    var names: [String] {
-      get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
-    }
-  }
-
   private func mirror(_ count: Int) -> MirrorFile {
     MirrorFile(
       collection: "c", version: 1,
@@ -29,19 +17,19 @@ struct MirrorDiskTests {
 
   @Test("are written in place of the old one, and nothing else is left")
   func writeAndRead() throws {
-    let folder = try Folder()
+    let folder = try TemporaryDirectory()
     let path = folder.path + "/courses.json"
     #expect(try MirrorFile.read(path, collection: "c") == nil)
     for count in [3, 0, 200] {
       try mirror(count).write(to: path)
       #expect(try MirrorFile.read(path, collection: "c") == mirror(count))
-      #expect(try folder.names == ["courses.json"])
+      #expect(try folder.files() == ["courses.json"])
     }
   }
 
   @Test("keep the permissions that the file has")
   func permissions() throws {
-    let folder = try Folder()
+    let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"
     try mirror(1).write(to: path)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
@@ -52,17 +40,17 @@ struct MirrorDiskTests {
 
   @Test("take over what a killed writer left aside, longer or shorter")
   func leftover() throws {
-    let folder = try Folder()
+    let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"
     try Data(repeating: 0x78, count: 1_000_000).write(to: URL(filePath: path + ".part"))
     try mirror(5).write(to: path)
     #expect(try MirrorFile.read(path, collection: "c") == mirror(5))
-    #expect(try folder.names == ["m.json"])
+    #expect(try folder.files() == ["m.json"])
   }
 
   @Test("that cannot be written leave the old one")
   func failedWrite() throws {
-    let folder = try Folder()
+    let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"
     try mirror(2).write(to: path)
     // A directory stands where it is written aside.
@@ -77,12 +65,12 @@ struct MirrorDiskTests {
     // A directory cannot be replaced by a file.
     try FileManager.default.createDirectory(atPath: folder.path + "/d", withIntermediateDirectories: false)
     #expect(throws: SatchelError.self) { try mirror(1).write(to: folder.path + "/d") }
-    #expect(try folder.names == ["d", "m.json", "m.json.part"])
+    #expect(try folder.files() == ["m.json"])
   }
 
   @Test("that are damaged are refused with the line and column, and stay")
   func damaged() throws {
-    let folder = try Folder()
+    let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"
     try mirror(4).write(to: path)
     var bytes = try Data(contentsOf: URL(filePath: path))
@@ -97,7 +85,7 @@ struct MirrorDiskTests {
 
   @Test("that many threads write are always whole")
   func manyWriters() async throws {
-    let folder = try Folder()
+    let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"
     try mirror(1).write(to: path)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -112,6 +100,6 @@ struct MirrorDiskTests {
       }
       try await group.waitForAll()
     }
-    #expect(try folder.names == ["m.json"])
+    #expect(try folder.files() == ["m.json"])
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import SatchelJSON
 import SatchelRemoteTesting
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelRecords

@@ -4,6 +4,7 @@ import SatchelJSON
 import SatchelRemote
 import SatchelRemoteTesting
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelRecords

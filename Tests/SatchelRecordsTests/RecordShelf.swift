@@ -1,6 +1,7 @@
 import SatchelJSON
 import SatchelRemoteTesting
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelRecords

@@ -1,13 +1,14 @@
 import Foundation
 import Satchel
+import SatchelTesting
 import Testing
 
 @Suite("What was spilled comes before what is written later")
 struct SpillOrderTests {
-  private let folder = FileManager.default.temporaryDirectory.appending(path: "satchel-\(UUID().uuidString)")
-  private var path: String { folder.appending(path: "a.satchel").path }
+  private let folder: TemporaryDirectory
+  private var path: String { folder.path + "/a.satchel" }
 
-  init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+  init() throws { folder = try TemporaryDirectory() }
 
   /// A store whose record `n1` has gone to the spill file, since another handle was in a transaction.
   private func spilling() throws -> Satchel {
@@ -26,7 +27,6 @@ struct SpillOrderTests {
 
   @Test("an import")
   func importing() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let store = try spilling()
     let notes = try store.records("notes")
     let record = ImportedRecord(id: "n1", document: Array(#"{"text":"imported"}"#.utf8))
@@ -39,7 +39,6 @@ struct SpillOrderTests {
 
   @Test("a collection that is declared anew: the index has the record")
   func declaring() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let store = try spilling()
     let notes = try store.records("notes", indexes: [RecordIndex("text", unique: true)])
     #expect(try notes.get("n1")?.document == ["text": "spilled"])
@@ -49,7 +48,6 @@ struct SpillOrderTests {
 
   @Test("beside a store that was set aside it waits for its collection to be declared")
   func setAside() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try spilling().close()
     try Data("no store at all".utf8).write(to: URL(filePath: path))
     for end in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }

@@ -1,18 +1,18 @@
 import Foundation
 import Satchel
+import SatchelTesting
 import Testing
 
 @Suite("Where the spill file is")
 struct SpillPlaceTests {
   @Test("beside the store, also for one that was opened by a link from elsewhere")
   func link() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "satchel-\(UUID().uuidString)")
-    let inside = folder.appending(path: "inside")
-    try FileManager.default.createDirectory(at: inside, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryDirectory()
+    let inside = folder.url.appending(path: "inside")
+    try FileManager.default.createDirectory(at: inside, withIntermediateDirectories: false)
     let store = inside.appending(path: "a.satchel")
     try Satchel(path: store.path).close()
-    let link = folder.appending(path: "b.satchel")
+    let link = folder.url.appending(path: "b.satchel")
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: store)
 
     var options = StoreOptions()

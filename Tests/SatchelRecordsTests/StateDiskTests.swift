@@ -1,6 +1,7 @@
 import CFaultyVFS
 import SatchelJSON
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelRecords
@@ -40,7 +41,7 @@ struct StateDiskTests {
     let disk = try #require(faulty_vfs_make(name))
     let fixture = try StateFixture()
     var model = StateModel()
-    var dice = StateModelTests.Dice(state: UInt64(fault.at))
+    var dice = SeededRandom(seed: UInt64(fault.at))
     func open() throws -> StateFixture.Opened {
       let store = try fixture.open(nil, StateFixture.never) {
         $0.fileSystem = name

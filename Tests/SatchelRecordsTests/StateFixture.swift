@@ -1,6 +1,7 @@
 import Foundation
 import SatchelJSON
 import SatchelStorage
+import SatchelTesting
 import Synchronization
 
 @testable import SatchelRecords
@@ -18,17 +19,13 @@ final class StateFixture: Sendable {
   /// Saves nothing by itself.
   static let never = StateOptions(quiet: 3_600_000, batch: .max, age: 3_600_000)
 
-  let directory: URL
+  private let place: TemporaryDirectory
+  var directory: URL { place.url }
   let clock = Atomic<Int64>(1_700_000_000_000)
   var path: String { directory.appending(path: "store").path }
   var spillPath: String { path + ".spill" }
 
-  init() throws {
-    directory = FileManager.default.temporaryDirectory.appending(path: "satchel-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: directory) }
+  init() throws { place = try TemporaryDirectory() }
 
   func database(_ path: String? = nil, _ change: (inout StoreOptions) -> Void = { _ in }) throws -> Database {
     var options = StoreOptions()

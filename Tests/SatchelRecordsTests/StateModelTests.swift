@@ -1,5 +1,6 @@
 import SatchelJSON
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelRecords
@@ -9,26 +10,13 @@ struct StateModelTests {
   let fixture: StateFixture
   init() throws { fixture = try StateFixture() }
 
-  /// Repeatable.
-  struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
   @Test("8 threads, each at random, while time saves: each reads what it wrote, and so does the next handle")
   func threads() throws {
     let store = try fixture.open(nil, StateOptions(quiet: 1, batch: 3, age: 5)) { $0.busyTimeout = 5000 }
     try store.state.setKey(StateFixture.key)
     let models = Guarded<[StateModel]>(Array(repeating: StateModel(), count: 8))
     try stateThreads(8) { number in
-      var (model, dice) = (StateModel(), Dice(state: UInt64(number)))
+      var (model, dice) = (StateModel(), SeededRandom(seed: UInt64(number)))
       for step in 0..<150 {
         try model.step(store.state, "\(number) ", &dice)
         if step % 10 == 0 { #expect(try StateModel(store.state, "\(number) ").tidy == model.tidy) }
@@ -49,7 +37,7 @@ struct StateModelTests {
   @Test(
     "saved, spilled, closed, opened by another: at every moment what was done can be read", arguments: 0..<6)
   func moments(seed: Int) throws {
-    var (model, dice) = (StateModel(), Dice(state: UInt64(seed) << 32))
+    var (model, dice) = (StateModel(), SeededRandom(seed: UInt64(seed) << 32))
     func opened() throws -> StateFixture.Opened {
       let store = try fixture.open(nil, StateFixture.never) { $0.busyTimeout = 0 }
       try store.state.setKey(StateFixture.key)

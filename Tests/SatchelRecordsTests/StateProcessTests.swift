@@ -1,6 +1,7 @@
 import Foundation
 import SatchelJSON
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelRecords
@@ -32,7 +33,7 @@ struct StateProcessTests {
 
   @Test("the other process: flushes each round, and writes down that it is safe")
   func flusher() throws {
-    guard let path = StateProcess.path("flusher") else {
+    guard let path = OtherProcess.role("flusher")?.path else {
       let store = try Self.store(fixture.path, StateFixture.never)
       try store.state.setKey(StateFixture.key)
       #expect(try Self.round(store) == 1)
@@ -51,7 +52,7 @@ struct StateProcessTests {
 
   @Test("the other process: leaves saving to time")
   func saver() throws {
-    guard let path = StateProcess.path("saver") else {
+    guard let path = OtherProcess.role("saver")?.path else {
       let store = try Self.store(fixture.path, StateFixture.quickly)
       try store.state.set("first", 1)
       #expect(try store.state.get("first") == 1)
@@ -90,7 +91,7 @@ struct StateProcessTests {
     var reached: Int64 = 0
     for _ in 0..<4 {
       let before = told()
-      let process = try StateProcess("StateProcessTests/flusher", "flusher", fixture.path)
+      let process = try OtherProcess("StateProcessTests/flusher", "flusher", "a", fixture.path)
       #expect(stateWaits { told() > before + 5 })
       usleep(UInt32.random(in: 0..<50_000))
       process.kill()
@@ -103,7 +104,7 @@ struct StateProcessTests {
   func killedWhileSpilling() throws {
     for _ in 0..<3 {
       let before = told()
-      let process = try StateProcess("StateProcessTests/flusher", "flusher", fixture.path)
+      let process = try OtherProcess("StateProcessTests/flusher", "flusher", "a", fixture.path)
       #expect(stateWaits { told() > before + 3 })
       // In the middle of its rounds the store is taken away, given back, and taken again.
       for _ in 0..<3 {
@@ -129,7 +130,7 @@ struct StateProcessTests {
       let fixture = try StateFixture()
       // Made before, since only one can make it.
       try fixture.open().database.close()
-      let process = try StateProcess("StateProcessTests/saver", "saver", fixture.path)
+      let process = try OtherProcess("StateProcessTests/saver", "saver", "a", fixture.path)
       let isThere = try stateWaits {
         try (fixture.open().state.get("last")?.intValue ?? 0) > 100
       }

@@ -1,3 +1,5 @@
+import SatchelTesting
+
 /// What can go wrong with one request.
 package enum Fault: Sendable, Equatable, CaseIterable {
   case none

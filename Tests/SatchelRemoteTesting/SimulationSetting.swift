@@ -1,3 +1,5 @@
+import SatchelTesting
+
 /// What a schedule is made of, whatever its devices keep.
 package struct SimulationSetting: Sendable {
   package var devices: Int

@@ -1,3 +1,5 @@
+import SatchelTesting
+
 /// The master of a schedule, chance, and what has happened so far.
 // Unchecked: the baton sees to it that only one thread at a time touches it.
 package final class SimulationStage: @unchecked Sendable {

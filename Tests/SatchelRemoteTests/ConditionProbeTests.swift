@@ -1,4 +1,5 @@
 import SatchelRemoteTesting
+import SatchelTesting
 import Testing
 
 @testable import SatchelRemote

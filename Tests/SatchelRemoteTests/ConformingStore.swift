@@ -1,6 +1,7 @@
-import Testing
 import SatchelJSON
 import SatchelRemoteTesting
+import SatchelTesting
+import Testing
 
 @testable import SatchelRemote
 

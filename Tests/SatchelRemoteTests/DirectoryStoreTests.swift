@@ -1,6 +1,7 @@
 import Foundation
-import Testing
 import SatchelRemoteTesting
+import SatchelTesting
+import Testing
 
 @testable import SatchelRemote
 

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelRemoteTesting
+import SatchelTesting
 import Testing
 
 @testable import SatchelRemote

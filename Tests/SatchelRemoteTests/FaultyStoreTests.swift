@@ -1,5 +1,6 @@
-import Testing
 import SatchelRemoteTesting
+import SatchelTesting
+import Testing
 
 @testable import SatchelRemote
 

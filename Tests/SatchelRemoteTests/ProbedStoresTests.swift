@@ -1,5 +1,6 @@
 import SatchelRemoteTesting
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelRemote

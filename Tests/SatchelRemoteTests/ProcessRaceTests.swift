@@ -1,44 +1,28 @@
 import Foundation
-import Testing
 import SatchelRemoteTesting
+import SatchelTesting
+import Testing
 
 @testable import SatchelRemote
 
 /// Two processes and one directory. The other process is this test program, told to run the one test `contestant`.
 @Suite("A directory shared by processes")
 struct ProcessRaceTests {
-  private static let role = "SATCHEL_TEST_CONTESTANT"
   private static let rounds = 100
 
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  private func start(_ task: String) throws -> Process {
-    let process = Process()
-    process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = ["--testing-library", "swift-testing", "--filter", "ProcessRaceTests/contestant"]
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      [Self.role: "\(task) \(directory.path)"]) { $1 }
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    return process
+  private func start(_ role: String, _ name: String) throws -> OtherProcess {
+    try OtherProcess("ProcessRaceTests/contestant", role, name, directory.path)
   }
 
   @Test(
     "a contestant without rivals wins every round; with rivals it writes down what it was told to have won")
   func contestant() throws {
-    let task = ProcessInfo.processInfo.environment[Self.role]?.split(separator: " ", maxSplits: 2).map(
-      String.init)
-    guard let task, task.count == 3 else {
-      let won = try Contest.first(0, rounds: 5, store: DirectoryStore(path: directory.path))
-      #expect(won == Array(0..<5))
-      return
-    }
-    let store = try DirectoryStore(path: task[2])
-    switch task[0] {
-    case "race":
-      let number = try #require(Int(task[1]))
+    if let race = OtherProcess.role("race") {
+      let store = try DirectoryStore(path: race.path)
+      let number = try #require(Int(race.name))
       // Both begin together.
       try store.put(ObjectKey("here/\(number)"), [])
       let end = Date() + 60
@@ -46,14 +30,17 @@ struct ProcessRaceTests {
       let won = try Contest.first(number, rounds: Self.rounds, store: store)
       try Contest.count(Self.rounds, in: store)
       try store.put(ObjectKey("won/\(number)"), Array(won.map(String.init).joined(separator: " ").utf8))
-    case "write":
+    } else if let writing = OtherProcess.role("writer") {
+      let store = try DirectoryStore(path: writing.path)
       var number = 0
       while true {
         number += 1
         let body = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 300_000)
         try store.put(ObjectKey("object"), body, metadata: ObjectMetadata(["byte": "\(body[0])"]))
       }
-    default: Issue.record("an unknown task")
+    } else {
+      let won = try Contest.first(0, rounds: 5, store: DirectoryStore(path: directory.path))
+      #expect(won == Array(0..<5))
     }
   }
 
@@ -61,9 +48,8 @@ struct ProcessRaceTests {
   func race() throws {
     let store = try DirectoryStore(path: directory.path)
     try store.put(ObjectKey("number"), Array("0".utf8))
-    let processes = try [start("race 0"), start("race 1")]
-    for process in processes { process.waitUntilExit() }
-    #expect(processes.map(\.terminationStatus) == [0, 0])
+    let processes = try [start("race", "0"), start("race", "1")]
+    for process in processes { #expect(process.finish()) }
     var told: [Int] = []
     for number in 0..<2 {
       let text = String(decoding: try store.get(ObjectKey("won/\(number)")).body, as: UTF8.self)
@@ -81,13 +67,11 @@ struct ProcessRaceTests {
   func killed(turn: Int) throws {
     let key = try ObjectKey("object")
     let store = try DirectoryStore(path: directory.path, patience: 2000)
-    let process = try start("write 0")
+    let process = try start("writer", "a")
     let end = Date() + 60
     while (try? store.head(key)) == nil, Date() < end { usleep(500) }
     usleep(UInt32.random(in: 0...8000))
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-    #expect(process.terminationReason == .uncaughtSignal)
+    #expect(process.kill())
     let object = try store.get(key)
     let byte = try #require(object.body.first)
     #expect(object.body.count == 300_000)

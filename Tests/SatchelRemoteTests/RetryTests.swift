@@ -1,6 +1,7 @@
-import SatchelStorage
-import Testing
 import SatchelRemoteTesting
+import SatchelStorage
+import SatchelTesting
+import Testing
 
 @testable import SatchelRemote
 

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelTesting
 import Testing
 
 @testable import SatchelStorage

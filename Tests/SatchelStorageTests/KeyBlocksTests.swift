@@ -1,4 +1,5 @@
 import Foundation
+import SatchelTesting
 import Testing
 
 @testable import SatchelStorage
@@ -54,7 +55,7 @@ struct KeyBlocksTests {
   @Test("has what was added, and not what was taken out", arguments: 0..<8)
   func model(seed: UInt64) throws {
     var random = SystemRandomNumberGenerator()
-    var dice = SeededGenerator(seed)
+    var dice = SeededRandom(seed: seed)
     var model: [Int64: Set<Int64>] = [:]
     // Few hashes meet each other; many fill blocks.
     let most: Int64 = [3, 200, 5000, .max][Int(seed % 4)]

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelStorageTesting
+import SatchelTesting
 import Testing
 
 @testable import SatchelStorage

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelStorageTesting
+import SatchelTesting
 import Testing
 
 @testable import SatchelStorage
@@ -43,7 +44,7 @@ struct LogFileTests {
 
   @Test("a commit is in the file when it returns, whatever went on in it", arguments: 0..<20)
   func commits(seed: UInt64) throws {
-    var random = Dice(seed)
+    var random = SeededRandom(seed: seed)
     let database = try fixture.open(on: disk, seed.isMultiple(of: 2) ? .full : .relaxed)
     // Pages go to the log and come back before they are committed, and are written there anew.
     try database.maintain { try $0.execute("PRAGMA cache_size = 10") }
@@ -73,7 +74,7 @@ struct LogFileTests {
 
   /// Adds rows of different lengths, and changes some that are there.
   private func change(
-    _ names: inout [String], _ count: UInt64, _ random: inout Dice, in transaction: Transaction
+    _ names: inout [String], _ count: UInt64, _ random: inout SeededRandom, in transaction: Transaction
   ) throws {
     for _ in 0..<count {
       let name = "\(random.next())" + String(repeating: "y", count: Int(random.next() % 9000))
@@ -120,17 +121,5 @@ struct LogFileTests {
     #expect(name != disk.name && LogFileSystem.inFront(of: disk.name) == name)
     #expect(LogFileSystem.inFront(of: nil) == LogFileSystem.inFront(of: "unix"))
     #expect(LogFileSystem.inFront(of: "no such") == "no such")
-  }
-}
-
-private struct Dice: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelTesting
 import Testing
 
 @testable import SatchelStorage
@@ -53,7 +54,7 @@ struct RecoveryTests {
 
   private func total(_ table: String) -> Int { RecoveryFixture.count / (table == "large" ? 20 : 1) }
 
-  private func destroy(_ numbers: some Sequence<Int>, _ generator: inout SeededGenerator) throws {
+  private func destroy(_ numbers: some Sequence<Int>, _ generator: inout SeededRandom) throws {
     var bytes = sound
     for number in numbers {
       for offset in (number - 1) * 4096..<number * 4096 {
@@ -74,7 +75,7 @@ struct RecoveryTests {
 
   @Test("whatever pages are destroyed, every row that stood on none of them is saved", arguments: 0..<12)
   func randomPages(seed: Int) throws {
-    var generator = SeededGenerator(UInt64(seed))
+    var generator = SeededRandom(seed: UInt64(seed))
     // Not the list of tables, and not the maps; each round more. The roots are among them from time to time.
     let candidates = pages.filter { $0.number > 1 && $0.table != "sqlite_schema" }.map(\.number)
     let damaged = Set(candidates.shuffled(using: &generator).prefix([1, 2, 5, 20, 60, 150][seed % 6]))
@@ -95,7 +96,7 @@ struct RecoveryTests {
 
   @Test("the inner pages of all tables, roots included, cost no row of a table with row numbers")
   func innerPages() throws {
-    var generator = SeededGenerator(1)
+    var generator = SeededRandom(seed: 1)
     let inner = Set(pages.filter { $0.kind == "internal" && $0.number > 1 }.map(\.number))
     #expect(inner.count >= 4)
     try destroy(inner, &generator)
@@ -119,7 +120,7 @@ struct RecoveryTests {
 
   @Test("without the list of tables they are told by their shape")
   func schema() throws {
-    var generator = SeededGenerator(2)
+    var generator = SeededRandom(seed: 2)
     try destroy([1], &generator)
     let (report, counts, wrong) = try recover()
     #expect(report.isSchemaLost && report.isHeaderLost)
@@ -165,7 +166,7 @@ struct RecoveryTests {
 
   @Test("whatever bytes change, it traps nowhere, and what it saves is a sound store", arguments: 0..<15)
   func anyBytes(seed: Int) throws {
-    var generator = SeededGenerator(UInt64(seed) + 1000)
+    var generator = SeededRandom(seed: UInt64(seed) + 1000)
     var bytes = sound
     for _ in 0..<[1, 10, 100, 1000, 10_000][seed % 5] {
       bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
@@ -213,18 +214,5 @@ struct RecoveryTests {
     try StorageFixture.plain(fixture.path, "PRAGMA user_version = 9")
     #expect(try code { _ = try recovery.recover(damaged: fixture.path, into: target) } == .newer)
     #expect(try fixture.listing() == before)
-  }
-}
-
-/// The same numbers for the same seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-    return value ^ value >> 31
   }
 }

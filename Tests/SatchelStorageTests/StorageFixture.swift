@@ -1,5 +1,6 @@
 import Foundation
 import SatchelStorageTesting
+import SatchelTesting
 import Synchronization
 
 @testable import SatchelStorage
@@ -12,15 +13,11 @@ final class StorageFixture {
       sql: ChangeLog.schema + "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;")
   ]
 
-  let directory: URL
+  private let place: TemporaryDirectory
+  var directory: URL { place.url }
   var path: String { directory.appending(path: "store").path }
 
-  init() throws {
-    directory = FileManager.default.temporaryDirectory.appending(path: "satchel-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: directory) }
+  init() throws { place = try TemporaryDirectory() }
 
   func open(
     _ path: String? = nil, migrations: [Migration] = schema, _ change: (inout StoreOptions) -> Void = { _ in }

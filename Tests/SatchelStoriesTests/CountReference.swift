@@ -1,3 +1,5 @@
+import SatchelTesting
+
 /// A story of a handful of segments, and what a reader who tries every way would say of it.
 struct CountReference {
   struct Segment {
@@ -9,7 +11,7 @@ struct CountReference {
 
   var segments: [Segment]
 
-  static func random(_ random: inout PlantedRandom) -> CountReference {
+  static func random(_ random: inout SeededRandom) -> CountReference {
     let count = 1 + random.below(7)
     let names = ["a", "b", "c", "d", "e", "f", "g"]
     let segments = (0..<count).map { index in

@@ -1,3 +1,4 @@
+import SatchelTesting
 import Testing
 
 @testable import SatchelStories
@@ -89,7 +90,7 @@ import Testing
   }
 
   @Test("Thousands of digits are exact") func manyDigits() throws {
-    var random = PlantedRandom(seed: 4)
+    var random = SeededRandom(seed: 4)
     for size in [40, 700, 5_000] {
       let targets = (0..<size).map { index in
         index + 1 == size
@@ -137,7 +138,7 @@ import Testing
   @Test("Thousands of small stories are what a reader who tries every way says") func againstReference()
     throws
   {
-    var random = PlantedRandom(seed: 11)
+    var random = SeededRandom(seed: 11)
     var kinds: Set<String> = []
     for number in 0..<6_000 {
       let reference = CountReference.random(&random)

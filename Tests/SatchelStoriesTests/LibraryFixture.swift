@@ -1,10 +1,12 @@
 import Foundation
 import Satchel
+import SatchelTesting
 import Testing
 
 /// A directory of stories and a store, which go with the test.
 final class LibraryFixture {
-  let folder: URL
+  private let place: TemporaryDirectory
+  var folder: URL { place.url }
   var stories: URL { folder.appending(path: "stories") }
   var store: String { folder.appending(path: "store.satchel").path }
   private(set) var satchel: Satchel
@@ -14,10 +16,10 @@ final class LibraryFixture {
 
   /// - Parameter examples: begin with the tales of Examples/Stories
   init(examples: Bool = false) throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "satchel-\(UUID().uuidString)")
+    place = try TemporaryDirectory()
     try FileManager.default.createDirectory(
-      at: folder.appending(path: "stories"), withIntermediateDirectories: true)
-    satchel = try Self.open(folder.appending(path: "store.satchel").path)
+      at: place.url.appending(path: "stories"), withIntermediateDirectories: false)
+    satchel = try Self.open(place.url.appending(path: "store.satchel").path)
     guard examples else { return }
     for file in try FileManager.default.contentsOfDirectory(
       at: Self.examples, includingPropertiesForKeys: nil)
@@ -26,10 +28,7 @@ final class LibraryFixture {
     }
   }
 
-  deinit {
-    try? satchel.close()
-    try? FileManager.default.removeItem(at: folder)
-  }
+  deinit { try? satchel.close() }
 
   static func open(_ path: String, readOnly: Bool = false) throws -> Satchel {
     var options = StoreOptions()

@@ -1,3 +1,4 @@
+import SatchelTesting
 import Testing
 
 @testable import SatchelStories
@@ -70,7 +71,7 @@ import Testing
   }
 
   @Test("Distances are what their definition says") func distances() {
-    var random = PlantedRandom(seed: 1)
+    var random = SeededRandom(seed: 1)
     var measure = EditDistance()
     for _ in 0..<5_000 {
       let one = (0..<random.below(9)).map { _ in UInt8(97 + random.below(3)) }
@@ -84,7 +85,7 @@ import Testing
   }
 
   @Test("Looking up and comparing find the same") func bothWays() throws {
-    var random = PlantedRandom(seed: 2)
+    var random = SeededRandom(seed: 2)
     var found = 0
     for _ in 0..<400 {
       // A small alphabet makes many ids near to each other, and many targets near to one id.

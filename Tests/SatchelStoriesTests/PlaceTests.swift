@@ -1,6 +1,7 @@
 import Foundation
 import SatchelJSON
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelStories
@@ -17,7 +18,7 @@ import Testing
     for file in files.sorted(by: { $0.path < $1.path }) where file.pathExtension == "json" {
       seeds += (try? Data(contentsOf: file)).map { [[UInt8]($0)] } ?? []
     }
-    var random = PlantedRandom(seed: 5)
+    var random = SeededRandom(seed: 5)
     for layout in PlantedWriter.Layout.allCases {
       var story = PlantedStory(size: 5, faults: 1, seed: random.next())
       var writer = PlantedWriter(layout, seed: random.next())
@@ -35,7 +36,7 @@ import Testing
     "::", "\"isEnding\":true,", "\"text\":\"\",", "[[[[", "{\"id\":1}",
   ].map { Array($0.utf8) }
 
-  private func mutate(_ text: inout [UInt8], _ random: inout PlantedRandom) {
+  private func mutate(_ text: inout [UInt8], _ random: inout SeededRandom) {
     let at = random.below(text.count + 1)
     let end = min(text.count, at + random.below(12))
     switch random.below(6) {
@@ -51,7 +52,7 @@ import Testing
   }
 
   /// Another value in the place of one, so that the text stays JSON.
-  private func replaceValue(_ text: inout [UInt8], _ random: inout PlantedRandom) {
+  private func replaceValue(_ text: inout [UInt8], _ random: inout SeededRandom) {
     let range = text.withUnsafeBytes { raw -> (Range<Int>, Range<Int>)? in
       guard let tape = try? JSONTape(raw) else { return nil }
       let values = tape.tokens.indices.filter { !tape[$0].isKey }
@@ -128,7 +129,7 @@ import Testing
   }
 
   @Test("Fifty thousand mutations", arguments: 0..<5) func mutations(_ part: Int) throws {
-    var random = PlantedRandom(seed: UInt64(part))
+    var random = SeededRandom(seed: UInt64(part))
     // Small ones more often: they are quick, and a fault in them is read at a glance.
     let small = Self.seeds.filter { $0.count < 1_500 }
     var taken = 0

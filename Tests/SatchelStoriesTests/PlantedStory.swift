@@ -1,4 +1,5 @@
 import SatchelStories
+import SatchelTesting
 
 /// A sound story of any size, with faults planted where asked for.
 struct PlantedStory {
@@ -17,7 +18,7 @@ struct PlantedStory {
     var element: PlantedNode?
   }
 
-  private var random: PlantedRandom
+  private var random: SeededRandom
   private let whole: Whole
   private var segments: [Segment] = []
   private var header: [String: PlantedNode?] = [:]
@@ -31,7 +32,7 @@ struct PlantedStory {
   ///   - size: segments of the sound part
   ///   - faults: how often each kind of fault is planted
   init(size: Int, faults: Int, whole: Whole = .nothing, seed: UInt64) {
-    random = PlantedRandom(seed: seed)
+    random = SeededRandom(seed: seed)
     self.whole = whole
     grow(size)
     for _ in 0..<faults { plant() }

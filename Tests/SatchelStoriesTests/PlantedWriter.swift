@@ -1,3 +1,5 @@
+import SatchelTesting
+
 /// Writes a planted story with keys in any order, keys that nobody knows, white space and escapes, and notes where what
 /// was planted came to stand.
 struct PlantedWriter {
@@ -5,7 +7,7 @@ struct PlantedWriter {
 
   private(set) var bytes: [UInt8] = []
   private(set) var findings: [PlantedFinding] = []
-  private var random: PlantedRandom
+  private var random: SeededRandom
   private let layout: Layout
   private var line = 1
   private var lineStart = 0
@@ -13,7 +15,7 @@ struct PlantedWriter {
 
   init(_ layout: Layout, seed: UInt64) {
     self.layout = layout
-    random = PlantedRandom(seed: seed)
+    random = SeededRandom(seed: seed)
   }
 
   mutating func write(_ node: PlantedNode) {

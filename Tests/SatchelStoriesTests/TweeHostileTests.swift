@@ -1,20 +1,11 @@
 import SatchelJSON
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 @testable import SatchelStories
 
 @Suite("Hostile Twee") struct TweeHostileTests {
-  private struct Random: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      return state
-    }
-  }
 
   private static let pieces: [[UInt8]] = [
     "[[", "]]", "->", "<-", "|", "][", "<<", ">>", "<<link \"", "<<goto ", "(goto: \"", "(link-goto:",
@@ -25,7 +16,7 @@ import Testing
     "StoryData\n{\"start\":\"", "Start",
   ].map { Array($0.utf8) }
 
-  private static func mutate(_ bytes: inout [UInt8], _ random: inout Random) {
+  private static func mutate(_ bytes: inout [UInt8], _ random: inout SeededRandom) {
     for _ in 0..<Int.random(in: 1...6, using: &random) {
       let place = Int.random(in: 0...bytes.count, using: &random)
       switch Int.random(in: 0..<8, using: &random) {
@@ -44,7 +35,7 @@ import Testing
   @Test(
     "Whatever the bytes, reading ends in a report or an error with a place; the same again after converting")
   func mutations() throws {
-    var random = Random(state: 0x5A7C_4E10_0D15_EA5E)
+    var random = SeededRandom(seed: 0x5A7C_4E10_0D15_EA5E)
     let sources = try TweeFixture.files.map { try TweeFixture.bytes($0) }
     var (read, refused, started) = (0, 0, 0)
     for round in 0..<20_000 {

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelTesting
 import Testing
 
 @testable import SatchelStories
@@ -49,7 +50,7 @@ import Testing
 
   @Test("Eight bytes at a time give what one at a time gives, at every alignment", arguments: 0...17)
   func alignments(_ offset: Int) {
-    var random = PlantedRandom(seed: UInt64(offset))
+    var random = SeededRandom(seed: UInt64(offset))
     for _ in 0..<300 {
       let bytes = (0..<80).map { _ in
         random.once(in: 3) ? UInt8(random.below(0x21)) : UInt8(0x21 + random.below(0x5F))
@@ -64,7 +65,7 @@ import Testing
   }
 
   @Test("A character beyond ASCII anywhere changes nothing about the words around it") func mixed() {
-    var random = PlantedRandom(seed: 3)
+    var random = SeededRandom(seed: 3)
     for _ in 0..<2_000 {
       let text = (0..<30).map { _ in random.pick([" ", "\n", "a", "b", "é", "ß", "\u{A0}"]) }.joined()
       let words = text.split { $0.isWhitespace }.count
@@ -91,7 +92,7 @@ import Testing
   }
 
   @Test("Escapes spell the same words as what they stand for") func escapes() throws {
-    var random = PlantedRandom(seed: 9)
+    var random = SeededRandom(seed: 9)
     for _ in 0..<3_000 {
       let text = (0..<random.below(24)).map { _ in
         random.pick([" ", "\n", "\t", "x", "\"", "\\", "/", "中", "。", "🐉", "é", "\u{A0}", "n", "u0020"])

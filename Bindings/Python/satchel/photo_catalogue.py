@@ -145,7 +145,8 @@ class PhotoCatalogue(PhotoReader):
         """Imports 0.csv to f.csv of a directory, as :meth:`import_shard`, each shard in one transaction.
 
         Shards without a file, and those whose file cannot be read, are left as they are: see ``missing`` and
-        ``failed`` of the report. All are on the disk when this returns; a loss of power before may undo the latest.
+        ``failed`` of the report. All are on the disk when this returns; a loss of power before may undo the
+        latest.
 
         :raises NotFound: when there is no such file at all
         """

@@ -1,20 +1,6 @@
-import SatchelRemoteTesting
+import SatchelTesting
 
-/// Numbers and texts that look random and are the same in every run.
-struct PhotoRandom: RandomNumberGenerator {
-  private var numbers: SeededRandom
-
-  init(seed: UInt64) { numbers = SeededRandom(seed: seed) }
-
-  mutating func next() -> UInt64 { numbers.next() }
-
-  mutating func below(_ bound: Int) -> Int { Int(truncatingIfNeeded: next() % UInt64(max(1, bound))) }
-
-  /// True once in so many times.
-  mutating func once(in times: Int) -> Bool { below(times) == 0 }
-
-  mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
-
+extension SeededRandom {
   /// Any integer, the small ones and the outermost often.
   mutating func integer() -> Int64 {
     switch below(5) {

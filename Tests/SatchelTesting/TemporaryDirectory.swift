@@ -1,15 +1,21 @@
 import Foundation
 
-/// A directory of its own for one test, removed with it.
+/// A directory of its own for one test, removed with it; what something still held open then, when all tests are over.
 package final class TemporaryDirectory: Sendable {
-  package let path: String
+  static let all: URL = {
+    atexit { try? FileManager.default.removeItem(at: TemporaryDirectory.all) }
+    return FileManager.default.temporaryDirectory.appending(path: "satchel-tests-\(UUID().uuidString)")
+  }()
+
+  package let url: URL
+  package var path: String { url.path(percentEncoded: false) }
 
   package init() throws {
-    path = FileManager.default.temporaryDirectory.appending(path: "satchel-remote-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    url = Self.all.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  deinit { try? FileManager.default.removeItem(at: url) }
 
   /// Relative paths of all files, sorted.
   package func files() throws -> [String] {
@@ -21,7 +27,7 @@ package final class TemporaryDirectory: Sendable {
   }
 
   package func write(_ text: String, to name: String) throws {
-    let place = URL(filePath: path).appending(path: name)
+    let place = url.appending(path: name)
     try FileManager.default.createDirectory(
       at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data(text.utf8).write(to: place)
