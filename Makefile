@@ -31,7 +31,7 @@ STRICT := -Xswiftc -warnings-as-errors
 # The Swift runtime is linked in, and nothing but satchel_* is exported. Linker flags stand here and not in
 # Package.swift, because a package with unsafe flags cannot be imported by others. What only Swift apps call is left
 # out: one async function brings Swift's concurrency and libdispatch along, 0.8 MB. Optimized for size, which costs
-# some 6 % of time, and with packed relocations, which need glibc 2.36.
+# some 6 % of time, and with packed relocations, which need glibc 2.36. What an app's start runs lies side by side.
 RELEASE := -c release -Xswiftc -Osize --scratch-path $(BUILD) $(STRICT) -Xswiftc -static-stdlib -Xswiftc -DSATCHEL_WITHOUT_CONCURRENCY \
   -Xswiftc -cross-module-optimization -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -use-ld=lld -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --as-needed \
@@ -39,7 +39,8 @@ RELEASE := -c release -Xswiftc -Osize --scratch-path $(BUILD) $(STRICT) -Xswiftc
 SHARED := -Xlinker $(CURDIR)/$(BUILD)/static/ScalarNames.o \
   -Xlinker --defsym=_swift_stdlib_getScalarName=satchel_no_scalar_name -Xlinker -z -Xlinker pack-relative-relocs \
   -Xlinker -z -Xlinker defs -Xlinker -z -Xlinker nodelete -Xlinker --version-script=Include/satchel.map \
-  -Xlinker -soname -Xlinker $(SONAME)
+  -Xlinker -soname -Xlinker $(SONAME) \
+  -Xlinker --symbol-ordering-file=Sources/Link/start.order -Xlinker --no-warn-symbol-ordering
 SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
 
 # Keeps a runner's output for the closing summary, and its exit status.
@@ -82,6 +83,10 @@ setup: ## Install what building needs (Debian packages); nothing when all is the
 
 .PHONY: lib
 lib: setup $(STAGED) ## The library for C and Python: .build-lib/release/libsatchel.so
+
+.PHONY: order
+order: lib setup-tests ## Find out anew what an app's start runs, which the linker puts side by side
+	PYTHONPATH=Bindings/Python $(PYTHON) Benchmarks/order.py $(BUILT)/libsatchel.so
 
 .PHONY: tool
 tool: setup ## The command-line tool, release build

@@ -53,6 +53,15 @@ def ballast(library: str) -> list[str]:
     ]
 
 
+def spread(library: str) -> tuple[float, int]:
+    """How many of our functions that an app's start runs are there, and over how many bytes they lie."""
+    lines = Path("Sources/Link/start.order").read_text(encoding="utf-8").splitlines()[1:]
+    names = {name for name in lines if "Satchel" in name}
+    symbols = (line.split(" ", 2) for line in run("nm", "--defined-only", library).splitlines())
+    places = {name: int(place, 16) for place, _, name in symbols if name in names}
+    return len(places) / len(names), max(places.values(), default=0) - min(places.values(), default=0)
+
+
 def differences(left: set[str], right: set[str]) -> str:
     return f"only in the first: {sorted(left - right)}, only in the second: {sorted(right - left)}"
 
@@ -72,6 +81,7 @@ def main(library: str, stripped: str) -> int:
     soname = re.findall(r"SONAME.*\[(.*)\]", dynamic)
     loaded = run("ldd", stripped)
     size = Path(stripped).resolve().stat().st_size
+    known, apart = spread(library)
 
     checks = [
         (f"satchel.h against {name}", header == names, differences(header, names))
@@ -92,6 +102,8 @@ def main(library: str, stripped: str) -> int:
         # 1.4 MB; the others with an async function, and weigh 0.8 MB.
         ("no regex engine, no concurrency", not ballast(library), str(ballast(library)[:5])),
         ("symbols are there to look at", "SatchelStories" in run("nm", library), "the library is stripped"),
+        ("the functions of a start are known: `make order`", known >= 0.8, f"only {known:.0%} are there"),
+        ("they lie side by side", apart <= 500_000, f"over {apart} bytes"),
         ("at most 9 MB stripped", size <= LARGEST, f"{size} bytes"),
     ]
     for name, fine, detail in checks:
