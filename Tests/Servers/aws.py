@@ -81,6 +81,14 @@ def make_bucket(endpoint: str, bucket: str, key: Key) -> None:
         raise RuntimeError(f"no bucket: {status} {body[:300]!r}")
 
 
+def use_bucket(endpoint: str, bucket: str, key: Key) -> None:
+    """Writes an object and deletes it, or fails."""
+    for method, content in (("PUT", b"in use"), ("DELETE", b"")):
+        status, body = request(endpoint, method, f"/{bucket}/in-use", key, body=content)
+        if status not in (200, 204):
+            raise RuntimeError(f"{method} of an object: {status} {body[:300]!r}")
+
+
 def query(endpoint: str, service: str, key: Key, **fields: str) -> dict[str, str]:
     """A call of IAM or STS. Gives back the leaves of the answer by their names."""
     body = urllib.parse.urlencode(fields).encode()
