@@ -13,7 +13,19 @@ enum StoreFile {
     case damaged(String)
   }
 
+  /// Another process may copy its log while this looks, and the size be of before, the header of after: only what looks
+  /// damaged twice, and alike, is.
   static func examine(_ path: String) throws -> Condition {
+    var found = try look(at: path)
+    while case .damaged = found {
+      let again = try look(at: path)
+      if again == found { break }
+      found = again
+    }
+    return found
+  }
+
+  private static func look(at path: String) throws -> Condition {
     var status = stat()
     guard stat(path, &status) == 0 else {
       let code = errno
