@@ -22,7 +22,6 @@ final class SettableClock: Sendable {
 final class Shelf {
   let clock: SettableClock
   private let place: TemporaryDirectory?
-  var folder: URL? { place?.url }
   let path: String
   private(set) var satchel: Satchel
 

@@ -1,5 +1,4 @@
 import Satchel
-import SatchelRemoteTesting
 import SatchelTesting
 import Testing
 

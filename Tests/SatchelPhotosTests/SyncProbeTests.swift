@@ -1,5 +1,4 @@
 import SatchelRemote
-import SatchelRemoteTesting
 import SatchelStorage
 import SatchelTesting
 import Testing

@@ -1,6 +1,5 @@
 import Foundation
 import SatchelJSON
-import SatchelRemoteTesting
 import SatchelStorage
 import SatchelTesting
 import Testing

@@ -2,7 +2,6 @@ import Foundation
 import Satchel
 import SatchelJSON
 import SatchelRemote
-import SatchelRemoteTesting
 import SatchelStorage
 import SatchelTesting
 import Testing

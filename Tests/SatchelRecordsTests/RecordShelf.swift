@@ -1,5 +1,4 @@
 import SatchelJSON
-import SatchelRemoteTesting
 import SatchelStorage
 import SatchelTesting
 import Testing

@@ -1,6 +1,5 @@
 import SatchelJSON
 import SatchelRemote
-import SatchelRemoteTesting
 import SatchelStorage
 import SatchelTesting
 import Testing

@@ -1,5 +1,4 @@
 import Foundation
-import SatchelRemoteTesting
 import SatchelTesting
 import Testing
 

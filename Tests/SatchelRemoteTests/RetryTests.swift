@@ -1,4 +1,3 @@
-import SatchelRemoteTesting
 import SatchelStorage
 import SatchelTesting
 import Testing

@@ -30,15 +30,15 @@ def _store(endpoint: str, key: aws.Key) -> Told:
 def _make_bucket(endpoint: str, key: aws.Key, patience: float = 60) -> None:
     """Waits until the store takes it, and the first object, which takes some much longer than others."""
     end = time.monotonic() + patience
-    for step in (aws.make_bucket, aws.use_bucket):
-        while True:
-            try:
-                step(endpoint, BUCKET, key)
-                break
-            except (OSError, RuntimeError):
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.2)
+    steps = [aws.make_bucket, aws.use_bucket]
+    while steps:
+        try:
+            steps[0](endpoint, BUCKET, key)
+            steps.pop(0)
+        except (OSError, RuntimeError):
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
 
 
 def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
