@@ -201,7 +201,9 @@ SATCHEL_API satchel_status satchel_store_close(satchel_store *store);
 
 /**
  * Facts about a store: {"path", "read_only", "schema_version", "file_bytes",
- * "sqlite_version", "set_aside": path or null}.
+ * "sqlite_version", "sqlite_wal_reset_bug": whether that version of SQLite may
+ * lose commits of several connections (https://sqlite.org/wal.html#walresetbug;
+ * Satchel prevents it on any version), "set_aside": path or null}.
  *
  * Ownership  the caller owns *out.
  */

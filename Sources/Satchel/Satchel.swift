@@ -13,6 +13,13 @@ public final class Satchel: Sendable {
   /// The library's version, "major.minor.patch".
   public static let version = "0.1.0"
 
+  /// The version, and that of SQLite: what `satchel --version` prints.
+  public static var versionDetails: String {
+    let sqlite = SQLiteVersion.current
+    let bug = sqlite.hasWALResetBug ? "with the WAL-reset bug, which Satchel prevents" : "without the WAL-reset bug"
+    return "\(version) (SQLite \(sqlite) \(bug))"
+  }
+
   let database: Database
   /// Content scoped to places.
   public let catalogue: Catalogue
@@ -104,12 +111,14 @@ public final class Satchel: Sendable {
     try StoryLibrary(database: database, directory: directory)
   }
 
-  /// Facts for people: path, sizes, versions.
+  /// Facts for people: path, sizes, versions, and whether this version of SQLite has the WAL-reset bug, which Satchel
+  /// keeps away.
   public func info() throws -> JSONValue {
     [
       "path": .string(path), "read_only": .bool(isReadOnly),
       "schema_version": .int(try database.schemaVersion),
-      "file_bytes": .int(database.fileBytes), "sqlite_version": .string(Database.sqliteVersion),
+      "file_bytes": .int(database.fileBytes), "sqlite_version": .string("\(SQLiteVersion.current)"),
+      "sqlite_wal_reset_bug": .bool(SQLiteVersion.current.hasWALResetBug),
       "set_aside": setAsidePath.map { .string($0) } ?? .null,
     ]
   }

@@ -8,15 +8,15 @@ extension Connection {
     return code == SQLITE_OK && answer != 0
   }
 
-  /// Leaves the file called like our log where it is when this closes.
-  func keepLog() {
+  /// Leaves the file at the path of the WAL where it is when this closes.
+  func keepWAL() {
     var keeps: Int32 = 1
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
   }
 
-  /// Whether the log that was just written to is there no longer.
-  var hasLostLog: Bool {
-    guard isLogged, let name = sqlite3_db_filename(handle, "main"), let log = sqlite3_filename_wal(name)
+  /// Whether the WAL that was just written to is no longer at its path.
+  var hasLostWAL: Bool {
+    guard isWAL, let name = sqlite3_db_filename(handle, "main"), let log = sqlite3_filename_wal(name)
     else {
       return false
     }
@@ -27,7 +27,7 @@ extension Connection {
   /// writing where nobody will ever look. Asked behind each commit, at the cost of two looks at the directory: what
   /// `write` has acknowledged was in the file at the store's path at that time.
   func confirmPlace() throws {
-    guard let what = hasMoved ? "its file" : hasLostLog ? "its log" : nil else { return }
+    guard let what = hasMoved ? "its file" : hasLostWAL ? "its WAL" : nil else { return }
     throw SatchelError(
       .io, "\(path): \(what) was removed or replaced while the store was open: close it, and open it again")
   }

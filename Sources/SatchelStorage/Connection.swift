@@ -11,8 +11,10 @@ package final class Connection: @unchecked Sendable {
   package internal(set) var snapshot: UInt64 = 0
   /// How the latest transaction that wrote left the store; see `Transaction.follows`.
   var standing: Transaction.Standing?
-  /// What Connection+Log does with it.
-  var log = LogUse()
+  /// See Connection+WAL.
+  var wal = WALUse()
+  /// How long a call waits for another connection, in milliseconds.
+  let busyTimeout: Int32
 
   /// Opens a file.
   ///
@@ -34,13 +36,16 @@ package final class Connection: @unchecked Sendable {
     }
     handle = opened
     self.path = path
+    self.busyTimeout = busyTimeout
     sqlite3_busy_timeout(handle, busyTimeout)
+    // SQLite's own checkpoints run without a guard: see CheckpointGuard.
+    sqlite3_wal_autocheckpoint(handle, 0)
   }
 
   deinit {
     statements.removeAll()
     // Another store may be at the path by now: its log is not ours to delete.
-    if hasMoved { keepLog() }
+    if hasMoved { keepWAL() }
     sqlite3_close_v2(handle)
   }
 
@@ -135,8 +140,8 @@ package final class Connection: @unchecked Sendable {
 
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Whether commits go to a log; asked once, as nothing of ours changes it afterwards.
-  private(set) lazy var isLogged =
+  /// Whether the database is in WAL mode; asked once, as nothing of ours changes it afterwards.
+  private(set) lazy var isWAL =
     (try? first("PRAGMA journal_mode", read: { $0.text(0) == "wal" })) ?? nil ?? false
 
   /// Hears every statement that runs on this connection, as SQL; for tests that must know what is read.

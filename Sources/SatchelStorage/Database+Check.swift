@@ -59,13 +59,11 @@ extension Database {
   package func shrink() throws {
     try maintain { connection in
       try connection.execute("PRAGMA incremental_vacuum")
-      connection.checkpoint()
+      _ = checkpointer.truncate(connection)
     }
   }
 
   package var schemaVersion: Int64 {
     get throws { try read { try $0.number("PRAGMA user_version") } }
   }
-
-  package static var sqliteVersion: String { String(cString: sqlite3_libversion()) }
 }

@@ -7,11 +7,12 @@ extension Database {
   package static func open(
     path: String, options: StoreOptions, migrations: [Migration]
   ) throws -> Database {
+    try SQLiteVersion.current.refuseOld()
     let migrator = Migrator(migrations: migrations)
     if path == ":memory:" {
       let database = make(path, options, setAside: nil)
       let connection = try connect(path, options, readOnly: false)
-      try claim(connection, migrator, options)
+      try connection.becomeStore(migrator)
       database.adopt(connection, asWriter: true)
       return database
     }
@@ -29,22 +30,22 @@ extension Database {
   private static func openFile(
     _ path: String, _ options: StoreOptions, _ migrator: Migrator, setAside: String?
   ) throws -> Database {
-    switch try StoreFile.examine(path) {
-    case .absent where options.isReadOnly: throw SatchelError(.notFound, "\(path): does not exist")
+    var isNew = false
+    var condition = try StoreFile.examine(path)
+    if !options.isReadOnly, condition == .absent || condition == .empty {
+      isNew = try StoreMaking(path: path, options: options).make { try image(of: migrator, options) }
+      condition = try StoreFile.examine(path)
+    }
+    switch condition {
+    case .absent: throw SatchelError(.notFound, "\(path): does not exist")
+    case .empty: throw SatchelError(.foreign, "\(path): no store yet")
     case .foreign(let reason): throw SatchelError(.foreign, "\(path): \(reason)")
     case .damaged(let reason): throw SatchelError(.damaged, "\(path): \(reason)")
-    case .empty where options.isReadOnly, .unclaimed where options.isReadOnly:
-      throw SatchelError(.foreign, "\(path): no store yet")
-    case .absent, .empty, .unclaimed:
-      let connection = try connect(path, options, readOnly: false)
-      try claim(connection, migrator, options)
-      let database = make(path, options, setAside: setAside)
-      database.adopt(connection, asWriter: true)
-      return database
     case .store: break
     }
     // Opened to write even though it will read first: whoever closes a store last must be able to empty its log.
     let connection = try open(path, options, readOnly: options.isReadOnly)
+    guard options.isReadOnly || connection.sharesMemory else { throw SatchelError(noWALAt: path) }
     let version = try connection.number("PRAGMA user_version")
     try migrator.refuseNewer(version, path: path)
     let isOld = version < migrator.newest
@@ -54,13 +55,15 @@ extension Database {
           .readOnly, "\(path): of an older schema, which opening to read only cannot bring up to date")
       }
       try configureWriter(connection, options)
-      try claim(connection, migrator, options)
+      try update(connection, migrator, options)
     } else {
+      if !options.isReadOnly, !connection.isWAL { try waiting(options) { try connection.useWAL() } }
+      if isNew { try configureWriter(connection, options) }
       // The schema is read here, so that a damaged one is named now and not in the middle of a call.
       _ = try connection.prepared("SELECT max(revision) FROM change")
     }
     let database = make(path, options, setAside: setAside)
-    database.adopt(connection, asWriter: isOld)
+    database.adopt(connection, asWriter: isOld || isNew)
     return database
   }
 
@@ -70,23 +73,30 @@ extension Database {
     }
   }
 
-  /// Makes the file ours before the first table: its owner and page layout cannot change later.
-  private static func claim(_ connection: Connection, _ migrator: Migrator, _ options: StoreOptions) throws {
-    // SQLite does not wait where two make the same file: it says at once that the other is busy.
+  /// The bytes of a new store.
+  private static func image(of migrator: Migrator, _ options: StoreOptions) throws -> [UInt8] {
+    let connection = try Connection(
+      path: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: options.busyTimeout)
+    try connection.becomeStore(migrator)
+    return try connection.image()
+  }
+
+  /// Brings a store of an older schema up to date.
+  private static func update(
+    _ connection: Connection, _ migrator: Migrator, _ options: StoreOptions
+  ) throws {
+    try waiting(options) {
+      try connection.useWAL()
+      try migrator.migrate(connection)
+    }
+  }
+
+  /// Repeats what fails with `.busy`: SQLite does not wait for another connection that changes the journal mode.
+  private static func waiting(_ options: StoreOptions, _ body: () throws -> Void) throws {
     let start = Clock.steadyMilliseconds
     while true {
       do {
-        if try connection.number("PRAGMA application_id") != StoreFile.applicationID {
-          try connection.execute(
-            """
-            PRAGMA page_size = 4096;
-            PRAGMA auto_vacuum = INCREMENTAL;
-            PRAGMA application_id = \(StoreFile.applicationID);
-            """)
-        }
-        // Each time: whoever claimed the file may have come no further.
-        try connection.execute("PRAGMA journal_mode = WAL")
-        return try migrator.migrate(connection)
+        return try body()
       } catch let error as SatchelError where error.code == .busy {
         guard Clock.steadyMilliseconds - start < Int64(options.busyTimeout) else { throw error }
         usleep(10_000)
@@ -104,7 +114,7 @@ extension Database {
     let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     let connection = try Connection(
       path: path, flags: flags, busyTimeout: options.busyTimeout,
-      fileSystem: readOnly ? options.fileSystem : LogFileSystem.inFront(of: options.fileSystem))
+      fileSystem: readOnly ? options.fileSystem : WALBufferVFS.above(options.fileSystem))
     guard options.isReadOnly, path != ":memory:" else { return connection }
     do {
       _ = try connection.number("PRAGMA schema_version")
@@ -120,15 +130,39 @@ extension Database {
       fileSystem: options.fileSystem)
   }
 
-  /// Settings of the connection that writes, as measured: a larger log before it is copied back. No memory map:
-  /// it makes a cold open slower.
+  /// Settings of the connection that writes, as measured. No memory map: it makes a cold open slower.
   private static func configureWriter(_ connection: Connection, _ options: StoreOptions) throws {
     try connection.syncCommits(options.durability == .full)
-    try connection.execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8192;")
+    try connection.execute("PRAGMA cache_size = -8192")
+  }
+}
+
+extension Connection {
+  /// Gives an empty database the owner, the page layout and the tables of a store. The first two cannot change later.
+  fileprivate func becomeStore(_ migrator: Migrator) throws {
+    try execute(
+      """
+      PRAGMA page_size = 4096;
+      PRAGMA auto_vacuum = INCREMENTAL;
+      PRAGMA application_id = \(StoreFile.applicationID);
+      """)
+    try migrator.migrate(self)
+  }
+
+  /// Sets the journal mode to WAL, which a store has unless another program changed it.
+  fileprivate func useWAL() throws {
+    let mode = try first("PRAGMA journal_mode = WAL") { $0.text(0) }
+    guard mode == "wal" else {
+      throw SatchelError(noWALAt: path)
+    }
   }
 }
 
 extension SatchelError {
+  fileprivate init(noWALAt path: String) {
+    self.init(.io, "\(path): cannot be in WAL mode: its file system offers no shared memory")
+  }
+
   /// Whether it is what stands in the file that cannot be used.
   var isAboutContent: Bool { code == .damaged || code == .foreign }
 }

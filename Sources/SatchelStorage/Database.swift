@@ -21,7 +21,7 @@ package final class Database: @unchecked Sendable {
   /// Calls of `write` that the thread which writes is in.
   var calls = 0
   private let readers: ConnectionPool
-  private let copier: LogCopier
+  let checkpointer: WALCheckpointer
   private let gate = Gate()
   /// Subjects whose tables are known to be there; see `prepare`.
   let prepared = Guarded<Set<String>>([])
@@ -48,7 +48,7 @@ package final class Database: @unchecked Sendable {
     clock = SteadyClock(options.clock)
     changes = ChangeFeed()
     readers = ConnectionPool(limit: 4) { try openConnection(true) }
-    copier = LogCopier { try openConnection(false) }
+    checkpointer = WALCheckpointer(openConnection)
   }
 
   package var isMemory: Bool { path == ":memory:" }
@@ -121,7 +121,7 @@ package final class Database: @unchecked Sendable {
   package func sync() throws {
     try pass {
       guard options.durability == .full, !options.isReadOnly, !isMemory, !isWriting else { return }
-      try writing.withOwnedLock(within: patience) { try openWriter().syncLog() }
+      try writing.withOwnedLock(within: patience) { try openWriter().syncWAL() }
     }
   }
 
@@ -157,7 +157,7 @@ package final class Database: @unchecked Sendable {
   }
 
   private func keep(_ connection: Connection) {
-    if !isMemory { connection.leaveLog(to: copier) }
+    if !isMemory { connection.leaveCheckpoints(to: checkpointer) }
     writer = connection
   }
 
@@ -189,9 +189,10 @@ package final class Database: @unchecked Sendable {
     var failure = takeClosingSteps()
     _ = gate.close()
     changes.stop()
-    copier.stop()
+    checkpointer.stop()
     guard writing.lock(milliseconds: patience) else {
       readers.drain()
+      checkpointer.close()
       throw SatchelError(
         .busy, "\(path): closed while another thread's transaction had not ended; it is undone")
     }
@@ -210,6 +211,7 @@ package final class Database: @unchecked Sendable {
     hasClosingWork = nil
     // The readers first: only a connection that may write takes the log along when it is the last.
     readers.drain()
+    checkpointer.close()
     writer = nil
     if let failure { throw failure }
   }

@@ -45,6 +45,16 @@ final class DatabaseFile {
     return String(cString: found)
   }
 
+  /// The path as SQLite opens it: from the root on, without links, also where there is no such file yet.
+  static func fullPath(of path: String) -> String {
+    guard let system = sqlite3_vfs_find(nil) else { return path }
+    var full = [CChar](repeating: 0, count: Int(system.pointee.mxPathname) + 1)
+    // SQLITE_OK_SYMLINK says that there was a link.
+    let code = system.pointee.xFullPathname(system, path, Int32(full.count), &full)
+    guard code & 0xFF == SQLITE_OK, let end = full.firstIndex(of: 0) else { return path }
+    return String(decoding: full[..<end].map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
   private static func canAccess(_ path: String, _ isWritable: Bool) -> Bool {
     access(path, isWritable ? R_OK | W_OK : R_OK) == 0
   }

@@ -18,6 +18,8 @@ public struct StoreOptions: Sendable {
   public var clock = Clock.system
   /// SQLite's way to the disk (VFS), for tests that let it fail; nil for the default.
   package var fileSystem: String?
+  /// The system's calls for files that SQLite does not write, for tests that let them fail.
+  package var fileCalls = FileCalls.system
 
   public init() {}
 }

@@ -10,18 +10,18 @@ struct ReadView {
 
   private var index = Index.unknown
   /// The log when the transaction under way began; nil while there is none that may be used again.
-  private var begun: LogState?
+  private var begun: WALIndexHeader?
   private(set) var isOpen = false
   private static let numbers = Atomic<UInt64>(0)
 
   /// Begins a transaction, unless one is open that sees all that is committed.
   mutating func begin(_ connection: Connection) throws {
     if isOpen {
-      if case .at(let header) = index, begun == LogState(header) { return }
+      if case .at(let header) = index, begun == WALIndexHeader(header) { return }
       end(connection)
     }
     // Before the transaction: what is committed in between makes this state old, and not the transaction wrong.
-    if case .at(let header) = index { begun = LogState(header) }
+    if case .at(let header) = index { begun = WALIndexHeader(header) }
     try connection.run("BEGIN")
     connection.snapshot = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
     isOpen = true
@@ -39,7 +39,7 @@ struct ReadView {
 
   /// Whether the transaction may stay open until the next read.
   mutating func canStay(_ connection: Connection) -> Bool {
-    if case .unknown = index { index = connection.findLogIndex().map { .at($0) } ?? .none }
+    if case .unknown = index { index = connection.findWALIndex().map { .at($0) } ?? .none }
     return begun != nil && connection.isInTransaction
   }
 }

@@ -4,7 +4,11 @@ extension SatchelError {
   /// What SQLite said, in the words of the header.
   init(sqlite code: Int32, on handle: OpaquePointer?, doing what: String) {
     let text = handle.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
-    let reason = text.map { String(cString: $0) } ?? "error \(code)"
+    var reason = text.map { String(cString: $0) } ?? "error \(code)"
+    // SQLite's text is the same for a missing directory and for too many open files; the system knows.
+    let number = handle.map(sqlite3_system_errno) ?? 0
+    let isOfSystem = code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_IOERR
+    if isOfSystem, number != 0 { reason += ": \(String(cString: strerror(number)))" }
     self.init(Self.code(of: code), "\(what): \(reason) (SQLite \(code))")
   }
 

@@ -7,8 +7,6 @@ enum StoreFile {
     case absent
     case empty
     case store
-    /// A database without tables and without an owner: a store whose making was cut short.
-    case unclaimed
     case foreign(String)
     case damaged(String)
   }
@@ -37,40 +35,62 @@ enum StoreFile {
       }
       throw SatchelError(.io, "\(path): \(String(cString: strerror(code)))")
     }
-    guard status.st_mode & S_IFMT == S_IFREG else { return .foreign("not a regular file") }
+    try refuseSpecial(path, status)
+    guard status.st_mode & S_IFMT == S_IFREG else { return .foreign("a directory") }
     if status.st_size == 0 { return .empty }
+    // SQLite finds the WAL by the name of the database (https://sqlite.org/howtocorrupt.html, 2.4).
+    guard status.st_nlink < 2 else {
+      throw SatchelError(
+        .invalid,
+        "\(path): has \(status.st_nlink) hard links; a store that is opened by two names loses changes: copy it instead")
+    }
     let header = try DatabaseFile(path).read(min(100, Int(status.st_size)), at: 0)
     let magic = Array("SQLite format 3\u{0}".utf8)
     guard !header.isEmpty, header.starts(with: magic.prefix(header.count)) else {
       return .foreign("not a SQLite database")
     }
     guard header.count == 100 else { return .damaged("cut short inside its header") }
-    return judge(header, size: Int64(status.st_size), hasLog: hasLog(path))
+    return judge(header, size: Int64(status.st_size), hasLeftovers: hasLeftovers(path))
   }
 
-  private static func judge(_ header: [UInt8], size: Int64, hasLog: Bool) -> Condition {
+  /// Throws for what is no file or directory: it is never read, written or renamed.
+  static func refuseSpecial(_ path: String, _ status: stat) throws {
+    let kind: String
+    switch status.st_mode & S_IFMT {
+    case S_IFREG, S_IFDIR: return
+    case S_IFIFO: kind = "a named pipe"
+    case S_IFSOCK: kind = "a socket"
+    case S_IFCHR, S_IFBLK: kind = "a device"
+    default: kind = "of an unknown kind"
+    }
+    throw SatchelError(.invalid, "\(path): \(kind), not a file")
+  }
+
+  private static func judge(_ header: [UInt8], size: Int64, hasLeftovers: Bool) -> Condition {
     func number(_ offset: Int) -> Int64 { header[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) } }
     let stated = Int64(header[16]) << 8 | Int64(header[17])
     let pageSize = stated == 1 ? 65536 : stated
     let pages = number(28)
     // The page count in the header counts only when both change counters agree (SQLite file format, 1.3.7);
-    // while there is a log, it may hold the pages that seem to be missing.
+    // while there is a WAL or a journal, it may hold the pages that seem to be missing.
     let isValid = number(24) == number(92)
-    if isValid, !hasLog, pageSize > 0, size < pages * pageSize {
+    if isValid, !hasLeftovers, pageSize > 0, size < pages * pageSize {
       return .damaged("cut short: \(size) bytes of \(pages * pageSize)")
     }
-    let owner = number(68)
-    if owner == applicationID { return .store }
-    // Our first page, before it says whose it is: ready for incremental vacuum (52), without schema (40) or
-    // version (60). A log beside it would be another program's.
-    let isFirstPage = size == pageSize && number(52) > 0 && number(40) == 0 && number(60) == 0 && !hasLog
-    return owner == 0 && isFirstPage ? .unclaimed : .foreign("a SQLite database that Satchel did not make")
+    return number(68) == applicationID ? .store : .foreign("a SQLite database that Satchel did not make")
   }
 
-  /// Whether SQLite left a log with content beside the file.
-  static func hasLog(_ path: String) -> Bool {
+  /// Whether SQLite left a WAL with content beside the file.
+  static func hasLog(_ path: String) -> Bool { hasContent(DatabaseFile.fullPath(of: path) + "-wal") }
+
+  /// Whether SQLite left a WAL or a rollback journal with content beside the file.
+  static func hasLeftovers(_ path: String) -> Bool {
+    hasLog(path) || hasContent(DatabaseFile.fullPath(of: path) + "-journal")
+  }
+
+  private static func hasContent(_ path: String) -> Bool {
     var status = stat()
-    return stat(path + "-wal", &status) == 0 && status.st_size > 0
+    return stat(path, &status) == 0 && status.st_size > 0
   }
 
   /// The directory that holds the file at `path`.
@@ -83,17 +103,22 @@ enum StoreFile {
     return stat(directory(of: path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
+  /// What SQLite appends to the name of a database, for its files.
+  private static let suffixes = ["", "-wal", "-shm", "-journal"]
+
   /// Renames a file and what SQLite keeps beside it, out of the way of a new store.
   ///
   /// - Returns: where the file went.
   static func setAside(_ path: String, time: Int64) throws -> String {
+    var status = stat()
+    if stat(path, &status) == 0 { try refuseSpecial(path, status) }
     var target = "\(path).set-aside-\(time)"
     var attempt = 1
     while access(target, F_OK) == 0 {
       attempt += 1
       target = "\(path).set-aside-\(time)-\(attempt)"
     }
-    for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
+    for suffix in suffixes where access(path + suffix, F_OK) == 0 {
       guard rename(path + suffix, target + suffix) == 0 else {
         let reason = String(cString: strerror(errno))
         bringBack(target, to: path)
@@ -105,7 +130,7 @@ enum StoreFile {
 
   /// Undoes `setAside`, as far as that can be.
   static func bringBack(_ target: String, to path: String) {
-    for suffix in ["", "-wal", "-shm"] where access(target + suffix, F_OK) == 0 {
+    for suffix in suffixes where access(target + suffix, F_OK) == 0 {
       _ = rename(target + suffix, path + suffix)
     }
   }

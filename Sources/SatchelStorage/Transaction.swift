@@ -49,7 +49,7 @@ package final class Transaction {
   static func begin(on connection: Connection, clock: SteadyClock, writer: Int64) throws -> Transaction {
     try connection.spillPages(true)
     try connection.run("BEGIN IMMEDIATE")
-    connection.extendLog()
+    connection.preallocateWAL()
     do {
       let before = connection.standing
       // Until this one is committed.
@@ -87,11 +87,11 @@ package final class Transaction {
     try checkAlive()
     while let check = checks.popLast() { try check.step(self) }
     try log()
-    try connection.run("COMMIT")
+    try connection.commit()
     connection.standing = Standing(
       number: number, dataVersion: connection.dataVersion, newest: newest)
     try connection.confirmPlace()
-    connection.copyLongLog()
+    connection.checkpointLongWAL()
   }
 
   func rollback() {

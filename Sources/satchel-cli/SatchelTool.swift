@@ -26,7 +26,7 @@ struct SatchelTool: ParsableCommand {
 
       Completion for a shell: satchel --generate-completion-script bash (or zsh, or fish).
       """,
-    version: Satchel.version,
+    version: Satchel.versionDetails,
     subcommands: [
       CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self, StoryCommand.self, StoreCommand.self,
     ])

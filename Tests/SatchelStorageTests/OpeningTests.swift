@@ -76,16 +76,6 @@ struct OpeningTests {
     #expect(try fixture.bytes().count > 0)
   }
 
-  @Test("a store whose making was cut short behind its first page is made to the end")
-  func unclaimed() throws {
-    try StorageFixture.plain(fixture.path, "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL")
-    #expect(try fixture.bytes().count == 4096)
-    let database = try fixture.open()
-    try database.write { try $0.add("x") }
-    try database.close()
-    #expect(try fixture.open().read { try $0.items() } == 1)
-  }
-
   @Test("a store that was claimed and no more is made to the end, with a log")
   func claimed() throws {
     try StorageFixture.plain(fixture.path, "PRAGMA application_id = \(StoreFile.applicationID)")

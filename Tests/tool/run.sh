@@ -127,6 +127,7 @@ before=$(sha256sum guide.satchel)
 # The tool itself.
 run 0 --version
 says out "$version"
+says out "SQLite 3."
 run 0 --help
 says out "Exit codes: 0 all is well"
 for command in "catalogue show" "catalogue plan" "catalogue prune" "store check" "store info"; do

@@ -140,13 +140,18 @@ class Change:
 
 @dataclass(frozen=True)
 class StoreInfo:
-    """Facts about a store; ``set_aside`` is where a file that could not be opened was moved to."""
+    """Facts about a store.
+
+    ``set_aside`` is where a file that could not be opened was moved to. ``sqlite_wal_reset_bug`` says whether the
+    version of SQLite has the bug of that name (https://sqlite.org/wal.html#walresetbug), which Satchel prevents.
+    """
 
     path: str
     read_only: bool
     schema_version: int
     file_bytes: int
     sqlite_version: str
+    sqlite_wal_reset_bug: bool
     set_aside: Optional[str]
 
 

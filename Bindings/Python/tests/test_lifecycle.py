@@ -53,6 +53,7 @@ def test_facts_about_a_store(store: satchel.Store, path: Path) -> None:
     assert info.schema_version >= 1
     assert info.file_bytes > 0
     assert info.sqlite_version.startswith("3.")
+    assert isinstance(info.sqlite_wal_reset_bug, bool)
     assert info.set_aside is None
     assert str(path) in repr(store)
 

@@ -46,7 +46,7 @@ extension Database {
     switch try StoreFile.examine(target) {
     case .absent, .empty: break
     // Of our own making, whatever has become of it.
-    case .store, .unclaimed, .damaged:
+    case .store, .damaged:
       guard !StoreFile.hasLog(target) else {
         throw SatchelError(.busy, "\(target): a store that is in use")
       }

@@ -60,7 +60,7 @@ package struct StoreRestore {
   private func open(_ backup: String) throws -> Connection {
     switch try StoreFile.examine(backup) {
     case .absent: throw SatchelError(.notFound, "\(backup): does not exist")
-    case .empty, .unclaimed: throw SatchelError(.foreign, "\(backup): no store")
+    case .empty: throw SatchelError(.foreign, "\(backup): no store")
     case .foreign(let reason): throw SatchelError(.foreign, "\(backup): \(reason)")
     case .damaged(let reason): throw SatchelError(.damaged, "\(backup): \(reason)")
     case .store: break

@@ -27,7 +27,9 @@ package struct StoreRecovery {
     for path in [damaged, target] where path.isEmpty || path.utf8.contains(0) || path == ":memory:" {
       throw SatchelError(.invalid, "\(path == damaged ? "damaged" : "target"): no path of a file")
     }
-    guard access(damaged, F_OK) == 0 else { throw SatchelError(errno: errno, damaged) }
+    var status = stat()
+    guard stat(damaged, &status) == 0 else { throw SatchelError(errno: errno, damaged) }
+    try StoreFile.refuseSpecial(damaged, status)
     guard access(target, F_OK) != 0 else { throw SatchelError(.invalid, "\(target): exists already") }
     let part = target + StoreCopy.partSuffix
     let copy = try WorkingCopy(of: damaged, at: target + ".recovering")

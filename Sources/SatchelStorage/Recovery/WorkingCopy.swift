@@ -70,7 +70,7 @@ final class WorkingCopy {
     guard StoreFile.hasLog(path),
       let connection = try? Connection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
     else { return }
+    // The only connection copies the WAL into the database when it closes.
     _ = try? connection.number("PRAGMA schema_version")
-    connection.checkpoint()
   }
 }

@@ -6,6 +6,9 @@ package struct SpillContent: Equatable, Sendable {
   package var frames: [SpillFrame]
   /// Bytes that are no entry, in order.
   package var damages: [SpillDamage]
+
+  /// Whether every entry that was acknowledged is whole.
+  package var isComplete: Bool { damages.allSatisfy { $0.kind == .cutShort } }
 }
 
 /// An entry of a spill file.
@@ -18,8 +21,7 @@ package struct SpillFrame: Equatable, Sendable {
 /// A part of a spill file that is not what was written there.
 package struct SpillDamage: Equatable, Sendable {
   package enum Kind: Sendable {
-    /// The end of the file is the beginning of something: appending it was cut off, and nobody was told that it
-    /// was done.
+    /// The end of the file is an entry that was not written whole: its append was never acknowledged.
     case cutShort
     case unreadable
   }

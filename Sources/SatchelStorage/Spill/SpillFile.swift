@@ -77,7 +77,7 @@ package struct SpillFile: Sendable {
     }
     guard let now = try self.content(of: file) else { return .removed }
     guard now == content else { return .kept }
-    if !now.damages.isEmpty { return .setAside(try rename(time)) }
+    if !now.isComplete { return .setAside(try rename(time)) }
     guard unlink(path) == 0 else { throw SatchelError(errno: errno, path) }
     try DiskFile.syncDirectory(of: path, calls: calls)
     return .removed

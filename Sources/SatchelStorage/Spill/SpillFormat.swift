@@ -11,6 +11,8 @@ enum SpillFormat {
   private static let magic = Array("satchel spill 1\n".utf8)
   private static let marker = Array("\u{1}entry\r\n".utf8)
   private static let signedSize = 40
+  /// What disks write at once, the smallest.
+  private static let sectorSize = 512
 
   static func head(identity: [UInt8]) -> [UInt8] {
     let named = magic + identity
@@ -54,7 +56,8 @@ enum SpillFormat {
       let start = position
       position += 1
       while position < bytes.count, sound(bytes, at: position, identity: &identity) == nil { position += 1 }
-      let isCut = position == bytes.count && begins(bytes[start...], at: start)
+      let isCut =
+        position == bytes.count && (begins(bytes[start...], at: start) || hasUnwrittenSector(bytes, from: start))
       damages.append(
         SpillDamage(
           offset: Int64(start), count: Int64(position - start), kind: isCut ? .cutShort : .unreadable))
@@ -90,6 +93,18 @@ enum SpillFormat {
     let head = Array(rest.prefix(frameHeadSize))
     if head.count >= 16, number(head, at: 8) != Int64(start) { return false }
     return head.count < 24 || number(head, at: 16) > Int64(rest.count - frameHeadSize)
+  }
+
+  /// Whether a sector from `start` on is all zeros, as a power cut leaves one that was not written before the end of the
+  /// file had moved. No sector of an entry is: it holds a checksum or JSON text.
+  private static func hasUnwrittenSector(_ bytes: [UInt8], from start: Int) -> Bool {
+    var sector = start
+    while sector < bytes.count {
+      let end = min(bytes.count, (sector / sectorSize + 1) * sectorSize)
+      if bytes[sector..<end].allSatisfy({ $0 == 0 }) { return true }
+      sector = end
+    }
+    return false
   }
 
   private static func number(_ bytes: [UInt8], at offset: Int) -> Int64 {

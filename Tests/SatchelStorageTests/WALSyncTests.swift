@@ -4,7 +4,7 @@ import Testing
 @testable import SatchelStorage
 
 @Suite("Commits that are synced together")
-struct LogSyncTests {
+struct WALSyncTests {
   private let fixture: StorageFixture
   private let disk: FaultyDisk
 

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SatchelStorage
 
-@Suite("A log that is written in large pieces")
-struct LogFileTests {
+@Suite("The WAL is written in large pieces")
+struct WALWriteBufferTests {
   private let fixture: StorageFixture
   private let disk: FaultyDisk
 
@@ -98,7 +98,7 @@ struct LogFileTests {
     try database.write { try $0.add("0") }
     var expected = ["0"]
     var failed = 0
-    for n in 1...60 {
+    for n in 1...140 {
       disk.fail(.write, at: n, kind)
       let text = "\(n)" + Self.page
       do {
@@ -115,11 +115,11 @@ struct LogFileTests {
     try database.close()
   }
 
-  @Test("has one file system for each, whoever asks")
+  @Test("each VFS has one above it that buffers the WAL")
   func names() throws {
-    let name = LogFileSystem.inFront(of: disk.name)
-    #expect(name != disk.name && LogFileSystem.inFront(of: disk.name) == name)
-    #expect(LogFileSystem.inFront(of: nil) == LogFileSystem.inFront(of: "unix"))
-    #expect(LogFileSystem.inFront(of: "no such") == "no such")
+    let name = WALBufferVFS.above(disk.name)
+    #expect(name != disk.name && WALBufferVFS.above(disk.name) == name)
+    #expect(WALBufferVFS.above(nil) == WALBufferVFS.above("unix"))
+    #expect(WALBufferVFS.above("no such") == "no such")
   }
 }

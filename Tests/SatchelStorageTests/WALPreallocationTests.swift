@@ -4,7 +4,7 @@ import Testing
 @testable import SatchelStorage
 
 @Suite("The log's file is longer than what is in it")
-struct LogAheadTests {
+struct WALPreallocationTests {
   private let fixture: StorageFixture
 
   init() throws { fixture = try StorageFixture() }
@@ -59,7 +59,7 @@ struct LogAheadTests {
       try write(7, to: first)
       try write(7, to: second)
     }
-    try first.maintain { $0.checkpoint() }
+    try first.maintain { _ = first.checkpointer.truncate($0) }
     #expect(logSize == 0)
     for _ in 0..<20 {
       try write(7, to: second)

@@ -1,12 +1,12 @@
 import CSQLite
 import Synchronization
 
-/// What a store's log held at one moment, to be compared with another.
+/// The header of the WAL index at one moment, to be compared with that of another.
 ///
-/// SQLite's index of the log begins with a header that every commit changes, with a counter and checksums of the
+/// The WAL index (`-shm`) begins with a header that every commit changes, with a counter and checksums of the
 /// frames; its layout is part of the file format (section 2.1 of "WAL-mode File Format"). Reading it costs no system
 /// call, whereas ending and beginning a read transaction costs more than a look-up by key.
-struct LogState: Equatable {
+struct WALIndexHeader: Equatable {
   // 48 bytes; not SIMD, whose loads must be aligned.
   private var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
@@ -18,13 +18,21 @@ struct LogState: Equatable {
     atomicMemoryFence(ordering: .acquiring)
   }
 
-  static func == (left: LogState, right: LogState) -> Bool { left.words == right.words }
+  static func == (left: WALIndexHeader, right: WALIndexHeader) -> Bool { left.words == right.words }
 }
 
 extension Connection {
-  /// Where the log's index lies in memory for as long as this connection is open; nil for a file without a log.
+  /// Whether the VFS has shared memory for a WAL index.
+  var sharesMemory: Bool {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    guard code == SQLITE_OK, let methods = file?.pointee.pMethods else { return false }
+    return methods.pointee.iVersion >= 2 && methods.pointee.xShmMap != nil
+  }
+
+  /// The address of the WAL index for as long as this connection is open; nil for a database that is not in WAL mode.
   /// Something must have been read before.
-  func findLogIndex() -> UnsafeRawPointer? {
+  func findWALIndex() -> UnsafeRawPointer? {
     guard (try? first("PRAGMA journal_mode", read: { $0.text(0) })) == "wal" else { return nil }
     var file: UnsafeMutablePointer<sqlite3_file>?
     guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
@@ -32,7 +40,7 @@ extension Connection {
     else { return nil }
     let regionSize: Int32 = 32_768
     var region: UnsafeMutableRawPointer?
-    // Not extended: it is there, since the log was read.
+    // Not extended: it exists, since something was read.
     guard map(file, 0, regionSize, 0, &region) == SQLITE_OK else { return nil }
     return UnsafeRawPointer(region)
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import SatchelStorage
 
 @Suite("A long log is copied while commits go on")
-struct LogCopierTests {
+struct WALCheckpointerTests {
   /// Takes about 1,100 pages: a large commit.
   private static let large = String(repeating: "x", count: 1100 * 4000)
   private static let page = 4096 + 24
@@ -61,7 +61,7 @@ struct LogCopierTests {
   func beginsAnew(durability: StoreOptions.Durability) throws {
     let database = try fixture.open { $0.durability = durability }
     let longest = try write(40, to: database)
-    #expect(longest <= (LogCopier.tooLong + 2 * 1200) * Self.page)
+    #expect(longest <= (WALCheckpointer.maximumFrames + 2 * 1200) * Self.page)
     #expect(try database.read { try $0.items() } == 40)
     try database.close()
     try expectItems(40)
@@ -81,8 +81,8 @@ struct LogCopierTests {
   func small() throws {
     let database = try fixture.open()
     let longest = try write(100, of: String(repeating: "x", count: 100 * 4000), to: database)
-    #expect(longest <= (LogCopier.long + 400) * Self.page)
-    #expect(longest >= LogCopier.long * Self.page)
+    #expect(longest <= (WALCheckpointer.minimumFrames + 400) * Self.page)
+    #expect(longest >= WALCheckpointer.minimumFrames * Self.page)
     try database.close()
     try expectItems(100)
   }
@@ -106,7 +106,7 @@ struct LogCopierTests {
       let after = try connection.items()
       #expect(before == 1 && after == 1)
     }
-    #expect(logSize > LogCopier.tooLong * Self.page)
+    #expect(logSize > WALCheckpointer.maximumFrames * Self.page)
     // The log's file stays as long as it is, but is used from its beginning on.
     let long = logSize
     try write(20, to: database)
@@ -178,7 +178,7 @@ struct LogCopierTests {
     try fixture.open().close()
     var before: Int64 = 0
     for turn in 0..<5 {
-      let process = try OtherProcess("LogCopierTests/killed", "log", "writer", fixture.path)
+      let process = try OtherProcess("WALCheckpointerTests/killed", "log", "writer", fixture.path)
       let target = size(told) + 5 + turn * 2
       #expect(wait { size(told) >= target })
       process.kill()

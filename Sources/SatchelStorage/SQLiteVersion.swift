@@ -1,0 +1,33 @@
+import CSQLite
+
+/// A version of the SQLite library.
+package struct SQLiteVersion: Equatable, Sendable, CustomStringConvertible {
+  /// As `sqlite3_libversion_number()`: 3040001 is 3.40.1.
+  package var number: Int32
+
+  package init(number: Int32) { self.number = number }
+
+  /// The library that this process runs with.
+  package static var current: SQLiteVersion { SQLiteVersion(number: sqlite3_libversion_number()) }
+
+  /// STRICT tables came with 3.37.
+  package static let oldest = SQLiteVersion(number: 3_037_000)
+
+  package var description: String { "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)" }
+
+  /// Whether it may lose commits when several connections checkpoint and write at once (`CheckpointGuard` keeps that
+  /// away). 3.51.3 mended it, and 3.50.7 and 3.44.6 took the change over: https://sqlite.org/wal.html#walresetbug. A
+  /// distribution may have taken it over as well, which its number does not say.
+  package var hasWALResetBug: Bool {
+    switch number {
+    case 3_044_006..<3_045_000, 3_050_007..<3_051_000: false
+    default: number < 3_051_003
+    }
+  }
+
+  /// Throws for a library that is too old for a store's tables.
+  package func refuseOld() throws {
+    guard number < Self.oldest.number else { return }
+    throw SatchelError(.internal, "SQLite \(self) is too old: Satchel needs \(Self.oldest) or newer")
+  }
+}

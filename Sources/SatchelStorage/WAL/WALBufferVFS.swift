@@ -1,0 +1,95 @@
+import CSQLite
+
+/// SQLite VFSs that open WAL files through `WALWriteBuffer`; each passes everything else to the VFS below it, which opens
+/// all other files itself. SQLite keeps a registered VFS as long as the process lives, so the shared library is linked
+/// never to be unloaded.
+enum WALBufferVFS {
+  private static let names = Guarded<[String: String]>([:])
+
+  /// The name of the VFS that buffers WAL writes above another one; registered with the first call.
+  ///
+  /// - Parameter name: of the VFS below; nil for SQLite's default
+  /// - Returns: the name that was given, where there is no memory for another
+  static func above(_ name: String?) -> String? {
+    guard let system = sqlite3_vfs_find(name) else { return name }
+    let known = String(cString: system.pointee.zName)
+    return names.withLock { names in
+      if let found = names[known] { return found }
+      guard let made = make(system, known) else { return name }
+      names[known] = made
+      return made
+    }
+  }
+
+  private typealias System = UnsafeMutablePointer<sqlite3_vfs>
+
+  private static func make(_ below: System, _ known: String) -> String? {
+    let system = System.allocate(capacity: 1)
+    // Another copy of this library in the process has its own.
+    let name = "\(known)-wal-buffer-\(UInt(bitPattern: system))"
+    guard let text = strdup(name) else {
+      system.deallocate()
+      return nil
+    }
+    var calls = sqlite3_vfs()
+    calls.iVersion = min(below.pointee.iVersion, 2)
+    calls.szOsFile = Int32(WALWriteBuffer.size) + below.pointee.szOsFile
+    calls.mxPathname = below.pointee.mxPathname
+    calls.zName = UnsafePointer(text)
+    calls.pAppData = UnsafeMutableRawPointer(below)
+    calls.xOpen = { WALBufferVFS.open(WALBufferVFS.below($0), $1, $2, $3, $4) }
+    calls.xDelete = { system, path, syncs in
+      WALBufferVFS.pass(system) { $0.pointee.xDelete($0, path, syncs) }
+    }
+    calls.xAccess = { system, path, flags, out in
+      WALBufferVFS.pass(system) { $0.pointee.xAccess($0, path, flags, out) }
+    }
+    calls.xFullPathname = { system, path, count, out in
+      WALBufferVFS.pass(system) { $0.pointee.xFullPathname($0, path, count, out) }
+    }
+    calls.xRandomness = { system, count, out in
+      WALBufferVFS.pass(system) { $0.pointee.xRandomness($0, count, out) }
+    }
+    calls.xSleep = { system, microseconds in
+      WALBufferVFS.pass(system) { $0.pointee.xSleep($0, microseconds) }
+    }
+    calls.xCurrentTime = { system, out in
+      WALBufferVFS.pass(system) { $0.pointee.xCurrentTime($0, out) }
+    }
+    calls.xGetLastError = { system, count, out in
+      WALBufferVFS.pass(system) { $0.pointee.xGetLastError($0, count, out) }
+    }
+    calls.xCurrentTimeInt64 = { system, out in
+      WALBufferVFS.pass(system) { $0.pointee.xCurrentTimeInt64($0, out) }
+    }
+    system.initialize(to: calls)
+    guard sqlite3_vfs_register(system, 0) == SQLITE_OK else {
+      free(text)
+      system.deallocate()
+      return nil
+    }
+    return name
+  }
+
+  private static func pass(_ system: System?, _ call: (System) -> Int32) -> Int32 { call(below(system)) }
+
+  /// SQLite hands over the VFS that was registered; its `pAppData` is the one below.
+  private static func below(_ system: System?) -> System {
+    system.unsafelyUnwrapped.pointee.pAppData.assumingMemoryBound(to: sqlite3_vfs.self)
+  }
+
+  private static func open(
+    _ below: System, _ path: UnsafePointer<CChar>?, _ handle: WALWriteBuffer.Handle?, _ flags: Int32,
+    _ out: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    guard let handle, flags & SQLITE_OPEN_WAL != 0 else {
+      return below.pointee.xOpen(below, path, handle, flags, out)
+    }
+    let file = WALWriteBuffer.file(below: handle)
+    handle.pointee.pMethods = nil
+    file.pointee.pMethods = nil
+    let code = below.pointee.xOpen(below, path, file, flags, out)
+    if code == SQLITE_OK { WALWriteBuffer.install(handle) } else { _ = file.pointee.pMethods?.pointee.xClose(file) }
+    return code
+  }
+}
