@@ -16,8 +16,8 @@ public final class Satchel: Sendable {
   /// The version, and that of SQLite: what `satchel --version` prints.
   public static var versionDetails: String {
     let sqlite = SQLiteVersion.current
-    let bug = sqlite.hasWALResetBug ? "with the WAL-reset bug, which Satchel prevents" : "without the WAL-reset bug"
-    return "\(version) (SQLite \(sqlite) \(bug))"
+    let bug = sqlite.hasWALResetBug ? "its WAL-reset bug is prevented" : "without the WAL-reset bug"
+    return "\(version) (SQLite \(sqlite), \(bug))"
   }
 
   let database: Database

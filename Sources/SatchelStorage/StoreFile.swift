@@ -42,7 +42,8 @@ enum StoreFile {
     guard status.st_nlink < 2 else {
       throw SatchelError(
         .invalid,
-        "\(path): has \(status.st_nlink) hard links; a store that is opened by two names loses changes: copy it instead")
+        "\(path): has \(status.st_nlink) hard links; a store that is opened by two names loses changes: copy it instead"
+      )
     }
     let header = try DatabaseFile(path).read(min(100, Int(status.st_size)), at: 0)
     let magic = Array("SQLite format 3\u{0}".utf8)

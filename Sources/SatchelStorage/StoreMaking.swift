@@ -67,7 +67,7 @@ struct StoreMaking {
       if code != EWOULDBLOCK && code != EINTR { return false }
       guard Clock.steadyMilliseconds - start < Int64(options.busyTimeout) else {
         throw SatchelError(
-          .busy, "\(path): another process has been making a store in its directory for \(options.busyTimeout) ms")
+          .busy, "\(path): its directory has been locked by another maker for \(options.busyTimeout) ms")
       }
       usleep(1000)
     }

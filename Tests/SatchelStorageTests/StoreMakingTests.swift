@@ -77,7 +77,9 @@ struct StoreMakingTests {
     #expect(try fixture.listing() == ["store"])
   }
 
-  @Test("moves aside the WAL or journal of a store that is gone, instead of applying it", arguments: ["-wal", "-journal"])
+  @Test(
+    "moves aside the WAL or journal of a store that is gone, instead of applying it",
+    arguments: ["-wal", "-journal"])
   func orphans(suffix: String) throws {
     let database = try fixture.open()
     try database.write { try $0.add("old") }
@@ -117,13 +119,16 @@ struct StoreMakingTests {
 
   // MARK: What cannot be a store
 
-  @Test("a named pipe, a socket or a device is refused, and left as it is", arguments: ["pipe", "socket", "device"])
+  @Test(
+    "a named pipe, a socket or a device is refused, and left as it is",
+    arguments: ["pipe", "socket", "device"])
   func special(kind: String) throws {
     switch kind {
     case "pipe": #expect(mkfifo(fixture.path, 0o644) == 0)
     case "socket": try Self.makeSocket(fixture.path)
     // Behind a link: were it renamed after all, the machine would lose only that.
-    default: try FileManager.default.createSymbolicLink(atPath: fixture.path, withDestinationPath: "/dev/null")
+    default:
+      try FileManager.default.createSymbolicLink(atPath: fixture.path, withDestinationPath: "/dev/null")
     }
     var before = stat()
     #expect(stat(fixture.path, &before) == 0)
@@ -145,7 +150,8 @@ struct StoreMakingTests {
     #expect(throws: SatchelError.self) { try database.backup(to: fixture.path) }
     try database.close()
     var after = stat()
-    #expect(stat(fixture.path, &after) == 0 && after.st_ino == before.st_ino && after.st_mode == before.st_mode)
+    #expect(
+      stat(fixture.path, &after) == 0 && after.st_ino == before.st_ino && after.st_mode == before.st_mode)
     #expect(try fixture.listing() == ["store", "store-other"])
   }
 

@@ -57,7 +57,8 @@ enum SpillFormat {
       position += 1
       while position < bytes.count, sound(bytes, at: position, identity: &identity) == nil { position += 1 }
       let isCut =
-        position == bytes.count && (begins(bytes[start...], at: start) || hasUnwrittenSector(bytes, from: start))
+        position == bytes.count
+        && (begins(bytes[start...], at: start) || hasUnwrittenSector(bytes, from: start))
       damages.append(
         SpillDamage(
           offset: Int64(start), count: Int64(position - start), kind: isCut ? .cutShort : .unreadable))

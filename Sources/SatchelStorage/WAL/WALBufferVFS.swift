@@ -89,7 +89,11 @@ enum WALBufferVFS {
     handle.pointee.pMethods = nil
     file.pointee.pMethods = nil
     let code = below.pointee.xOpen(below, path, file, flags, out)
-    if code == SQLITE_OK { WALWriteBuffer.install(handle) } else { _ = file.pointee.pMethods?.pointee.xClose(file) }
+    if code == SQLITE_OK {
+      WALWriteBuffer.install(handle)
+    } else {
+      _ = file.pointee.pMethods?.pointee.xClose(file)
+    }
     return code
   }
 }

@@ -141,7 +141,8 @@ struct WALWriteBuffer {
     calls.xFileSize = { handle, size in WALWriteBuffer.pass(handle) { $1.xFileSize($0, size) } }
     calls.xLock = { handle, level in WALWriteBuffer.pass(handle) { $1.xLock($0, level) } }
     calls.xUnlock = { handle, level in WALWriteBuffer.pass(handle) { $1.xUnlock($0, level) } }
-    calls.xCheckReservedLock = { handle, out in WALWriteBuffer.pass(handle) { $1.xCheckReservedLock($0, out) } }
+    calls.xCheckReservedLock = { handle, out in WALWriteBuffer.pass(handle) { $1.xCheckReservedLock($0, out) }
+    }
     calls.xFileControl = { handle, code, argument in
       WALWriteBuffer.pass(handle) { $1.xFileControl($0, code, argument) }
     }
