@@ -37,8 +37,8 @@ struct CataloguePlan: ParsableCommand {
       }
       print(Terminal.table(rows))
       for (_, plan) in plans {
-        for id in plan.expired { print("expired  \(id)") }
-        for id in plan.missing { print("missing  \(id)") }
+        for id in plan.expired { print("expired  \(id.printable)") }
+        for id in plan.missing { print("missing  \(id.printable)") }
       }
     }
     let isFresh = plans.allSatisfy { $0.plan.expired.isEmpty && $0.plan.missing.isEmpty }

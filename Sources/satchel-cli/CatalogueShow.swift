@@ -91,10 +91,10 @@ struct CatalogueShow: ParsableCommand {
       throw Terminal.attention
     }
     if arguments.json { return try Terminal.print(json: json(found)) }
-    print("\(found.header.displayTitle ?? section), by \(found.header.level.name)")
-    if !found.expired.isEmpty { print("expired: \(found.expired.joined(separator: ", "))") }
-    if !found.missing.isEmpty { print("missing: \(found.missing.joined(separator: ", "))") }
-    print(try found.content.pretty())
+    print("\((found.header.displayTitle ?? section).printable), by \(found.header.level.name)")
+    if !found.expired.isEmpty { print("expired: \(found.expired.joined(separator: ", ").printable)") }
+    if !found.missing.isEmpty { print("missing: \(found.missing.joined(separator: ", ").printable)") }
+    print(try found.content.pretty().printableJSON)
   }
 
   private func json(_ section: Section) -> JSONValue {

@@ -19,21 +19,8 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// The value on one line, with nothing in it that a terminal would take for a command: JSON itself escapes no more
-  /// than the characters below U+0020.
+  /// The value on one line, for a terminal.
   var plainText: String {
-    get throws {
-      let text = try text
-      guard text.unicodeScalars.contains(where: { (0x7F...0x9F).contains($0.value) }) else { return text }
-      var plain = ""
-      for scalar in text.unicodeScalars {
-        guard (0x7F...0x9F).contains(scalar.value) else {
-          plain.unicodeScalars.append(scalar)
-          continue
-        }
-        plain += "\\u00" + String(scalar.value, radix: 16)
-      }
-      return plain
-    }
+    get throws { try text.printableJSON }
   }
 }

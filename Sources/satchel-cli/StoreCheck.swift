@@ -24,9 +24,9 @@ struct StoreCheck: ParsableCommand {
       try Terminal.print(
         json: .array(findings.map { ["code": .string($0.code), "message": .string($0.message)] }))
     } else if findings.isEmpty {
-      print("\(arguments.store): sound")
+      print("\(arguments.store.printable): sound")
     } else {
-      for finding in findings { print("\(finding.code): \(finding.message)") }
+      for finding in findings { print("\(finding.code): \(finding.message.printable)") }
     }
     if !findings.isEmpty { throw Terminal.attention }
   }

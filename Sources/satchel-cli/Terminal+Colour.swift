@@ -33,6 +33,22 @@ extension String {
   var printable: String {
     String(
       String.UnicodeScalarView(
-        unicodeScalars.map { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? "\u{FFFD}" : $0 }))
+        unicodeScalars.map { $0.isTerminalControl ? "\u{FFFD}" : $0 }))
+  }
+
+  /// The same JSON text, with `\u` escapes for what a terminal would take for a command. JSON itself escapes no more
+  /// than the characters below U+0020.
+  var printableJSON: String {
+    guard unicodeScalars.contains(where: { $0.isTerminalControl && $0 != "\n" }) else { return self }
+    var plain = ""
+    for scalar in unicodeScalars {
+      guard scalar.isTerminalControl && scalar != "\n" else {
+        plain.unicodeScalars.append(scalar)
+        continue
+      }
+      let digits = String(scalar.value, radix: 16)
+      plain += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+    return plain
   }
 }

@@ -10,7 +10,8 @@ enum Terminal {
 
   /// A line on the standard error, for people.
   static func complain(_ text: String) {
-    var line = "satchel: \(text)\n"
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
+    var line = "satchel: \(lines.joined(separator: "\n"))\n"
     // Nothing is to be done when even the complaint cannot be written.
     _ = line.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
@@ -23,8 +24,7 @@ enum Terminal {
       exit(2)
     }
     // What was typed wrong is repeated in it.
-    let text = SatchelTool.fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
-      .map { String($0).printable }.joined(separator: "\n")
+    let text = SatchelTool.fullMessage(for: error)
     if SatchelTool.exitCode(for: error) == .success {
       Swift.print(text)
       exit(0)
@@ -64,6 +64,7 @@ enum Terminal {
 
   /// Rows of figures, flush right, and words in the last column, where their width does no harm.
   static func figures(_ rows: [[String]]) -> String {
+    let rows = rows.map { $0.map(\.printable) }
     var widths: [Int] = []
     for row in rows {
       for (column, cell) in row.enumerated() {
@@ -80,6 +81,7 @@ enum Terminal {
 
   /// Rows with their columns below each other, the last one ragged.
   static func table(_ rows: [[String]]) -> String {
+    let rows = rows.map { $0.map(\.printable) }
     var widths: [Int] = []
     for row in rows {
       for (column, cell) in row.dropLast().enumerated() {

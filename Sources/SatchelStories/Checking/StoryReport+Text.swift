@@ -14,6 +14,6 @@ extension StoryFinding {
     // Ids are the author's: a line break or an escape of a terminal in one must not become one here.
     return String(
       String.UnicodeScalarView(
-        line.unicodeScalars.map { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? "\u{FFFD}" : $0 }))
+        line.unicodeScalars.map { $0.isTerminalControl ? "\u{FFFD}" : $0 }))
   }
 }

@@ -42,7 +42,7 @@ struct RecordExportCommand: ParsableCommand {
       var text = String(decoding: try mirror.serialized(), as: UTF8.self)
       if lines { text = Self.lines(of: text) }
       let output = try Output(file)
-      try output.put(file == "-" && Terminal.isTerminal(STDOUT_FILENO) ? Self.harmless(text) : text)
+      try output.put(file == "-" && Terminal.isTerminal(STDOUT_FILENO) ? text.printableJSON : text)
       try output.finish()
     }
     guard file != "-" else { return }
@@ -69,18 +69,5 @@ struct RecordExportCommand: ParsableCommand {
     return lines.map { line in
       String(Substring(line.last == UInt8(ascii: ",") ? line.dropLast() : line)) + "\n"
     }.joined()
-  }
-
-  /// The text for a terminal: the same JSON, with nothing that it would take for a command.
-  private static func harmless(_ text: String) -> String {
-    var harmless = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      if (0x7F...0x9F).contains(scalar.value) {
-        harmless.append(contentsOf: "\\u00\(String(scalar.value, radix: 16))".unicodeScalars)
-      } else {
-        harmless.append(scalar)
-      }
-    }
-    return String(harmless)
   }
 }
