@@ -112,7 +112,7 @@ $(STAGED): $(SOURCES)
 
 ##@ Test
 
-TESTS := test-swift test-tool test-c test-python test-crash test-kill test-examples test-install test-docs
+TESTS := test-swift test-tool test-c test-python test-crash test-kill test-power test-examples test-install test-docs
 
 .PHONY: test-swift
 test-swift: setup-servers ## The Swift suites, beside a real object store
@@ -143,6 +143,11 @@ test-crash: setup-tests setup-servers lib ## Devices that synchronise with a rea
 test-kill: setup-tests lib ## A process that saves records and state and is killed again and again
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
 	  $(PYTHON) Tests/crash/records.py $(or $(SATCHEL_KILLS),60))
+
+.PHONY: test-power
+test-power: setup-tests lib ## What a loss of power may leave of a store, by traces of what was written and synced
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	  $(PYTHON) Tests/crash/power.py $(or $(SATCHEL_POWER_STATES),100))
 
 .PHONY: test-examples
 test-examples: setup lib ## The examples build, run and say what they should
@@ -181,6 +186,19 @@ check: lint ## Everything: tests (longer where chance is in them), formatting, t
 	swift test --sanitize=thread --scratch-path .build-thread
 	# What XCTest leaks is not ours.
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address
+
+# The long searches, each a target of its own.
+SOAK := soak-power
+
+.PHONY: soak
+soak: setup-tests ## The long searches: hours
+	@status=0; $(MAKE) --no-print-directory --keep-going $(SOAK) || status=1; \
+	  python3 Tests/summary.py $(LOGS) $(SOAK) || status=1; exit $$status
+
+.PHONY: soak-power
+soak-power: setup-tests lib ## 5,000 states of each workload that a loss of power may leave
+	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	  $(PYTHON) Tests/crash/power.py 5000)
 
 .PHONY: lint
 lint: setup-tests ## Formatting of Swift and Python, and Python's types
