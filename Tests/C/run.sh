@@ -63,10 +63,12 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library library_threads \
-  photos photo_sync remote bad_photos bad_photo_handles bad_remote; do
+  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
+succeeds "compile stalling_preload" gcc -shared -fPIC -std=c99 -D_POSIX_C_SOURCE=200809L "${strict[@]}" \
+  Tests/C/stalling_preload.c -o "$folder/stalling_preload.so" -lsqlite3 -lpthread
 
 counted exports python3 Tests/C/exports.py "$release/libsatchel.so" "$stripped"
 counted vectors "$folder/vectors" Tests/Fixtures
@@ -77,6 +79,10 @@ counted bad_catalogue "$folder/bad_catalogue"
 counted roundtrip "$folder/roundtrip" Tests/Fixtures "$folder"
 counted threads "$folder/threads" "$folder"
 counted crash python3 Tests/C/crash.py "$folder/crash_writer" "$folder"
+mkdir "$folder/wal-reset"
+counted wal_reset "$folder/wal_reset" "$folder/wal-reset"
+counted wal_reset_library env LD_PRELOAD="$folder/stalling_preload.so" SATCHEL_LIBRARY="$release/libsatchel.so" \
+  PYTHONPATH=Bindings/Python python3 Tests/C/wal_reset_library.py "$folder/wal-reset"
 counted stories "$folder/stories" Tests/Fixtures
 counted bad_stories "$folder/bad_stories"
 mkdir "$folder/files" "$folder/valgrind"
