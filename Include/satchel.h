@@ -1319,24 +1319,72 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * --------------------------------------------------------------------- */
 
 /**
- * Begins a transaction: what this thread writes until satchel_store_commit()
- * becomes visible, and durable, all at once or not at all. May be nested: an
- * inner one that is rolled back undoes only itself. Other threads' writes wait
- * meanwhile, and give up after busy_timeout.
+ * Begins a batch: what is written in it becomes visible, and durable, all at once
+ * at satchel_store_commit(), or not at all. May be nested: an inner batch that is
+ * rolled back undoes only itself.
  *
- * Returns    SATCHEL_EBUSY, SATCHEL_EREADONLY, SATCHEL_EIO.
- * Threads    begin and end are of the same thread.
+ * A batch belongs to the calling thread, which carries it until it ends; another
+ * thread takes part by satchel_store_enter(). Each call of a thread that carries
+ * the innermost open batch is part of it, reads included; calls of several such
+ * threads run one at a time. Any other call is not part of it:
+ *   - a write on the thread that began the innermost batch (after
+ *     satchel_store_leave()) is SATCHEL_EBUSY at once, since waiting would stop
+ *     the thread that has to end the batch;
+ *   - a write on another thread waits for the batch to end, and is SATCHEL_EBUSY
+ *     after busy_timeout;
+ *   - a read sees what is committed and waits for nothing; but on a store in
+ *     memory, and on a thread that carries an outer batch, it waits and fails as
+ *     a write does.
+ *
+ * Returns    SATCHEL_EBUSY, SATCHEL_EREADONLY, SATCHEL_EIO; SATCHEL_EINVALID when
+ *            the batch that the thread carries was undone.
+ * Threads    a batch may end on another thread than it began on. A thread that
+ *            exits leaves its batch open: end it first.
  */
 SATCHEL_API satchel_status satchel_store_begin(satchel_store *store);
 
-/** Ends the thread's innermost transaction. When it fails, everything in it is
- *  undone. Returns: SATCHEL_EINVALID when this thread has none, or relations or
- *  unique indexes are violated at its end. */
+/** Ends the batch that the calling thread carries; the thread then carries the one
+ *  around it. When it fails, everything in it is undone. Waits for another
+ *  thread's call in it.
+ *
+ *  Returns    SATCHEL_EINVALID when the thread carries no batch, when the batch
+ *             was undone with the one around it, when one inside of it is open,
+ *             or when relations or unique indexes are violated at its end.
+ */
 SATCHEL_API satchel_status satchel_store_commit(satchel_store *store);
 
-/** Ends the thread's innermost transaction and undoes it. Returns:
- *  SATCHEL_EINVALID when this thread has none. */
+/** Ends the batch that the calling thread carries and undoes it, with those that
+ *  are open inside of it. Waits for another thread's call in it.
+ *
+ *  Returns    SATCHEL_EINVALID when the thread carries no batch, or one that was
+ *             undone with the one around it.
+ */
 SATCHEL_API satchel_status satchel_store_rollback(satchel_store *store);
+
+/** The number of the batch that the calling thread carries; 0 when it carries
+ *  none. Numbers are unique in the process.
+ *
+ *  Returns    SATCHEL_EINVALID when that batch was undone.
+ */
+SATCHEL_API satchel_status satchel_store_batch(satchel_store *store, int64_t *batch);
+
+/**
+ * Makes the calling thread carry an open batch of another thread, in place of the
+ * one that it carries: for work that a batch hands to another thread.
+ *
+ * The thread carries it until satchel_store_leave(), or the next enter. When the
+ * batch is committed meanwhile, the thread carries the one around it, if any; when
+ * it is undone, each call of the thread is SATCHEL_EINVALID until it leaves, so
+ * that nothing which belonged to the batch is stored without it.
+ *
+ * @param batch  from satchel_store_batch(), on a thread that carries it
+ *
+ * Returns    SATCHEL_EINVALID when no such batch is open; SATCHEL_EBUSY.
+ */
+SATCHEL_API satchel_status satchel_store_enter(satchel_store *store, int64_t batch);
+
+/** The calling thread carries no batch any more. Ends none. Returns: SATCHEL_ECLOSED. */
+SATCHEL_API satchel_status satchel_store_leave(satchel_store *store);
 
 /**
  * Copies an open store into a file of its own, while others go on reading and

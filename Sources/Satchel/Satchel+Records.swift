@@ -28,14 +28,17 @@ extension Satchel {
   /// Runs `body` as one transaction: what it writes to any collection becomes visible, and durable, as a whole, or
   /// not at all when it throws. Relations are checked at its end. Inside another batch it undoes only itself.
   ///
-  /// Writes of other threads wait meanwhile.
+  /// It is bound to the thread that runs `body`: calls of other threads are no part of it, even when `body` has started
+  /// them. Their writes wait until it ends, at most `busyTimeout`, and their reads see what is committed; in a store in
+  /// memory, which has one connection, reads wait as well. `body` cannot suspend, so an `async` function runs it on one
+  /// thread from beginning to end: read what has to be awaited before, then write it in one batch.
   ///
   /// - Throws: what `body` throws; `SatchelError` `.busy`, `.readOnly`, `.full`, `.io`
   public func batch<Result>(_ body: () throws -> Result) throws -> Result {
     try journal.write(in: database) { _ in try body() }
   }
 
-  /// Begins a transaction of the calling thread, where a closure cannot be handed over; see `batch`.
+  /// Begins a batch where a closure cannot be handed over: carried by the calling thread, and by those that enter it.
   package func begin() throws {
     try journal.takeInSpilled(database)
     try database.begin()
@@ -43,4 +46,7 @@ extension Satchel {
 
   package func commit() throws { try database.commit() }
   package func rollback() throws { try database.rollback() }
+  package var carriedBatch: Int64? { get throws { try database.carriedBatch } }
+  package func enter(_ batch: Int64) throws { try database.enter(batch) }
+  package func leave() { database.leave() }
 }

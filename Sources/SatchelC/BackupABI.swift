@@ -18,6 +18,27 @@ public func satchel_store_rollback(_ store: OpaquePointer!) -> satchel_status {
   guarded { try Handles.stores.borrow(store).rollback() }
 }
 
+@_cdecl("satchel_store_batch") @implementation
+public func satchel_store_batch(
+  _ store: OpaquePointer!, _ batch: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  batch?.pointee = 0
+  return guarded {
+    guard let batch else { throw SatchelError(.invalid, "batch is NULL") }
+    batch.pointee = try Handles.stores.borrow(store).carriedBatch ?? 0
+  }
+}
+
+@_cdecl("satchel_store_enter") @implementation
+public func satchel_store_enter(_ store: OpaquePointer!, _ batch: Int64) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).enter(batch) }
+}
+
+@_cdecl("satchel_store_leave") @implementation
+public func satchel_store_leave(_ store: OpaquePointer!) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).leave() }
+}
+
 // MARK: Backups
 
 @_cdecl("satchel_store_backup") @implementation

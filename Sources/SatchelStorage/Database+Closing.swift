@@ -9,8 +9,6 @@ extension Database {
   ///
   /// - Returns: what the first step met that failed
   func takeClosingSteps() -> (any Error)? {
-    // What the steps write must not be undone with what this thread has begun and not ended.
-    if isWriting { abandonBatches() }
     let steps = closingSteps.withLock { steps in
       defer { steps = [] }
       return steps

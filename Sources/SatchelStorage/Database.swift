@@ -13,10 +13,10 @@ package final class Database: @unchecked Sendable {
   /// Tells this handle's changes from those of others in the log.
   let identity = Int64.random(in: 1...Int64.max)
 
-  let writing = Monitor()
+  let writing = WriteLock()
   private var writer: Connection?
   private(set) var current: Transaction?
-  /// Transactions that the thread which writes has begun and not ended, the innermost last; see `begin`.
+  /// Batches that were begun and not ended, the innermost last; see `begin`.
   var batches: [Batch] = []
   /// Calls of `write` that the thread which writes is in.
   var calls = 0
@@ -29,7 +29,7 @@ package final class Database: @unchecked Sendable {
   private let hasToldExpiry = Atomic(false)
   /// What is done when the store closes, while it is still open; see `whenClosing`.
   let closingSteps = Guarded<[@Sendable (Database) throws -> Void]>([])
-  private let isClosing = Atomic(false)
+  let isClosing = Atomic(false)
   private let openConnection: @Sendable (_ readOnly: Bool) throws -> Connection
   /// Runs before the writer closes, as its last transaction; set once, while opening.
   package var beforeClose: ((Transaction) throws -> Void)?
@@ -55,12 +55,13 @@ package final class Database: @unchecked Sendable {
 
   // MARK: Reading
 
-  /// Runs `body` on one consistent state of the store. Inside `write` of the same thread it sees what was
-  /// written so far.
+  /// Runs `body` on one consistent state of the store. Inside `write` of the same thread, and inside of a batch, it
+  /// sees what was written so far; beside a batch it sees what is committed, and in memory, where there is no other
+  /// connection, it waits as a write does.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try pass {
-      if isMemory || writing.isHeldByCaller {
-        return try writing.withLock { try body(openWriter()) }
+      if try isMemory || writing.isHeldByCaller || writing.carried() != nil {
+        return try writing.withLock(within: patience, writing: false) { try body(openWriter()) }
       }
       return try readers.withTransaction(body)
     }
@@ -82,7 +83,7 @@ package final class Database: @unchecked Sendable {
   // MARK: Writing
 
   /// Runs `body` in a transaction, and tells its changes once it is committed. Inside `write` of the same
-  /// thread it is a savepoint: its failure undoes only itself.
+  /// thread, and inside of a batch, it is a savepoint: its failure undoes only itself.
   ///
   /// - Parameter isSynced: whether it is on the disk when this returns, where the store's durability asks for that;
   ///   else it is behind `sync()`. A loss of power before leaves the store as before some such transaction.
@@ -90,7 +91,7 @@ package final class Database: @unchecked Sendable {
     try pass {
       guard !options.isReadOnly else { throw SatchelError(.readOnly, "\(path): opened to read only") }
       var told: [Change] = []
-      let result: Result = try writing.withOwnedLock(within: patience) {
+      let result: Result = try writing.withLock(within: patience) {
         if let outer = current { return try outer.nested { try keepingBatches($0, body) } }
         let transaction = try startTransaction(isSynced: isSynced)
         defer { current = nil }
@@ -121,7 +122,7 @@ package final class Database: @unchecked Sendable {
   package func sync() throws {
     try pass {
       guard options.durability == .full, !options.isReadOnly, !isMemory, !isWriting else { return }
-      try writing.withOwnedLock(within: patience) { try openWriter().syncWAL() }
+      try writing.withLock(within: patience) { try openWriter().syncWAL() }
     }
   }
 
@@ -132,19 +133,19 @@ package final class Database: @unchecked Sendable {
   package func maintain(_ body: (Connection) throws -> Void) throws {
     try gate.pass {
       guard !options.isReadOnly else { return }
-      try writing.withOwnedLock(within: patience) {
+      try writing.withLock(within: patience) {
         guard current == nil else { return }
         try readers.emptying { try body(openWriter()) }
       }
     }
   }
 
-  /// Whether the calling thread is inside of `write`.
-  package var isWriting: Bool { writing.isHeldByCaller }
+  /// Whether the calling thread is inside of `write`, or of a batch.
+  package var isWriting: Bool { writing.isHeldByCaller || writing.isInBatch }
 
   var patience: Int { max(0, Int(options.busyTimeout)) }
 
-  /// Through the gate; a call inside a write of the same thread is through already, also while it closes.
+  /// Through the gate; a call inside a `write` of the same thread is through already, also while it closes.
   func pass<Result>(_ body: () throws -> Result) throws -> Result {
     writing.isHeldByCaller ? try body() : try gate.pass(body)
   }
@@ -164,7 +165,8 @@ package final class Database: @unchecked Sendable {
   /// Keeps the connection that opened the store, instead of opening another: as the writer when it made the
   /// store, else as the first reader, since reading is what most apps start with.
   func adopt(_ connection: Connection, asWriter: Bool) {
-    if asWriter || isMemory { writing.withLock { keep(connection) } } else { readers.adopt(connection) }
+    guard asWriter || isMemory else { return readers.adopt(connection) }
+    writing.withLockBesideBatches { keep(connection) }
   }
 
   // MARK: Watching and closing
@@ -179,40 +181,44 @@ package final class Database: @unchecked Sendable {
     }
   }
 
-  /// Closes the store. Waits for calls under way.
+  /// Closes the store. Waits for calls under way, and undoes open batches.
   ///
-  /// - Throws: `.closed` when it was closed before; what the last write met, after closing all the same.
+  /// - Throws: `.closed` when it was closed before; `.busy` when it undid a batch of another thread; what the last
+  ///   write met. It is closed all the same.
   package func close() throws {
     guard !isClosing.exchange(true, ordering: .sequentiallyConsistent) else {
       throw SatchelError(.closed, "\(path): the store is closed")
     }
-    var failure = takeClosingSteps()
+    // First: the steps below write, which no batch must take with it when it is undone.
+    var failure: (any Error)? = abandonBatches()
+    failure = takeClosingSteps() ?? failure
     _ = gate.close()
     changes.stop()
     checkpointer.stop()
-    guard writing.lock(milliseconds: patience) else {
+    let isDone: Void? = writing.withLockBesideBatches(within: patience) {
+      failure = abandonBatches() ?? failure
+      if !options.isReadOnly, beforeClose != nil && writer != nil || needsWriterToClose {
+        do {
+          let transaction = try beginTransaction(isSynced: true)
+          try transaction.finish { transaction in
+            try beforeClose?(transaction)
+            if hasToldExpiry.load(ordering: .relaxed) { transaction.keepTime() }
+          }
+        } catch { failure = failure ?? error }
+      }
+      beforeClose = nil
+      hasClosingWork = nil
+      // The readers first: only a connection that may write takes the log along when it is the last.
+      readers.drain()
+      checkpointer.close()
+      writer = nil
+    }
+    if isDone == nil {
       readers.drain()
       checkpointer.close()
       throw SatchelError(
         .busy, "\(path): closed while another thread's transaction had not ended; it is undone")
     }
-    defer { writing.unlock() }
-    abandonBatches()
-    if !options.isReadOnly, beforeClose != nil && writer != nil || needsWriterToClose {
-      do {
-        let transaction = try beginTransaction(isSynced: true)
-        try transaction.finish { transaction in
-          try beforeClose?(transaction)
-          if hasToldExpiry.load(ordering: .relaxed) { transaction.keepTime() }
-        }
-      } catch { failure = failure ?? error }
-    }
-    beforeClose = nil
-    hasClosingWork = nil
-    // The readers first: only a connection that may write takes the log along when it is the last.
-    readers.drain()
-    checkpointer.close()
-    writer = nil
     if let failure { throw failure }
   }
 

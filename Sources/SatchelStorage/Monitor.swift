@@ -1,13 +1,8 @@
-import Synchronization
-
 /// A mutex that its owner may take again, with a condition to wait for.
 // Unchecked: the pthread objects are made to be used from any thread, and never move.
 package final class Monitor: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// The thread inside `withOwnedLock`, 0 for none; `depth` is touched only by it.
-  let owner = Atomic<UInt>(0)
-  var depth = 0
 
   package init() {
     var attributes = pthread_mutexattr_t()
@@ -85,41 +80,4 @@ package final class Monitor: @unchecked Sendable {
 
   /// Wakes everyone who waits.
   package func signal() { pthread_cond_broadcast(condition) }
-}
-
-extension Monitor {
-  /// As `withLock`, and marks the calling thread as the owner meanwhile.
-  ///
-  /// - Throws: `.busy` when another thread keeps the lock for longer than so many milliseconds.
-  package func withOwnedLock<Result>(within milliseconds: Int, _ body: () throws -> Result) throws -> Result {
-    try takeOwned(within: milliseconds)
-    defer { leaveOwned() }
-    return try body()
-  }
-
-  /// Takes the lock until `leaveOwned()` on the same thread.
-  func takeOwned(within milliseconds: Int) throws {
-    guard lock(milliseconds: milliseconds) else {
-      throw SatchelError(.busy, "another thread has been writing for more than \(milliseconds) ms")
-    }
-    owner.store(Self.callerIdentity, ordering: .relaxed)
-    depth += 1
-  }
-
-  func leaveOwned() {
-    depth -= 1
-    if depth == 0 { owner.store(0, ordering: .relaxed) }
-    unlock()
-  }
-
-  /// Whether the calling thread is inside `withOwnedLock`.
-  var isHeldByCaller: Bool { owner.load(ordering: .relaxed) == Self.callerIdentity }
-
-  private static var callerIdentity: UInt {
-    #if canImport(Glibc)
-      pthread_self()
-    #else
-      UInt(bitPattern: pthread_self())
-    #endif
-  }
 }

@@ -7,10 +7,11 @@ from ctypes import byref, c_void_p, string_at
 from json import JSONDecoder
 from typing import TYPE_CHECKING, Any, Callable, List, NoReturn, Optional, Tuple, TypeVar, Union
 
-from satchel import _callbacks, _encoding
+from satchel import _batches, _callbacks, _encoding
 from satchel._abi import Buffer
-from satchel._library import free_buffer, library
-from satchel.errors import Closed, InternalError, error_for
+from satchel._library import check as check
+from satchel._library import free_buffer
+from satchel.errors import Closed, InternalError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -21,16 +22,10 @@ if TYPE_CHECKING:
 _Closing = TypeVar("_Closing", bound="Closing")
 
 _decoder = JSONDecoder()
+_carried_batch = _batches.carried
+_thread = _batches.thread
 # What json.loads ends in, less its looking for an encoding and for white space: these are read very often.
 _scan: Callable[[str, int], Tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
-
-
-def check(status: int) -> None:
-    """Raises the error of a status. To be called right after the call, on the same thread."""
-    if status != 0:
-        message = library.satchel_error_message().decode("utf-8", "replace")
-        name = library.satchel_status_name(status).decode("ascii", "replace")
-        raise error_for(status, name, message)
 
 
 def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
@@ -94,10 +89,12 @@ class Handle:
 
     @property
     def pointer(self) -> int:
-        """The number to hand to the library.
+        """The number to hand to the library, for one call on this thread.
 
         :raises Closed: when it was given away
         """
+        if _carried_batch() is not None or _thread.entered:
+            _batches.enter()
         try:
             return self._cell[0]
         except IndexError:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import List, Optional
 
 from satchel._abi import FUNCTIONS, SONAME
+from satchel.errors import error_for
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -92,3 +93,11 @@ library = declare(find())
 # Frees what a buffer holds. Never waits for anything, so other threads need not be let run meanwhile.
 free_buffer = ctypes.PyDLL(library._name, handle=library._handle).satchel_buffer_free
 free_buffer.restype, free_buffer.argtypes = FUNCTIONS["satchel_buffer_free"]
+
+
+def check(status: int) -> None:
+    """Raises the error of a status. To be called right after the call, on the same thread."""
+    if status != 0:
+        message = library.satchel_error_message().decode("utf-8", "replace")
+        name = library.satchel_status_name(status).decode("ascii", "replace")
+        raise error_for(status, name, message)

@@ -7,12 +7,13 @@ There progress is told, wherever the library says it.
 
 from __future__ import annotations
 
+import contextvars
 import json as _json
 import queue
 import threading
 from typing import Any, Callable, List, Optional, Tuple, TypeVar
 
-from satchel import _callbacks
+from satchel import _batches, _callbacks
 from satchel._abi import ProgressCallback
 from satchel.errors import InvalidArgument
 from satchel.values import record_from
@@ -52,6 +53,7 @@ class LongWork:
 
         def work() -> _Result:
             try:
+                _batches.enter()
                 return call(on_progress, context)
             finally:
                 _callbacks.release(context)
@@ -81,8 +83,10 @@ class LongWork:
             finally:
                 said.put(None)
 
+        # The call is part of the batch that the caller's context carries.
+        context = contextvars.copy_context()
         try:
-            threading.Thread(target=run, name="satchel-work", daemon=True).start()
+            threading.Thread(target=context.run, args=(run,), name="satchel-work", daemon=True).start()
         except RuntimeError:
             # No thread can be started any more when the interpreter ends.
             self._said = None

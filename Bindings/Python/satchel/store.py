@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import math
 import os
-import threading
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
@@ -25,14 +24,14 @@ from typing import (
     overload,
 )
 
-from satchel import _abi, _callbacks, _encoding, _open_stores
+from satchel import _abi, _batches, _callbacks, _encoding, _open_stores
 from satchel._handle import Closing, Dependent, Handle, check, json_answer
 from satchel._library import library
 from satchel._record_arguments import Index, MigrationStep, Relation
 from satchel._record_values import CollectionInfo
 from satchel.backup import Backup, BackupProgress, back_up, rotate
 from satchel.catalogue import Catalogue
-from satchel.errors import InvalidArgument, SatchelError
+from satchel.errors import InvalidArgument
 from satchel.observer import Observer
 from satchel.photo_catalogue import PhotoCatalogue
 from satchel.records import Records
@@ -110,8 +109,6 @@ class Store(Closing):
         options.relaxed_durability = durability == "relaxed"
         options.busy_timeout_ms = _timeout(busy_timeout)
         self._owner = _callbacks.new_owner()
-        # How deep in batches each thread is.
-        self._depth = threading.local()
         self._observers: Set[Observer] = set()
         self._dependents: Dict[int, weakref.ref[Dependent]] = {}
         if clock is not None:
@@ -230,30 +227,31 @@ class Store(Closing):
 
     @contextlib.contextmanager
     def batch(self) -> Iterator[None]:
-        """Makes what this thread writes in a ``with`` block one transaction.
+        """Makes what is written in a ``with`` block one transaction.
 
-        It becomes visible, and durable, all at once at the end of the block, or not at all when that raises.
-        In another batch, one that raises undoes only itself. Writes of other threads wait meanwhile, and give
-        up after ``busy_timeout``. State is no part of it, and cannot be flushed in it.
+        It becomes visible, and durable, all at once at the end of the block, or not at all when that raises
+        (or its task is cancelled). In another batch, one that raises undoes only itself. State is no part of
+        it, and cannot be flushed in it.
 
-        :raises InvalidArgument: at the end, when relations or unique indexes are violated then; everything is
-            undone
+        The batch is bound to the context of the block (``contextvars``): in asyncio to the task, elsewhere to
+        the thread. Calls in that context, and in copies of it, are part of it, one at a time: those that
+        ``asyncio.to_thread`` makes, and those of tasks that are created in the block, as in an
+        ``asyncio.TaskGroup``. So wait for all of them in the block. Calls that come after its end are
+        ordinary ones; on another thread, where they can only be left over, they raise InvalidArgument when the batch
+        was undone.
+
+        No other call is part of it. Writes of another task raise Busy at once on the thread that began the
+        batch, since waiting would stop the loop that has to end it; on other threads they wait, and raise
+        Busy after ``busy_timeout``. Reads see what is committed; in a store in memory they wait, or raise Busy, as
+        writes do. A batch inside of this one, begun by another task of it, keeps this one's calls away
+        likewise.
+
+        :raises InvalidArgument: at the end, when relations or unique indexes are violated then, or a batch
+            inside of it has not ended; everything is undone
         :raises Busy, ReadOnly, IOFailure: as their names say
         """
-        pointer = self._pointer
-        check(library.satchel_store_begin(pointer))
-        self._depth.value = self._batch_depth + 1
-        try:
+        with _batches.begun(self._pointer):
             yield
-        except BaseException:
-            # Of a store that was closed nothing is left to undo, and the cause is what counts.
-            with contextlib.suppress(SatchelError):
-                check(library.satchel_store_rollback(pointer))
-            raise
-        else:
-            check(library.satchel_store_commit(pointer))
-        finally:
-            self._depth.value = self._batch_depth - 1
 
     def backup(self, path: _Path, progress: Optional[Callable[[BackupProgress], object]] = None) -> Backup:
         """Copies the store into a file of its own, while others go on reading and writing.
@@ -319,13 +317,15 @@ class Store(Closing):
 
         Waits for calls under way on other threads. Everything acknowledged before is in the file.
 
-        :raises InvalidArgument: when called from a callback of this store, or in a batch of this thread
+        :raises InvalidArgument: when called from a callback of this store, or in a batch of it
+        :raises Busy: when a batch of another task or thread was open; it is undone, and the store is closed
         :raises SatchelError: when the last write failed; the store is closed in any case
         """
         if _callbacks.is_running(self._owner) and not self.closed:
             raise InvalidArgument("a store cannot be closed from one of its own callbacks")
         if not self.closed:
             self._refuse_in_batch("a store cannot be closed in one of its own batches")
+            _batches.enter()
         pointer = self._handle.give_away()
         if pointer is None:
             return
@@ -340,13 +340,8 @@ class Store(Closing):
     def _pointer(self) -> int:
         return self._handle.pointer
 
-    @property
-    def _batch_depth(self) -> int:
-        """How deep in batches this thread is."""
-        return getattr(self._depth, "value", 0)
-
     def _refuse_in_batch(self, message: str) -> None:
-        if self._batch_depth:
+        if _batches.is_in_batch(self._pointer):
             raise InvalidArgument(message)
 
     def _adopt(self, dependent: Dependent) -> None:

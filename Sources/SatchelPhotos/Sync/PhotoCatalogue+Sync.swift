@@ -9,12 +9,13 @@ extension PhotoCatalogue {
   ///   - store: where the master is
   ///   - user: whose catalogue
   ///   - progress: hears how far it has come, never twice at once, and cancels by false
-  /// - Throws: `SatchelError`: `invalid` for a store that ignores conditions, `foreign` when the master is another
+  /// - Throws: `SatchelError`: `invalid` for a store that ignores conditions, and in a batch, `foreign` when the master is another
   ///   catalogue than the one agreed with, `cancelled`, `busy` when the store does not answer
   public func sync(
     with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> SyncReport {
+    try database.refuseNetworkWork("photos cannot be synchronised in a batch")
     let turn = SyncTurns.Subject(database: database, name: "photos " + directory)
     return try SyncTurns.shared.take(turn, options.cancellation) {
       let clock = database.clock

@@ -40,7 +40,7 @@ package final class Journal: Sendable {
 
   /// Runs `body` in a transaction, or keeps the entry in the spill file when the store cannot take it.
   ///
-  /// Inside a write of the same thread it is a part of that, and nothing more: the whole is what may be
+  /// Inside a write of the same thread, or a batch, it is a part of that, and nothing more: the whole is what may be
   /// spilled.
   ///
   /// - Parameters:
@@ -48,11 +48,13 @@ package final class Journal: Sendable {
   ///   repeatsBody: whether `body` may run more than once. If not, a commit that fails is tried again by
   ///   applying
   ///     the entry.
+  ///   - spillsBesideBatch: whether it is kept, too, when another batch of this process is open for too long; else that
+  ///     is an error of the caller's
   /// - Throws: what `body` throws; `.full`, `.io` and the like when the spill file failed too: the message
   ///   says both causes.
   package func perform<Result>(
     in database: Database, entry: () throws -> JSONValue, repeatsBody: Bool = true,
-    _ body: (Transaction) throws -> Result
+    spillsBesideBatch: Bool = false, _ body: (Transaction) throws -> Result
   ) throws -> JournalOutcome<Result> {
     if database.isWriting || database.options.isReadOnly {
       return JournalOutcome(result: try database.write(body), isSpilled: false)
@@ -70,7 +72,9 @@ package final class Journal: Sendable {
           usleep(Self.pauses[attempt.failures - 1] * 1000)
         }
       }
-    } catch let error as SatchelError where error.isAboutStore && attempt.isWhole {
+    } catch let error as SatchelError
+      where error.isAboutStore && attempt.isWhole && (spillsBesideBatch || !error.isBesideBatch)
+    {
       try keep(try entry(), because: error, in: database)
       return JournalOutcome(result: attempt.result, isSpilled: true)
     }

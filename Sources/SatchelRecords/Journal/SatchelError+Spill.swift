@@ -2,7 +2,10 @@ import SatchelStorage
 
 extension SatchelError {
   /// Whether trying again soon may help.
-  var isTransient: Bool { code == .busy || code == .io }
+  var isTransient: Bool { (code == .busy || code == .io) && !isBesideBatch }
+
+  /// Whether another batch of this process is open, that the write is no part of.
+  var isBesideBatch: Bool { underlying is BatchIsOpen }
 
   /// Whether the store cannot take anything at present, whatever it is; as opposed to not wanting this
   /// change.

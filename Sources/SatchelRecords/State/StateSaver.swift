@@ -99,7 +99,8 @@ final class StateSaver: @unchecked Sendable {
       guard !operations.isEmpty else { return try replay(in: database) }
       let entry = StateEntry(writer: writer, operations: operations)
       do {
-        let outcome = try journal.perform(in: database, entry: { try entry.json }) { transaction in
+        let outcome = try journal.perform(in: database, entry: { try entry.json }, spillsBesideBatch: true) {
+          transaction in
           try database.prepare(StateSchema.subject)
           try entry.apply(in: transaction)
         }

@@ -99,7 +99,7 @@ public final class StateStore: Sendable {
   ///
   /// - Returns: whether it is in the spill file, since the store cannot be written
   /// - Throws: `SatchelError` `.invalid` inside a transaction of the same thread, which decides itself what
-  ///   becomes of it; `.full`, `.io` and the like when the spill file could not take it either: it stays in
+  ///   becomes of it; `.busy` beside a batch that was begun on this thread; `.full`, `.io` and the like when the spill file could not take it either: it stays in
   ///   memory.
   @discardableResult
   public func flush() throws -> Bool {
@@ -108,6 +108,7 @@ public final class StateStore: Sendable {
     guard !database.isWriting else {
       throw SatchelError(.invalid, "state cannot be flushed inside a transaction")
     }
+    try database.refuseBesideBatch()
     return try saver.save(in: database)
   }
 

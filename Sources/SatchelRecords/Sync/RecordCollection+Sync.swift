@@ -10,13 +10,14 @@ extension RecordCollection {
   ///   - store: where the master is
   ///   - user: whose records
   ///   - progress: hears how far it has come, never twice at once, and cancels by false
-  /// - Throws: `SatchelError`: `invalid` for a store that ignores conditions, `foreign` when the collection agrees with
+  /// - Throws: `SatchelError`: `invalid` for a store that ignores conditions, and in a batch, `foreign` when the collection agrees with
   ///   another user's records, `cancelled`, `busy` when the store does not answer
   public func sync(
     with store: any ObjectStore, user: UserID, options: RecordSyncOptions = RecordSyncOptions(),
     progress: (@Sendable (RecordSyncProgress) -> Bool)? = nil
   ) throws -> RecordSyncReport {
     let database = self.store.database
+    try database.refuseNetworkWork("a collection cannot be synchronised in a batch")
     let turn = SyncTurns.Subject(database: database, name: "records " + name)
     let prefix = try ObjectPrefix("records/\(user)/")
     return try SyncTurns.shared.take(turn, options.cancellation) {

@@ -1,0 +1,75 @@
+import Synchronization
+
+/// The identity of a batch, which threads carry. It outlives the batch, and then says how it ended.
+final class BatchTicket: Sendable {
+  enum State: UInt8 { case open, committed, undone }
+
+  /// Unique in the process, from 1.
+  let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
+  /// The batch that this one began in.
+  let outer: BatchTicket?
+  /// The thread that began it.
+  let thread = ThreadIdentity.current
+  private let stored = Atomic(State.open.rawValue)
+  private static let numbers = Atomic<Int64>(0)
+
+  init(in outer: BatchTicket?) { self.outer = outer }
+
+  var state: State { State(rawValue: stored.load(ordering: .acquiring)) ?? .undone }
+  func end(_ state: State) { stored.store(state.rawValue, ordering: .releasing) }
+}
+
+/// The batches that the calling thread carries, one for each store.
+enum CarriedBatches {
+  private final class Entries {
+    var tickets: [(store: UInt64, ticket: BatchTicket)] = []
+  }
+
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key) { entries in
+      #if canImport(Darwin)
+        Unmanaged<AnyObject>.fromOpaque(entries).release()
+      #else
+        if let entries { Unmanaged<AnyObject>.fromOpaque(entries).release() }
+      #endif
+    }
+    return key
+  }()
+
+  private static var entries: Entries? {
+    pthread_getspecific(key).map { Unmanaged<Entries>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  static func ticket(of store: UInt64) -> BatchTicket? {
+    entries?.tickets.first { $0.store == store }?.ticket
+  }
+
+  /// Lets the calling thread carry another batch of a store, or none.
+  static func carry(_ ticket: BatchTicket?, of store: UInt64) {
+    guard let known = entries else {
+      guard let ticket else { return }
+      let made = Entries()
+      made.tickets = [(store, ticket)]
+      pthread_setspecific(key, Unmanaged.passRetained(made).toOpaque())
+      return
+    }
+    known.tickets.removeAll { $0.store == store }
+    if let ticket { known.tickets.append((store, ticket)) }
+  }
+}
+
+/// Tells threads apart.
+enum ThreadIdentity {
+  static var current: UInt {
+    #if canImport(Glibc)
+      pthread_self()
+    #else
+      UInt(bitPattern: pthread_self())
+    #endif
+  }
+}
+
+/// Why a call was refused as busy: another batch of this process is open. Trying again soon does not help, and the
+/// write must not be kept for later either, since the caller is told that it failed.
+package struct BatchIsOpen: Error {}
