@@ -414,8 +414,11 @@ typedef struct satchel_persist_options {
  *                  already)}; may be NULL
  *
  * Returns    SATCHEL_EINVALID for a section or a location that is not as
- *            described, an unknown action or operation; SATCHEL_EBUSY,
- *            SATCHEL_EFULL, SATCHEL_EREADONLY, SATCHEL_EIO. Nothing is
+ *            described, an unknown action or operation, and a section that with
+ *            what its entities hold, stored ones included, would have more than
+ *            512 levels, 100,000 entities (each counted as often as it appears)
+ *            or 256 MB when it is loaded; SATCHEL_EBUSY, SATCHEL_EFULL,
+ *            SATCHEL_EREADONLY, SATCHEL_EIO. Nothing is
  *            changed on failure. A bad "_storage" is no failure: the object
  *            stays inline and the receipt names it.
  * Ownership  the caller owns *out.
@@ -474,6 +477,8 @@ SATCHEL_API satchel_status satchel_catalogue_sections(
  *                  "missing": [entity ids], "expired": [entity ids], "level",
  *                  "updated_at"}; none when the location has no such section
  *
+ * Returns    SATCHEL_EINVALID when later deliveries made entities that it shows
+ *            hold more than satchel_catalogue_persist() takes.
  * Ownership  the caller owns *out.
  */
 SATCHEL_API satchel_status satchel_catalogue_load(

@@ -100,7 +100,7 @@ extension Catalogue {
         var renderer = Renderer(
           entities: EntityTable(connection: connection), variants: { view }, chain: chain,
           coverage: .everything, now: try reader.now(), allowsExpired: true)
-        guard try renderer.append(record) else { continue }
+        guard try Renderer.naming("entity \(entityID)", { try renderer.render(record) }) else { continue }
         return Entity(
           entityID: entityID, content: try JSONValue(parsing: renderer.output), scope: scope,
           displayName: record.displayName, expiresAt: record.expiresAt, updatedAt: record.updatedAt)

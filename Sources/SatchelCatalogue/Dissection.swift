@@ -28,6 +28,8 @@ struct Dissection {
   /// Holes lead to indices of `entities`.
   var skeleton = Template<Int>()
   var inlineObjects = 0
+  /// Objects with a `_storage`: there are no more entities, each counted as often as it appears.
+  var taggedObjects = 0
   var problems: [Problem] = []
 
   /// Takes the value at `index` of a tape apart.
@@ -41,6 +43,7 @@ struct Dissection {
     dissector.emit(index, into: &skeleton, inside: nil)
     self = dissector.result
     self.skeleton = skeleton
+    taggedObjects = dissector.tags.count
   }
 
   fileprivate init() {}

@@ -56,6 +56,13 @@ struct EntityTable {
     return statement.bytes(0).hasSameBytes(as: body) && statement.bytes(1).elementsEqual(holes)
   }
 
+  /// Whether other entities are nested in a stored one. Reads no more of the body than its first page.
+  func holdsOthers(_ row: Int64) throws -> Bool {
+    try connection.first(
+      "SELECT typeof(holes) = 'blob' FROM entity_content WHERE entity = ?", .integer(row)
+    ) { $0.integer(0) != 0 } ?? false
+  }
+
   // MARK: Writing
 
   /// A new variant. It is used once: by the section that brings it.

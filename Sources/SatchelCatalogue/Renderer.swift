@@ -13,9 +13,16 @@ struct IDList {
 }
 
 /// Fills templates: puts entities back where they belong, and takes out what must not show.
+///
+/// Entities hold others by name, so what one section becomes is decided by what other sections brought: a chain of
+/// entities can be of any length, and grow with each. So it does not recurse, an entity that occurs again is copied from
+/// the output, and there are limits.
 struct Renderer {
-  /// The most that one section may become: entities that hold each other could grow without bound.
-  static let mostBytes = 256 << 20
+  /// How much one section may become: bytes, entities with each of their appearances, and levels of JSON, less the one
+  /// around the content.
+  static let maxBytes = 256 << 20
+  static let maxEntities = 100_000
+  static let maxDepth = JSONScanner.maximumDepth - 1
 
   let entities: EntityTable
   let variants: () throws -> VariantIndex.View
@@ -30,7 +37,47 @@ struct Renderer {
   var output: [UInt8] = []
   var missing = IDList()
   var expired = IDList()
-  private var open: [Int64] = []
+  /// Appearances of entities in the output.
+  private var count = 0
+  /// What is being filled, the innermost last, and the entities among it, by row.
+  private var open: [Frame] = []
+  private var levels: [Int64: Int] = [:]
+  private var rendered: [Int64: Rendered] = [:]
+
+  /// A template that is being filled.
+  private struct Frame {
+    /// The entity that it is the body of; nil for a section's.
+    var record: EntityRecord?
+    var bytes: [UInt8]
+    var holes: [Hole]
+    var nextHole = 0
+    var position = 0
+    /// Where it begins in the output, and how many entities are before it.
+    var start: Int
+    var countBefore: Int
+    /// The most levels of JSON that the entities in it can have.
+    var innerDepth = 0
+    /// The outermost frame that an entity was left out for, since it is nested in itself there.
+    var cycle = Int.max
+  }
+
+  private struct Hole {
+    enum Target {
+      case row(SectionTarget)
+      case entity(EntityTarget)
+    }
+
+    var offset: Int
+    var prefix: Int
+    var target: Target
+  }
+
+  /// An entity in the output.
+  private struct Rendered {
+    var range: Range<Int>
+    var count: Int
+    var depth: Int
+  }
 
   init(
     entities: EntityTable, variants: @escaping () throws -> VariantIndex.View, chain: PlaceChain,
@@ -45,80 +92,194 @@ struct Renderer {
   }
 
   /// Writes a section.
+  ///
+  /// - Throws: `.invalid` when it would be larger than it may be, naming the entity
   mutating func render(_ template: Template<SectionTarget>) throws {
     let holes = template.holes.filter { $0.offset != HoleCoding.nested }
-    try template.bytes.withUnsafeBytes { bytes in
-      try fill(bytes, holes) { renderer, target in
-        guard renderer.coverage.contains(target.scope) else { return false }
-        return try renderer.append(target.entity)
-      }
-    }
+      .map { Hole(offset: $0.offset, prefix: $0.prefix, target: .row($0.target)) }
+    open.append(Frame(bytes: template.bytes, holes: holes, start: 0, countBefore: 0))
+    try fillFrames()
     if output.isEmpty { output.append(contentsOf: "null".utf8) }
-  }
-
-  private mutating func append(_ row: Int64) throws -> Bool {
-    guard let record = try entities.record(row) else { return false }
-    return try append(record)
   }
 
   /// Writes an entity's content.
   ///
   /// - Returns: false when it must not show.
-  mutating func append(_ record: EntityRecord) throws -> Bool {
+  mutating func render(_ record: EntityRecord) throws -> Bool {
+    open.append(Frame(bytes: [], holes: [], start: 0, countBefore: 0))
+    let isShown = try append(record) != .leftOut
+    try fillFrames()
+    return isShown
+  }
+
+  // MARK: Frames
+
+  private enum Appended { case leftOut, whole, opened }
+
+  private mutating func fillFrames() throws {
+    while let level = open.indices.last {
+      if open[level].nextHole < open[level].holes.count {
+        try fillHole(of: level)
+      } else {
+        try close(level)
+      }
+    }
+  }
+
+  /// Copies what is before the next hole and writes into it. A hole that stays empty goes together with its key and one
+  /// comma.
+  private mutating func fillHole(of level: Int) throws {
+    let hole = open[level].holes[open[level].nextHole]
+    let position = open[level].position
+    // A damaged file may say anything.
+    guard hole.offset >= position, hole.offset < open[level].bytes.count,
+      hole.prefix >= 0, hole.prefix <= hole.offset - position
+    else { throw SatchelError(.damaged, "a section's references do not fit its content") }
+    output.append(contentsOf: open[level].bytes[position..<hole.offset])
+    open[level].nextHole += 1
+    open[level].position = hole.offset + 1
+    guard try append(hole.target) == .leftOut else { return }
+    output.removeLast(min(hole.prefix, output.count))
+    if hole.offset + 1 < open[level].bytes.count,
+      open[level].bytes[hole.offset + 1] == UInt8(ascii: ",")
+    {
+      open[level].position += 1
+    } else if output.last == UInt8(ascii: ",") {
+      output.removeLast()
+    }
+  }
+
+  private mutating func close(_ level: Int) throws {
+    guard let frame = open.popLast() else { return }
+    output.append(contentsOf: frame.bytes[frame.position...])
+    let depth = Self.brackets(frame.bytes) + frame.innerDepth
+    guard let record = frame.record else {
+      if depth > Self.maxDepth { try checkDepth() }
+      return
+    }
+    levels[record.row] = nil
+    if keepsTags { try appendTag(of: record) }
+    try checkSize(at: record)
+    // What was left out since it is nested in itself depends on what is around it. Of one that holds no such, nothing can
+    // be open where it appears again.
+    if frame.cycle == .max {
+      rendered[record.row] = Rendered(
+        range: frame.start..<output.count, count: count - frame.countBefore, depth: depth)
+    }
+    note(depth: depth, cycle: frame.cycle < level ? frame.cycle : .max)
+  }
+
+  /// Says to what is being filled what an entity in it is like.
+  private mutating func note(depth: Int, cycle: Int = .max) {
+    guard let level = open.indices.last else { return }
+    open[level].innerDepth = max(open[level].innerDepth, depth)
+    open[level].cycle = min(open[level].cycle, cycle)
+  }
+
+  // MARK: Entities
+
+  private mutating func append(_ target: Hole.Target) throws -> Appended {
+    switch target {
+    case .row(let target):
+      guard coverage.contains(target.scope), let record = try entities.record(target.entity) else {
+        return .leftOut
+      }
+      return try append(record)
+    case .entity(let target): return try append(target)
+    }
+  }
+
+  private mutating func append(_ record: EntityRecord) throws -> Appended {
     guard record.size != nil else {
       missing.add(record.entityID)
-      return try keepsTags && appendMissing(record)
+      guard keepsTags else { return .leftOut }
+      return try appendMissing(record)
     }
     if record.isExpired(at: now) {
       expired.add(record.entityID)
-      if !allowsExpired { return false }
+      if !allowsExpired { return .leftOut }
     }
-    // Updates from different places may have nested two entities in each other.
-    guard !open.contains(record.row), output.count <= Self.mostBytes else {
+    if let level = levels[record.row] {
+      // Updates from different places may have nested two entities in each other.
       missing.add(record.entityID)
-      return false
+      note(depth: 0, cycle: level)
+      return .leftOut
     }
-    open.append(record.row)
-    defer { open.removeLast() }
-    guard try appendContent(of: record) else {
-      missing.add(record.entityID)
-      return false
+    if let known = rendered[record.row] {
+      count += known.count
+      try checkSize(at: record, adding: known.range.count)
+      repeatOutput(known.range)
+      note(depth: known.depth)
+      return .whole
     }
-    if keepsTags { try appendTag(of: record) }
-    return true
+    return try appendContent(of: record)
   }
 
-  private mutating func appendContent(of record: EntityRecord) throws -> Bool {
+  /// Appends what is in the output already. A slice of it would make appending copy all of it.
+  private mutating func repeatOutput(_ range: Range<Int>) {
+    let start = output.count
+    output.append(contentsOf: repeatElement(0, count: range.count))
+    output.withUnsafeMutableBytes { bytes in
+      for index in 0..<range.count { bytes[start + index] = bytes[range.lowerBound + index] }
+    }
+  }
+
+  private mutating func appendContent(of record: EntityRecord) throws -> Appended {
+    let (start, before) = (output.count, count)
     // Most entities hold no others: their bytes go straight from the page to the output.
     var nested: (bytes: [UInt8], holes: [Template<EntityTarget>.Hole])?
-    let isThere = try entities.withContent(of: record.row) { bytes, holes -> Bool in
-      if holes.isEmpty { output.append(contentsOf: bytes) } else { nested = (Array(bytes), holes) }
+    var depth = 0
+    let isThere: Bool? = try entities.withContent(of: record.row) { bytes, holes in
+      if holes.isEmpty {
+        output.append(contentsOf: bytes)
+        depth = Self.brackets(bytes)
+      } else {
+        nested = (Array(bytes), holes)
+      }
       return true
     }
-    if let nested {
-      try nested.bytes.withUnsafeBytes { bytes in
-        try fill(bytes, nested.holes) { renderer, target in try renderer.append(target) }
-      }
+    guard isThere == true else {
+      missing.add(record.entityID)
+      return .leftOut
     }
-    return isThere ?? false
+    count += 1
+    if let nested {
+      // Each entity is at least one level of JSON inside of the one that holds it.
+      guard open.count <= Self.maxDepth else { throw tooDeep(at: record) }
+      try checkSize(at: record)
+      let holes = nested.holes.map {
+        Hole(offset: $0.offset, prefix: $0.prefix, target: .entity($0.target))
+      }
+      levels[record.row] = open.count
+      open.append(
+        Frame(record: record, bytes: nested.bytes, holes: holes, start: start, countBefore: before))
+      return .opened
+    }
+    if keepsTags { try appendTag(of: record) }
+    try checkSize(at: record)
+    note(depth: depth)
+    return .whole
   }
 
   /// What an edit sees of an entity that was pruned: nothing but who it is, so that it is still missed afterwards.
-  private mutating func appendMissing(_ record: EntityRecord) throws -> Bool {
+  private mutating func appendMissing(_ record: EntityRecord) throws -> Appended {
+    count += 1
     output.append(contentsOf: "{}".utf8)
     try appendTag(of: record)
-    return true
+    try checkSize(at: record)
+    note(depth: 2)
+    return .whole
   }
 
-  private mutating func append(_ target: EntityTarget) throws -> Bool {
-    guard let place = chain.place(of: target.scope) else { return false }
+  private mutating func append(_ target: EntityTarget) throws -> Appended {
+    guard let place = chain.place(of: target.scope) else { return .leftOut }
     let variant = VariantIndex.Variant(entityID: target.entityID, scope: target.scope, place: place)
     guard let row = try variants().find(variant), let record = try entities.record(row),
       record.size != nil || keepsTags
     else {
       // Of another place's content only what covers the location is missed, as in its plan.
       if coverage.contains(target.scope) { missing.add(target.entityID) }
-      return false
+      return .leftOut
     }
     return try append(record)
   }
@@ -135,34 +296,86 @@ struct Renderer {
     ]
     output.append(contentsOf: "\"_storage\":\(try tag.text)}".utf8)
   }
+}
 
-  /// Copies a template's bytes and lets `fillHole` write where the holes are. A hole that stays empty goes
-  /// together with its key and one comma.
-  private mutating func fill<Target>(
-    _ bytes: UnsafeRawBufferPointer, _ holes: [Template<Target>.Hole],
-    fillHole: (inout Renderer, Target) throws -> Bool
-  ) throws {
-    var position = 0
-    for hole in holes {
-      // A damaged file may say anything.
-      guard hole.offset >= position, hole.offset < bytes.count, hole.prefix <= hole.offset - position else {
-        throw SatchelError(.damaged, "a section's references do not fit its content")
+// MARK: Limits
+
+extension Renderer {
+  /// Says of what it is that a limit was exceeded.
+  static func naming<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch var error as SatchelError where error.code == .invalid {
+      error.message = "\(name): \(error.message)"
+      throw error
+    }
+  }
+
+  private func checkSize(at record: EntityRecord, adding bytes: Int = 0) throws {
+    guard count <= Self.maxEntities else {
+      throw tooLarge("\(Self.maxEntities) entities, each counted as often as it appears", at: record)
+    }
+    guard output.count + bytes <= Self.maxBytes else {
+      throw tooLarge("\(Self.maxBytes >> 20) MB", at: record)
+    }
+  }
+
+  private func tooLarge(_ what: String, at record: EntityRecord) -> SatchelError {
+    SatchelError(
+      .invalid, "with what its entities hold it is more than \(what), at entity \(record.entityID)")
+  }
+
+  private func tooDeep(at record: EntityRecord) -> SatchelError {
+    SatchelError(
+      .invalid,
+      "with what its entities hold it has more than \(JSONScanner.maximumDepth) levels, at entity \(record.entityID)"
+    )
+  }
+
+  /// Looks at all of the output, which may be too deep by what is known of its parts.
+  private func checkDepth() throws {
+    var (depth, isText, isEscaped) = (0, false, false)
+    for byte in output {
+      if isText {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isText = false
+        }
+        continue
       }
-      append(bytes, position, hole.offset)
-      position = hole.offset + 1
-      if try fillHole(&self, hole.target) { continue }
-      output.removeLast(min(hole.prefix, output.count))
-      if position < bytes.count, bytes[position] == UInt8(ascii: ",") {
-        position += 1
-      } else if output.last == UInt8(ascii: ",") {
-        output.removeLast()
+      switch byte {
+      case UInt8(ascii: "\""): isText = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        if depth > Self.maxDepth {
+          throw SatchelError(
+            .invalid,
+            "with what its entities hold it has more than \(JSONScanner.maximumDepth) levels")
+        }
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      default: break
       }
     }
-    append(bytes, position, bytes.count)
   }
 
-  private mutating func append(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) {
-    guard start < end else { return }
-    output.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+  /// Opening brackets, in texts too: JSON is never deeper, and counting them is many times as fast as finding out how
+  /// deep it is.
+  private static func brackets(_ bytes: UnsafeRawBufferPointer) -> Int {
+    var total = 0
+    var start = 0
+    while start < bytes.count {
+      let end = min(start + 255, bytes.count)
+      var few: UInt8 = 0
+      // "[" and "{" differ in this bit only.
+      for index in start..<end { few &+= (bytes[index] | 0x20) == UInt8(ascii: "{") ? 1 : 0 }
+      total += Int(few)
+      start = end
+    }
+    return total
   }
+
+  private static func brackets(_ bytes: [UInt8]) -> Int { bytes.withUnsafeBytes { brackets($0) } }
 }

@@ -13,6 +13,8 @@ final class SectionPersister {
   private let scopes: Set<Scope>
   private let variants: VariantIndex.View
   private var nextRow: Int64
+  /// Whether a stored entity was kept that holds others: the section will show these, and not what was sent.
+  private var keepsOthers = false
 
   init(
     _ catalogue: Catalogue, _ location: Location, _ reuse: Catalogue.Reuse, _ transaction: Transaction
@@ -92,6 +94,7 @@ final class SectionPersister {
     let before = try sections.record(payload.name, of: context)
     var receipt = Receipt(section: payload.name)
     receipt.inline = dissection.inlineObjects
+    keepsOthers = false
     receipt.problems = dissection.problems.map { .init(pointer: $0.pointer, reason: $0.reason) }
 
     let usedBefore = try before.map { Set(try sections.holes($0.id).map(\.target.entity)) } ?? []
@@ -113,6 +116,9 @@ final class SectionPersister {
     for row in usedBefore where !used.contains(row) { try entities.changeUses(of: row, by: -1) }
 
     let filled = Self.fill(dissection, rows)
+    if keepsOthers || dissection.taggedObjects > Renderer.maxEntities {
+      try refuseTooLarge(filled, pointer: pointer)
+    }
     var counts = [Int64](repeating: 0, count: Scope.allCases.count)
     for entity in dissection.entities { counts[entity.effectiveScope.rawValue] += 1 }
     try SectionTable.write(
@@ -122,6 +128,18 @@ final class SectionPersister {
       subject: "catalogue", keys: [payload.name] + dissection.entities.map(\.tag.entityID),
       place: location.keys.first?.text)
     return receipt
+  }
+
+  /// Refuses a section that could not be loaded. One that shows just what was sent can be, as that has been parsed.
+  private func refuseTooLarge(_ template: Template<SectionTarget>, pointer: String) throws {
+    var renderer = Renderer(
+      entities: entities, variants: { self.variants }, chain: chain, coverage: .everything,
+      now: transaction.now, allowsExpired: true)
+    do {
+      try renderer.render(template)
+    } catch let error as SatchelError where error.code == .invalid {
+      throw JSONError(error.message, pointer: pointer)
+    }
   }
 
   /// The skeleton with rows in its holes, and behind these the rows of entities that are nested in others.
@@ -173,6 +191,7 @@ final class SectionPersister {
     if isStored, reuse == .untilExpiry, !record.isExpired(at: transaction.now) {
       receipt.reused += 1
       receipt.sharedBytes += Int(record.size ?? 0)
+      if !keepsOthers { keepsOthers = try entities.holdsOthers(row) }
     } else if isStored, try entities.hasContent(row, body: body, holes: holes) {
       if !isLeftAlone(tag, by: untouched) {
         try entities.renew(record, tag, displayName: entity.displayName, now: transaction.now)

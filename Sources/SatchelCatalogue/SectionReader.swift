@@ -84,7 +84,7 @@ struct SectionReader {
       variants: { try catalogue.index.view(of: connection) }, chain: try chain(for: found.context),
       coverage: found.context.coverage, now: try now(), allowsExpired: allowsExpired)
     renderer.keepsTags = keepsTags
-    try renderer.render(template)
+    try Renderer.naming("section \(found.record.name)") { try renderer.render(template) }
     if !renderer.expired.ids.isEmpty { catalogue.database.noteExpiry() }
     return RenderedContent(
       content: renderer.output, missing: renderer.missing.ids, expired: renderer.expired.ids)

@@ -237,14 +237,14 @@ class Store(Closing):
         the thread. Calls in that context, and in copies of it, are part of it, one at a time: those that
         ``asyncio.to_thread`` makes, and those of tasks that are created in the block, as in an
         ``asyncio.TaskGroup``. So wait for all of them in the block. Calls that come after its end are
-        ordinary ones; on another thread, where they can only be left over, they raise InvalidArgument when the batch
-        was undone.
+        ordinary ones; on another thread, where they can only be left over, they raise InvalidArgument when
+        the batch was undone.
 
         No other call is part of it. Writes of another task raise Busy at once on the thread that began the
         batch, since waiting would stop the loop that has to end it; on other threads they wait, and raise
-        Busy after ``busy_timeout``. Reads see what is committed; in a store in memory they wait, or raise Busy, as
-        writes do. A batch inside of this one, begun by another task of it, keeps this one's calls away
-        likewise.
+        Busy after ``busy_timeout``. Reads see what is committed; in a store in memory they wait, or raise
+        Busy, as writes do. A batch inside of this one, begun by another task of it, keeps this one's calls
+        away likewise.
 
         :raises InvalidArgument: at the end, when relations or unique indexes are violated then, or a batch
             inside of it has not ended; everything is undone
