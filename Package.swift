@@ -92,6 +92,9 @@ let package = Package(
     .testTarget(
       name: "SatchelRecordsTests",
       dependencies: ["SatchelRecords", "SatchelRemoteTesting", "SatchelTesting", "Satchel", "CFaultyVFS"]),
+    // Store files that somebody else made: mutated, crafted, destroyed.
+    .testTarget(
+      name: "SatchelHostileTests", dependencies: ["Satchel", "CSQLite", "SatchelTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )

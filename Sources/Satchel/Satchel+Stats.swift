@@ -17,7 +17,7 @@ extension Satchel {
         guard known.contains(JournalSchema.subject.name) else { return Int64(-1) }
         let found = try connection.first(
           "SELECT through FROM spill_applied WHERE spill = ?", .text(content.identity)
-        ) { $0.integer(0) }
+        ) { try $0.integer(0) }
         return found ?? -1
       }
       statistics.spilled = content.frames.count { $0.number > through }

@@ -44,8 +44,8 @@ struct StatisticsReader {
     ) { row in
       let table = row.text(0)
       let owner = Self.owners.first { table.hasPrefix($0.0) }?.1 ?? "catalogue"
-      bytes[owner, default: 0] += row.integer(1)
-      rest -= row.integer(1)
+      bytes[owner, default: 0] += try row.integer(1)
+      rest -= try row.integer(1)
     }
     bytes["store", default: 0] += max(0, rest)
     return bytes
@@ -117,8 +117,8 @@ struct StatisticsReader {
     ) { row in
       collections.append(
         StoreStatistics.Collection(
-          name: row.text(0), version: Int(row.integer(1)), records: Int(row.integer(2)),
-          bytes: row.integer(3), pending: Int(row.integer(4)), conflicts: Int(row.integer(5))))
+          name: row.text(0), version: Int(try row.integer(1)), records: Int(try row.integer(2)),
+          bytes: try row.integer(3), pending: Int(try row.integer(4)), conflicts: Int(try row.integer(5))))
     }
     return collections
   }

@@ -22,12 +22,12 @@ extension Catalogue {
       try connection.each(
         "SELECT e.id, e.entity_id, e.uses, e.size, length(c.body) FROM entity e LEFT JOIN entity_content c ON c.entity = e.id"
       ) { row in
-        let expected = uses.removeValue(forKey: row.integer(0)) ?? 0
+        let expected = uses.removeValue(forKey: row.anyInteger(0)) ?? 0
         let id = row.text(1)
-        if row.integer(2) != expected {
-          find("use_count", "entity \(id) is used by \(expected) sections, not by \(row.integer(2))")
+        if row.anyInteger(2) != expected {
+          find("use_count", "entity \(id) is used by \(expected) sections, not by \(row.anyInteger(2))")
         }
-        if row.isNull(3) != row.isNull(4) || (!row.isNull(3) && row.integer(3) != row.integer(4)) {
+        if row.isNull(3) != row.isNull(4) || (!row.isNull(3) && row.anyInteger(3) != row.anyInteger(4)) {
           find("content_size", "entity \(id) has other content than its size says")
         }
       }

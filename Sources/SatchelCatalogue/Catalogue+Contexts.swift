@@ -41,8 +41,8 @@ extension Catalogue {
         }
         summaries.append(
           ContextSummary(
-            location: location, sectionCount: Int(row.integer(1)), entityCount: Int(row.integer(4)),
-            updatedAt: row.integer(2), usedAt: max(row.integer(2), row.integer(3))))
+            location: location, sectionCount: Int(try row.integer(1)), entityCount: Int(try row.integer(4)),
+            updatedAt: try row.integer(2), usedAt: max(try row.integer(2), try row.integer(3))))
       }
       return summaries
     }

@@ -77,7 +77,7 @@ struct ContextTable {
                        ORDER BY revision DESC, context DESC LIMIT 1)
       ) a JOIN context c ON c.id = a.context ORDER BY a.revision DESC, a.context DESC LIMIT 1
       """, .integer(place)
-    ) { ($0.integer(0), PlaceChain($0, from: 1)) }
+    ) { (try $0.integer(0), try PlaceChain($0, from: 1)) }
   }
 
   private func all(at place: Int64) throws -> [(Int64, PlaceChain)] {
@@ -88,7 +88,7 @@ struct ContextTable {
       FROM context_at a JOIN context c ON c.id = a.context
       WHERE a.place = ? ORDER BY a.revision DESC, a.context DESC
       """, .integer(place)
-    ) { found.append(($0.integer(0), PlaceChain($0, from: 1))) }
+    ) { found.append((try $0.integer(0), try PlaceChain($0, from: 1))) }
     return found
   }
 
@@ -137,7 +137,7 @@ struct ContextTable {
     return try connection.first(
       "SELECT revision FROM context_at WHERE place = ? AND own = 1 AND context = ?", .integer(chain[level]),
       .integer(row)
-    ) { $0.integer(0) }
+    ) { try $0.integer(0) }
   }
 
   /// Removes a context and its sections; what they referred to is used once less.
@@ -147,7 +147,7 @@ struct ContextTable {
       let chain = try connection.first(
         "SELECT country, adminarea, locality, sublocality, coordinate FROM context WHERE id = ?",
         .integer(row),
-        read: { PlaceChain($0, from: 0) })
+        read: { try PlaceChain($0, from: 0) })
     else { return }
     let table = ContextTable(connection: connection)
     if let revision = try table.revision(of: row, chain) {

@@ -10,7 +10,7 @@ extension EntityTable {
     let known = try connection.prepared("SELECT earliest FROM expiry_block WHERE block = ?")
     defer { known.reset() }
     try known.bind(.integer(block), at: 1)
-    if try known.step(), known.integer(0) <= expiry { return }
+    if try known.step(), known.anyInteger(0) <= expiry { return }
     known.reset()
     try connection.run(
       "INSERT OR REPLACE INTO expiry_block(block, earliest) VALUES(?, ?)", .integer(block), .integer(expiry))
@@ -20,14 +20,14 @@ extension EntityTable {
   func expired(at now: Int64) throws -> [Int64] {
     var blocks: [Int64] = []
     try connection.each("SELECT block FROM expiry_block WHERE earliest <= ?", .integer(now)) {
-      blocks.append($0.integer(0))
+      blocks.append(try $0.integer(0, in: 0...1 << 45))
     }
     var rows: [Int64] = []
     for block in blocks {
       try connection.each(
         "SELECT id FROM entity WHERE id >= ? AND id < ? AND size IS NOT NULL AND expires_at <= ?",
         .integer(block * Self.blockSize), .integer((block + 1) * Self.blockSize), .integer(now)
-      ) { rows.append($0.integer(0)) }
+      ) { rows.append(try $0.integer(0)) }
     }
     return rows
   }
@@ -36,13 +36,13 @@ extension EntityTable {
   func refreshBlocks(at now: Int64) throws {
     var blocks: [Int64] = []
     try connection.each("SELECT block FROM expiry_block WHERE earliest <= ?", .integer(now)) {
-      blocks.append($0.integer(0))
+      blocks.append(try $0.integer(0, in: 0...1 << 45))
     }
     for block in blocks {
       let earliest = try connection.first(
         "SELECT min(expires_at) FROM entity WHERE id >= ? AND id < ? AND size IS NOT NULL",
         .integer(block * Self.blockSize), .integer((block + 1) * Self.blockSize)
-      ) { $0.isNull(0) ? nil : $0.integer(0) }
+      ) { try $0.integerIfAny(0) }
       if let earliest = earliest ?? nil {
         try connection.run(
           "UPDATE expiry_block SET earliest = ? WHERE block = ?", .integer(earliest), .integer(block))

@@ -29,12 +29,13 @@ struct EntityTable {
       """)
     defer { statement.reset() }
     try statement.bind(.integer(row), at: 1)
-    guard try statement.step(), let scope = Scope(rawValue: Int(statement.integer(1))) else { return nil }
+    guard try statement.step(), let scope = Scope(rawValue: Int(statement.anyInteger(1))) else { return nil }
     return EntityRecord(
-      row: row, entityID: statement.text(0), scope: scope, place: statement.integer(2),
-      expiresAt: statement.integer(3), updatedAt: statement.integer(4), timeToLive: statement.integer(5),
+      row: row, entityID: statement.text(0), scope: scope, place: try statement.integer(2),
+      expiresAt: try statement.integer(3), updatedAt: try statement.integer(4), 
+      timeToLive: try statement.integer(5, in: 0...StoredRange.time.upperBound),
       displayName: statement.textIfAny(6) ?? statement.text(0),
-      size: statement.isNull(7) ? nil : statement.integer(7))
+      size: try statement.integerIfAny(7, in: StoredRange.length))
   }
 
   /// Reads a body and its holes; the bytes are valid inside `read` only.
@@ -144,7 +145,7 @@ struct EntityTable {
     guard
       let (uses, size) = try connection.first(
         "SELECT uses, size FROM entity WHERE id = ?", .integer(row),
-        read: { ($0.integer(0), $0.isNull(1) ? nil : $0.integer(1)) })
+        read: { (try $0.integer(0, in: StoredRange.count), try $0.integerIfAny(1, in: StoredRange.length)) })
     else { return nil }
     try connection.run("DELETE FROM entity_content WHERE entity = ?", .integer(row))
     if uses > 0 {

@@ -52,12 +52,12 @@ struct PlaceChain: Equatable {
   }
 
   /// Reads the five columns of a context, the first of them at `column`, in the order of `context`.
-  init(_ row: Statement, from column: Int32) {
-    self[.country] = row.integer(column)
-    self[.adminarea] = row.integer(column + 1)
-    self[.locality] = row.integer(column + 2)
-    self[.sublocality] = row.integer(column + 3)
-    self[.coordinate] = row.integer(column + 4)
+  init(_ row: Statement, from column: Int32) throws {
+    self[.country] = try row.integer(column)
+    self[.adminarea] = try row.integer(column + 1)
+    self[.locality] = try row.integer(column + 2)
+    self[.sublocality] = try row.integer(column + 3)
+    self[.coordinate] = try row.integer(column + 4)
   }
 }
 

@@ -119,7 +119,7 @@ private struct Pruner {
       }
     } else {
       try connection.each("SELECT context, name, id FROM section") {
-        found.append(($0.integer(0), $0.text(1), $0.integer(2)))
+        found.append(($0.anyInteger(0), $0.text(1), $0.anyInteger(2)))
       }
     }
     guard let section = options.section else { return found }
@@ -153,10 +153,10 @@ private struct Pruner {
       // Nothing refers to them: their id and place must say where they belong.
       if let section = options.section, EntityID.section(of: row.text(1)) != section { return }
       if let places {
-        guard let scope = Scope(rawValue: Int(row.integer(2))), places.place(of: scope) == row.integer(3)
+        guard let scope = Scope(rawValue: Int(row.anyInteger(2))), places.place(of: scope) == row.anyInteger(3)
         else { return }
       }
-      rows.append(row.integer(0))
+      rows.append(row.anyInteger(0))
     }
     return rows
   }
@@ -165,7 +165,7 @@ private struct Pruner {
     if options.scope != nil {
       if options.section == nil, options.location == nil {
         var rows: [Int64] = []
-        try connection.each("SELECT id FROM entity") { rows.append($0.integer(0)) }
+        try connection.each("SELECT id FROM entity") { rows.append($0.anyInteger(0)) }
         for row in rows { try prune(row) }
       } else {
         for row in try referenced(by: namedSections()).sorted() { try prune(row) }
@@ -220,7 +220,7 @@ private struct Pruner {
       FROM context ORDER BY used, id
       """
     ) {
-      found.append(($0.integer(0), $0.integer(1), $0.integer(0) == activeRow))
+      found.append(($0.anyInteger(0), try $0.integer(1), $0.anyInteger(0) == activeRow))
     }
     return found.filter { !$0.isActive } + found.filter { $0.isActive }
   }

@@ -95,7 +95,7 @@ struct SectionReader {
     guard context.coverage == .everything else { return try PlaceChain(location, in: connection) }
     return try connection.first(
       "SELECT country, adminarea, locality, sublocality, coordinate FROM context WHERE id = ?",
-      .integer(context.row), read: { PlaceChain($0, from: 0) }) ?? PlaceChain()
+      .integer(context.row), read: { try PlaceChain($0, from: 0) }) ?? PlaceChain()
   }
 
   // MARK: Plans

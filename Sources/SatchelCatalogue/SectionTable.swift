@@ -5,6 +5,9 @@ import SatchelStorage
 struct SectionTable {
   let connection: Connection
 
+  /// How many entities a section can have.
+  static var counts: ClosedRange<Int64> { 0...1 << 32 }
+
   /// A context's headers, in the order of their first delivery.
   func records(of context: Int64) throws -> [SectionRecord] {
     var records: [SectionRecord] = []
@@ -13,7 +16,7 @@ struct SectionTable {
       SELECT id, name, display_title, config, updated_at, in_global, in_country, in_adminarea,
       in_locality, in_sublocality, in_coordinate FROM section WHERE context = ?
       """, .integer(context)
-    ) { records.append(Self.read($0)) }
+    ) { records.append(try Self.read($0)) }
     // Numbers are moved many times, records once.
     let order = records.indices.sorted { records[$0].id < records[$1].id }
     return order.map { records[$0] }
@@ -27,10 +30,10 @@ struct SectionTable {
       """, .integer(context), .text(name), read: Self.read)
   }
 
-  private static func read(_ row: Statement) -> SectionRecord {
-    SectionRecord(
-      id: row.integer(0), name: row.text(1), displayTitle: row.textIfAny(2), config: row.textIfAny(3),
-      updatedAt: row.integer(4), counts: (5..<11).map { row.integer($0) })
+  private static func read(_ row: Statement) throws -> SectionRecord {
+    try SectionRecord(
+      id: row.anyInteger(0), name: row.text(1), displayTitle: row.textIfAny(2), config: row.textIfAny(3),
+      updatedAt: row.integer(4), counts: (5..<11).map { try row.integer($0, in: SectionTable.counts) })
   }
 
   func content(_ id: Int64) throws -> Template<SectionTarget>? {

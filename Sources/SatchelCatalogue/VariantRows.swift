@@ -36,9 +36,9 @@ struct VariantRows: DeferredIndexSource {
       "SELECT id, entity_id, scope, place FROM entity WHERE id > ? AND id <= ? ORDER BY id",
       .integer(floor), .integer(newest)
     ) { row in
-      guard let scope = Scope(rawValue: Int(row.integer(2))) else { return }
-      let variant = VariantIndex.Variant(entityID: row.text(1), scope: scope, place: row.integer(3))
-      try visit(hash(variant), row.integer(0))
+      guard let scope = Scope(rawValue: Int(row.anyInteger(2))) else { return }
+      let variant = VariantIndex.Variant(entityID: row.text(1), scope: scope, place: row.anyInteger(3))
+      try visit(hash(variant), row.anyInteger(0))
     }
   }
 
@@ -50,7 +50,7 @@ struct VariantRows: DeferredIndexSource {
     var id = variant.entityID
     let bytes = statement.bytes(0)
     return id.withUTF8({ bytes.hasSameBytes(as: UnsafeRawBufferPointer($0)) })
-      && statement.integer(1) == Int64(variant.scope.rawValue) && statement.integer(2) == variant.place
+      && statement.anyInteger(1) == Int64(variant.scope.rawValue) && statement.anyInteger(2) == variant.place
   }
 
   /// Entities are merged before any of them is pruned.

@@ -36,6 +36,11 @@ package enum ChangeLog {
   static let kept: Int64 = 1024
   static let trimInterval: Int64 = 256
 
+  /// What the number of a commit can be.
+  static var revisions: ClosedRange<Int64> { 1...StoredRange.usual.upperBound }
+
+  package static let bounds = ["change.revision": revisions, "change.time": StoredRange.time, "change.writer": StoredRange.any]
+
   package static let schema = """
     CREATE TABLE change(
       revision INTEGER PRIMARY KEY,
@@ -103,7 +108,7 @@ package enum ChangeLog {
         let names = keys.compactMap { key -> String? in if case .string(let text) = key { text } else { nil }
         }
         changes.append(
-          Change(subject: subject, keys: names, place: place, isOwn: false, revision: row.integer(0)))
+          Change(subject: subject, keys: names, place: place, isOwn: false, revision: try row.integer(0, in: ChangeLog.revisions)))
       }
     }
     return changes

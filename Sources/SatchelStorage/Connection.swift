@@ -121,12 +121,12 @@ package final class Connection: @unchecked Sendable {
     while try statement.step() { try visit(statement) }
   }
 
-  /// A single number, 0 when there is none.
+  /// A single number, 0 when there is none; `.damaged` for one that is unusually large, see `Statement.integer`.
   package func number(_ sql: StaticString, _ bindings: Binding...) throws -> Int64 {
     let statement = try prepared(sql)
     defer { statement.reset() }
     try statement.bind(bindings)
-    return try statement.step() ? statement.integer(0) : 0
+    return try statement.step() ? try statement.integer(0) : 0
   }
 
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }

@@ -66,7 +66,7 @@ package struct KeyBlocks: Sendable {
   ) throws {
     var last: Entry?
     try connection.each(statements.all) { found in
-      let (first, block) = (found.integer(0), try KeyBlock(found.bytes(1), connection))
+      let (first, block) = (found.anyInteger(0), try KeyBlock(found.bytes(1), connection))
       for index in 0..<block.count {
         let entry = block.entry(at: index)
         if entry.hash < first || last.map({ $0 >= entry }) == true { misplaced(entry) }
@@ -84,10 +84,10 @@ package struct KeyBlocks: Sendable {
   package func add(_ entries: [Entry], _ connection: Connection) throws {
     var rest = entries[...]
     while let entry = rest.first {
-      let end = try connection.first(statements.next, .integer(entry.hash)) { $0.integer(0) }
+      let end = try connection.first(statements.next, .integer(entry.hash)) { $0.anyInteger(0) }
       let behind = end.flatMap { end in rest.firstIndex { $0.hash >= end } } ?? rest.endIndex
       let found = try connection.first(statements.find, .integer(entry.hash)) {
-        ($0.integer(0), try KeyBlock($0.bytes(1), connection).merged(with: rest[..<behind]))
+        ($0.anyInteger(0), try KeyBlock($0.bytes(1), connection).merged(with: rest[..<behind]))
       }
       let (first, merged) = found ?? (.min, Array(rest[..<behind]))
       try write(merged, first, connection)
@@ -98,7 +98,7 @@ package struct KeyBlocks: Sendable {
   /// Takes an entry out, if it is there.
   package func remove(_ entry: Entry, _ connection: Connection) throws {
     let found = try connection.first(statements.find, .integer(entry.hash)) { found in
-      try KeyBlock(found.bytes(1), connection).bytes(without: entry).map { (found.integer(0), $0) }
+      try KeyBlock(found.bytes(1), connection).bytes(without: entry).map { (found.anyInteger(0), $0) }
     }
     guard case (let first, let rest)?? = found else { return }
     if rest.isEmpty { return try connection.run(statements.delete, .integer(first)) }

@@ -96,15 +96,69 @@ package final class Statement {
 
   // Columns of the current row. Bytes are valid until the statement steps on or is reset.
 
-  package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  /// An integer that sums and small multiples cannot overflow with, whatever the file says.
+  ///
+  /// - Throws: `.damaged`, with the table, the column and the row, for one outside of `range`
+  @inline(__always)
+  package func integer(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.usual) throws -> Int64 {
+    let value = sqlite3_column_int64(handle, column)
+    if value >= range.lowerBound, value <= range.upperBound { return value }
+    throw outOfRange(column, value, range)
+  }
+
+  /// An integer that is only stored, compared or looked up: nothing may be computed from it, and nothing sized by it.
+  @inline(__always)
+  package func anyInteger(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  /// A Boolean, stored as 0 or 1.
+  package func flag(_ column: Int32) -> Bool { sqlite3_column_int64(handle, column) != 0 }
+
   package func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
   package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   package func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+  package func integerIfAny(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.usual) throws -> Int64? {
+    isNull(column) ? nil : try integer(column, in: range)
+  }
 
   package func textIfAny(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
   package func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_blob(handle, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  // MARK: Damage
+
+  @inline(never)
+  private func outOfRange(_ column: Int32, _ value: Int64, _ range: ClosedRange<Int64>) -> SatchelError {
+    damage(column, "\(value) is outside of \(range.lowerBound)...\(range.upperBound)")
+  }
+
+  /// The error for a value of the current row that cannot be.
+  package func damage(_ column: Int32, _ reason: String) -> SatchelError {
+    SatchelError(.damaged, "\(connection.path): \(place(column)): \(reason)")
+  }
+
+  /// Table, column and row of a value of the current row, as far as they can be told.
+  private func place(_ column: Int32) -> String {
+    let name = satchel_column_origin(handle, column) ?? sqlite3_column_name(handle, column)
+    guard let name else { return sql }
+    guard let table = satchel_column_table(handle, column) else {
+      return "\(String(cString: name)) of \(sql)"
+    }
+    var place = "\(String(cString: table)).\(String(cString: name))"
+    // What tells the row: its number or its name, where the query reads it too.
+    for other in 0..<sqlite3_column_count(handle) where other != column {
+      guard let origin = satchel_column_origin(handle, other), let owner = satchel_column_table(handle, other),
+        strcmp(owner, table) == 0
+      else { continue }
+      let key = String(cString: origin)
+      if ["id", "name", "key", "entity_id", "revision", "first", "block"].contains(key) {
+        return place + " of \(key) \(text(other).prefix(60))"
+      }
+    }
+    if sqlite3_column_count(handle) == 1 { place += " in \(sql)" }
+    return place
   }
 }

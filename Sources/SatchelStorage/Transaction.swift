@@ -60,7 +60,7 @@ package final class Transaction {
       }
       let newest =
         try connection.first("SELECT revision, time FROM change ORDER BY revision DESC LIMIT 1") {
-          ($0.integer(0), $0.integer(1))
+          (try $0.integer(0, in: ChangeLog.revisions), try $0.integer(1, in: StoredRange.time))
         } ?? (0, 0)
       clock.advance(to: newest.1)
       return Transaction(connection, clock, writer: writer, follows: nil, newest: newest)

@@ -144,7 +144,7 @@ final class Shelf {
       var found: [String] = []
       // As bytes: to Swift "é" and its decomposed form are one text, to a backend they are two ids.
       try connection.each("SELECT hex(entity_id), scope, place FROM entity ORDER BY 1, 2, 3") {
-        found.append("\($0.text(0)) \($0.integer(1)) \($0.integer(2))")
+        found.append("\($0.text(0)) \($0.anyInteger(1)) \($0.anyInteger(2))")
       }
       return found
     }

@@ -71,7 +71,7 @@ struct RecordRepairTests {
     let left = try broken.database.read { connection in
       var left: [String: String] = [:]
       try connection.each("SELECT id >> 40, key, body FROM record") {
-        left["\($0.integer(0))/\($0.text(1))"] = $0.text(2)
+        left["\($0.anyInteger(0))/\($0.text(1))"] = $0.text(2)
       }
       return left
     }

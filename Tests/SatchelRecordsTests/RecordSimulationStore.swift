@@ -63,7 +63,7 @@ final class RecordSimulationStore: SimulatedRecords {
         let local = row.isNull(3) ? nil : try JSONValue(parsing: Array(row.bytes(3)))["document"]
         lines.append(
           SimulatedConflict(
-            id: row.integer(0), record: row.text(1), isOpen: row.text(2) == "open",
+            id: row.anyInteger(0), record: row.text(1), isOpen: row.text(2) == "open",
             local: try local.flatMap { $0.isNull ? nil : try $0.serialized() }, remote: Array(row.bytes(4)),
             base: row.isNull(5) ? nil : Array(row.bytes(5))))
       }

@@ -69,22 +69,22 @@ enum RecoveryFixture {
     }
     try database.read { connection in
       try connection.each("SELECT id, name, score, flag FROM item") { row in
-        let number = row.integer(0) / 3
-        let flag = row.isNull(3) ? nil : row.integer(3)
+        let number = row.anyInteger(0) / 3
+        let flag = row.isNull(3) ? nil : row.anyInteger(3)
         let isRight =
-          row.integer(0) % 3 == 0 && row.text(1) == name(number) && row.real(2) == Double(number) / 4
+          row.anyInteger(0) % 3 == 0 && row.text(1) == name(number) && row.real(2) == Double(number) / 4
           && flag == (number % 3 == 0 ? nil : number % 2)
         see("item", isRight, number)
       }
       try connection.each("SELECT a, note, b FROM pair") { row in
         let number = Int64(row.text(0).dropFirst()) ?? -1
-        see("pair", number > 0 && row.text(1) == name(number) && row.integer(2) == number % 7, number)
+        see("pair", number > 0 && row.text(1) == name(number) && row.anyInteger(2) == number % 7, number)
       }
       try connection.each("SELECT x, y FROM thing") { row in
-        see("thing", row.text(0) == name(0 &- row.integer(1)), row.integer(1))
+        see("thing", row.text(0) == name(0 &- row.anyInteger(1)), row.anyInteger(1))
       }
       try connection.each("SELECT id, body FROM large") { row in
-        see("large", row.bytes(1).elementsEqual(body(row.integer(0))), row.integer(0))
+        see("large", row.bytes(1).elementsEqual(body(row.anyInteger(0))), row.anyInteger(0))
       }
     }
     return (counts, wrong)
@@ -106,8 +106,8 @@ enum RecoveryFixture {
     try connection.each("SELECT pageno, name, pagetype, path, ncell FROM dbstat") { row in
       pages.append(
         Page(
-          number: Int(row.integer(0)), table: row.text(1), kind: row.text(2), path: row.text(3),
-          cells: Int(row.integer(4))))
+          number: Int(row.anyInteger(0)), table: row.text(1), kind: row.text(2), path: row.text(3),
+          cells: Int(row.anyInteger(4))))
     }
     return pages
   }

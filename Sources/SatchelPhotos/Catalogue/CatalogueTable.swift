@@ -21,7 +21,7 @@ struct CatalogueTable {
 
   func id(_ directory: String) throws -> Int64? {
     try connection.first("SELECT id FROM photo_catalogue WHERE directory = ?", .text(directory)) {
-      $0.integer(0)
+      try $0.integer(0)
     }
   }
 
@@ -33,9 +33,9 @@ struct CatalogueTable {
       """, .integer(id)
     ) {
       Row(
-        id: $0.integer(0), uuid: $0.text(1), created: $0.integer(2), modified: $0.integer(3),
-        sequence: $0.integer(4), agreedUUID: $0.textIfAny(5), user: $0.textIfAny(6),
-        manifestETag: $0.textIfAny(7), lastSync: $0.isNull(8) ? nil : $0.integer(8))
+        id: try $0.integer(0), uuid: $0.text(1), created: try $0.integer(2), modified: try $0.integer(3),
+        sequence: try $0.integer(4, in: StoredRange.count), agreedUUID: $0.textIfAny(5), user: $0.textIfAny(6),
+        manifestETag: $0.textIfAny(7), lastSync: try $0.integerIfAny(8))
     }
   }
 

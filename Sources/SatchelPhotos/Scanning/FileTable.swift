@@ -17,8 +17,8 @@ struct FileTable {
       guard let md5 = MD5(bytes: row.bytes(1)) else { return }
       files.append(
         KnownFile(
-          path: Array(row.bytes(0)), md5: md5, size: row.integer(2), modified: row.integer(3),
-          isMissing: row.integer(4) != 0))
+          path: Array(row.bytes(0)), md5: md5, size: row.anyInteger(2), modified: row.anyInteger(3),
+          isMissing: row.flag(4)))
     }
     return files
   }

@@ -49,7 +49,7 @@ struct BlockDates {
       "SELECT earliest, dates, block FROM photo_date WHERE block BETWEEN ? AND ?",
       .integer(level.blocks.lowerBound), .integer(level.blocks.upperBound)
     ) { row in
-      if !Dates(row).holdsAny(in: dates) { blocks.insert(row.integer(2)) }
+      if !Dates(row).holdsAny(in: dates) { blocks.insert(row.anyInteger(2)) }
     }
     return blocks
   }
@@ -60,7 +60,7 @@ struct BlockDates {
       guard let earliest = dates.min(), let latest = dates.max(),
         let bytes = Self.encoded(dates, from: earliest, to: latest)
       else { return false }
-      return row.integer(0) == earliest && row.bytes(1).elementsEqual(bytes)
+      return row.anyInteger(0) == earliest && row.bytes(1).elementsEqual(bytes)
     } ?? true
   }
 
@@ -89,7 +89,7 @@ struct BlockDates {
 
     /// - Parameter row: its columns begin with earliest, dates
     init(_ row: Statement) {
-      earliest = row.integer(0)
+      earliest = row.anyInteger(0)
       bytes = row.bytes(1)
     }
 

@@ -31,9 +31,9 @@ extension BlockTable {
       .integer(level.blocks.lowerBound), .integer(level.blocks.upperBound)
     ) { row in
       guard let first = MD5(row: row.bytes(1)) else {
-        throw BlockPlace(shard: shard, id: row.integer(0)).damage("its first photo is not known")
+        throw BlockPlace(shard: shard, id: row.anyInteger(0)).damage("its first photo is not known")
       }
-      starts.append((row.integer(0), first))
+      starts.append((row.anyInteger(0), first))
     }
     return starts
   }

@@ -39,8 +39,8 @@ struct BlockTable {
 
     /// - Parameter statement: its columns begin with id, is_plain, lines
     init(_ statement: Statement, _ shard: Shard.Index) {
-      place = BlockPlace(shard: shard, id: statement.integer(0))
-      isPlain = statement.integer(1) != 0
+      place = BlockPlace(shard: shard, id: statement.anyInteger(0))
+      isPlain = statement.flag(1)
       lines = statement.bytes(2)
     }
 

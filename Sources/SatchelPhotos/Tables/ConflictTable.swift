@@ -47,7 +47,7 @@ struct ConflictTable {
     try connection.first(
       "SELECT id FROM photo_conflict WHERE catalogue = ? AND id > ? ORDER BY id LIMIT 1", .integer(catalogue),
       .integer(id)
-    ) { $0.integer(0) }
+    ) { try $0.integer(0) }
   }
 
   func remove(_ id: Int64) throws {
@@ -60,7 +60,7 @@ struct ConflictTable {
   }
 
   private static func read(_ row: Statement) throws -> PhotoConflict {
-    let id = row.integer(0)
+    let id = try row.integer(0)
     guard let md5 = MD5(row: row.bytes(1)), let cause = PhotoConflict.Cause(rawValue: row.text(3)) else {
       throw SatchelError(.damaged, "photo_conflict: conflict \(id) cannot be read")
     }
@@ -68,7 +68,7 @@ struct ConflictTable {
       row.isNull(column) ? nil : try PhotoLookup.parse(row.bytes(column), md5)
     }
     return PhotoConflict(
-      id: id, md5: md5, time: row.integer(2), cause: cause, local: try photo(4), remote: try photo(5),
+      id: id, md5: md5, time: try row.integer(2), cause: cause, local: try photo(4), remote: try photo(5),
       base: try photo(6))
   }
 

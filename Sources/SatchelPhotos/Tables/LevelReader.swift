@@ -71,12 +71,12 @@ final class LevelReader {
 
   // What the block's row says of it.
 
-  var photos: Int64 { statement?.integer(3) ?? 0 }
+  var photos: Int64 { statement?.anyInteger(3) ?? 0 }
   var first: MD5? { statement.flatMap { MD5(row: $0.bytes(4)) } }
   var earliest: Int64? { number(5) }
   var latest: Int64? { number(6) }
 
   private func number(_ column: Int32) -> Int64? {
-    statement.flatMap { $0.isNull(column) ? nil : $0.integer(column) }
+    statement.flatMap { $0.isNull(column) ? nil : $0.anyInteger(column) }
   }
 }

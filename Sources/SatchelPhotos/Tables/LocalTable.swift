@@ -77,7 +77,7 @@ struct LocalTable {
     var counts: [BackupStatus: Int64] = [:]
     try connection.each(
       "SELECT backup, count(*) FROM photo_local WHERE catalogue = ? GROUP BY backup", .integer(catalogue)
-    ) { counts[try BackupStatus(number: $0.integer(0))] = $0.integer(1) }
+    ) { counts[try BackupStatus(number: $0.anyInteger(0))] = $0.anyInteger(1) }
     return counts
   }
 
@@ -90,8 +90,8 @@ struct LocalTable {
           "SELECT md5, starred, backup FROM photo_local WHERE catalogue = ? AND md5 BETWEEN ? AND ?",
           .integer(catalogue), .blob(first), .blob(last)
         ) { row in
-          let isStarred = row.isNull(1) ? nil : row.integer(1) != 0
-          marks[try Self.md5(row)] = (isStarred, try BackupStatus(number: row.integer(2)))
+          let isStarred = row.isNull(1) ? nil : row.flag(1)
+          marks[try Self.md5(row)] = (isStarred, try BackupStatus(number: row.anyInteger(2)))
         }
       }
     }
@@ -109,15 +109,15 @@ struct LocalTable {
 
   /// - Parameter column: of `starred`, which the others follow
   static func read(_ row: Statement, from column: Int32) throws -> LocalRow {
-    func number(_ place: Int32) -> Int64? { row.isNull(column + place) ? nil : row.integer(column + place) }
+    func number(_ place: Int32) -> Int64? { row.isNull(column + place) ? nil : row.anyInteger(column + place) }
     func text(_ place: Int32) -> String? { row.textIfAny(column + place) }
     func real(_ place: Int32) -> Double? { row.isNull(column + place) ? nil : row.real(column + place) }
     var local = LocalRow()
     local.isStarred = number(0).map { $0 != 0 }
-    local.backup = try BackupStatus(number: row.integer(column + 1))
+    local.backup = try BackupStatus(number: row.anyInteger(column + 1))
     local.queued = number(2)
     local.owner = text(3)
-    local.attempts = row.integer(column + 4)
+    local.attempts = try row.integer(column + 4, in: StoredRange.count)
     local.lastAttempt = number(5)
     local.error = text(6)
     local.metadata.cameraMake = text(7)

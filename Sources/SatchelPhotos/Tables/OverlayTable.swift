@@ -68,7 +68,7 @@ struct OverlayTable {
       throw SatchelError(.damaged, "photo_change: an md5 has \(statement.bytes(0).count) bytes")
     }
     return Row(
-      md5: md5, sequence: statement.integer(1), photodate: statement.integer(2),
-      isInBase: statement.integer(3) != 0, line: statement.isNull(4) ? nil : statement.bytes(4))
+      md5: md5, sequence: try statement.integer(1, in: StoredRange.count), photodate: statement.anyInteger(2),
+      isInBase: statement.flag(3), line: statement.isNull(4) ? nil : statement.bytes(4))
   }
 }

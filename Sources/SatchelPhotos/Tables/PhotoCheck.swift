@@ -9,7 +9,7 @@ struct PhotoCheck {
   func run() throws {
     var catalogues: [(id: Int64, directory: String)] = []
     try connection.each("SELECT id, directory FROM photo_catalogue ORDER BY id") {
-      catalogues.append(($0.integer(0), $0.text(1)))
+      catalogues.append(($0.anyInteger(0), $0.text(1)))
     }
     for catalogue in catalogues {
       for shard in Shard.Index.all { try check(shard, of: catalogue.id, catalogue.directory) }
@@ -154,7 +154,7 @@ struct PhotoCheck {
       """, .integer(catalogue)
     ) { row in
       let md5 = MD5(row: row.bytes(0)).map(\.description) ?? "a photo without md5"
-      find("photo_local", "\(directory): \(md5) has a status that cannot be (\(row.integer(1)))")
+      find("photo_local", "\(directory): \(md5) has a status that cannot be (\(row.anyInteger(1)))")
     }
   }
 

@@ -58,9 +58,9 @@ struct ShardScan {
       .integer(record.base.id)
     ) { row in
       guard let first = MD5(row: row.bytes(1)) else {
-        throw BlockPlace(shard: record.shard, id: row.integer(0)).damage("its first photo is not known")
+        throw BlockPlace(shard: record.shard, id: row.anyInteger(0)).damage("its first photo is not known")
       }
-      starts.append((row.integer(0), first))
+      starts.append((row.anyInteger(0), first))
     }
     guard !starts.isEmpty else { return [Part(block: nil, range: range)] }
     var parts: [Part] = []
@@ -122,7 +122,7 @@ struct ShardScan {
     try statement.bind(.integer(block), at: 1)
     guard try statement.step() else { return try body(changes.rows) }
     // Of a block whose dates are not known one by one.
-    guard statement.integer(4) >= dates.lowerBound, statement.integer(3) <= dates.upperBound else {
+    guard statement.anyInteger(4) >= dates.lowerBound, statement.anyInteger(3) <= dates.upperBound else {
       return try body(changes.rows)
     }
     return try body(merge(BlockTable.Block(statement, record.shard), part.range, changes))

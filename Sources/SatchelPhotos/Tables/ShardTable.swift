@@ -81,7 +81,7 @@ struct ShardTable {
     var record = ShardRecord(shard: shard)
     record.base = try level(row, 1, shard)
     record.ancestor = try level(row, 6, shard)
-    record.isImported = row.integer(11) != 0
+    record.isImported = row.flag(11)
     record.agreed = row.textIfAny(12)
     record.etag = row.textIfAny(13)
     record.source = row.textIfAny(14)
@@ -90,13 +90,15 @@ struct ShardTable {
     record.changes = try count(row, 17, shard)
     record.added = try count(row, 18, shard)
     record.removed = try count(row, 19, shard)
-    record.intent = row.textIfAny(20).map { UploadIntent(checksum: $0, sequence: row.integer(21)) }
+    record.intent = try row.textIfAny(20).map {
+      UploadIntent(checksum: $0, sequence: try row.integer(21, in: StoredRange.count))
+    }
     record.lineage = row.textIfAny(22)
     return record
   }
 
   private static func level(_ row: Statement, _ column: Int32, _ shard: Shard.Index) throws -> ShardLevel {
-    let id = row.integer(column)
+    let id = row.anyInteger(column)
     if id == 0 { return .empty }
     guard (1..<mostLevels).contains(id), !row.isNull(column + 1) else {
       throw SatchelError(.damaged, "photo_shard: level \(id) of shard \(shard) is not there")
@@ -108,7 +110,7 @@ struct ShardTable {
 
   /// A number that sums cannot overflow with.
   private static func count(_ row: Statement, _ column: Int32, _ shard: Shard.Index) throws -> Int64 {
-    let count = row.integer(column)
+    let count = row.anyInteger(column)
     guard (0...1 << 56).contains(count) else {
       throw SatchelError(.damaged, "photo_shard: shard \(shard) counts \(count) of something")
     }

@@ -39,7 +39,7 @@ final class CollectionShape: Sendable {
       "SELECT id, path, is_unique FROM record_index WHERE collection = ? ORDER BY id", .integer(row.id)
     ) {
       indexes.append(
-        Index(id: $0.integer(0), path: try DocumentPath($0.text(1)), isUnique: $0.integer(2) != 0))
+        Index(id: $0.anyInteger(0), path: try DocumentPath($0.text(1)), isUnique: $0.flag(2)))
     }
     self.indexes = indexes
     relations = try Self.relations(of: row.id, connection)
@@ -63,7 +63,7 @@ final class CollectionShape: Sendable {
     try connection.each(
       "SELECT id, collection, path, target, on_delete, is_many FROM record_relation WHERE target = ?",
       .integer(collection)
-    ) { relations[$0.integer(0)] = try Relation($0) }
+    ) { relations[$0.anyInteger(0)] = try Relation($0) }
     return relations
   }
 
@@ -78,12 +78,12 @@ final class CollectionShape: Sendable {
 
 extension CollectionShape.Relation {
   fileprivate init(_ row: Statement) throws {
-    id = row.integer(0)
-    source = row.integer(1)
+    id = row.anyInteger(0)
+    source = try row.integer(1, in: RecordRow.collections)
     path = try DocumentPath(row.text(2))
-    target = row.integer(3)
-    onDelete = RecordRelation.OnDelete(number: row.integer(4))
-    isMany = row.integer(5) != 0
+    target = try row.integer(3, in: RecordRow.collections)
+    onDelete = RecordRelation.OnDelete(number: row.anyInteger(4))
+    isMany = row.flag(5)
   }
 }
 

@@ -28,16 +28,19 @@ struct MigrationRun {
     let declared = prepared.version
     let stored = Int(row.version)
     if declared > stored {
-      let steps = try (stored..<declared).map { version in
-        guard version <= prepared.declaration.migrations.count else {
+      // Not `map`, which would make room for all of them before it finds that the second is not there.
+      var steps: [(version: Int, migration: RecordMigration)] = []
+      for version in stored..<declared {
+        guard version > 0, version <= prepared.declaration.migrations.count else {
           throw SatchelError(
             .invalid, "\(row.name): there are no steps from version \(version) to \(version + 1)")
         }
-        return (version, prepared.declaration.migrations[version - 1])
+        steps.append((version, prepared.declaration.migrations[version - 1]))
       }
       return Way(steps: steps, isUp: true)
     }
-    let steps = try (declared..<stored).reversed().map { version in
+    var steps: [(version: Int, migration: RecordMigration)] = []
+    for version in (declared..<stored).reversed() {
       guard
         let migration = try step(
           to: Int64(version + 1), of: row.id, connection, callback: prepared.declaration.callback),
@@ -47,7 +50,7 @@ struct MigrationRun {
           .newer, "\(row.name): its records are of version \(stored), and there is no way back to \(declared)"
         )
       }
-      return (version, migration)
+      steps.append((version, migration))
     }
     return Way(steps: steps, isUp: false)
   }
@@ -106,7 +109,7 @@ struct MigrationRun {
     try connection.each(
       "SELECT id, key, body FROM record WHERE id > ? AND id < ? ORDER BY id LIMIT 256", .integer(last),
       .integer(RecordRow.base(of: row.id + 1))
-    ) { part.append(Item(row: $0.integer(0), key: $0.text(1), body: Array($0.bytes(2)))) }
+    ) { part.append(Item(row: $0.anyInteger(0), key: $0.text(1), body: Array($0.bytes(2)))) }
     return part
   }
 

@@ -45,7 +45,7 @@ extension RecordCollection: RecordLedger {
           "SELECT id, key FROM record WHERE id > ? AND id < ? ORDER BY id LIMIT ?", .integer(last),
           .integer(RecordRow.base(of: id + 1)), .integer(Int64(limit))
         ) {
-          last = $0.integer(0)
+          last = try $0.integer(0)
           marks.append(RecordMark(id: $0.text(1), pending: 0))
         }
         let next = marks.count == limit ? RecordCursor(text: String(last - base)) : nil

@@ -47,7 +47,7 @@ final class RecordWork {
     var entries: [Int64] = []
     if !shape.indexes.isEmpty {
       try connection.each("SELECT entries FROM record_index WHERE collection = ? ORDER BY id", .integer(id)) {
-        entries.append($0.integer(0))
+        entries.append(try $0.integer(0, in: RecordRow.numbers))
       }
     }
     let made = WorkingCollection(row, shape, store.keys(of: id), entries: entries)

@@ -11,12 +11,12 @@ struct Candidate: ~Copyable {
   private let status: RecordStatusReader
 
   /// From a row of `id, key, revision, created, modified, body`.
-  init(_ statement: Statement, _ status: RecordStatusReader) {
-    row = statement.integer(0)
+  init(_ statement: Statement, _ status: RecordStatusReader) throws {
+    let revision = try statement.integer(2, in: RecordRow.revisions)
+    let (created, modified) = (try statement.integer(3), try statement.integer(4))
+    row = statement.anyInteger(0)
     key = statement.bytes(1)
-    revision = statement.integer(2)
-    created = statement.integer(3)
-    modified = statement.integer(4)
+    (self.revision, self.created, self.modified) = (revision, created, modified)
     body = statement.bytes(5)
     self.status = status
   }

@@ -117,7 +117,7 @@ struct QueryRun {
         try connection.each(
           "SELECT record FROM record_value WHERE index_id = ? AND value >= ? AND value < ?",
           .integer(access.index.id), .blob(lower), .blob(upper)
-        ) { rows.append($0.integer(0)) }
+        ) { rows.append($0.anyInteger(0)) }
       }
     }
     rows.sort()
@@ -184,7 +184,7 @@ struct QueryRun {
         try statement.bind(.blob(lower), at: 2)
         try statement.bind(.blob(upper), at: 3)
         while try statement.step() {
-          guard try visit(statement.bytes(0), statement.integer(1)) else { return false }
+          guard try visit(statement.bytes(0), statement.anyInteger(1)) else { return false }
         }
         return true
       }

@@ -22,7 +22,7 @@ struct RecordFetch {
     try statement.bind(.integer(place), at: 1)
     guard try statement.step() else { return nil }
     if let key, statement.bytes(1).order(against: key) != 0 { return nil }
-    return try body(Candidate(statement, status))
+    return try body(try Candidate(statement, status))
   }
 
   /// Visits all records in the order of their arrival, until `visit` says false.
@@ -36,7 +36,7 @@ struct RecordFetch {
     try statement.bind(.integer(base), at: 1)
     try statement.bind(.integer(base + row.next), at: 2)
     while try statement.step() {
-      guard try visit(Candidate(statement, status)) else { return }
+      guard try visit(try Candidate(statement, status)) else { return }
     }
   }
 }

@@ -46,7 +46,7 @@ struct StateTables {
   ) throws {
     let newest = try connection.first(
       "SELECT number, time FROM state_item WHERE list = ? ORDER BY number DESC LIMIT 1", .text(list)
-    ) { (number: $0.integer(0), time: $0.integer(1)) }
+    ) { (number: try $0.integer(0, in: StoredRange.count), time: try $0.integer(1)) }
     if bounds.isUnique { try drop(identity, from: list) }
     let time = max(time, newest?.time ?? 0)
     try value.withUnsafeBytes { value in
@@ -86,7 +86,7 @@ struct StateTables {
     try connection.first(
       "SELECT value, is_sealed FROM state_value WHERE space = ? AND key = ?", .text(target.space),
       .text(target.row)
-    ) { (Array($0.bytes(0)), $0.integer(1) == 1) }
+    ) { (Array($0.bytes(0)), $0.anyInteger(1) == 1) }
   }
 
   func score(_ target: StateTarget) throws -> Double {
@@ -140,7 +140,7 @@ struct StateTables {
       items.append(
         StateListContent.Item(
           value: Array(row.bytes(0)), identity: ValueIdentity(bytes: Array(row.bytes(1))),
-          time: row.integer(2)))
+          time: try row.integer(2)))
     }
     return items
   }

@@ -18,16 +18,16 @@ struct CollectionRow: Sendable {
   var sequence: Int64
   var isSynchronised: Bool
 
-  private init(_ row: Statement) {
-    id = row.integer(0)
+  private init(_ row: Statement) throws {
+    id = try row.integer(0, in: RecordRow.collections)
     name = row.text(1)
-    version = row.integer(2)
-    shape = row.integer(3)
-    stored = row.integer(4)
-    counted = row.integer(5)
-    next = max(counted, row.integer(9) - RecordRow.base(of: id) + 1)
-    indexedThrough = row.integer(6)
-    sequence = row.integer(7)
+    version = try row.integer(2, in: RecordRow.versions)
+    shape = try row.integer(3, in: StoredRange.count)
+    stored = try row.integer(4, in: RecordRow.numbers)
+    counted = try row.integer(5, in: RecordRow.numbers)
+    next = max(counted, row.anyInteger(9) - RecordRow.base(of: id) + 1)
+    indexedThrough = try row.integer(6, in: RecordRow.numbers)
+    sequence = try row.integer(7, in: StoredRange.count)
     isSynchronised = !row.isNull(8)
   }
 
@@ -54,7 +54,9 @@ struct CollectionRow: Sendable {
   }
 
   static func id(of name: String, _ connection: Connection) throws -> Int64? {
-    try connection.first("SELECT id FROM record_collection WHERE name = ?", .text(name)) { $0.integer(0) }
+    try connection.first("SELECT id FROM record_collection WHERE name = ?", .text(name)) {
+      try $0.integer(0, in: RecordRow.collections)
+    }
   }
 
   /// Makes a collection that nobody has declared yet; others may refer to it.

@@ -34,7 +34,7 @@ struct RecordIDs: DeferredIndexSource {
       SELECT indexed_through, next, (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40)
       FROM record_collection WHERE id = ?1
       """, .integer(collection)
-    ) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
+    ) { (try $0.integer(0, in: RecordRow.numbers), try $0.integer(1, in: RecordRow.numbers), $0.anyInteger(2)) }
     guard let numbers else { return (base, base) }
     return (base + numbers.0, max(base + numbers.1 - 1, numbers.2))
   }
@@ -44,7 +44,7 @@ struct RecordIDs: DeferredIndexSource {
   ) throws {
     try connection.each(
       "SELECT id, key FROM record WHERE id > ? AND id <= ? ORDER BY id", .integer(floor), .integer(newest)
-    ) { try visit(hash($0.bytes(1)), $0.integer(0)) }
+    ) { try visit(hash($0.bytes(1)), $0.anyInteger(0)) }
   }
 
   func isRow(_ row: Int64, of key: UnsafeRawBufferPointer, _ connection: Connection) throws -> Bool {
@@ -63,7 +63,7 @@ struct RecordIDs: DeferredIndexSource {
     var rows: Set<Int64> = []
     try connection.each(
       "SELECT id FROM record WHERE id > ? AND id <= ?", .integer(floor), .integer(newest)
-    ) { rows.insert($0.integer(0)) }
+    ) { rows.insert($0.anyInteger(0)) }
     return rows
   }
 

@@ -57,7 +57,7 @@ extension RecordRepair {
       try connection.each("SELECT path, target FROM record_relation WHERE collection = ?", .integer(row.id)) {
         relation in
         let path = relation.text(0)
-        names[relation.integer(1)] = declared.first { $0.path.text == path }?.relation.collection
+        names[relation.anyInteger(1)] = declared.first { $0.path.text == path }?.relation.collection
       }
     }
     var lost: [(Int64, String?)] = []
@@ -66,7 +66,7 @@ extension RecordRepair {
       SELECT id FROM (SELECT id >> 40 AS id FROM record UNION SELECT target FROM record_relation
       UNION SELECT collection FROM record_conflict) WHERE id NOT IN (SELECT id FROM record_collection) ORDER BY id
       """
-    ) { lost.append(($0.integer(0), names[$0.integer(0)])) }
+    ) { lost.append(($0.anyInteger(0), names[$0.anyInteger(0)])) }
     return lost
   }
 
@@ -139,7 +139,7 @@ extension RecordRepair {
   private func drop(from row: CollectionRow, indexes declared: [String]) throws {
     var gone: [Int64] = []
     try connection.each("SELECT id, path FROM record_index WHERE collection = ?", .integer(row.id)) {
-      if !declared.contains($0.text(1)) { gone.append($0.integer(0)) }
+      if !declared.contains($0.text(1)) { gone.append($0.anyInteger(0)) }
     }
     for id in gone { try connection.run("DELETE FROM record_index WHERE id = ?", .integer(id)) }
   }
@@ -147,7 +147,7 @@ extension RecordRepair {
   private func drop(from row: CollectionRow, relations declared: [String]) throws {
     var gone: [Int64] = []
     try connection.each("SELECT id, path FROM record_relation WHERE collection = ?", .integer(row.id)) {
-      if !declared.contains($0.text(1)) { gone.append($0.integer(0)) }
+      if !declared.contains($0.text(1)) { gone.append($0.anyInteger(0)) }
     }
     for id in gone { try connection.run("DELETE FROM record_relation WHERE id = ?", .integer(id)) }
   }

@@ -38,7 +38,7 @@ struct RecordRepair {
 
   func collections() throws -> [CollectionRow] {
     var ids: [Int64] = []
-    try connection.each("SELECT id FROM record_collection ORDER BY id") { ids.append($0.integer(0)) }
+    try connection.each("SELECT id FROM record_collection ORDER BY id") { ids.append($0.anyInteger(0)) }
     return try ids.compactMap { try CollectionRow.read($0, connection) }
   }
 
@@ -48,11 +48,11 @@ struct RecordRepair {
   private mutating func dropDamaged() throws {
     var damaged: [(row: Int64, key: String)] = []
     try connection.each("SELECT id, key, body FROM record ORDER BY id") { row in
-      let hasPlace = (1...RecordRow.mostCollections).contains(RecordRow.collection(of: row.integer(0)))
+      let hasPlace = (1...RecordRow.mostCollections).contains(RecordRow.collection(of: row.anyInteger(0)))
       let body = row.bytes(2)
       let isDocument =
         (try? JSONScanner.check(body)) != nil && body.first { $0 > 0x20 } == UInt8(ascii: "{")
-      if !hasPlace || !isDocument { damaged.append((row.integer(0), row.text(1))) }
+      if !hasPlace || !isDocument { damaged.append((row.anyInteger(0), row.text(1))) }
     }
     for (row, key) in damaged {
       try RecordTable(connection: connection).delete(row)

@@ -17,7 +17,7 @@ struct RecordStatusReader {
     let found = try connection.first(
       "SELECT conflict_etag IS NOT NULL, pending IS NOT NULL FROM record_sync WHERE collection = ? AND key = ?",
       .integer(collection), .textBytes(key)
-    ) { $0.integer(0) != 0 ? RecordSyncStatus.conflict : $0.integer(1) != 0 ? .pending : .synced }
+    ) { $0.flag(0) ? RecordSyncStatus.conflict : $0.flag(1) ? .pending : .synced }
     // Without a row it was never agreed on.
     return found ?? .pending
   }

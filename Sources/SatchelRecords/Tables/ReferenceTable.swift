@@ -43,7 +43,7 @@ struct ReferenceTable {
         SELECT source, relation FROM record_reference WHERE target_collection = ? AND target_key = ?
         ORDER BY source, relation
         """, .integer(collection), .textBytes($0)
-      ) { sources.append(($0.integer(0), $0.integer(1))) }
+      ) { sources.append(($0.anyInteger(0), $0.anyInteger(1))) }
     }
     return sources
   }

@@ -73,7 +73,7 @@ extension SyncTable {
       SELECT key, etag, pending, sending, conflict_etag, attempts, retry_at, error FROM record_sync
       WHERE collection = ? AND key > ? ORDER BY key LIMIT ?
       """, .integer(collection), .text(key), .integer(Int64(limit))
-    ) { marks.append(Self.mark($0)) }
+    ) { marks.append(try Self.mark($0)) }
     return marks
   }
 
@@ -85,15 +85,15 @@ extension SyncTable {
       """, .integer(collection), .text(key), read: Self.mark)
   }
 
-  private static func mark(_ row: Statement) -> RecordMark {
+  private static func mark(_ row: Statement) throws -> RecordMark {
     var mark = RecordMark(id: row.text(0))
     mark.etag = row.textIfAny(1).flatMap { ETag($0) }
-    mark.pending = row.isNull(2) ? nil : row.integer(2)
+    mark.pending = try row.integerIfAny(2)
     mark.isSending = !row.isNull(3)
     mark.conflict = row.textIfAny(4).flatMap { ETag($0) }
     if let message = row.textIfAny(7) {
       mark.failure = RecordFailureMark(
-        attempts: Int(row.integer(5)), retryAt: row.integer(6), message: message)
+        attempts: Int(try row.integer(5, in: 0...1 << 31)), retryAt: try row.integer(6), message: message)
     }
     return mark
   }
@@ -107,17 +107,17 @@ extension SyncTable {
       """, .integer(collection), .text(key)
     ) { row in
       var state = RecordState(id: key)
-      state.pending = row.isNull(0) ? nil : row.integer(0)
+      state.pending = try row.integerIfAny(0)
       state.base = row.isNull(1) ? nil : Array(row.bytes(1))
       state.etag = row.textIfAny(2).flatMap { ETag($0) }
       if !row.isNull(3) {
-        state.sending = RecordSending(sequence: row.integer(3), envelope: Array(row.bytes(4)))
+        state.sending = RecordSending(sequence: try row.integer(3), envelope: Array(row.bytes(4)))
       }
       state.conflict = row.textIfAny(5).flatMap { ETag($0) }
-      state.attempts = Int(row.integer(6))
+      state.attempts = Int(try row.integer(6, in: 0...1 << 31))
       if !row.isNull(7) {
         state.local = RecordContent(
-          document: nil, revision: row.integer(8), created: row.integer(9), modified: row.integer(7))
+          document: nil, revision: try row.integer(8), created: try row.integer(9), modified: try row.integer(7))
       }
       return state
     }

@@ -34,7 +34,7 @@ struct ValueTable {
     try statement.bind(.integer(index), at: 1)
     try statement.bind(.blob(value), at: 2)
     var rows: [Int64] = []
-    while try statement.step() { rows.append(statement.integer(0)) }
+    while try statement.step() { rows.append(statement.anyInteger(0)) }
     return rows
   }
 }

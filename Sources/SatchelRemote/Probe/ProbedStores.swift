@@ -60,7 +60,7 @@ package struct ProbedStores: Sendable {
       let passed = try connection.first(
         "SELECT passed FROM remote_probe WHERE remote = ? AND prefix = ?", .text(identity),
         .text(prefix.text)
-      ) { $0.integer(0) }
+      ) { try $0.integer(0) }
       // One that is told to have passed in the future was told by a clock that was wrong.
       guard let passed, passed >= 0, passed <= now else { return false }
       return now - passed < Self.validity

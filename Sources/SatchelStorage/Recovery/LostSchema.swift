@@ -77,17 +77,17 @@ struct LostSchema {
       var roots: Set<Int> = []
       var tables: [StoredSchema.Table] = []
       try connection.visit("SELECT type, name, rootpage FROM sqlite_schema WHERE rootpage > 0") { row in
-        roots.insert(Int(row.integer(2)))
+        roots.insert(Int(try row.integer(2)))
         if row.text(0) == "table" {
-          tables.append(StoredSchema.Table(name: row.text(1), root: Int(row.integer(2))))
+          tables.append(StoredSchema.Table(name: row.text(1), root: Int(try row.integer(2))))
         }
       }
       let candidates = try tables.map { table in
         var isKeyed = true
         var columns = 0
         try connection.visit("PRAGMA main.table_list(\(RecoveredTable.quoted(table.name)))") {
-          isKeyed = $0.integer(4) == 0
-          columns = Int($0.integer(3))
+          isKeyed = try $0.integer(4) == 0
+          columns = Int(try $0.integer(3))
         }
         return Candidate(table: table, isKeyed: isKeyed, columns: columns)
       }

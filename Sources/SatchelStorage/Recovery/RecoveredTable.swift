@@ -21,7 +21,7 @@ final class RecoveredTable {
     self.connection = connection
     var found: [(name: String, type: String, place: Int64)] = []
     try connection.visit("PRAGMA table_info(\(Self.quoted(name)))") { row in
-      found.append((row.text(1), row.text(2), row.integer(5)))
+      found.append((row.text(1), row.text(2), try row.integer(5)))
     }
     let keys = found.filter { $0.place > 0 }.sorted { $0.place < $1.place }
     columns = isKeyed ? found.map(\.name) : (keys + found.filter { $0.place == 0 }).map(\.name)

@@ -186,7 +186,7 @@ extension Connection {
     var tables: [String: TableKind] = [:]
     try visit("PRAGMA main.table_list") { row in
       let isOrdinary = row.text(2) == "table" && !row.text(1).hasPrefix("sqlite_")
-      tables[row.text(1)] = !isOrdinary ? .derived : row.integer(4) == 0 ? .keyed : .withoutNumbers
+      tables[row.text(1)] = !isOrdinary ? .derived : try row.integer(4) == 0 ? .keyed : .withoutNumbers
     }
     return tables
   }

@@ -81,7 +81,7 @@ extension StoryFileTable {
         number(summary.longestPath), thousandths(summary.shortestMinutes),
         thousandths(summary.longestMinutes),
         .integer(summary.pathCount), number(summary.errors), number(summary.warnings)
-      ) { $0.integer(0) }
+      ) { $0.anyInteger(0) }
     }
     guard let row else { return }
     if !isNew { try connection.run("DELETE FROM story_tag WHERE file = ?", .integer(row)) }

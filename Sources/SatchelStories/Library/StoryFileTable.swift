@@ -26,7 +26,7 @@ struct StoryFileTable {
 
   func library(_ directory: String) throws -> (id: Int64, token: Int64)? {
     try connection.first("SELECT id, token FROM story_library WHERE directory = ?", .text(directory)) {
-      ($0.integer(0), $0.integer(1))
+      ($0.anyInteger(0), $0.anyInteger(1))
     }
   }
 
@@ -47,10 +47,10 @@ struct StoryFileTable {
 
   private static func known(_ row: Statement) -> Known {
     Known(
-      row: row.integer(1),
-      stamp: StoryStamp(size: row.integer(2), modified: row.integer(3), changed: row.integer(4)),
+      row: row.anyInteger(1),
+      stamp: StoryStamp(size: row.anyInteger(2), modified: row.anyInteger(3), changed: row.anyInteger(4)),
       hash: row.isNull(5) ? nil : Array(row.bytes(5)), message: row.textIfAny(7),
-      isCurrent: row.integer(6) >= StorySchema.checker)
+      isCurrent: row.anyInteger(6) >= StorySchema.checker)
   }
 
   /// A file's id of story, content and stamp.
@@ -93,13 +93,13 @@ struct StoryFileTable {
   private static func read(_ row: Statement) throws -> Row {
     let record = StoryRecord(
       name: row.text(1),
-      stamp: StoryStamp(size: row.integer(2), modified: row.integer(3), changed: row.integer(4)),
+      stamp: StoryStamp(size: row.anyInteger(2), modified: row.anyInteger(3), changed: row.anyInteger(4)),
       hash: row.isNull(5) ? nil : Array(row.bytes(5)), content: try content(row))
-    return Row(id: row.integer(0), record: record)
+    return Row(id: row.anyInteger(0), record: record)
   }
 
   private static func content(_ row: Statement) throws -> StoryRecord.Content {
-    func number(_ column: Int32) -> Int? { row.isNull(column) ? nil : Int(clamping: row.integer(column)) }
+    func number(_ column: Int32) -> Int? { row.isNull(column) ? nil : Int(clamping: row.anyInteger(column)) }
     if let problem = row.textIfAny(6) {
       guard let code = StoryFinding.Code(rawValue: problem) else {
         throw SatchelError(.damaged, "story_file: unknown problem “\(problem)”")
@@ -114,18 +114,18 @@ struct StoryFileTable {
     summary.culturalOrigin = row.textIfAny(15)
     summary.synopsis = row.textIfAny(16)
     summary.coverImageName = row.textIfAny(17)
-    summary.estimatedReadingMinutes = row.isNull(18) ? nil : row.integer(18)
+    summary.estimatedReadingMinutes = row.isNull(18) ? nil : row.anyInteger(18)
     summary.ageRange = row.textIfAny(19)
-    summary.isPurchased = row.integer(20) != 0
+    summary.isPurchased = row.flag(20)
     summary.segments = number(21) ?? 0
     summary.choices = number(22) ?? 0
     summary.endings = number(23) ?? 0
     summary.words = number(24) ?? 0
     summary.shortestPath = number(25)
     summary.longestPath = number(26)
-    summary.shortestMinutes = Double(row.integer(27)) / 1000
-    summary.longestMinutes = Double(row.integer(28)) / 1000
-    summary.pathCount = row.integer(29)
+    summary.shortestMinutes = Double(row.anyInteger(27)) / 1000
+    summary.longestMinutes = Double(row.anyInteger(28)) / 1000
+    summary.pathCount = row.anyInteger(29)
     summary.errors = number(30) ?? 0
     summary.warnings = number(31) ?? 0
     return .story(summary, titleKey: row.text(12))
@@ -149,9 +149,9 @@ struct StoryFileTable {
       "SELECT file, tag FROM story_tag WHERE file BETWEEN ? AND ? ORDER BY file, position", .integer(first),
       .integer(last)
     ) { row in
-      if row.integer(0) != current {
+      if row.anyInteger(0) != current {
         finish()
-        (current, tags) = (row.integer(0), [])
+        (current, tags) = (row.anyInteger(0), [])
       }
       tags.append(row.text(1))
     }

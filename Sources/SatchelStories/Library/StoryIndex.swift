@@ -137,7 +137,7 @@ final class StoryIndex: Sendable {
       let snapshot = try snapshot(connection)
       var hits: [(position: Int, score: Double)] = []
       func take(_ row: Statement) {
-        guard let position = snapshot.position(ofRow: row.integer(0)) else { return }
+        guard let position = snapshot.position(ofRow: row.anyInteger(0)) else { return }
         hits.append((position, isRanked ? Double(row.text(1)) ?? 0 : 0))
       }
       if isRanked {

@@ -12,7 +12,7 @@ extension StoryLibrary {
       try connection.each(
         "SELECT name, library FROM story_file WHERE library NOT IN (SELECT id FROM story_library)"
       ) { row in
-        find("orphaned_story_file", "\(row.text(0)): its library, \(row.integer(1)), is not there")
+        find("orphaned_story_file", "\(row.text(0)): its library, \(row.anyInteger(1)), is not there")
       }
       try connection.each(
         """

@@ -12,12 +12,12 @@ final class StoryPurchases: Sendable {
     // A store opened to read only may have no stories yet.
     guard try database.has(StorySchema.subject) else { return [:] }
     return try database.read { connection in
-      let token = try connection.number("SELECT purchases FROM story_state")
+      let token = try connection.first("SELECT purchases FROM story_state") { $0.anyInteger(0) } ?? 0
       let known = latest.withLock { $0 }
       if known.token == token { return known.marks }
       var marks: [StoryName: Bool] = [:]
       try connection.each("SELECT story, is_purchased FROM story_purchase") {
-        marks[StoryName($0.text(0))] = $0.integer(1) != 0
+        marks[StoryName($0.text(0))] = $0.flag(1)
       }
       latest.withLock { $0 = (token, marks) }
       return marks
@@ -29,7 +29,7 @@ final class StoryPurchases: Sendable {
       let connection = transaction.connection
       let before = try connection.first(
         "SELECT is_purchased FROM story_purchase WHERE story = ?", .text(story)
-      ) { $0.integer(0) != 0 }
+      ) { $0.flag(0) }
       if before == isPurchased { return }
       try connection.run(
         "INSERT OR REPLACE INTO story_purchase(story, is_purchased, marked_at) VALUES(?, ?, ?)", .text(story),

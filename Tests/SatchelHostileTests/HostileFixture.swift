@@ -1,0 +1,150 @@
+import Foundation
+import Satchel
+import SatchelTesting
+
+/// A store with rows in all tables of all subjects, of which every case changes a copy.
+final class HostileFixture: Sendable {
+  let folder: TemporaryDirectory
+  /// The sound store's bytes.
+  let bytes: Data
+  var stories: String { folder.path + "/stories" }
+
+  static let start: Int64 = 1_700_000_000_000
+
+  init() throws {
+    folder = try TemporaryDirectory()
+    let path = folder.path + "/sound.satchel"
+    for name in ["one", "two"] {
+      try folder.write(Self.story(name), to: "stories/\(name).json")
+    }
+    try Self.fill(path, folder.path, device: 0)
+    try Self.fill(folder.path + "/other.satchel", folder.path, device: 1)
+    // Both have changed the same: the first one meets what the other has sent.
+    let store = try Self.open(path)
+    try Self.sync(store, folder.path)
+    try store.close()
+    bytes = try Data(contentsOf: URL(filePath: path))
+  }
+
+  static func open(_ path: String) throws -> Satchel {
+    var options = StoreOptions()
+    options.durability = .relaxed
+    options.clock = Clock { start }
+    return try Satchel(path: path, options: options)
+  }
+
+  static func story(_ name: String) -> String {
+    """
+    {"story_id": "\(name)", "id": "\(name)", "title": "The tale of \(name)", "synopsis": "Of a door and a key",
+    "tags": ["door", "\(name)"], "segments": [
+    {"id": "a", "text": "A door.", "is_authentic_path": true, "choices": [{"id": "x", "text": "Open", "next_segment_id": "b"}]},
+    {"id": "b", "text": "The end.", "is_authentic_path": true, "is_ending": true, "choices": []}]}
+    """
+  }
+
+  static let shanghai: JSONValue = ["country_code": "cn", "admin_area": "Shanghai", "locality": "Shanghai", "latitude": 31.2, "longitude": 121.5]
+  static let beijing: JSONValue = ["country_code": "cn", "locality": "Beijing"]
+
+  static func section(_ name: String, _ number: Int) -> JSONValue {
+    func entity(_ id: String, _ scope: String, _ members: [String: JSONValue] = [:]) -> JSONValue {
+      var object = JSONObject()
+      object["local_name"] = .string("Name of \(id) \(number)")
+      object["_storage"] = ["entity_id": .string(id), "scope": .string(scope), "ttl_hours": .double(Double(number + 1))]
+      for (key, value) in members { object[key] = value }
+      return .object(object)
+    }
+    return [
+      "section": .string(name), "display_title": "Title", "config": ["columns": 2], "action": "replace",
+      "content": [
+        "items": [
+          entity("\(name):a", "locality"), entity("\(name):b", "country", ["inner": entity("\(name):c", "global")]),
+          ["plain": true],
+        ]
+      ],
+    ]
+  }
+
+  static func photo(_ number: Int, _ device: Int) -> JSONValue {
+    let md5 = String(format: "%x%031x", number % 16, number * 7919)
+    return [
+      "md5": .string(md5), "filename": .string("IMG_\(number), \(device).jpg"), "size": .int(Int64(1000 + number)),
+      "photodate": .int(1_600_000_000 + Int64(number * 5000)), "modified": 1_600_000_000, "width": 4000, "height": 3000,
+    ]
+  }
+
+  static func courses(_ store: Satchel) throws -> RecordCollection {
+    try store.records(
+      "courses", indexes: [RecordIndex("name", unique: true), RecordIndex("credits")],
+      relations: ["teacher": RecordRelation("teachers", onDelete: .cascade)],
+      schema: ["type": "object", "required": ["name"]], version: 2,
+      migrations: [.steps([try MigrationStep(json: ["remove": ["path": "old"]])])])
+  }
+
+  private static func fill(_ path: String, _ folder: String, device: Int) throws {
+    let store = try open(path)
+    for (index, place) in [shanghai, beijing].enumerated() {
+      for name in ["cuisine", "sights"] {
+        _ = try store.catalogue.persist(section(name, index + device), at: Location(json: place))
+      }
+    }
+    try store.catalogue.setActiveLocation(Location(json: shanghai))
+
+    let library = try store.stories(in: folder + "/stories")
+    _ = try library.refresh()
+    try library.markPurchased("one")
+
+    let photos = try store.photos(in: folder + "/photos")
+    try photos.upsert(json: .array((0..<60).map { photo($0, device) }))
+    let first = try MD5.list(json: [photo(0, 0)["md5"] ?? .null, photo(1, 0)["md5"] ?? .null, photo(2, 0)["md5"] ?? .null])
+    try photos.setLocal(first[0], json: ["camera_make": "Maker", "iso": 100])
+    try photos.star(first[1])
+    try photos.queueBackup(first[0])
+    try photos.queueBackup(first[2])
+    _ = try photos.claimBackup()
+    _ = try photos.importShard(Shard.Index.all[3], photos.exportShard(Shard.Index.all[3]) + Array("\nno photo".utf8))
+
+    let teachers = try store.records("teachers")
+    for number in 0..<4 { _ = try teachers.put("t\(number)", ["name": .string("T\(number)")]) }
+    let old = try store.records("courses", version: 1)
+    for number in 0..<30 {
+      _ = try old.put(
+        "c\(number)", ["name": .string("Course \(number) \(device)"), "credits": .int(Int64(number % 5)), "old": true])
+    }
+    let courses = try courses(store)
+    for number in 0..<30 {
+      _ = try courses.put(
+        "c\(number)",
+        [
+          "name": .string("Course \(number) \(device)"), "credits": .int(Int64(number % 5)),
+          "teacher": .string("t\(number % 4)"),
+        ])
+    }
+    _ = try courses.delete("c29")
+
+    try store.state.set("theme", "dark")
+    try store.state.setKey(Array(repeating: 7, count: 32))
+    try store.state.set("token", "secret", sensitive: true)
+    for number in 0..<5 { try store.state.list("history", limit: 10).push(.int(Int64(number))) }
+    _ = try store.state.set(named: "seen").add("a")
+    try store.state.scores("likes").add("tea", 0.5)
+    _ = try store.state.flush()
+    try sync(store, folder)
+    _ = try courses.put("c1", ["name": .string("Changed \(device)"), "teacher": "t1"])
+    _ = try courses.delete("c2")
+    try photos.upsert(json: [photo(5, device + 10)])
+    try sync(store, folder)
+    try photos.upsert(json: [photo(6, device + 20)])
+    _ = try courses.put("c3", ["name": .string("Pending \(device)"), "teacher": "t1"])
+    try store.close()
+  }
+
+  private static func sync(_ store: Satchel, _ folder: String) throws {
+    try FileManager.default.createDirectory(atPath: folder + "/remote", withIntermediateDirectories: true)
+    let remote = try DirectoryStore(path: folder + "/remote")
+    let user = try UserID("ada")
+    _ = try store.photos(in: folder + "/photos").sync(with: remote, user: user)
+    var options = RecordSyncOptions()
+    options.strategy = .ask
+    _ = try courses(store).sync(with: remote, user: user, options: options)
+  }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import Satchel
+import SatchelTesting
+
+/// Everything that an app does with a store, done with one that cannot be trusted: each call may fail with an error of
+/// the library, and with nothing else.
+final class StoreExercise {
+  private let fixture: HostileFixture
+  private let path: String
+  private let limit: UInt32
+  private let note: (String) -> Void
+  /// Calls that failed as they must not.
+  private(set) var faults: [String] = []
+  /// What was found in the file as it was opened.
+  private(set) var findings: [StoreFinding] = []
+  private(set) var refusal: SatchelError?
+  /// Of the recovered store.
+  private(set) var remaining: [StoreFinding] = []
+  private(set) var report: RecoveryReport?
+
+  /// - Parameters:
+  ///   - limit: seconds that a call may take, after which the process dies
+  ///   - note: hears what is done next
+  init(_ fixture: HostileFixture, _ path: String, limit: UInt32, note: @escaping (String) -> Void) {
+    self.fixture = fixture
+    self.path = path
+    self.limit = limit
+    self.note = note
+  }
+
+  @discardableResult
+  private func attempt<Result>(_ what: String, _ body: () throws -> Result) -> Result? {
+    note(what)
+    alarm(limit)
+    defer { alarm(0) }
+    do {
+      return try body()
+    } catch let error as SatchelError {
+      if error.code == .internal { faults.append("\(what): internal: \(error.message)") }
+      if what == "open" { refusal = error }
+    } catch is JSONError {
+      // What a damaged document is to who decodes it himself.
+      faults.append("\(what): a JSONError")
+    } catch {
+      faults.append("\(what): \(error)")
+    }
+    return nil
+  }
+
+  func run(recovering: Bool = true) {
+    if let store = attempt("open", { try HostileFixture.open(path) }) {
+      findings = attempt("check", { try store.check() }) ?? []
+      read(store, "")
+      write(store)
+      attempt("check again") { try store.check() }
+      attempt("close") { try store.close() }
+    }
+    guard recovering else { return }
+    let target = path + ".recovered"
+    report = attempt("recover") { try Satchel.recover(path, into: target) }
+    guard report != nil else { return }
+    if let store = attempt("open recovered", { try HostileFixture.open(target) }) {
+      remaining = attempt("check recovered", { try store.check() }) ?? []
+      read(store, "recovered ")
+      write(store)
+      attempt("close recovered") { try store.close() }
+    } else {
+      faults.append("the recovered store cannot be opened")
+    }
+  }
+
+  private func read(_ store: Satchel, _ which: String) {
+    for json in [HostileFixture.shanghai, HostileFixture.beijing] {
+      guard let place = try? Location(json: json) else { continue }
+      attempt(which + "sections") { try store.catalogue.sections(at: place) }
+      attempt(which + "sections of all") { try store.catalogue.sections(at: place, union: true) }
+      for section in ["cuisine", "sights"] {
+        attempt(which + "load") { try store.catalogue.load(section, at: place, allowExpired: true) }
+      }
+      attempt(which + "plan") { try store.catalogue.plan(for: place) }
+      attempt(which + "has cached") { try store.catalogue.hasCached(place) }
+      attempt(which + "entity") { try store.catalogue.entity("cuisine:a", at: place) }
+    }
+    attempt(which + "active") { try store.catalogue.activeLocation() }
+    attempt(which + "contexts") { try store.catalogue.contexts() }
+    attempt(which + "statistics") { try store.statistics() }
+    attempt(which + "info") { try store.info() }
+
+    attempt(which + "stories") {
+      let library = try store.stories(in: fixture.stories)
+      _ = try library.loadAll()
+      var query = StoryQuery()
+      query.search = "door"
+      _ = try library.select(query)
+      _ = try library.tags()
+      _ = try library.story("one", checked: true)
+    }
+    if let photos = attempt(which + "photos", { try store.photos(in: fixture.folder.path + "/photos") }) {
+      attempt(which + "photo count") { try photos.count() }
+      attempt(which + "photo status") { try photos.status() }
+      attempt(which + "photo query") { try photos.query() }
+      attempt(which + "photos by date") {
+        try photos.query(PhotoQuery(json: ["from": 1_600_000_000, "to": 1_600_100_000]))
+      }
+      attempt(which + "photo conflicts") { try photos.conflicts() }
+      attempt(which + "photo changes") { try photos.changes() }
+      for shard in Shard.Index.all { attempt(which + "export") { try photos.exportShard(shard) } }
+      attempt(which + "photo") { try photos.photo(try MD5.list(json: [HostileFixture.photo(5, 0)["md5"] ?? .null])[0]) }
+    }
+    attempt(which + "collections") { try store.collections() }
+    for name in ["courses", "teachers"] {
+      guard let records = attempt(which + "records", { try store.records(name) }) else { continue }
+      attempt(which + "list") { try records.list() }
+      attempt(which + "list in order") {
+        try records.list(RecordQuery(order: [.init("credits", descending: true)], limit: 20))
+      }
+      attempt(which + "list where") { try records.list(RecordQuery(json: ["where": ["name": "Course 4 0"]])) }
+      attempt(which + "record count") { try records.count() }
+      attempt(which + "get") { try records.get("c4") }
+      attempt(which + "record conflicts") { try records.conflicts() }
+    }
+    attempt(which + "state") {
+      try store.state.setKey(Array(repeating: 7, count: 32))
+      _ = try store.state.get("theme")
+      _ = try store.state.get("token")
+    }
+    attempt(which + "state keys") { try store.state.keys() }
+    attempt(which + "list items") { try store.state.list("history", limit: 10).items() }
+    attempt(which + "set") { try store.state.set(named: "seen").values() }
+    attempt(which + "scores") { try store.state.scores("likes").all() }
+  }
+
+  private func write(_ store: Satchel) {
+    for json in [HostileFixture.shanghai, HostileFixture.beijing] {
+      guard let place = try? Location(json: json) else { continue }
+      attempt("persist") { try store.catalogue.persist(HostileFixture.section("cuisine", 9), at: place) }
+      attempt("persist new") { try store.catalogue.persist(HostileFixture.section("new", 9), at: place) }
+      attempt("edit") {
+        try store.catalogue.persist(
+          [
+            "section": "sights", "action": "edit", "config": ["operation": "append", "target_path": "items"],
+            "content": ["more": 1],
+          ], at: place)
+      }
+    }
+    attempt("set active") { try store.catalogue.setActiveLocation(nil) }
+    attempt("refresh") {
+      let library = try store.stories(in: fixture.stories)
+      try library.markPurchased("two")
+      _ = try library.refresh()
+    }
+    if let photos = attempt("photos", { try store.photos(in: fixture.folder.path + "/photos") }) {
+      attempt("upsert") { try photos.upsert(json: .array((50..<70).map { HostileFixture.photo($0, 3) })) }
+      attempt("delete photo") {
+        try photos.delete(MD5.list(json: [HostileFixture.photo(7, 0)["md5"] ?? .null]))
+      }
+      attempt("claim") { try photos.claimBackup() }
+      attempt("queue") {
+        try photos.queueBackup(MD5.list(json: [HostileFixture.photo(9, 0)["md5"] ?? .null])[0])
+      }
+      attempt("import") { try photos.importShard(Shard.Index.all[4], photos.exportShard(Shard.Index.all[3])) }
+      attempt("sync photos") {
+        let remote = try DirectoryStore(path: fixture.folder.path + "/remote")
+        return try photos.sync(with: remote, user: UserID("ada"))
+      }
+    }
+    if let courses = attempt("declare", { try HostileFixture.courses(store) }) {
+      for number in [1, 7, 40, 41] {
+        attempt("put") { try courses.put("c\(number)", ["name": .string("New \(number)"), "teacher": "t1"]) }
+      }
+      attempt("delete") { try courses.delete("c5") }
+      attempt("sync records") {
+        let remote = try DirectoryStore(path: fixture.folder.path + "/remote")
+        var options = RecordSyncOptions()
+        options.isDryRun = true
+        return try courses.sync(with: remote, user: UserID("ada"), options: options)
+      }
+    }
+    attempt("cascade") { try store.records("teachers").delete("t2") }
+    attempt("migrate") {
+      try store.records(
+        "courses", version: 3,
+        migrations: [
+          .steps([try MigrationStep(json: ["remove": ["path": "old"]])]),
+          .steps([try MigrationStep(json: ["remove": ["path": "older"]])]),
+        ])
+    }
+    attempt("set state") {
+      try store.state.set("theme", "light")
+      try store.state.list("history", limit: 3).push("new")
+      _ = try store.state.set(named: "seen").add("b")
+      try store.state.scores("likes").add("tea", 0.1)
+      _ = try store.state.flush()
+    }
+    attempt("prune") {
+      var options = PruneOptions()
+      options.unreferenced = true
+      options.contextsUnusedFor = 0
+      return try store.catalogue.prune(options)
+    }
+    attempt("backup") { try store.backup(to: path + ".backup") }
+  }
+}
