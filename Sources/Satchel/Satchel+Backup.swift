@@ -64,9 +64,9 @@ extension Satchel {
   public static func recover(
     _ damaged: String, into path: String, progress: BackupProgress = { _, _ in true }
   ) throws -> RecoveryReport {
-    var report = try StoreRecovery(migrations: migrations, subjects: subjects)
+    var report = try StoreRecovery(migrations: migrations, subjects: subjects, rules: rules)
       .recover(damaged: damaged, into: path, progress: progress)
-    report.findings = repair(path)
+    report.findings += repair(path)
     return report
   }
 
@@ -74,6 +74,7 @@ extension Satchel {
   private static func repair(_ path: String) -> [StoreFinding] {
     do {
       let store = try Satchel(path: path)
+      try store.catalogue.repair()
       let lost = try RecordCollection.repair(store.database)
       let findings = try lost + store.check()
       try store.close()

@@ -40,7 +40,7 @@ public final class Satchel: Sendable {
   /// - Throws: `SatchelError` `.foreign`, `.damaged`, `.newer`, `.notFound`, `.readOnly`, `.io`; the file is left
   ///   as it is then.
   public init(path: String, options: StoreOptions = StoreOptions()) throws {
-    database = try Database.open(path: path, options: options, migrations: Self.migrations)
+    database = try Database.open(path: path, options: options, migrations: Self.migrations, subjects: Self.subjects)
     catalogue = Catalogue(database: database)
     journal = Journal(path: database.realPath)
     recordStore = RecordStore(database: database, journal: journal)
@@ -74,19 +74,36 @@ public final class Satchel: Sendable {
   /// - Returns: what is not as it should be; empty for a sound store.
   public func check() throws -> [StoreFinding] {
     do {
-      let findings = try database.checkIntegrity()
+      var findings = try database.checkIntegrity()
       // Tables that SQLite cannot read cannot be examined further.
-      return findings.isEmpty ? try examineSubjects() : findings
+      if findings.isEmpty { findings = try database.checkSchema(Self.migrations, Self.subjects) }
+      if !findings.isEmpty { return findings }
+      // Numbers that cannot be would stop what counts.
+      findings = try database.checkValues(Self.rules, Self.subjects)
+      return findings + examineSubjects()
     } catch let error as SatchelError where error.code == .damaged {
       // So much so that SQLite's examination itself gave up.
       return [StoreFinding(code: "damaged", message: error.message)]
     }
   }
 
-  private func examineSubjects() throws -> [StoreFinding] {
-    try catalogue.check() + PhotoCatalogue.check(database) + StoryLibrary.check(database)
-      + RecordCollection.check(database) + journal.check(database)
+  /// What holds between the rows of each subject; where a row cannot be read, that is said, and the others go on.
+  private func examineSubjects() -> [StoreFinding] {
+    let subjects: [() throws -> [StoreFinding]] = [
+      { try self.catalogue.check() }, { try PhotoCatalogue.check(self.database) }, { try StoryLibrary.check(self.database) },
+      { try RecordCollection.check(self.database) }, { try self.journal.check(self.database) },
+    ]
+    return subjects.flatMap { check in
+      do {
+        return try check()
+      } catch {
+        return [StoreFinding(code: "damaged", message: (error as? SatchelError)?.message ?? "\(error)")]
+      }
+    }
   }
+
+  /// What the values of the tables that every store has can be.
+  static let rules = ChangeLog.rules.merging(CatalogueSchema.rules)
 
   /// The catalogue of the photos of a directory.
   ///

@@ -39,7 +39,9 @@ package enum ChangeLog {
   /// What the number of a commit can be.
   static var revisions: ClosedRange<Int64> { 1...StoredRange.usual.upperBound }
 
-  package static let bounds = ["change.revision": revisions, "change.time": StoredRange.time, "change.writer": StoredRange.any]
+  package static let rules = StoredRules(
+    bounds: ["change.revision": revisions, "change.time": StoredRange.time, "change.writer": StoredRange.any],
+    documents: ["change.entries"])
 
   package static let schema = """
     CREATE TABLE change(

@@ -11,6 +11,8 @@ package final class Connection: @unchecked Sendable {
   package internal(set) var snapshot: UInt64 = 0
   /// How the latest transaction that wrote left the store; see `Transaction.follows`.
   var standing: Transaction.Standing?
+  /// Whether triggers may do all; see `trustSchema`.
+  var trustsSchema = false
   /// See Connection+WAL.
   var wal = WALUse()
   /// How long a call waits for another connection, in milliseconds.
@@ -22,8 +24,10 @@ package final class Connection: @unchecked Sendable {
   ///   - flags: of `sqlite3_open_v2`; SQLITE_OPEN_NOMUTEX is added.
   ///   - isImmutable: nobody will write to the file, so that neither locks nor files beside it are needed.
   ///   - fileSystem: name of the VFS; nil for SQLite's default.
+  ///   - isDefensive: false where the journal is switched off, which a defensive connection does not allow.
   init(
-    path: String, flags: Int32, busyTimeout: Int32, isImmutable: Bool = false, fileSystem: String? = nil
+    path: String, flags: Int32, busyTimeout: Int32, isImmutable: Bool = false, fileSystem: String? = nil,
+    isDefensive: Bool = true
   ) throws {
     var opened: OpaquePointer?
     let name = isImmutable ? Self.immutableName(of: path) : path
@@ -40,6 +44,7 @@ package final class Connection: @unchecked Sendable {
     sqlite3_busy_timeout(handle, busyTimeout)
     // SQLite's own checkpoints run without a guard: see CheckpointGuard.
     sqlite3_wal_autocheckpoint(handle, 0)
+    try defend(isDefensive)
   }
 
   deinit {

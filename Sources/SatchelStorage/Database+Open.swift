@@ -3,12 +3,14 @@ import CSQLite
 extension Database {
   /// Opens the store at `path`, making or migrating it as needed.
   ///
-  /// - Parameter migrations: the whole schema; the change log is part of it.
+  /// - Parameters:
+  ///   - migrations: the whole schema; the change log is part of it.
+  ///   - subjects: all that the store may have besides; nil lets it have what it has
   package static func open(
-    path: String, options: StoreOptions, migrations: [Migration]
+    path: String, options: StoreOptions, migrations: [Migration], subjects: [SubjectSchema]? = nil
   ) throws -> Database {
     try SQLiteVersion.current.refuseOld()
-    let migrator = Migrator(migrations: migrations)
+    let migrator = Migrator(migrations: migrations, subjects: subjects)
     if path == ":memory:" {
       let database = make(path, options, setAside: nil)
       let connection = try connect(path, options, readOnly: false)
@@ -62,6 +64,7 @@ extension Database {
       // The schema is read here, so that a damaged one is named now and not in the middle of a call.
       _ = try connection.prepared("SELECT max(revision) FROM change")
     }
+    try migrator.checkSchema(connection)
     let database = make(path, options, setAside: setAside)
     database.adopt(connection, asWriter: isOld || isNew)
     return database

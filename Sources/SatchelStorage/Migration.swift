@@ -12,6 +12,13 @@ package struct Migration: Sendable {
 /// Brings a store's schema up to date. The version stands in the file's header (`user_version`).
 struct Migrator {
   var migrations: [Migration]
+  var subjects: [SubjectSchema]?
+
+  /// - Throws: `.damaged` for a store that has other tables, or anything else, than these steps make
+  func checkSchema(_ connection: Connection) throws {
+    guard let subjects else { return }
+    try SchemaCheck(migrations: migrations, subjects: subjects).run(connection)
+  }
 
   var newest: Int64 { migrations.map(\.version).max() ?? 0 }
 

@@ -80,7 +80,7 @@ package final class Statement {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
-    case let code: throw connection.error(code, "running \(sql)")
+    case let code: throw failure(code)
     }
   }
 
@@ -114,6 +114,8 @@ package final class Statement {
   package func flag(_ column: Int32) -> Bool { sqlite3_column_int64(handle, column) != 0 }
 
   package func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+  /// As it is stored: SQLITE_INTEGER, SQLITE_TEXT, …
+  func type(_ column: Int32) -> Int32 { sqlite3_column_type(handle, column) }
   package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   package func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
@@ -129,6 +131,17 @@ package final class Statement {
   }
 
   // MARK: Damage
+
+  @inline(never)
+  private func failure(_ code: Int32) -> SatchelError {
+    var error = connection.error(code, "running \(sql)")
+    // The text is constant, and what is bound was checked: a sum that overflows, a row that is there already, a
+    // text that is no JSON come from the file.
+    if [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH].contains(code & 0xFF), error.code == .internal {
+      error.code = .damaged
+    }
+    return error
+  }
 
   @inline(never)
   private func outOfRange(_ column: Int32, _ value: Int64, _ range: ClosedRange<Int64>) -> SatchelError {

@@ -5,15 +5,22 @@ package struct SubjectSchema: Sendable {
   /// All steps, oldest first. A step that was released is never changed.
   package let migrations: [Migration]
 
-  package init(name: String, migrations: [Migration]) {
+  /// What the values of its tables can be.
+  package let rules: StoredRules
+
+  package init(name: String, migrations: [Migration], rules: StoredRules = StoredRules()) {
     self.name = name
     self.migrations = migrations
+    self.rules = rules
   }
+
+  /// What the version of a subject's tables can be.
+  static var versions: ClosedRange<Int64> { 1...1 << 31 }
 
   var newest: Int64 { migrations.map(\.version).max() ?? 0 }
 
   /// Which subjects a store has, and the version of their tables.
-  private static let table = """
+  static let table = """
     CREATE TABLE IF NOT EXISTS subject(
       name TEXT PRIMARY KEY,
       version INTEGER NOT NULL
@@ -25,7 +32,9 @@ package struct SubjectSchema: Sendable {
     guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'subject'") > 0 else {
       return 0
     }
-    return try connection.number("SELECT version FROM subject WHERE name = ?", .text(name))
+    return try connection.first("SELECT version FROM subject WHERE name = ?", .text(name)) {
+      try $0.integer(0, in: Self.versions)
+    } ?? 0
   }
 
   func refuseNewer(_ version: Int64, path: String) throws {

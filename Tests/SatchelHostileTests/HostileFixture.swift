@@ -22,7 +22,19 @@ final class HostileFixture: Sendable {
     // Both have changed the same: the first one meets what the other has sent.
     let store = try Self.open(path)
     try Self.sync(store, folder.path)
+    let photos = try store.photos(in: folder.path + "/photos")
+    try photos.upsert(json: [Self.photo(8, 30), Self.photo(90, 0)])
+    _ = try photos.delete(MD5.list(json: [Self.photo(24, 0)["md5"] ?? .null]))
+    _ = try Self.courses(store).put("c8", ["name": "Not sent yet", "teacher": "t1"])
     try store.close()
+    // What takes other programs to come about.
+    let raw = try RawStore(path)
+    try raw.run(
+      """
+      INSERT INTO photo_file SELECT id, 'a.jpg', zeroblob(16), 10, 20, 0 FROM photo_catalogue;
+      INSERT INTO record_conflict(collection, key, kind, time, local) SELECT id, 'c9', 'lost', 5, '{}' FROM record_collection;
+      """)
+    try raw.settle()
     bytes = try Data(contentsOf: URL(filePath: path))
   }
 

@@ -29,6 +29,7 @@ enum HostileRuns {
         return
       }
       Issue.record("\(parts[1]): the process ended in “\(parts[2])”")
+      if number < 0 { return }
       skip = number + 1
     }
     let faults = (try? String(contentsOfFile: folder.path + "/faults", encoding: .utf8)) ?? ""
@@ -51,8 +52,13 @@ enum HostileRuns {
       ftruncate(at, 0)
       _ = text.withCString { pwrite(at, $0, strlen($0), 0) }
     }
-    say("0\nmaking the sound store\n")
-    let fixture = try HostileFixture()
+    say("-1\nmaking the sound store\n")
+    let fixture: HostileFixture
+    do {
+      fixture = try HostileFixture()
+    } catch {
+      return say("-1\nmaking the sound store\n\(error)")
+    }
     var number = -1
     try cases(fixture) { name, mutate, judge in
       number += 1

@@ -21,6 +21,12 @@ final class RawStore {
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
   }
 
+  /// - Returns: how many rows it changed
+  func change(_ sql: String) throws -> Int {
+    try run(sql)
+    return Int(sqlite3_changes(handle))
+  }
+
   /// All rows of a query, as texts.
   func rows(_ sql: String) throws -> [[String]] {
     var statement: OpaquePointer?

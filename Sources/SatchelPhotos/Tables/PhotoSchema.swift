@@ -4,7 +4,31 @@ import SatchelStorage
 package enum PhotoSchema {
   package static let subject = SubjectSchema(
     name: "photos",
-    migrations: [Migration(version: 1, sql: version1), Migration(version: 2, sql: version2)])
+    migrations: [Migration(version: 1, sql: version1), Migration(version: 2, sql: version2)],
+    rules: StoredRules(
+      bounds: [
+        "photo_catalogue.id": 1...1 << 53, "photo_catalogue.sequence": StoredRange.count,
+        "photo_shard.shard": 0...15, "photo_shard.base": 0...1 << 31, "photo_shard.ancestor": 0...1 << 31,
+        "photo_shard.is_imported": StoredRange.flag, "photo_shard.sequence": StoredRange.count,
+        "photo_shard.imported_sequence": StoredRange.count, "photo_shard.changes": changes,
+        "photo_shard.added": changes, "photo_shard.removed": changes,
+        "photo_shard.intent_sequence": StoredRange.count, "photo_level.id": 1...1 << 31,
+        "photo_level.photos": StoredRange.count, "photo_level.kept": StoredRange.count,
+        "photo_level.bytes": StoredRange.count, "photo_block.id": 1 << 32 ... .max, "photo_block.level": 1...1 << 31,
+        "photo_block.photos": StoredRange.count, "photo_block.earliest": StoredRange.any,
+        "photo_block.latest": StoredRange.any, "photo_block.is_plain": StoredRange.flag,
+        "photo_change.sequence": StoredRange.count, "photo_change.photodate": StoredRange.any,
+        "photo_change.in_base": StoredRange.flag, "photo_local.starred": StoredRange.flag,
+        "photo_local.backup": 0...4, "photo_local.queued": 0...1 << 60, "photo_local.attempts": StoredRange.count,
+        "photo_local.orientation": StoredRange.any, "photo_local.iso": StoredRange.any,
+        "photo_local.thumbnail_cached_at": StoredRange.any, "photo_local.preview_cached_at": StoredRange.any,
+        "photo_conflict.id": 1...1 << 53, "photo_file.size": StoredRange.any, "photo_file.modified": StoredRange.any,
+        "photo_file.is_missing": StoredRange.flag, "photo_date.block": 1 << 32 ... .max,
+        "photo_date.earliest": StoredRange.any,
+      ]))
+
+  /// How many changes a shard can have: far more than there are photos.
+  static var changes: ClosedRange<Int64> { 0...1 << 24 }
 
   private static let version1 = """
     -- Catalogues: one a directory. `sequence` is the number of the latest change; what follows it was agreed with

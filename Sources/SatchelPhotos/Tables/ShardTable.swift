@@ -87,9 +87,9 @@ struct ShardTable {
     record.source = row.textIfAny(14)
     record.sequence = try count(row, 15, shard)
     record.importedSequence = try count(row, 16, shard)
-    record.changes = try count(row, 17, shard)
-    record.added = try count(row, 18, shard)
-    record.removed = try count(row, 19, shard)
+    record.changes = try row.integer(17, in: PhotoSchema.changes)
+    record.added = try row.integer(18, in: PhotoSchema.changes)
+    record.removed = try row.integer(19, in: PhotoSchema.changes)
     record.intent = try row.textIfAny(20).map {
       UploadIntent(checksum: $0, sequence: try row.integer(21, in: StoredRange.count))
     }

@@ -14,6 +14,8 @@ enum RecordRow {
   /// Other devices send revisions up to 2^53, which then grow here.
   static var revisions: ClosedRange<Int64> { 0...1 << 60 }
 
+  static var rows: ClosedRange<Int64> { 1 << bits...(mostCollections + 1) << bits }
+
   static func base(of collection: Int64) -> Int64 { collection << bits }
   static func collection(of row: Int64) -> Int64 { row >> bits }
 }

@@ -4,7 +4,21 @@ import SatchelStorage
 package enum RecordSchema {
   package static let subject = SubjectSchema(
     name: "records",
-    migrations: [Migration(version: 1, sql: records + keys + synchronising + versions)])
+    migrations: [Migration(version: 1, sql: records + keys + synchronising + versions)],
+    rules: StoredRules(
+      bounds: [
+        "record_collection.id": RecordRow.collections, "record_collection.version": RecordRow.versions,
+        "record_collection.shape": StoredRange.count, "record_collection.count": RecordRow.numbers,
+        "record_collection.next": RecordRow.numbers, "record_collection.indexed_through": RecordRow.numbers,
+        "record_collection.sequence": StoredRange.count, "record.id": RecordRow.rows,
+        "record.revision": RecordRow.revisions, "record_key.first": StoredRange.any,
+        "record_index.collection": RecordRow.collections, "record_index.is_unique": StoredRange.flag,
+        "record_index.entries": RecordRow.numbers, "record_value.record": RecordRow.rows,
+        "record_relation.collection": RecordRow.collections, "record_relation.target": RecordRow.collections,
+        "record_relation.on_delete": 0...2, "record_relation.is_many": StoredRange.flag,
+        "record_reference.target_collection": RecordRow.collections, "record_reference.source": RecordRow.rows,
+        "record_migration.version": 1...Int64(Int32.max), "record_kept.record": RecordRow.rows,
+      ], documents: ["record.body", "record_kept.value", "record_migration.steps"]))
 
   /// Collections and their documents. A record's row is its collection's id times 2^40, plus a number that is never
   /// taken twice: a collection is one range, in order of arrival.

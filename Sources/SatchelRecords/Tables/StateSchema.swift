@@ -3,7 +3,12 @@ import SatchelStorage
 /// The tables of state.
 package enum StateSchema {
   package static let subject = SubjectSchema(
-    name: "state", migrations: [Migration(version: 1, sql: version1)])
+    name: "state", migrations: [Migration(version: 1, sql: version1)],
+    rules: StoredRules(
+      bounds: [
+        "state_value.is_sealed": StoredRange.flag, "state_item.number": StoredRange.count,
+        "state_saved.writer": StoredRange.any, "state_saved.through": StoredRange.count,
+      ]))
 
   private static let version1 = """
     -- Values, members of sets and scores, each in a space of its own: see StateSpace. `value` is JSON, or

@@ -46,7 +46,7 @@ struct StoreCopy {
 
   private func copy(_ source: Connection, into part: String) throws -> Int {
     let copy = try Connection(
-      path: part, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0, fileSystem: fileSystem)
+      path: part, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0, fileSystem: fileSystem, isDefensive: false)
     // Until it is whole it is worth nothing, and afterwards it is synced at once.
     try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     guard let backup = sqlite3_backup_init(copy.handle, "main", source.handle, "main") else {

@@ -56,7 +56,7 @@ final class RecoveredTable {
     do {
       _ = try statement.step()
       rows += 1
-    } catch let error as SatchelError where error.code == .internal || error.code == .invalid {
+    } catch let error as SatchelError where [.internal, .invalid, .damaged].contains(error.code) {
       // A constraint: the row is not what was once written.
       refused += 1
     }

@@ -8,8 +8,14 @@ package struct StoreRecovery {
   let migrations: [Migration]
   let subjects: [SubjectSchema]
   let options: StoreOptions
+  /// What values can be in tables of no subject.
+  let rules: StoredRules
 
-  package init(migrations: [Migration], subjects: [SubjectSchema], options: StoreOptions = StoreOptions()) {
+  package init(
+    migrations: [Migration], subjects: [SubjectSchema], options: StoreOptions = StoreOptions(),
+    rules: StoredRules = StoredRules()
+  ) {
+    self.rules = rules
     self.migrations = migrations
     self.subjects = subjects
     self.options = options
@@ -71,7 +77,8 @@ package struct StoreRecovery {
       try make(part, version: copy.version, versions)
     }
     let connection = try Connection(
-      path: part, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0, fileSystem: options.fileSystem)
+      path: part, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0, fileSystem: options.fileSystem,
+      isDefensive: false)
     try connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
     let known = try connection.tables()
     guard schema.tables.contains(where: { known[$0.name] != nil }) else {
@@ -96,6 +103,8 @@ package struct StoreRecovery {
       // Its entry in the list of tables is destroyed.
       report.tables.append(RecoveryReport.Table(name: name, rows: 0, lostRows: 0, lostPages: 1))
     }
+    let rules = subjects.reduce(rules) { $0.merging($1.rules) }
+    report.findings = try ValueCheck(connection: connection, rules: rules).repair()
     try connection.execute("COMMIT; PRAGMA journal_mode = WAL")
     return report
   }

@@ -22,6 +22,7 @@ extension StoryFileTable {
   }
 
   func remove(_ name: String, from library: Int64) throws {
+    connection.trustSchema()
     try connection.run(
       "DELETE FROM story_file WHERE library = ? AND name = ?", .integer(library), .text(name))
   }
@@ -47,8 +48,12 @@ extension StoryFileTable {
     func text(_ value: String?) -> Binding { value.map { .text($0) } ?? .null }
     func number(_ value: Int?) -> Binding { value.map { .integer(Int64($0)) } ?? .null }
     func thousandths(_ minutes: Double) -> Binding { .integer(Int64((minutes * 1000).rounded())) }
-    let row = try (record.hash ?? []).withUnsafeBytes { hash in
-      try connection.first(
+    connection.trustSchema()
+    var row: Int64?
+    try (record.hash ?? []).withUnsafeBytes { hash in
+      // To its end: SQLite 3.40 undoes a statement whose triggers write to a full-text search, and that is reset
+      // before, where the connection is defensive.
+      try connection.each(
         """
         INSERT INTO story_file(library, name, size, modified, changed, sha256, checker, problem,
         problem_message, problem_line, problem_column, story, title, title_key, author, original_source,
@@ -81,7 +86,7 @@ extension StoryFileTable {
         number(summary.longestPath), thousandths(summary.shortestMinutes),
         thousandths(summary.longestMinutes),
         .integer(summary.pathCount), number(summary.errors), number(summary.warnings)
-      ) { $0.anyInteger(0) }
+      ) { row = $0.anyInteger(0) }
     }
     guard let row else { return }
     if !isNew { try connection.run("DELETE FROM story_tag WHERE file = ?", .integer(row)) }

@@ -4,7 +4,16 @@ import SatchelStorage
 /// what readers bought, which cannot.
 package enum StorySchema {
   package static let subject = SubjectSchema(
-    name: "stories", migrations: [Migration(version: 1, sql: version1)])
+    name: "stories", migrations: [Migration(version: 1, sql: version1)],
+    rules: StoredRules(
+      bounds: [
+        "story_library.token": StoredRange.any, "story_file.size": StoredRange.any,
+        "story_file.modified": StoredRange.any, "story_file.changed": StoredRange.any,
+        "story_file.minutes": StoredRange.any, "story_file.path_count": StoredRange.any,
+        "story_file.shortest_time": StoredRange.any, "story_file.longest_time": StoredRange.any,
+        "story_file.is_purchased": StoredRange.flag, "story_purchase.is_purchased": StoredRange.flag,
+        "story_state.purchases": StoredRange.any,
+      ]))
 
   private static let version1 = """
     -- Directories. `token` is another one after each refresh that changed anything.

@@ -1,0 +1,58 @@
+import SatchelStorage
+
+extension Catalogue {
+  /// Makes the catalogue's tables agree with each other again, after rows of them were lost or changed: what is counted
+  /// or indexed is worked out again from the sections and the entities' content.
+  package func repair() throws {
+    try database.write { transaction in
+      let connection = transaction.connection
+      try connection.run("DELETE FROM entity_content WHERE entity NOT IN (SELECT id FROM entity)")
+      try connection.run("UPDATE entity SET size = (SELECT length(body) FROM entity_content WHERE entity = entity.id)")
+      try connection.run("DELETE FROM section WHERE id NOT IN (SELECT section FROM section_content)")
+      try connection.run("DELETE FROM section_content WHERE section NOT IN (SELECT id FROM section)")
+      try connection.run("DELETE FROM context_at WHERE context NOT IN (SELECT id FROM context)")
+      let (uses, counts) = try recount(connection)
+      try connection.run("UPDATE entity SET uses = 0")
+      for (row, count) in uses {
+        try connection.run("UPDATE entity SET uses = ? WHERE id = ?", .integer(count), .integer(row))
+      }
+      for (section, counts) in counts {
+        try connection.run(
+          """
+          UPDATE section SET in_global = ?, in_country = ?, in_adminarea = ?, in_locality = ?, in_sublocality = ?,
+          in_coordinate = ? WHERE id = ?
+          """, .integer(counts[0]), .integer(counts[1]), .integer(counts[2]), .integer(counts[3]),
+          .integer(counts[4]), .integer(counts[5]), .integer(section))
+      }
+      try connection.run("DELETE FROM expiry_block")
+      try connection.run(
+        """
+        INSERT INTO expiry_block SELECT id / 256, min(expires_at) FROM entity WHERE size IS NOT NULL GROUP BY id / 256
+        """)
+      // The next write that finds many entities outside of the index merges them.
+      try connection.run("DELETE FROM entity_index")
+      try connection.run("DELETE FROM setting WHERE key = 'indexed_through'")
+    }
+  }
+
+  /// By entity how many sections use it, and by section how many of its entities each scope has.
+  private func recount(_ connection: Connection) throws -> (uses: [Int64: Int64], counts: [Int64: [Int64]]) {
+    var uses: [Int64: Int64] = [:]
+    var counts: [Int64: [Int64]] = [:]
+    try connection.each("SELECT section, holes FROM section_content") { row in
+      let targets = HoleCoding.decodeSection(row.bytes(1)).map(\.target)
+      for entity in Set(targets.map(\.entity)) { uses[entity, default: 0] += 1 }
+      counts[row.anyInteger(0)] = HoleCoding.counts(targets)
+    }
+    return (uses, counts)
+  }
+}
+
+extension HoleCoding {
+  /// How many of a section's entities each scope has.
+  static func counts(_ targets: [SectionTarget]) -> [Int64] {
+    var counts = [Int64](repeating: 0, count: Scope.allCases.count)
+    for target in targets { counts[target.scope.rawValue] += 1 }
+    return counts
+  }
+}

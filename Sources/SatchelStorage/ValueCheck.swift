@@ -1,0 +1,189 @@
+import CSQLite
+import SatchelJSON
+
+/// Holds every value of every table against what it can be: each by itself, not against others.
+struct ValueCheck {
+  let connection: Connection
+  let rules: StoredRules
+
+  /// Findings of one table, beyond which it is not worth the while.
+  private static let most = 20
+
+  private struct Column {
+    var name: String
+    var type: String
+    var isNullable: Bool
+    var isKey: Bool
+  }
+
+  /// A value that cannot be.
+  struct Fault {
+    var table: String
+    var column: String
+    var reason: String
+  }
+
+  /// The tables of ours; those of SQLite and of searches are its own affair.
+  static func tables(_ connection: Connection) throws -> [(name: String, hasRowID: Bool)] {
+    var tables: [(String, Bool)] = []
+    try connection.visit("PRAGMA main.table_list") { row in
+      let name = row.text(1)
+      if row.text(2) == "table", !name.hasPrefix("sqlite_") { tables.append((name, !row.flag(4))) }
+    }
+    return tables.sorted { $0.0 < $1.0 }
+  }
+
+  private func columns(of table: String) throws -> [Column] {
+    var columns: [Column] = []
+    try connection.visit("PRAGMA main.table_info(\(RecoveredTable.quoted(table)))") { row in
+      let isKey = row.anyInteger(5) > 0
+      columns.append(
+        Column(name: row.text(1), type: row.text(2), isNullable: !row.flag(3) && !isKey, isKey: isKey))
+    }
+    return columns
+  }
+
+  func findings() throws -> [StoreFinding] {
+    var findings: [StoreFinding] = []
+    for (table, _) in try Self.tables(connection) {
+      var count = 0
+      try visit(table) { fault, row in
+        count += 1
+        if count <= Self.most {
+          findings.append(
+            StoreFinding(code: table, message: "\(table).\(fault.column) of \(row): \(fault.reason)"))
+        }
+      }
+      if count > Self.most {
+        findings.append(StoreFinding(code: table, message: "\(table): \(count - Self.most) more values that cannot be"))
+      }
+    }
+    return findings
+  }
+
+  private func visit(_ table: String, _ find: (Fault, String) throws -> Void) throws {
+    let columns = try columns(of: table)
+    guard !columns.isEmpty else { return }
+    let names = columns.map { RecoveredTable.quoted($0.name) }.joined(separator: ", ")
+    try connection.visit("SELECT \(names) FROM main.\(RecoveredTable.quoted(table))") { row in
+      for (index, column) in columns.enumerated() {
+        guard let reason = reason(row, Int32(index), column, table, columns) else { continue }
+        try find(Fault(table: table, column: column.name, reason: reason), Self.name(row, columns))
+      }
+    }
+  }
+
+  /// Why a value cannot be; nil when it can.
+  private func reason(
+    _ row: Statement, _ index: Int32, _ column: Column, _ table: String, _ columns: [Column]
+  ) -> String? {
+    let type = row.type(index)
+    if type == SQLITE_NULL { return column.isNullable ? nil : "is not there" }
+    let name = "\(table).\(column.name)"
+    switch column.type {
+    case "INTEGER":
+      guard type == SQLITE_INTEGER else { return "is no integer" }
+      let range = rules.bounds[name] ?? StoredRange.usual
+      let value = row.anyInteger(index)
+      return range.contains(value) ? nil : "\(value) is outside of \(range.lowerBound)...\(range.upperBound)"
+    case "TEXT":
+      guard type == SQLITE_TEXT else { return "is no text" }
+      let bytes = row.bytes(index)
+      guard String(validating: bytes, as: UTF8.self) != nil else { return "is no UTF-8" }
+      return rules.documents.contains(name) ? Self.fault(ofDocument: bytes) : nil
+    case "BLOB":
+      guard type == SQLITE_BLOB else { return "is no blob" }
+      return rules.documents.contains(name) ? Self.fault(ofDocument: row.bytes(index)) : nil
+    default: return nil
+    }
+  }
+
+  private static func fault(ofDocument bytes: UnsafeRawBufferPointer) -> String? {
+    // A declaration of nothing is empty.
+    if bytes.isEmpty { return nil }
+    do {
+      try JSONScanner.check(bytes)
+      return nil
+    } catch {
+      return "is no JSON: \(error)"
+    }
+  }
+
+  /// A row by its key.
+  private static func name(_ row: Statement, _ columns: [Column]) -> String {
+    let keys = columns.enumerated().filter { $0.element.isKey }.prefix(3).map { index, column in
+      "\(column.name) \(row.type(Int32(index)) == SQLITE_BLOB ? "…" : String(row.text(Int32(index)).prefix(60)))"
+    }
+    return keys.isEmpty ? "a row" : keys.joined(separator: ", ")
+  }
+
+  // MARK: Repair
+
+  /// Makes all values such as they can be: a number that counts or tells a time begins anew at the nearest that can be,
+  /// and what names a row, or is content, goes with its row.
+  ///
+  /// - Returns: where values were changed, or went
+  func repair() throws -> [StoreFinding] {
+    var findings: [StoreFinding] = []
+    for (table, _) in try Self.tables(connection) {
+      for column in try columns(of: table) {
+        let count = try repair(table, column)
+        guard count > 0 else { continue }
+        findings.append(
+          StoreFinding(
+            code: table,
+            message: "\(table).\(column.name): \(count) values could not be, and are not in the new store"))
+      }
+    }
+    return findings
+  }
+
+  private func repair(_ table: String, _ column: Column) throws -> Int {
+    let (quoted, name) = (RecoveredTable.quoted(table), RecoveredTable.quoted(column.name))
+    let key = "\(table).\(column.name)"
+    let wrong: String
+    var remedy = "DELETE FROM \(quoted)"
+    switch column.type {
+    case "INTEGER":
+      let range = rules.bounds[key] ?? StoredRange.usual
+      wrong = "typeof(\(name)) <> 'integer' OR \(name) < \(Self.literal(range.lowerBound)) OR \(name) > \(Self.literal(range.upperBound))"
+      if !column.isKey {
+        let value = range.contains(0) ? 0 : range.lowerBound
+        remedy = "UPDATE OR IGNORE \(quoted) SET \(name) = \(column.isNullable ? "NULL" : Self.literal(value))"
+      }
+    case "TEXT":
+      wrong = "typeof(\(name)) <> 'text'" + (rules.documents.contains(key) ? " OR length(\(name)) > 0 AND NOT json_valid(\(name))" : "")
+    case "BLOB": wrong = "typeof(\(name)) <> 'blob'"
+    default: return 0
+    }
+    if column.isNullable, column.type != "INTEGER" { remedy = "UPDATE \(quoted) SET \(name) = NULL" }
+    let condition = column.isNullable ? "\(name) IS NOT NULL AND (\(wrong))" : wrong
+    try connection.execute("\(remedy) WHERE \(condition)")
+    var count = connection.changes
+    if remedy.hasPrefix("UPDATE OR IGNORE") {
+      // Rows that would then be there twice.
+      try connection.execute("DELETE FROM \(quoted) WHERE \(condition)")
+      count += connection.changes
+    }
+    return Int(clamping: count)
+  }
+
+  /// SQLite reads the least integer as a real where it is written in digits.
+  private static func literal(_ value: Int64) -> String {
+    value == .min ? "(-9223372036854775807 - 1)" : "\(value)"
+  }
+}
+
+extension Database {
+  /// What is in the schema and is not as the library makes it.
+  package func checkSchema(_ migrations: [Migration], _ subjects: [SubjectSchema]) throws -> [StoreFinding] {
+    try read { try SchemaCheck(migrations: migrations, subjects: subjects).findings($0) }
+      .map { StoreFinding(code: "schema", message: $0) }
+  }
+
+  /// Values that cannot be, of all tables.
+  package func checkValues(_ rules: StoredRules, _ subjects: [SubjectSchema]) throws -> [StoreFinding] {
+    let rules = subjects.reduce(rules) { $0.merging($1.rules) }
+    return try read { try ValueCheck(connection: $0, rules: rules).findings() }
+  }
+}

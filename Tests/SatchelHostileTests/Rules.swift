@@ -1,0 +1,7 @@
+@testable import Satchel
+@testable import SatchelStorage
+
+extension Satchel {
+  /// What the values of all tables can be.
+  static var allRules: StoredRules { subjects.reduce(rules) { $0.merging($1.rules) } }
+}
