@@ -61,7 +61,7 @@ struct EntityTable {
   func holdsOthers(_ row: Int64) throws -> Bool {
     try connection.first(
       "SELECT typeof(holes) = 'blob' FROM entity_content WHERE entity = ?", .integer(row)
-    ) { $0.integer(0) != 0 } ?? false
+    ) { try $0.integer(0) != 0 } ?? false
   }
 
   // MARK: Writing
