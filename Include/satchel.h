@@ -136,7 +136,8 @@ SATCHEL_API void satchel_buffer_free(satchel_buffer *buffer);
 /** An open store. */
 typedef struct satchel_store satchel_store;
 
-/** Gives the time in Unix milliseconds. Called on any thread. */
+/** Gives the time in Unix milliseconds. Called on any thread, in the middle of
+ *  calls: what it calls on a store is SATCHEL_EBUSY. */
 typedef int64_t (*satchel_clock)(void *context);
 
 /** How to open a store; start from SATCHEL_OPEN_OPTIONS_INIT. */
@@ -188,14 +189,20 @@ SATCHEL_API satchel_status satchel_store_open(
 /**
  * Closes a store. Observers and sessions of it fall silent; their handles
  * still have to be freed, in any order. What its catalogues of photos had claimed
- * for backups is queued again. Waits for calls under way on other threads; must
- * not be called from a callback of the same store.
+ * for backups is queued again. Waits for calls under way on other threads, and
+ * undoes a batch that has not ended.
  *
  * @param store  NULL is fine
  *
  * Returns    SATCHEL_OK; SATCHEL_ECLOSED when it was closed before; another
- *            status when the last write failed. The store is closed in any
- *            case, and everything acknowledged before is in the file.
+ *            status when the last write failed, and SATCHEL_EBUSY when a batch
+ *            of another thread was undone: the store is closed all the same, and
+ *            everything acknowledged before is in the file.
+ *            SATCHEL_EBUSY, too, in a callback that work for this store calls
+ *            (an observer, a session's, a migration, a progress callback, a
+ *            function of a remote, a release function), which the message
+ *            names, and in any clock: the store stays open then. Close it when
+ *            the callback has returned.
  */
 SATCHEL_API satchel_status satchel_store_close(satchel_store *store);
 
@@ -237,8 +244,8 @@ typedef void (*satchel_change_callback)(void *context, satchel_bytes change);
  * Hears of every change after its commit. Changes made through this handle are
  * told on the thread that made them, before the call that made them returns;
  * those of other processes and handles come on a thread of the library within
- * about 0.2 s. A callback may call the library, but not satchel_store_close()
- * or satchel_observer_free() for the same store.
+ * about 0.2 s. A callback may call the library, and free its own observer; to
+ * close the store in it is SATCHEL_EBUSY.
  *
  * @param context  handed to `callback`
  * @param release  called exactly once with `context`, when the callback will

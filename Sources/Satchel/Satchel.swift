@@ -20,7 +20,7 @@ public final class Satchel: Sendable {
     return "\(version) (SQLite \(sqlite), \(bug))"
   }
 
-  let database: Database
+  package let database: Database
   /// Content scoped to places.
   public let catalogue: Catalogue
   /// Small values that the app changes often.

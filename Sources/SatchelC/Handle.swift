@@ -68,5 +68,7 @@ final class HostContext: @unchecked Sendable {
     self.release = release
   }
 
-  deinit { release?(address) }
+  deinit {
+    if let release { HostWork.calling("a release function") { release(address) } }
+  }
 }

@@ -54,8 +54,10 @@ final class HostProgress: Sendable {
 
   private func tell(_ state: inout State) {
     guard let hear, let told = state.told, !cancelled.load(ordering: .relaxed) else { return }
-    let goesOn = told.withUnsafeBytes {
-      hear(context, satchel_bytes(data: $0.baseAddress, size: $0.count))
+    let goesOn = told.withUnsafeBytes { told in
+      HostWork.calling("a progress callback") {
+        hear(context, satchel_bytes(data: told.baseAddress, size: told.count))
+      }
     }
     state.time = Clock.monotonic.now()
     if !goesOn { cancelled.store(true, ordering: .relaxed) }

@@ -11,7 +11,10 @@ public func satchel_photos_scan(
     let catalogue = try Handles.photos.borrow(photos)
     let given = try OptionsReader(options)
     let progress = HostProgress(given.value(\.progress) ?? nil, given.value(\.context) ?? nil)
-    let report = try catalogue.scan(options: ScanOptions(given)) { progress.report($0.json) }
+    let wanted = try ScanOptions(given)
+    let report = try HostWork.on(HostWork.Subject(ObjectIdentifier(catalogue.database))) {
+      try catalogue.scan(options: wanted) { progress.report($0.json) }
+    }
     if let out { try give(report.json, to: out) }
   }
 }

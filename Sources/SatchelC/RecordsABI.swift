@@ -12,7 +12,8 @@ public func satchel_records_open(
     let given = try OptionsReader(options)
     let host = (given.value(\.migrate) ?? nil).map { HostMigration($0, given.value(\.context) ?? nil) }
     let declared = try CollectionDeclaration(json: declaration.json("declaration"), callback: host?.body)
-    out.pointee = Handles.records.give(try Handles.stores.borrow(store).records(declared))
+    let store = try Handles.stores.borrow(store)
+    out.pointee = Handles.records.give(try HostWork.on(store.work) { try store.records(declared) })
   }
 }
 

@@ -49,10 +49,12 @@ final class HostMigration: @unchecked Sendable {
     }
     defer { _ = Handles.recordAnswers.take(handle) }
     let record = try JSONValue.object(["id": .string(id), "document": .object(document)]).serialized()
-    let isDone = record.withUnsafeBytes {
-      migrate(
-        context, Int32(clamping: from), Int32(clamping: to),
-        satchel_bytes(data: $0.baseAddress, size: $0.count), handle)
+    let isDone = record.withUnsafeBytes { record in
+      HostWork.calling("a migration") {
+        migrate(
+          context, Int32(clamping: from), Int32(clamping: to),
+          satchel_bytes(data: record.baseAddress, size: record.count), handle)
+      }
     }
     let content = answer.content.withLock { $0 }
     guard isDone else { throw JSONError(content.message ?? "the host could not migrate it") }

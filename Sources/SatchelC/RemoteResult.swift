@@ -13,7 +13,9 @@ struct RemoteResult {
   init(
     about subject: String, isWrite: Bool = false, _ ask: (OpaquePointer?) -> satchel_remote_result
   ) {
-    (result, content) = RemoteAnswer.of(ask)
+    (result, content) = RemoteAnswer.of { answer in
+      HostWork.calling("a function of the remote") { ask(answer) }
+    }
     self.subject = subject
     self.isWrite = isWrite
   }

@@ -12,9 +12,13 @@ public func satchel_session_new(
   return guarded {
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
     let hear = callback
-    let session = Session(try Handles.stores.borrow(store).catalogue) { event in
+    let store = try Handles.stores.borrow(store)
+    let work = store.work
+    let session = Session(store.catalogue) { event in
       guard let hear else { return }
-      lend(event.json) { hear(host.address, $0) }
+      lend(event.json) { event in
+        HostWork.on(work) { HostWork.calling("a session's callback") { hear(host.address, event) } }
+      }
     }
     out.pointee = Handles.sessions.give(session)
   }

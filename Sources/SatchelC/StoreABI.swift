@@ -23,7 +23,9 @@ public func satchel_store_open(
     if let clock = given.value(\.clock) ?? nil {
       // The pointer is a function of the host's, safe to call anywhere by the header's word.
       nonisolated(unsafe) let clock = clock
-      wanted.clock = Clock { clock(context.address) }
+      wanted.clock = Clock {
+        HostWork.callingClock({ clock(context.address) }, instead: { Clock.system.now() })
+      }
     }
     out.pointee = Handles.stores.give(try Satchel(path: path, options: wanted))
   }
@@ -33,6 +35,7 @@ public func satchel_store_open(
 public func satchel_store_close(_ store: OpaquePointer!) -> satchel_status {
   guarded {
     guard store != nil else { return }
+    try Handles.stores.borrow(store).database.refuseClosingInCallback()
     guard let satchel = Handles.stores.take(store) else { throw Handles.stores.missing(store) }
     try satchel.close()
   }
@@ -77,8 +80,12 @@ public func satchel_store_observe(
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
     guard let callback else { throw SatchelError(.invalid, "callback is NULL") }
     nonisolated(unsafe) let hear = callback
-    let observation = try Handles.stores.borrow(store).observe { change in
-      lend(change.json) { hear(host.address, $0) }
+    let store = try Handles.stores.borrow(store)
+    let work = store.work
+    let observation = try store.observe { change in
+      lend(change.json) { change in
+        HostWork.on(work) { HostWork.calling("an observer") { hear(host.address, change) } }
+      }
     }
     out.pointee = Handles.observers.give(ObserverHandle(observation))
   }
@@ -87,6 +94,11 @@ public func satchel_store_observe(
 @_cdecl("satchel_observer_free") @implementation
 public func satchel_observer_free(_ observer: OpaquePointer!) {
   Handles.observers.take(observer)?.observation.cancel()
+}
+
+extension Satchel {
+  /// What work for the store is for.
+  var work: HostWork.Subject { HostWork.Subject(ObjectIdentifier(database)) }
 }
 
 /// Lends a value to a callback, for the length of the call.

@@ -1,5 +1,6 @@
 import SatchelJSON
 import SatchelStorage
+import Synchronization
 
 /// What one screen shows: the sections of a location, each placeholder → loading → loaded | failed.
 ///
@@ -13,6 +14,8 @@ public final class Session: @unchecked Sendable {
   private let monitor = Monitor()
   /// Held while the host hears an event, so that it never hears two at once.
   private let telling = Monitor()
+  /// The thread on which the host hears one, 0 for none.
+  private let teller = Atomic<UInt>(0)
 
   private var location: Location?
   private var sections: [SessionSection] = []
@@ -28,10 +31,11 @@ public final class Session: @unchecked Sendable {
 
   deinit { end() }
 
-  /// Falls silent. Waits for an event under way on another thread.
+  /// Falls silent. Waits for an event under way on another thread. In an event it does not wait for content being
+  /// loaded, whose own event would have to wait for this one.
   public func end() {
     monitor.withLock { isOver = true }
-    worker.stop()
+    worker.stop(waits: teller.load(ordering: .relaxed) != ThreadIdentity.current)
     telling.withLock {}
   }
 
@@ -167,6 +171,8 @@ public final class Session: @unchecked Sendable {
 
   private func tell(_ event: SessionEvent) {
     telling.withLock {
+      let outer = teller.exchange(ThreadIdentity.current, ordering: .relaxed)
+      defer { teller.store(outer, ordering: .relaxed) }
       if monitor.withLock({ !isOver }) { hear(event) }
     }
   }

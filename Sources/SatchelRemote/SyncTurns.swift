@@ -19,10 +19,13 @@ package final class SyncTurns: @unchecked Sendable {
   private let monitor = Monitor()
   private var busy: Set<Subject> = []
 
-  /// - Throws: `cancelled` when the caller gives up while it waits
+  /// - Throws: `cancelled` when the caller gives up while it waits; `busy` in a function of the host's that the sync
+  ///   itself has called
   package func take<Result>(
     _ subject: Subject, _ cancellation: Cancellation, _ body: () throws -> Result
   ) throws -> Result {
+    let work = HostWork.Subject(subject.database, subject.name)
+    try HostWork.refuse("\(subject.name): a synchronisation cannot begin", work)
     try monitor.withLock {
       while busy.contains(subject) {
         if cancellation.isCancelled() { throw SatchelError(.cancelled, "cancelled by the caller") }
@@ -36,6 +39,6 @@ package final class SyncTurns: @unchecked Sendable {
         monitor.signal()
       }
     }
-    return try body()
+    return try HostWork.on(HostWork.Subject(subject.database)) { try HostWork.on(work, body) }
   }
 }

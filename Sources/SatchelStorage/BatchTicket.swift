@@ -60,8 +60,8 @@ enum CarriedBatches {
 }
 
 /// Tells threads apart.
-enum ThreadIdentity {
-  static var current: UInt {
+package enum ThreadIdentity {
+  package static var current: UInt {
     #if canImport(Glibc)
       pthread_self()
     #else

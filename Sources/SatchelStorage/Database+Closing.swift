@@ -5,6 +5,14 @@ extension Database {
     closingSteps.withLock { $0.append(step) }
   }
 
+  /// Closing waits for calls under way, which would wait for the host's function that closes.
+  ///
+  /// - Throws: `.busy` in a function of the host's that work for this store calls
+  package func refuseClosingInCallback() throws {
+    try HostWork.refuseInClock(path)
+    try HostWork.refuse("\(path): the store cannot be closed", HostWork.Subject(ObjectIdentifier(self)))
+  }
+
   /// Does what is to be done, once.
   ///
   /// - Returns: what the first step met that failed

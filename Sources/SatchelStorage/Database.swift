@@ -147,7 +147,8 @@ package final class Database: @unchecked Sendable {
 
   /// Through the gate; a call inside a `write` of the same thread is through already, also while it closes.
   func pass<Result>(_ body: () throws -> Result) throws -> Result {
-    writing.isHeldByCaller ? try body() : try gate.pass(body)
+    try HostWork.refuseInClock(path)
+    return try writing.isHeldByCaller ? body() : gate.pass(body)
   }
 
   private func openWriter() throws -> Connection {

@@ -17,7 +17,13 @@ package struct SystemThread {
       let run: @Sendable () -> Void
       init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
-    let context = Unmanaged.passRetained(Body(body)).toOpaque()
+    let work = HostWork.inherited
+    let context = Unmanaged.passRetained(
+      Body {
+        HostWork.inherit(work)
+        body()
+      }
+    ).toOpaque()
     #if canImport(Darwin)
       var started: pthread_t?
       let code = pthread_create(
@@ -48,6 +54,9 @@ package struct SystemThread {
 
   /// Whether this is the thread that asks.
   package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
+
+  /// Lets the thread end by itself; nobody may join it then.
+  package func detach() { pthread_detach(thread) }
 
   /// Waits until the thread has ended.
   package func join() { pthread_join(thread, nil) }

@@ -35,15 +35,21 @@ package final class Worker: @unchecked Sendable {
     }
   }
 
-  /// Gives up what waits, and waits for what is under way (unless called by it).
-  package func stop() {
+  /// Gives up what waits, and waits for what is under way, unless called by it.
+  ///
+  /// - Parameter waits: false for a caller that what is under way may wait for
+  package func stop(waits: Bool = true) {
     let running = monitor.withLock { () -> SystemThread? in
       isStopped = true
       waiting = []
       monitor.signal()
       // A thread may be joined only once, however often this is called.
-      guard let running = thread, !running.isCurrent else { return nil }
+      guard let running = thread else { return nil }
       thread = nil
+      guard waits, !running.isCurrent else {
+        running.detach()
+        return nil
+      }
       return running
     }
     running?.join()

@@ -41,8 +41,8 @@ def registered_count() -> int:
     return len(_registered)
 
 
-def is_running(owner: int) -> bool:
-    """Whether this thread is inside a callback of the store."""
+def is_running(owner: object) -> bool:
+    """Whether this thread is inside a callback of a store, or of other work."""
     return owner in getattr(_running, "owners", ())
 
 
@@ -52,9 +52,9 @@ def elsewhere(function: Callable[[int], Any], pointer: int) -> None:
 
 
 @contextlib.contextmanager
-def entered(*owners: int) -> Iterator[None]:
-    """Marks this thread as being inside a callback of stores."""
-    running: List[int] = _running.__dict__.setdefault("owners", [])
+def entered(*owners: object) -> Iterator[None]:
+    """Marks this thread as being inside a callback of stores, or of other work."""
+    running: List[object] = _running.__dict__.setdefault("owners", [])
     before = len(running)
     running.extend(owners)
     try:

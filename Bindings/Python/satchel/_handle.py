@@ -105,6 +105,10 @@ class Handle:
         """Whether it was given away."""
         return not self._cell
 
+    def take_back(self, pointer: int) -> None:
+        """What was given away could not be freed."""
+        self._cell.append(pointer)
+
     def give_away(self) -> Optional[int]:
         """The number, to be freed by the caller; None from the second time on."""
         try:

@@ -15,7 +15,7 @@ from typing import Any, Callable, List, Optional, Tuple, TypeVar
 
 from satchel import _batches, _callbacks
 from satchel._abi import ProgressCallback
-from satchel.errors import InvalidArgument
+from satchel.errors import Busy, InvalidArgument
 from satchel.values import record_from
 
 _Result = TypeVar("_Result")
@@ -27,10 +27,17 @@ class LongWork:
     :param owner: the number of the store among the callbacks
     :param progress: hears what the library says; False cancels. What it raises cancels too, and is raised
         by :meth:`run`
+    :param subject: what only one call at a time may work for, which its callbacks must not begin again
+    :raises Busy: in a callback of work for the same subject
     """
 
-    def __init__(self, owner: int, progress: Optional[Callable[[Any], object]] = None) -> None:
+    def __init__(
+        self, owner: int, progress: Optional[Callable[[Any], object]] = None, subject: Optional[object] = None
+    ) -> None:
         self._owner = owner
+        self._subject = subject
+        if subject is not None and _callbacks.is_running(subject):
+            raise Busy("this cannot begin from one of its own callbacks, which has to return first")
         self._progress = progress
         self._raised: Optional[BaseException] = None
         self._cancelled = False
@@ -131,7 +138,7 @@ class LongWork:
         if self._cancelled or self._progress is None:
             return not self._cancelled
         try:
-            with _callbacks.entered(self._owner):
+            with _callbacks.entered(self._owner, self._subject):
                 if self._progress(value) is False:
                     self._cancelled = True
         except BaseException as error:

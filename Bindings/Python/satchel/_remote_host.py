@@ -36,10 +36,17 @@ class Failures:
 
     :param owner: the number of the store that is at work, 0 for none
     :param on_fatal: hears of what is no Exception, such as KeyboardInterrupt: it is to end the work
+    :param subject: what the call works for, as :class:`LongWork` has it
     """
 
-    def __init__(self, owner: int = 0, on_fatal: Optional[Callable[[BaseException], None]] = None) -> None:
+    def __init__(
+        self,
+        owner: int = 0,
+        on_fatal: Optional[Callable[[BaseException], None]] = None,
+        subject: Optional[object] = None,
+    ) -> None:
         self.owner = owner
+        self.subject = subject
         self._by_key: Dict[str, BaseException] = {}
         self._on_fatal = on_fatal
 
@@ -88,7 +95,7 @@ class Host:
         """Calls a function and hands its result to the library; gives the result of C."""
         listening = self._listening
         try:
-            with _callbacks.entered(*(each.owner for each in listening)):
+            with _callbacks.entered(*(owner for each in listening for owner in (each.owner, each.subject))):
                 result = self._functions[operation](key, *arguments, **conditions)
             _ANSWERS[operation](answer, result)
         except _ANSWERING as error:

@@ -223,7 +223,8 @@ class PhotoCatalogue(PhotoReader):
         :raises Busy: when the store does not answer
         :raises Cancelled: when ``progress`` said so
 
-        One at a time for each catalogue, which ``progress`` must not begin again; all else goes on meanwhile.
+        One at a time for each catalogue; ``progress`` and a remote's functions cannot begin it again (Busy).
+        All else goes on meanwhile.
         """
         if not isinstance(remote, Remote):
             raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
@@ -234,8 +235,9 @@ class PhotoCatalogue(PhotoReader):
         options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
         lent = _encoding.lend_text(user, "user")
         pointer, store = self._pointer, remote._pointer
-        work = LongWork(self._store._owner, hearing(SyncProgress, progress))
-        failures = Failures(self._store._owner, work.fail)
+        subject = (self._store._owner, "photos", self._directory)
+        work = LongWork(self._store._owner, hearing(SyncProgress, progress), subject)
+        failures = Failures(self._store._owner, work.fail, subject)
 
         def call(on_progress: Any, context: int) -> Any:
             options.progress, options.context = on_progress, context

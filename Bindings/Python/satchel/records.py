@@ -324,8 +324,9 @@ class Records(Dependent, Generic[_Document]):
         options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
         lent = _encoding.lend_text(user, "user")
         pointer, store = self._pointer, remote._pointer
-        work = LongWork(self._store._owner, hearing(SyncProgress, progress))
-        failures = Failures(self._store._owner, work.fail)
+        subject = (self._store._owner, "records", self._name)
+        work = LongWork(self._store._owner, hearing(SyncProgress, progress), subject)
+        failures = Failures(self._store._owner, work.fail, subject)
 
         def call(on_progress: Any, context: int) -> Any:
             options.progress, options.context = on_progress, context

@@ -31,7 +31,7 @@ from satchel._record_arguments import Index, MigrationStep, Relation
 from satchel._record_values import CollectionInfo
 from satchel.backup import Backup, BackupProgress, back_up, rotate
 from satchel.catalogue import Catalogue
-from satchel.errors import InvalidArgument
+from satchel.errors import Busy, InvalidArgument
 from satchel.observer import Observer
 from satchel.photo_catalogue import PhotoCatalogue
 from satchel.records import Records
@@ -317,12 +317,13 @@ class Store(Closing):
 
         Waits for calls under way on other threads. Everything acknowledged before is in the file.
 
-        :raises InvalidArgument: when called from a callback of this store, or in a batch of it
-        :raises Busy: when a batch of another task or thread was open; it is undone, and the store is closed
+        :raises InvalidArgument: in a batch of it
+        :raises Busy: in a callback of this store, and in any clock: it stays open then; also when a batch of
+            another task or thread was open: that is undone, and the store is closed
         :raises SatchelError: when the last write failed; the store is closed in any case
         """
         if _callbacks.is_running(self._owner) and not self.closed:
-            raise InvalidArgument("a store cannot be closed from one of its own callbacks")
+            raise Busy("a store cannot be closed from one of its own callbacks")
         if not self.closed:
             self._refuse_in_batch("a store cannot be closed in one of its own batches")
             _batches.enter()
@@ -332,9 +333,16 @@ class Store(Closing):
         _open_stores.remove(self._owner)
         try:
             check(library.satchel_store_close(pointer))
+        except Busy:
+            if library.satchel_store_is_read_only(pointer, ctypes.byref(ctypes.c_bool())) == 0:
+                # Refused, in a callback that only the library knows of.
+                self._handle.take_back(pointer)
+                _open_stores.add(self._owner, self)
+            raise
         finally:
-            for child in self._children():
-                child.close()
+            if self.closed:
+                for child in self._children():
+                    child.close()
 
     @property
     def _pointer(self) -> int:

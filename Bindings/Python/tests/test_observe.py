@@ -135,7 +135,7 @@ def test_a_store_cannot_be_closed_from_its_own_callback(
     monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: reported.append(unraisable.exc_type))
     store.observe(lambda change: store.close())
     store.catalogue.persist(SHANGHAI, GOOD)
-    assert reported == [satchel.InvalidArgument]
+    assert reported == [satchel.Busy]
     assert not store.closed
 
 
