@@ -1444,7 +1444,7 @@ SATCHEL_API satchel_status satchel_restore(const char *backup, const char *path,
 
 /**
  * Reads what can be read of a damaged store into a new one. The damaged file is
- * not changed. What else is missing may be in a mirror: satchel_records_rebuild().
+ * not changed. What else is missing may be in a mirror: satchel_records_mirror().
  *
  * @param path      the new store; must not exist
  * @param[out] out  {"path", "complete": boolean, "header_lost", "schema_lost"
@@ -1604,23 +1604,63 @@ SATCHEL_API satchel_status satchel_records_list(
 SATCHEL_API satchel_status satchel_records_count(
     satchel_records *records, satchel_bytes query, int64_t *count);
 
-/** Which of the two is written first, and believed. */
+/** Which of the two is written first. */
 typedef enum satchel_mirror_mode {
     /** The store; the file follows each commit. */
     SATCHEL_MIRROR_STORE_FIRST = 0,
-    /** The file; when both differ at opening, the store is made anew from it. */
+    /** The file, before each commit; the write fails when it cannot. */
     SATCHEL_MIRROR_FILE_FIRST = 1
 } satchel_mirror_mode;
+
+/** Which of the two wins where both differ when a mirror is attached. */
+typedef enum satchel_mirror_prefer {
+    /** Neither: attaching is refused. */
+    SATCHEL_PREFER_NONE = 0,
+    /** The store takes what the file has; records that only the store has stay. */
+    SATCHEL_PREFER_FILE = 1,
+    /** The file is written from the store; as it was, it is kept beside it, as
+     *  "<path>.set-aside-<Unix milliseconds>". */
+    SATCHEL_PREFER_STORE = 2
+} satchel_mirror_prefer;
+
+/** How to attach a mirror; start from SATCHEL_MIRROR_OPTIONS_INIT. */
+typedef struct satchel_mirror_options {
+    size_t size;
+    satchel_mirror_prefer prefer;
+    satchel_mirror_mode mode;
+} satchel_mirror_options;
+
+#define SATCHEL_MIRROR_OPTIONS_INIT \
+    { sizeof(satchel_mirror_options), SATCHEL_PREFER_NONE, SATCHEL_MIRROR_STORE_FIRST }
 
 /**
  * Keeps a collection also as one JSON file, which is replaced as a whole at each
  * commit: for collections that a person may want to read. Costs grow with the
  * collection. Kept until this handle is freed.
  *
- * @param path  the file; its directory must exist
+ * A file that is there is compared with the collection first. It is written when it
+ * is the one that this store wrote last, or has nothing that the store lacks; with
+ * the file first, the store takes what it lacks when the file lacks nothing.
+ * Otherwise neither side is changed, unless `prefer` says which one wins.
+ *
+ * Later, observers hear "@mirror_failed" when the file cannot follow a commit, and
+ * "@mirror_edited" when somebody else changed the file: it is left alone until a
+ * mirror is attached or rebuilt. With the file first, the write fails instead.
+ *
+ * @param path      the file; its directory must exist
+ * @param options   may be NULL
+ * @param[out] out  {"imported": records that the store took from the file,
+ *                  "set_aside": path of the file that the store was preferred to, or
+ *                  null}; may be NULL
+ *
+ * Returns    SATCHEL_EINVALID for a file that differs, with a message that counts
+ *            and names the differences, for one that cannot be understood (line and
+ *            column), and inside a transaction of the caller: nothing is changed.
+ * Ownership  the caller owns *out.
  */
 SATCHEL_API satchel_status satchel_records_mirror(
-    satchel_records *records, satchel_bytes path, satchel_mirror_mode mode);
+    satchel_records *records, satchel_bytes path, const satchel_mirror_options *options,
+    satchel_buffer *out);
 
 /** Compares the collection with its mirror. @param[out] out  [{"id", "kind":
  *  "missing_in_file" | "missing_in_store" | "differs", "pointer" (where they first

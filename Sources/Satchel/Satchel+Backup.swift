@@ -2,7 +2,7 @@ extension Satchel {
   /// Tables that are made when they are first used.
   static let subjects = [
     StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject, RecordSchema.subject, StateSchema.subject,
-    JournalSchema.subject,
+    JournalSchema.subject, MirrorSchema.subject,
   ]
 
   /// Copies the store into a file of its own, while others go on reading and writing. The copy holds one state, is

@@ -5,16 +5,27 @@ import Satchel
 
 @_cdecl("satchel_records_mirror") @implementation
 public func satchel_records_mirror(
-  _ records: OpaquePointer!, _ path: satchel_bytes, _ mode: satchel_mirror_mode
+  _ records: OpaquePointer!, _ path: satchel_bytes, _ options: UnsafePointer<satchel_mirror_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  guarded {
-    let wanted: MirrorMode
-    switch mode {
-    case SATCHEL_MIRROR_STORE_FIRST: wanted = .storeFirst
-    case SATCHEL_MIRROR_FILE_FIRST: wanted = .fileFirst
-    default: throw SatchelError(.invalid, "mode: \(mode.rawValue) is none")
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let given = try OptionsReader(options)
+    let mode: MirrorMode
+    switch given.choice(\.mode) ?? SATCHEL_MIRROR_STORE_FIRST.rawValue {
+    case SATCHEL_MIRROR_STORE_FIRST.rawValue: mode = .storeFirst
+    case SATCHEL_MIRROR_FILE_FIRST.rawValue: mode = .fileFirst
+    case let other: throw SatchelError(.invalid, "mode: \(other) is none")
     }
-    try Handles.records.borrow(records).mirror(path.text("path"), mode: wanted)
+    let prefer: MirrorPreference?
+    switch given.choice(\.prefer) ?? SATCHEL_PREFER_NONE.rawValue {
+    case SATCHEL_PREFER_NONE.rawValue: prefer = nil
+    case SATCHEL_PREFER_FILE.rawValue: prefer = .file
+    case SATCHEL_PREFER_STORE.rawValue: prefer = .store
+    case let other: throw SatchelError(.invalid, "prefer: \(other) is none")
+    }
+    let report = try Handles.records.borrow(records).mirror(path.text("path"), prefer: prefer, mode: mode)
+    if let out { try give(report.json, to: out) }
   }
 }
 

@@ -31,6 +31,7 @@ GRAPH_FORM = {"dot": 0, "mermaid": 1}
 SYNC_POLICY = {"remote_wins": 0, "merge_rows": 1}
 SYNC_STRATEGY = {"newest_wins": 0, "remote_wins": 1, "local_wins": 2, "merge": 3, "ask": 4}
 MIRROR_MODE = {"store_first": 0, "file_first": 1}
+MIRROR_PREFER = {"file": 1, "store": 2}
 REBUILD = {"mirror": 0, "store": 1}
 REMOTE_RESULT = {
     "ok": 0,
@@ -325,7 +326,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_records_delete": (c_int, (c_void_p, Bytes, c_int64, _flag_out)),
     "satchel_records_list": (c_int, (c_void_p, Bytes, _out)),
     "satchel_records_count": (c_int, (c_void_p, Bytes, _number_out)),
-    "satchel_records_mirror": (c_int, (c_void_p, Bytes, c_int)),
+    "satchel_records_mirror": (c_int, (c_void_p, Bytes, POINTER(MirrorOptions), _out)),
     "satchel_records_verify_mirror": (c_int, (c_void_p, _out)),
     "satchel_records_rebuild": (c_int, (c_void_p, c_int, _number_out)),
     "satchel_records_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(RecordSyncOptions), _out)),

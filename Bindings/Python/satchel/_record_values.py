@@ -18,6 +18,7 @@ from satchel.values import record_from
 __all__ = [
     "CollectionInfo",
     "MirrorDifference",
+    "MirrorReport",
     "Record",
     "RecordConflict",
     "RecordFailure",
@@ -127,6 +128,18 @@ class MirrorDifference:
     id: str
     kind: str
     pointer: Optional[str]
+
+
+@dataclass(frozen=True)
+class MirrorReport:
+    """What attaching a mirror did.
+
+    ``imported`` counts the records that the store took from the file. ``set_aside`` is the path of the file
+    that the store was preferred to, or None.
+    """
+
+    imported: int
+    set_aside: Optional[str]
 
 
 @dataclass(frozen=True)

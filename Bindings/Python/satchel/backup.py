@@ -105,7 +105,7 @@ def restore(backup: _Path, path: _Path) -> Restoration:
 def recover(damaged: _Path, path: _Path) -> Recovery:
     """Reads what can be read of a damaged store into a new one; the damaged file is not changed.
 
-    What else is missing may be in a mirror: ``records.rebuild("store")``.
+    What else is missing may be in a mirror: ``records.mirror(path, prefer="file")``.
 
     :param damaged: the file; nobody may have it open
     :param path: the new store; must not exist

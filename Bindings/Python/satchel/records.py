@@ -68,6 +68,7 @@ from satchel._record_migration import opened
 from satchel._record_values import (
     CollectionInfo,
     MirrorDifference,
+    MirrorReport,
     Record,
     RecordConflict,
     RecordFailure,
@@ -90,6 +91,7 @@ __all__ = [
     "Index",
     "Migration",
     "MirrorDifference",
+    "MirrorReport",
     "Record",
     "RecordConflict",
     "RecordFailure",
@@ -246,19 +248,41 @@ class Records(Dependent, Generic[_Document]):
         check(library.satchel_records_count(self._pointer, lend_query(where), ctypes.byref(out)))
         return out.value
 
-    def mirror(self, path: Union[str, os.PathLike[str]], mode: str = "store_first") -> None:
+    def mirror(
+        self,
+        path: Union[str, os.PathLike[str]],
+        prefer: Optional[str] = None,
+        *,
+        mode: str = "store_first",
+    ) -> MirrorReport:
         """Keeps the collection also as one JSON file, replaced as a whole at each commit, until it is closed.
 
+        A file that is there is compared with the collection first. It is written when it is the one that this
+        store wrote last, or has nothing that the store lacks. Otherwise neither side is changed, unless
+        ``prefer`` says which one wins.
+
         :param path: the file; its directory must exist
-        :param mode: which side is written first, and believed: "store_first", or "file_first": when both
-            differ now, the collection is made anew from the file
-        :raises InvalidArgument: for a file that is there and cannot be understood (line and column)
+        :param prefer: what wins where both differ: "file": the store takes what the file has, and keeps what
+            only the store has; "store": the file is written, and kept as it was beside the new one; None
+            refuses
+        :param mode: which side is written first: "store_first", or "file_first": then the store takes what it
+            lacks, when the file lacks nothing that the store has
+        :returns: how many records the store took, and where the file is that was set aside
+        :raises InvalidArgument: for a file that differs (the message counts and names the differences) or
+            cannot be understood (line and column), and in a batch; nothing is changed
         :raises NotFound, ReadOnly, Full, IOFailure: when the file cannot be written now. Later, observers
-            hear "@mirror_failed"; with "file_first" the write fails
+            hear "@mirror_failed", or "@mirror_edited" when somebody else has changed the file, which is left
+            alone then; with "file_first" the write fails
         """
         _, file = _encoding.file_path(path, "path")
-        number = _encoding.choice(_abi.MIRROR_MODE, mode, "mode")
-        check(library.satchel_records_mirror(self._pointer, _encoding.lend(file), number))
+        options = _abi.MirrorOptions(size=ctypes.sizeof(_abi.MirrorOptions))
+        if prefer is not None:
+            options.prefer = _encoding.choice(_abi.MIRROR_PREFER, prefer, "prefer")
+        options.mode = _encoding.choice(_abi.MIRROR_MODE, mode, "mode")
+        found = json_answer(
+            library.satchel_records_mirror, self._pointer, _encoding.lend(file), ctypes.byref(options)
+        )
+        return record_from(MirrorReport, found)
 
     def verify_mirror(self) -> List[MirrorDifference]:
         """Compares the collection with its mirror.
@@ -272,7 +296,7 @@ class Records(Dependent, Generic[_Document]):
     def rebuild(self, which: str) -> int:
         """Makes one side of a mirror anew from the other, as a whole or not at all.
 
-        :param which: the side that is made anew, "mirror" or "store"
+        :param which: the side that is made anew, "mirror" or "store"; what only that side has is lost
         :returns: how many records differed
         :raises InvalidArgument: without a mirror; for "store" also when the file cannot be understood, or
             has what the collection does not take

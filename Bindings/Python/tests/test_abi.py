@@ -36,6 +36,7 @@ SCALARS: Dict[str, Any] = {
     "satchel_remote_result": ctypes.c_int,
     "satchel_sync_strategy": ctypes.c_int,
     "satchel_mirror_mode": ctypes.c_int,
+    "satchel_mirror_prefer": ctypes.c_int,
     "satchel_rebuild": ctypes.c_int,
     "satchel_bytes": _abi.Bytes,
     "satchel_store *": ctypes.c_void_p,
@@ -73,6 +74,7 @@ SCALARS: Dict[str, Any] = {
     "satchel_scan_options *": ctypes.POINTER(_abi.ScanOptions),
     "satchel_sync_options *": ctypes.POINTER(_abi.SyncOptions),
     "satchel_records_options *": ctypes.POINTER(_abi.RecordsOptions),
+    "satchel_mirror_options *": ctypes.POINTER(_abi.MirrorOptions),
     "satchel_record_sync_options *": ctypes.POINTER(_abi.RecordSyncOptions),
     "satchel_state_options *": ctypes.POINTER(_abi.StateOptions),
     "satchel_state_list_options *": ctypes.POINTER(_abi.StateListOptions),
@@ -90,6 +92,7 @@ STRUCTS = {
     "satchel_scan_options": _abi.ScanOptions,
     "satchel_sync_options": _abi.SyncOptions,
     "satchel_records_options": _abi.RecordsOptions,
+    "satchel_mirror_options": _abi.MirrorOptions,
     "satchel_record_sync_options": _abi.RecordSyncOptions,
     "satchel_state_options": _abi.StateOptions,
     "satchel_state_list_options": _abi.StateListOptions,
@@ -173,6 +176,7 @@ WORDS = {
     "REMOTE": _abi.REMOTE_RESULT,
     "STRATEGY": _abi.SYNC_STRATEGY,
     "MIRROR": _abi.MIRROR_MODE,
+    "PREFER": {"none": 0, **_abi.MIRROR_PREFER},
     "REBUILD": _abi.REBUILD,
 }
 

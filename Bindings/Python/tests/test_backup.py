@@ -270,6 +270,9 @@ def test_records_that_are_missing_come_from_a_mirror(path: Path, tmp_path: Path)
     satchel.recover(path, target)
     with satchel.open(target) as store:
         courses = store.records("courses", indexes=["n"])
-        courses.mirror(mirror, mode="file_first")
+        before = courses.count()
+        with pytest.raises(satchel.InvalidArgument, match=f"{1000 - before} only in the file"):
+            courses.mirror(mirror)
+        assert courses.mirror(mirror, prefer="file").imported == 1000 - before
         assert courses.verify_mirror() == []
         assert {each.id: each.document for each in courses.list()} == documents

@@ -10,7 +10,7 @@ import pytest
 
 import satchel
 from satchel import Records
-from satchel.records import MirrorDifference
+from satchel.records import MirrorDifference, MirrorReport
 
 
 @pytest.fixture
@@ -114,7 +114,11 @@ def test_the_file_is_believed_when_it_is_to_be(path: Path, file: Path) -> None:
     with satchel.open(path) as store:
         courses = store.records("courses")
         assert courses.get("b") == {"n": 2}
-        courses.mirror(file, mode="file_first")
+        with pytest.raises(satchel.InvalidArgument, match="1 different"):
+            courses.mirror(file, mode="file_first")
+        assert courses.get("b") == {"n": 2}
+        report = courses.mirror(file, prefer="file", mode="file_first")
+        assert report == MirrorReport(imported=1, set_aside=None)
         assert courses.get("b") == {"n": 22}
         courses.put("c", {"n": 3})
         assert documents(file) == {"a": {"n": 1}, "b": {"n": 22}, "c": {"n": 3}}
@@ -127,10 +131,13 @@ def test_without_a_mirror_there_is_nothing_to_compare(courses: Records[Dict[str,
             call()
 
 
-@pytest.mark.parametrize("arguments", [(5,), (b"x",), ("a\0b",), ("x", "both"), ("x", 0), ("x", None)])
+@pytest.mark.parametrize("arguments", [(5,), (b"x",), ("a\0b",), ("x", "both"), ("x", 0), ("x/",)])
 def test_what_is_no_mirror_is_refused(courses: Records[Dict[str, Any]], arguments: Any) -> None:
     with pytest.raises(satchel.InvalidArgument):
         courses.mirror(*arguments)
+    for mode in ("both", None, 0):
+        with pytest.raises(satchel.InvalidArgument):
+            courses.mirror("x", mode=mode)  # type: ignore[arg-type]
     with pytest.raises(satchel.InvalidArgument):
         courses.rebuild("both")
 

@@ -150,11 +150,11 @@ final class RecordWork {
 
   /// With the file first, it is written before the commit.
   private func writeMirror(of collection: WorkingCollection) throws {
-    guard let mirror = store.mirror(of: collection.id), mirror.mode == .fileFirst,
-      let row = try CollectionRow.read(collection.id, connection)
-    else { return }
-    let records = try store.mirrorRecords(connection, row)
-    try MirrorFile(collection: collection.name, version: Int(row.version), records: records).write(
-      to: mirror.path)
+    guard let mirror = store.mirror(of: collection.id), mirror.mode == .fileFirst else { return }
+    do {
+      try store.writeMirror(mirror, of: collection.id, in: connection, isCommitting: true)
+    } catch let edited as EditedMirror {
+      throw edited.error
+    }
   }
 }

@@ -7,6 +7,16 @@ extension MirrorFile {
   /// - Throws: `SatchelError` `.invalid` naming line, column and pointer for a file that is none or damaged, `.io`,
   ///   `.noMemory`.
   public static func read(_ path: String, collection: String) throws -> MirrorFile? {
+    guard let (bytes, _) = try contents(of: path) else { return nil }
+    do {
+      return try MirrorFile(parsing: bytes, collection: collection)
+    } catch let error as JSONError {
+      throw SatchelError(error, in: path)
+    }
+  }
+
+  /// The bytes of a file; nil when there is none.
+  static func contents(of path: String) throws -> (bytes: [UInt8], status: stat)? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       let code = errno
@@ -14,11 +24,7 @@ extension MirrorFile {
       throw SatchelError(errno: code, path, denied: .io)
     }
     defer { close(descriptor) }
-    do {
-      return try MirrorFile(parsing: bytes(descriptor, path), collection: collection)
-    } catch let error as JSONError {
-      throw SatchelError(error, in: path)
-    }
+    return try bytes(descriptor, path)
   }
 
   /// Writes the mirror in place of the file that is there: aside, synced and renamed, so that whoever reads sees
@@ -26,15 +32,17 @@ extension MirrorFile {
   ///
   /// - Parameter path: a file in a directory that exists; what is written aside is `path` with ".part"
   /// - Throws: as `serialized()`; `SatchelError` `.full`, `.readOnly`, `.io` and others: the file is as it was.
-  public func write(to path: String) throws {
-    let text = try serialized()
+  public func write(to path: String) throws { try Self.write(serialized(), to: path) }
+
+  /// As `write(to:)`, of its text.
+  static func write(_ text: [UInt8], to path: String) throws {
     var part = try PartFile(replacing: path)
     try text.withUnsafeBytes { try part.append($0) }
     try part.finish()
     try DiskFile.syncDirectory(of: path)
   }
 
-  private static func bytes(_ descriptor: Int32, _ path: String) throws -> [UInt8] {
+  private static func bytes(_ descriptor: Int32, _ path: String) throws -> (bytes: [UInt8], status: stat) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SatchelError(errno: errno, path, denied: .io) }
     guard status.st_mode & S_IFMT == S_IFREG else {
@@ -44,7 +52,7 @@ extension MirrorFile {
     guard size <= JSONTape.maximumSize else {
       throw SatchelError(.invalid, "\(path): a mirror has at most 4 GiB")
     }
-    return try [UInt8](unsafeUninitializedCapacity: size) { room, count in
+    let bytes = try [UInt8](unsafeUninitializedCapacity: size) { room, count in
       while count < size {
         let got = pread(descriptor, room.baseAddress.map { $0 + count }, size - count, off_t(count))
         let code = errno
@@ -54,5 +62,6 @@ extension MirrorFile {
         count += got
       }
     }
+    return (bytes, status)
   }
 }

@@ -19,12 +19,20 @@ public struct MirrorFile: Sendable, Equatable {
   public let collection: String
   /// Of the collection's documents.
   public let version: Int
+  /// SHA-256 of the file that it was written in place of, before the commit whose records it has; nil for a file that
+  /// was written after its commit, or has no checksum.
+  let previous: String?
   /// Ordered by the bytes of their ids.
   public let records: [MirrorRecord]
 
   public init(collection: String, version: Int, records: some Sequence<MirrorRecord>) {
+    self.init(collection: collection, version: version, previous: nil, records: records)
+  }
+
+  init(collection: String, version: Int, previous: String?, records: some Sequence<MirrorRecord>) {
     self.collection = collection
     self.version = version
+    self.previous = previous
     self.records = records.sorted(by: MirrorRecord.isOrdered)
   }
 
@@ -37,7 +45,12 @@ public struct MirrorFile: Sendable, Equatable {
     text.reserveCapacity(records.reduce(256) { $0 + $1.document.count + 160 })
     text.append(contentsOf: "{\"format\":\(MirrorFile.format),\"collection\":".utf8)
     JSONValue.write(collection, into: &text)
-    text.append(contentsOf: ",\"version\":\(version),\"records\":[\n".utf8)
+    text.append(contentsOf: ",\"version\":\(version)".utf8)
+    if let previous {
+      text.append(contentsOf: ",\"previous\":".utf8)
+      JSONValue.write(previous, into: &text)
+    }
+    text.append(contentsOf: ",\"records\":[\n".utf8)
     for (index, record) in records.enumerated() {
       if index > 0 { text.append(contentsOf: ",\n".utf8) }
       text.append(contentsOf: "{\"id\":".utf8)

@@ -19,8 +19,8 @@ struct MirrorReader {
   init(_ bytes: UnsafeRawBufferPointer) throws { tape = try JSONTape(bytes) }
 
   func file(of collection: String) throws -> MirrorFile {
-    let root = try members(
-      of: tape.root, ["format", "collection", "version", "records"], optional: "sha256", at: [])
+    let names: [StaticString] = ["format", "collection", "version", "records"]
+    let (root, optional) = try members(of: tape.root, names, optional: ["sha256", "previous"], at: [])
     let format = try integer(root[0], in: 1...Int64.max, at: ["format"])
     guard format <= MirrorFile.format else {
       throw failure("format \(format) is newer than \(MirrorFile.format)", root[0], ["format"])
@@ -31,7 +31,8 @@ struct MirrorReader {
     }
     let version = try integer(root[2], in: 1...Int64(Int32.max), at: ["version"])
     guard tape[root[3]].kind == .array else { throw failure("not an array", root[3], ["records"]) }
-    if root.count > 4 { try checkSum(root[4], records: root[3]) }
+    if let sum = optional[0] { try checkSum(sum, records: root[3]) }
+    let previous = try optional[1].map { try string($0, at: ["previous"]) }
     var records: [MirrorRecord] = []
     var places: [Int] = []
     for (index, element) in tape.children(of: root[3]).enumerated() {
@@ -39,7 +40,9 @@ struct MirrorReader {
       places.append(element)
     }
     try checkDistinct(records, places)
-    return MirrorFile(collection: collection, version: Int(version), records: records)
+    return MirrorFile(
+      collection: collection, version: Int(version), previous: optional[0] == nil ? nil : previous,
+      records: records)
   }
 
   private func checkSum(_ index: Int, records: Int) throws {
@@ -51,7 +54,7 @@ struct MirrorReader {
   }
 
   private func record(_ index: Int, of collection: String, at path: [String]) throws -> MirrorRecord {
-    let found = try members(of: index, ["id", "revision", "created", "modified", "document"], at: path)
+    let (found, _) = try members(of: index, ["id", "revision", "created", "modified", "document"], at: path)
     guard tape[found[4]].kind == .object else {
       throw failure("not an object", found[4], path + ["document"])
     }
@@ -78,18 +81,18 @@ struct MirrorReader {
     }
   }
 
-  /// The values of an object that has these members and no other.
+  /// The values of an object that has these members, perhaps the optional ones, and no other.
   private func members(
-    of index: Int, _ names: [StaticString], optional: StaticString? = nil, at path: [String]
-  ) throws -> [Int] {
+    of index: Int, _ names: [StaticString], optional: [StaticString] = [], at path: [String]
+  ) throws -> (found: [Int], optional: [Int?]) {
     guard tape[index].kind == .object else { throw failure("not an object", index, path) }
     var found = [Int?](repeating: nil, count: names.count)
-    var extra: Int?
+    var extra = [Int?](repeating: nil, count: optional.count)
     for child in tape.children(of: index) {
       if let place = names.firstIndex(where: { tape.keyEquals(child, $0) }) {
         found[place] = child
-      } else if let optional, tape.keyEquals(child, optional) {
-        extra = child
+      } else if let place = optional.firstIndex(where: { tape.keyEquals(child, $0) }) {
+        extra[place] = child
       } else {
         throw failure("an unknown member", child - 1, path + [tape.text(child - 1)])
       }
@@ -97,7 +100,7 @@ struct MirrorReader {
     for (name, place) in zip(names, found) where place == nil {
       throw failure("there is no \"\(name)\"", index, path)
     }
-    return found.compactMap(\.self) + [extra].compactMap(\.self)
+    return (found.compactMap(\.self), extra)
   }
 
   private func string(_ index: Int, at path: [String]) throws -> String {

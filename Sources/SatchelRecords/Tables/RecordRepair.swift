@@ -30,6 +30,7 @@ struct RecordRepair {
     }
     try connection.run("DELETE FROM record_kept WHERE record NOT IN (SELECT id FROM record)")
     try repairSync(of: rows)
+    try MirrorTable.forgetAll(connection)
   }
 
   mutating func find(_ table: String, _ message: String) {

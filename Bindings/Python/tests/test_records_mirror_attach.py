@@ -1,0 +1,387 @@
+"""Attaching a mirror never loses what the file has and the store lacks, nor the other way round."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Callable, Dict, List
+
+import pytest
+
+import satchel
+from satchel import Records
+from satchel.records import MirrorReport
+
+Documents = Dict[str, Dict[str, Any]]
+Collection = Records[Dict[str, Any]]
+
+DOCUMENTS: Documents = {f"c{number}": {"n": number} for number in range(5)}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "courses.json"
+
+
+def of_file(file: Path) -> Documents:
+    return {each["id"]: each["document"] for each in json.loads(file.read_bytes())["records"]}
+
+
+def of_store(courses: Collection) -> Documents:
+    return {each.id: each.document for each in courses.list()}
+
+
+def edit(file: Path, change: Callable[[Documents], None]) -> None:
+    """As a person edits it: without its checksum."""
+    whole = json.loads(file.read_bytes())
+    whole.pop("sha256", None)
+    documents = {each["id"]: each["document"] for each in whole["records"]}
+    change(documents)
+    facts = {each["id"]: each for each in whole["records"]}
+    new = {"revision": 1, "created": 0, "modified": 0}
+    whole["records"] = [
+        {**facts.get(id, new), "id": id, "document": document} for id, document in documents.items()
+    ]
+    file.write_text(json.dumps(whole, indent=1))
+
+
+def mirrored(path: Path, file: Path) -> None:
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        courses.put_many(DOCUMENTS)
+        assert courses.mirror(file) == MirrorReport(imported=0, set_aside=None)
+
+
+def run(program: str, *arguments: object) -> int:
+    """Runs a program in a process of its own."""
+    command = [sys.executable, "-c", "import os, signal, sys\nimport satchel\n" + program]
+    return subprocess.run([*command, *map(str, arguments)], timeout=120).returncode
+
+
+@pytest.mark.parametrize("mode", ["store_first", "file_first"])
+def test_a_new_store_does_not_empty_the_file_of_the_one_that_was_lost(
+    path: Path, file: Path, mode: str
+) -> None:
+    mirrored(path, file)
+    path.unlink()
+    before = file.read_bytes()
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        courses.put("new", {"n": 9})
+        with pytest.raises(satchel.InvalidArgument) as refused:
+            courses.mirror(file, mode=mode)
+        for part in ("5 only in the file (c0, c1, c2, …)", "1 only in the store (new)", 'prefer="file"'):
+            assert part in str(refused.value)
+        assert file.read_bytes() == before
+        assert of_store(courses) == {"new": {"n": 9}}
+        # It is not attached either.
+        courses.put("newer", {"n": 10})
+        assert file.read_bytes() == before
+        with pytest.raises(satchel.InvalidArgument):
+            courses.verify_mirror()
+        assert courses.mirror(file, prefer="file", mode=mode).imported == 5
+        everything = {**DOCUMENTS, "new": {"n": 9}, "newer": {"n": 10}}
+        assert of_store(courses) == of_file(file) == everything
+        assert courses.verify_mirror() == []
+
+
+def test_the_way_back_after_damage_gives_everything_back(path: Path, file: Path) -> None:
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        courses.put_many(DOCUMENTS)
+        courses.mirror(file)
+        for number in range(5):
+            courses.put(f"c{number}", {"n": number, "again": True})
+        courses.delete("c4")
+        expected, facts = of_store(courses), courses.record("c1")
+    data = bytearray(path.read_bytes())
+    data[: len(data) // 2] = b"\xff" * (len(data) // 2)
+    path.write_bytes(data)
+    with satchel.open(path, set_aside=True) as store:
+        courses = store.records("courses")
+        assert courses.count() == 0
+        with pytest.raises(satchel.InvalidArgument, match="4 only in the file"):
+            courses.mirror(file)
+        assert courses.mirror(file, prefer="file") == MirrorReport(imported=4, set_aside=None)
+        assert of_store(courses) == of_file(file) == expected
+        assert courses.record("c1") == facts
+        courses.put("c9", {})
+        assert "c9" in of_file(file)
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("mode", ["store_first", "file_first"])
+@pytest.mark.parametrize("kind", ["changed", "added", "deleted"])
+def test_hand_edits_between_two_launches_are_not_lost(path: Path, file: Path, kind: str, mode: str) -> None:
+    mirrored(path, file)
+
+    def change(documents: Documents) -> None:
+        if kind == "changed":
+            documents["c1"] = {"n": "by hand"}
+        elif kind == "added":
+            documents["by hand"] = {}
+        else:
+            del documents["c1"]
+
+    edit(file, change)
+    edited = file.read_bytes()
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        courses.put("c0", {"n": 0})
+        # What has the same on one side, and more on the other, needs no decision.
+        refused = kind == "changed" or (kind == "added") == (mode == "store_first")
+        if refused:
+            with pytest.raises(satchel.InvalidArgument):
+                courses.mirror(file, mode=mode)
+            assert file.read_bytes() == edited
+            assert courses.get("c1") == {"n": 1}
+        courses.mirror(file, prefer="file", mode=mode)
+        if kind == "changed":
+            assert courses.get("c1") == {"n": "by hand"}
+        elif kind == "added":
+            assert courses.get("by hand") == {}
+        assert of_file(file) == of_store(courses)
+        assert courses.verify_mirror() == []
+
+
+def test_the_store_is_preferred_and_the_file_kept_beside_it(path: Path, file: Path) -> None:
+    mirrored(path, file)
+    edit(file, lambda documents: documents.update(c1={"n": "by hand"}, more={}))
+    edited = file.read_bytes()
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        report = courses.mirror(file, prefer="store")
+        assert report.imported == 0
+        assert report.set_aside is not None
+        assert Path(report.set_aside).name.startswith("courses.json.set-aside-")
+        assert Path(report.set_aside).read_bytes() == edited
+        assert of_file(file) == of_store(courses) == DOCUMENTS
+        # Once: now they are the same.
+        assert courses.mirror(file, prefer="store").set_aside is None
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: data.replace(b'"n":1', b'"n":7'),
+        lambda data: data.replace(b'"collection":"courses"', b'"collection":"lessons"'),
+        lambda data: b'[{"id": "c1"}]',
+    ],
+    ids=["empty", "cut", "changed", "another collection", "another program"],
+)
+def test_a_file_that_cannot_be_understood_is_never_overwritten_unasked(
+    path: Path, file: Path, spoil: Callable[[bytes], bytes]
+) -> None:
+    mirrored(path, file)
+    spoilt = spoil(file.read_bytes())
+    file.write_bytes(spoilt)
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        for prefer in (None, "file"):
+            with pytest.raises(satchel.InvalidArgument, match=r"line \d"):
+                courses.mirror(file, prefer=prefer)
+            assert file.read_bytes() == spoilt
+        report = courses.mirror(file, prefer="store")
+        assert report.set_aside is not None
+        assert Path(report.set_aside).read_bytes() == spoilt
+        assert of_file(file) == DOCUMENTS
+
+
+def test_what_is_no_file_is_refused_and_stays(path: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        for place in (pipe, tmp_path):
+            for prefer in (None, "file", "store"):
+                with pytest.raises(satchel.InvalidArgument):
+                    courses.mirror(place, prefer=prefer)
+        assert pipe.is_fifo()
+        assert tmp_path.is_dir()
+
+
+KILLED_BEFORE_THE_FILE = """
+store = satchel.open(sys.argv[1])
+courses = store.records("courses")
+# Hears of the commit before the mirror does.
+store.observe(lambda change: os.kill(os.getpid(), signal.SIGKILL))
+courses.mirror(sys.argv[2])
+with store.batch():
+    courses.put("c1", {"n": 11})
+    courses.put("c5", {"n": 5})
+    courses.delete("c2")
+"""
+
+
+@pytest.mark.parametrize("mode", ["store_first", "file_first"])
+@pytest.mark.parametrize("prefer", [None, "file", "store"])
+def test_after_a_kill_between_commit_and_file_the_store_is_ahead(
+    path: Path, file: Path, mode: str, prefer: Any
+) -> None:
+    mirrored(path, file)
+    before = file.read_bytes()
+    assert run(KILLED_BEFORE_THE_FILE, path, file) == -signal.SIGKILL
+    assert file.read_bytes() == before
+    # Without the mirror the store goes on.
+    assert run("satchel.open(sys.argv[1]).records('courses').put('c3', {'n': 33})", path) == 0
+    expected: Documents = {"c0": {"n": 0}, "c1": {"n": 11}, "c3": {"n": 33}, "c4": {"n": 4}, "c5": {"n": 5}}
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        assert courses.mirror(file, prefer, mode=mode) == MirrorReport(imported=0, set_aside=None)
+        assert of_store(courses) == of_file(file) == expected
+
+
+KILLED_IN_THE_MIDDLE = """
+store = satchel.open(sys.argv[1])
+courses = store.records("courses")
+courses.mirror(sys.argv[2], mode=sys.argv[3])
+print("ready", flush=True)
+for number in range(100000):
+    courses.put(f"c{number % 7}", {"n": number})
+    if number % 5 == 0:
+        courses.delete(f"c{(number + 3) % 7}")
+"""
+
+
+@pytest.mark.parametrize("mode", ["store_first", "file_first"])
+def test_wherever_a_process_is_killed_the_mirror_can_be_attached_again(
+    path: Path, file: Path, mode: str
+) -> None:
+    mirrored(path, file)
+    command = [sys.executable, "-c", "import sys\nimport satchel\n" + KILLED_IN_THE_MIDDLE]
+    for turn in range(8):
+        with subprocess.Popen([*command, path, file, mode], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            written = file.stat().st_ino
+            while file.stat().st_ino == written and process.poll() is None:
+                pass
+            process.kill()
+        with satchel.open(path) as store:
+            courses = store.records("courses")
+            # Before the mirror is attached: the store goes on without it.
+            if turn % 2 == 1 and mode == "store_first":
+                courses.put("c0", {"n": -turn})
+            courses.mirror(file, mode=mode)
+            assert of_store(courses) == of_file(file)
+            assert store.check() == []
+
+
+def test_edits_while_the_store_is_open_are_left_alone_and_reported(path: Path, file: Path) -> None:
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        courses.put_many(DOCUMENTS)
+        courses.mirror(file)
+        heard: List[str] = []
+        store.observe(lambda change: heard.extend(change.keys))
+        edit(file, lambda documents: documents.update(c1={"n": "by hand"}))
+        edited = file.read_bytes()
+        courses.put("c5", {"n": 5})
+        assert file.read_bytes() == edited
+        assert "@mirror_edited" in heard
+        courses.put("c6", {"n": 6})
+        assert file.read_bytes() == edited
+        assert courses.count() == 7
+        courses.mirror(file, prefer="file")
+        assert courses.get("c1") == {"n": "by hand"}
+        assert of_file(file) == of_store(courses)
+        courses.put("c7", {"n": 7})
+        assert "c7" in of_file(file)
+        # The store's again, and a file that is gone is written again.
+        edit(file, lambda documents: documents.clear())
+        courses.rebuild("mirror")
+        assert of_file(file) == of_store(courses)
+        file.unlink()
+        courses.put("c8", {"n": 8})
+        assert of_file(file) == of_store(courses)
+
+
+def test_with_the_file_first_a_write_over_an_edit_fails(path: Path, file: Path) -> None:
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        courses.put_many(DOCUMENTS)
+        courses.mirror(file, mode="file_first")
+        courses.put("c5", {"n": 5})
+        edit(file, lambda documents: documents.update(c1={"n": "by hand"}))
+        edited = file.read_bytes()
+        with pytest.raises(satchel.InvalidArgument, match="c1 at /n"):
+            courses.put("c6", {"n": 6})
+        assert file.read_bytes() == edited
+        assert courses.count() == 6
+        assert courses.rebuild("store") == 1
+        assert courses.get("c1") == {"n": "by hand"}
+        courses.put("c6", {"n": 6})
+        assert of_file(file) == of_store(courses)
+
+
+def test_two_processes_keep_one_file(path: Path, file: Path) -> None:
+    program = """
+store = satchel.open(sys.argv[1])
+courses = store.records("courses")
+courses.mirror(sys.argv[2])
+for number in range(20):
+    courses.put(f"{sys.argv[3]}{number}", {"n": number})
+"""
+    mirrored(path, file)
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        heard: List[str] = []
+        store.observe(lambda change: heard.extend(change.keys))
+        courses.mirror(file)
+        command = [sys.executable, "-c", "import os, signal, sys\nimport satchel\n" + program]
+        others = [subprocess.Popen([*command, path, file, name]) for name in "xy"]
+        for number in range(20):
+            courses.put(f"z{number}", {"n": number})
+        assert [other.wait(120) for other in others] == [0, 0]
+        courses.put("last", {})
+        assert courses.count() == 66
+        assert "@mirror_edited" not in heard
+        courses.mirror(file)
+        assert of_file(file) == of_store(courses)
+
+
+def test_an_older_backup_does_not_undo_what_the_file_has(path: Path, file: Path, tmp_path: Path) -> None:
+    backup = tmp_path / "backup.satchel"
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        courses.put("c0", {"n": 0})
+        courses.mirror(file)
+        store.backup(backup)
+        courses.put_many(DOCUMENTS)
+        courses.put("c0", {"n": "later"})
+    satchel.restore(backup, path)
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        courses.put("other", {})
+        with pytest.raises(satchel.InvalidArgument, match="4 only in the file"):
+            courses.mirror(file)
+        courses.mirror(file, prefer="file")
+        assert of_store(courses) == {**DOCUMENTS, "c0": {"n": "later"}, "other": {}}
+
+
+def test_a_mirror_is_not_attached_in_a_batch(path: Path, file: Path) -> None:
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        with store.batch(), pytest.raises(satchel.InvalidArgument, match="batch"):
+            courses.mirror(file)
+        assert not file.exists()
+
+
+def test_a_store_that_is_only_read_keeps_a_mirror_too(path: Path, file: Path) -> None:
+    with satchel.open(path) as store:
+        store.records("courses").put_many(DOCUMENTS)
+    with satchel.open(path, read_only=True) as store:
+        courses = store.records("courses")
+        courses.mirror(file)
+        assert of_file(file) == DOCUMENTS
+        edit(file, lambda documents: documents.update(more={}))
+        with pytest.raises(satchel.InvalidArgument):
+            courses.mirror(file)
+        with pytest.raises(satchel.ReadOnly):
+            courses.mirror(file, prefer="file")
