@@ -32,11 +32,13 @@ extension MirrorFile {
   ///
   /// - Parameter path: a file in a directory that exists; what is written aside is `path` with ".part"
   /// - Throws: as `serialized()`; `SatchelError` `.full`, `.readOnly`, `.io` and others: the file is as it was.
-  public func write(to path: String) throws { try Self.write(serialized(), to: path) }
+  public func write(to path: String) throws {
+    let text = try serialized()
+    try Self.write(text, PartFile(replacing: path), to: path)
+  }
 
   /// As `write(to:)`, of its text.
-  static func write(_ text: [UInt8], to path: String) throws {
-    var part = try PartFile(replacing: path)
+  static func write(_ text: [UInt8], _ part: consuming PartFile, to path: String) throws {
     try text.withUnsafeBytes { try part.append($0) }
     try part.finish()
     try DiskFile.syncDirectory(of: path)

@@ -22,6 +22,8 @@ extension RecordCollection {
       }
     }
     try mirror.turn.withLock {
+      // Before the state is read: another process may not write an older one afterwards.
+      let part = try PartFile(replacing: mirror.path)
       guard
         let rewrite = try read({ connection, row in
           try MirrorRewrite(mirror, row, connection, isForced: isForced)
@@ -33,7 +35,7 @@ extension RecordCollection {
           try MirrorTable(connection: $0.connection, collection: id, name: mirror.name).write(rewrite.memory)
         }
       }
-      try rewrite.perform(mirror)
+      try rewrite.perform(mirror, part)
     }
   }
 }
@@ -51,7 +53,7 @@ extension RecordStore {
         mirror, row, connection, isForced: isForced, isCommitting: isCommitting)
     else { return }
     try MirrorTable(connection: connection, collection: collection, name: mirror.name).write(rewrite.memory)
-    try rewrite.perform(mirror)
+    try rewrite.perform(mirror, PartFile(replacing: mirror.path))
   }
 
   /// All of a collection, as a mirror holds it.
@@ -105,8 +107,9 @@ struct MirrorRewrite {
     }
   }
 
-  func perform(_ mirror: RecordMirror) throws {
-    if inPlace != memory.last { try MirrorFile.write(text, to: mirror.path) }
+  /// - Parameter part: takes the place of the file
+  func perform(_ mirror: RecordMirror, _ part: consuming PartFile) throws {
+    if inPlace != memory.last { try MirrorFile.write(text, part, to: mirror.path) }
     mirror.accept(.now(mirror.path), memory.last ?? "")
   }
 
