@@ -178,6 +178,22 @@ test-s3: setup-servers-all ## Object stores and photos against every S3 server t
 test-wheel: wheel ## The wheel in a virtual environment of its own
 	Tests/wheel/run.sh
 
+# A newer SQLite than Debian stable's, which the C programs, the Python binding and the Swift suites find first.
+NEWER := $(CURDIR)/.build-sqlite
+
+.PHONY: test-sqlite
+test-sqlite: setup-tests setup-servers lib ## The C, Python and Swift suites on a newer SQLite, built from Debian's source package
+	@Tests/sqlite/build.sh $(NEWER)
+	@swift build --build-tests --scratch-path .build-test $(STRICT)
+	@export LD_LIBRARY_PATH=$(NEWER) SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python; status=0; \
+	  $(PYTHON) Tests/sqlite/loaded.py $(NEWER) || exit 1; \
+	  $(call log,test-sqlite-c,Tests/C/run.sh) || status=1; \
+	  $(call log,test-sqlite-python,HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/.build-test/hypothesis \
+	    $(call beside,ministack) $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests) || status=1; \
+	  $(call log,test-sqlite-swift,$(call beside,ministack) swift test --skip-build --scratch-path .build-test $(STRICT)) \
+	    || status=1; \
+	  python3 Tests/summary.py $(LOGS) test-sqlite-c test-sqlite-python test-sqlite-swift || status=1; exit $$status
+
 .PHONY: check
 check: lint ## Everything: tests (longer where chance is in them), formatting, types, the simulator, sanitizers
 	@SATCHEL_CRASHES=300 SATCHEL_CRASH_SECONDS=120 SATCHEL_KILLS=1000 $(MAKE) --no-print-directory test

@@ -24,7 +24,7 @@ enum stall_point {
     STALL_POINTS
 };
 
-enum { STALL_SECONDS = 60 };
+enum { STALL_SECONDS = 300 };
 
 struct stall {
     bool is_armed, is_reached, is_released;
