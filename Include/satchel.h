@@ -1509,14 +1509,25 @@ typedef struct satchel_records_options {
      *  during satchel_records_open(). */
     satchel_record_migration migrate;
     void *context;
+    /** The declaration is the whole one: indexes, relations and a schema that it
+     *  does not name are dropped, those that it declares otherwise are replaced.
+     *  When something was, handles that are open then fail with SATCHEL_EINVALID at
+     *  their next write, until the collection is opened again; their reads go on. */
+    bool redeclare;
 } satchel_records_options;
 
-#define SATCHEL_RECORDS_OPTIONS_INIT { sizeof(satchel_records_options), NULL, NULL }
+#define SATCHEL_RECORDS_OPTIONS_INIT { sizeof(satchel_records_options), NULL, NULL, false }
 
 /**
  * Opens a collection, making it when there is none, and brings its records to the
  * version that is declared: all pending steps in one transaction, after a backup
  * beside the store.
+ *
+ * A declaration adds indexes, relations and a schema to those that the store has,
+ * and removes none, except with the option redeclare. What is added holds for every
+ * handle of the collection from its next write on, in every process. A declaration
+ * of another version replaces what it names; going back to an older version also
+ * drops the schema of the newer one.
  *
  * @param declaration  {"name": [a-z][a-z0-9_]{0,63}, "indexes": [path | {"path",
  *                     "unique"}], "relations": {path: {"collection",
@@ -1532,7 +1543,8 @@ typedef struct satchel_records_options {
  *                     {"callback": {"inverse": true}}
  * @param options      may be NULL
  *
- * Returns    SATCHEL_EINVALID for a declaration that is none, for a unique index
+ * Returns    SATCHEL_EINVALID for a declaration that is none, for an index, a
+ *            relation or a schema that the store has otherwise, for a unique index
  *            that the records violate, and for a migration that fails: the message
  *            names the record, and nothing is changed. SATCHEL_ENEWER when the
  *            records are of a newer version, and there is no way back.

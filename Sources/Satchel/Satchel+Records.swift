@@ -2,11 +2,12 @@ extension Satchel {
   /// Opens a collection of records, making it when there is none, and brings its records to the version that is
   /// declared: all pending steps in one transaction, after a backup beside the store.
   ///
-  /// - Parameter declaration: the collection as a whole; a mere name opens it as it is
+  /// - Parameter declaration: adds indexes, relations and a schema to what the store has, and removes none, except
+  ///   with `redeclare`; a mere name opens the collection as it is
   /// - Returns: a value of its own for each call
-  /// - Throws: `SatchelError` `.invalid` for a declaration that is none, for records that violate it, and for a
-  ///   migration that fails, naming the record: nothing is changed then; `.newer`, `.notFound` and `.readOnly` in a
-  ///   store opened to read only, `.closed`, `.io`
+  /// - Throws: `SatchelError` `.invalid` for a declaration that is none, for an index, relation or schema that the
+  ///   store has otherwise, for records that violate it, and for a migration that fails, naming the record: nothing is
+  ///   changed then; `.newer`, `.notFound` and `.readOnly` in a store opened to read only, `.closed`, `.io`
   public func records(_ declaration: CollectionDeclaration) throws -> RecordCollection {
     try recordStore.open(declaration)
   }
@@ -14,12 +15,14 @@ extension Satchel {
   /// Opens a collection of records; see `records(_:)`.
   public func records(
     _ name: String, indexes: [RecordIndex]? = nil, relations: [String: RecordRelation]? = nil,
-    schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = []
+    schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = [],
+    redeclare: Bool = false
   ) throws -> RecordCollection {
     try records(
       CollectionDeclaration(
-        name, indexes: indexes, relations: relations, schema: schema, version: version, migrations: migrations
-      ))
+        name, indexes: indexes, relations: relations, schema: schema, version: version,
+        migrations: migrations,
+        redeclare: redeclare))
   }
 
   /// The collections of the store.

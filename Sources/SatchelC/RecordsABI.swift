@@ -11,9 +11,11 @@ public func satchel_records_open(
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
     let given = try OptionsReader(options)
     let host = (given.value(\.migrate) ?? nil).map { HostMigration($0, given.value(\.context) ?? nil) }
-    let declared = try CollectionDeclaration(json: declaration.json("declaration"), callback: host?.body)
+    var declared = try CollectionDeclaration(json: declaration.json("declaration"), callback: host?.body)
+    declared.redeclare = given.flag(\.redeclare)
     let store = try Handles.stores.borrow(store)
-    out.pointee = Handles.records.give(try HostWork.on(store.work) { try store.records(declared) })
+    let collection = declared
+    out.pointee = Handles.records.give(try HostWork.on(store.work) { try store.records(collection) })
   }
 }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Declaring collections")
 struct RecordDeclarationTests {
-  @Test("indexes that are declared later are built, others dropped; a mere name leaves them")
+  @Test("indexes that are declared later are built, others stay; only redeclare drops them")
   func redeclare() throws {
     let shelf = try RecordShelf()
     let first = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
@@ -23,16 +23,25 @@ struct RecordDeclarationTests {
     let again = try shelf.collection("courses")
     #expect(throws: SatchelError.self) { try again.put("c4", ["code": "A"]) }
     try shelf.expectSound()
-    _ = try shelf.collection("courses", indexes: [RecordIndex("n"), RecordIndex("/code")])
-    try first.put("c4", ["code": "A"])
+    let wider = try shelf.collection(
+      "courses", indexes: [RecordIndex("n"), RecordIndex("/code", unique: true)])
+    for handle in [first, again, wider] {
+      #expect(throws: SatchelError.self) { try handle.put("c4", ["code": "A"]) }
+    }
     #expect(try first.count(["where": ["n": 1]]) == 3)
     try shelf.expectSound()
+    let loose = try shelf.collection(
+      "courses", indexes: [RecordIndex("n"), RecordIndex("/code")], redeclare: true)
+    try loose.put("c4", ["code": "A"])
+    try shelf.expectSound()
     #expect(throws: SatchelError.self) {
-      _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
+      _ = try shelf.collection(
+        "courses", indexes: [RecordIndex("code", unique: true)], redeclare: true)
     }
-    try first.put("c4", ["code": "a"])
-    _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
-    #expect(throws: SatchelError.self) { try first.put("c5", ["code": "a"]) }
+    try loose.put("c4", ["code": "a"])
+    let strict = try shelf.collection(
+      "courses", indexes: [RecordIndex("code", unique: true)], redeclare: true)
+    #expect(throws: SatchelError.self) { try strict.put("c5", ["code": "a"]) }
     try shelf.expectSound()
   }
 
@@ -45,10 +54,10 @@ struct RecordDeclarationTests {
     try courses.put("c2", ["code": .string(long + "2")])
     #expect(throws: SatchelError.self) { try courses.put("c3", ["code": .string(long + "2")]) }
     try courses.put("c2", ["code": .string(long + "2"), "n": 1])
-    _ = try shelf.collection("courses", indexes: [])
+    _ = try shelf.collection("courses", indexes: [], redeclare: true)
     _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
-    _ = try shelf.collection("courses", indexes: [])
-    try courses.put("c3", ["code": .string(long + "2")])
+    let loose = try shelf.collection("courses", indexes: [], redeclare: true)
+    try loose.put("c3", ["code": .string(long + "2")])
     #expect(
       message(.invalid) { _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)]) }
         .hasSuffix("c2 and c3 have one value"))

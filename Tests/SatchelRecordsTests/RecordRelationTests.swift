@@ -16,9 +16,12 @@ struct RecordRelationTests {
     try semesters.put("s2", ["name": "Autumn"])
   }
 
-  private func courses(_ onDelete: RecordRelation.OnDelete, many: Bool = false) throws -> RecordCollection {
+  private func courses(
+    _ onDelete: RecordRelation.OnDelete, many: Bool = false, redeclare: Bool = false
+  ) throws -> RecordCollection {
     try shelf.collection(
-      "courses", relations: ["semester_id": RecordRelation("semesters", onDelete: onDelete, many: many)])
+      "courses", relations: ["semester_id": RecordRelation("semesters", onDelete: onDelete, many: many)],
+      redeclare: redeclare)
   }
 
   @Test("what is named must be there; null and missing name nothing")
@@ -134,11 +137,16 @@ struct RecordRelationTests {
     try courses.put("c2", [:])
     let strict = try self.courses(.restrict)
     #expect(throws: SatchelError.self) { try semesters.delete("s1") }
-    let loose = try self.courses(.cascade)
+    #expect(message(.invalid) { _ = try self.courses(.cascade) }.contains("redeclare=True"))
+    let loose = try self.courses(.cascade, redeclare: true)
     #expect(try semesters.delete("s1") && strict.ids() == ["c2"])
     try semesters.put("s1", [:])
     try loose.put("c1", ["semester_id": "s1"])
     _ = try shelf.collection("courses", indexes: [])
+    #expect(try semesters.delete("s1") && loose.ids() == ["c2"])
+    try semesters.put("s1", [:])
+    try loose.put("c1", ["semester_id": "s1"])
+    _ = try shelf.collection("courses", indexes: [], redeclare: true)
     #expect(try semesters.delete("s1") && loose.count() == 2)
     try shelf.expectSound()
   }

@@ -165,7 +165,18 @@ class SyncOptions(Structure):
 class RecordsOptions(Structure):
     """``satchel_records_options``."""
 
-    _fields_ = (("size", c_size_t), ("migrate", RecordMigration), ("context", c_void_p))
+    _fields_ = (
+        ("size", c_size_t),
+        ("migrate", RecordMigration),
+        ("context", c_void_p),
+        ("redeclare", c_bool),
+    )
+
+
+class MirrorOptions(Structure):
+    """``satchel_mirror_options``."""
+
+    _fields_ = (("size", c_size_t), ("prefer", c_int), ("mode", c_int))
 
 
 class RecordSyncOptions(Structure):

@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 __all__ = ["opened"]
 
 
-def opened(store: Store, declaration: _abi.Bytes, steps: Optional[List[Any]]) -> Handle:
+def opened(store: Store, declaration: _abi.Bytes, steps: Optional[List[Any]], redeclare: bool) -> Handle:
     """Opens a collection.
 
     :param steps: the migrations, of which the functions are called meanwhile
+    :param redeclare: whether what is not declared is dropped
     :raises SatchelError: what a function raised is its cause
     """
     options = _abi.RecordsOptions(size=ctypes.sizeof(_abi.RecordsOptions))
     run = _Run(steps or [], store._owner)
     context = _callbacks.register(run.migrate, store._owner)
     options.migrate, options.context = _on_migrate, context
+    options.redeclare = redeclare
     try:
         return Handle.made_by(
             "collection", library.satchel_records_open, store._pointer, declaration, ctypes.byref(options)

@@ -117,7 +117,8 @@ class Records(Dependent, Generic[_Document]):
 
     All methods raise :class:`satchel.Closed` after the end; InvalidArgument for an id that is none, and
     NewerStore after another process took the collection to a newer version; IOFailure and Damaged when the
-    file cannot be read. All that is written by one call is written, or nothing.
+    file cannot be read. All that is written by one call is written, or nothing. Methods that write raise
+    InvalidArgument after ``redeclare=True`` dropped or replaced something elsewhere: ``store.records`` again.
     """
 
     __slots__ = ("_name", "_read", "_store")
@@ -132,6 +133,7 @@ class Records(Dependent, Generic[_Document]):
         schema: Optional[Union[Mapping[str, Any], bool]],
         version: Optional[int],
         migrations: Optional[Sequence[MigrationStep]],
+        redeclare: bool,
     ) -> None:
         """As ``store.records``, which is the way to make one."""
         steps = steps_of(migrations)
@@ -139,7 +141,9 @@ class Records(Dependent, Generic[_Document]):
         self._name = name
         self._store = store
         self._read = reader_of(of, name)
-        super().__init__(opened(store, lent, steps), store._owner, library.satchel_records_free)
+        super().__init__(
+            opened(store, lent, steps, bool(redeclare)), store._owner, library.satchel_records_free
+        )
         store._adopt(self)
 
     @property

@@ -165,6 +165,7 @@ class Store(Closing):
         schema: Optional[Union[Mapping[str, Any], bool]] = None,
         version: Optional[int] = None,
         migrations: Optional[Sequence[MigrationStep]] = None,
+        redeclare: bool = False,
     ) -> Records[_Document]: ...
 
     @overload
@@ -178,6 +179,7 @@ class Store(Closing):
         schema: Optional[Union[Mapping[str, Any], bool]] = None,
         version: Optional[int] = None,
         migrations: Optional[Sequence[MigrationStep]] = None,
+        redeclare: bool = False,
     ) -> Records[Dict[str, Any]]: ...
 
     def records(
@@ -190,11 +192,13 @@ class Store(Closing):
         schema: Optional[Union[Mapping[str, Any], bool]] = None,
         version: Optional[int] = None,
         migrations: Optional[Sequence[MigrationStep]] = None,
+        redeclare: bool = False,
     ) -> Records[Any]:
         """Opens a collection of documents, making it when there is none.
 
-        With nothing but its name (and ``of``) it is opened as it is. Else this declares it as a whole: what
-        was declared before and is not declared now, is given up.
+        With nothing but its name (and ``of``) it is opened as it is. Else this adds indexes, relations and a
+        schema to those that the store has, and removes none. What is added holds for every handle of the
+        collection from its next write on, in every process.
 
         :param name: a lower-case letter of ASCII, then letters, digits and "_", at most 64
         :param of: a dataclass, for documents that are its instances; without it they are dicts
@@ -208,12 +212,16 @@ class Store(Closing):
             ``{"rename": {"from": "a", "to": "b"}}`` (also move, default, remove, convert), which have their
             way back; or a function that takes a document and returns it as the next version has it, and must
             not use the store; or a :class:`satchel.records.Migration` of two functions
+        :param redeclare: whether this declares the whole collection: an index, a relation or a schema that is
+            not declared is dropped, one that is declared otherwise is replaced. When something was, handles
+            that are open then fail with InvalidArgument at their next write; their reads go on
         :returns: a handle of its own at each call, over the same records
-        :raises InvalidArgument: for a declaration that is none, a unique index that the records violate, and
-            a migration that fails, naming the record; what a function raised is the cause. Nothing is changed
+        :raises InvalidArgument: for a declaration that is none; for an index, a relation or a schema that the
+            store has otherwise, without ``redeclare``; for a unique index that the records violate, and a
+            migration that fails, naming the record: what a function raised is the cause. Nothing is changed
         :raises NewerStore: when the records are of a newer version, and there is no way back
         """
-        return Records(self, name, of, indexes, relations, schema, version, migrations)
+        return Records(self, name, of, indexes, relations, schema, version, migrations, redeclare)
 
     def collections(self) -> List[CollectionInfo]:
         """The collections that there are."""

@@ -193,6 +193,8 @@ def test_a_schema_holds_for_every_handle(store: satchel.Store) -> None:
     as_it_is = store.records("courses")
     with pytest.raises(satchel.InvalidArgument):
         as_it_is.put("b", {})
-    loose = store.records("courses", version=1)
+    with pytest.raises(satchel.InvalidArgument):
+        store.records("courses", version=1).put("b", {})
+    loose = store.records("courses", version=1, redeclare=True)
     loose.put("b", {})
     assert strict.get("b") == {}

@@ -52,14 +52,22 @@ extension CollectionDeclaration {
     }
   }
 
-  /// What is kept of it in the store: everything but the way there.
-  var stored: JSONValue {
-    let relations = (relations ?? [:]).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-    return [
-      "indexes": .array((indexes ?? []).map { ["path": .string($0.path), "unique": .bool($0.isUnique)] }),
-      "relations": .object(JSONObject(relations.map { ($0.key, $0.value.json) })),
-      "schema": schema ?? .null,
-    ]
+  /// What is kept of it in the store when it is the first one: everything but the way there.
+  var stored: StoredDeclaration {
+    var stored = StoredDeclaration()
+    stored.indexes = indexes ?? []
+    stored.relations = relations ?? [:]
+    stored.schema = schema.flatMap { $0.isNull ? nil : $0 }
+    return stored
+  }
+
+  /// As this, with other indexes, relations and another schema.
+  func declaring(_ stored: StoredDeclaration) -> CollectionDeclaration {
+    var declaration = self
+    declaration.indexes = stored.indexes
+    declaration.relations = stored.relations
+    declaration.schema = stored.schema
+    return declaration
   }
 }
 

@@ -39,8 +39,8 @@ public struct RecordRelation: Equatable, Sendable {
   }
 }
 
-/// What a collection is: declared as a whole each time it is opened. What is not named is dropped, except that a
-/// declaration of nothing but the name opens the collection as it is.
+/// What is declared of a collection when it is opened: it adds indexes, relations and a schema to what the store has,
+/// and removes none, except with `redeclare`. A declaration of nothing but the name opens the collection as it is.
 public struct CollectionDeclaration: Sendable {
   /// [a-z][a-z0-9_]{0,63}
   public var name: String
@@ -53,12 +53,15 @@ public struct CollectionDeclaration: Sendable {
   public var version: Int?
   /// How documents get from version 1 to 2, from 2 to 3, and so on.
   public var migrations: [RecordMigration] = []
+  /// Whether this is the whole declaration: indexes, relations and a schema that it does not name are dropped, those
+  /// that it declares otherwise are replaced. Handles that are open then no longer write.
+  public var redeclare: Bool
   /// The host's function for steps that an older or newer app left to it.
   var callback: RecordCallback.Body?
 
   public init(
     _ name: String, indexes: [RecordIndex]? = nil, relations: [String: RecordRelation]? = nil,
-    schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = []
+    schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = [], redeclare: Bool = false
   ) {
     self.name = name
     self.indexes = indexes
@@ -66,6 +69,7 @@ public struct CollectionDeclaration: Sendable {
     self.schema = schema
     self.version = version
     self.migrations = migrations
+    self.redeclare = redeclare
   }
 
   /// Whether it opens the collection as it is.

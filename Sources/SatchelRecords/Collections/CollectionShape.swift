@@ -26,6 +26,8 @@ final class CollectionShape: Sendable {
   let indexes: [Index]
   let relations: [Relation]
   let schema: RecordSchemaCheck?
+  /// See `StoredDeclaration`.
+  let generation: Int64
 
   /// Whether writing a record over another needs the other's document.
   var needsOldDocument: Bool { !indexes.isEmpty || !relations.isEmpty }
@@ -43,7 +45,9 @@ final class CollectionShape: Sendable {
     }
     self.indexes = indexes
     relations = try Self.relations(of: row.id, connection)
-    schema = try Self.schema(of: row, connection)
+    let declaration = try StoredDeclaration.read(row, connection)
+    schema = try declaration.schema.map { try RecordSchemaCheck($0) }
+    generation = declaration.generation
   }
 
   private static func relations(of collection: Int64, _ connection: Connection) throws -> [Relation] {
@@ -67,13 +71,6 @@ final class CollectionShape: Sendable {
     return relations
   }
 
-  private static func schema(of row: CollectionRow, _ connection: Connection) throws -> RecordSchemaCheck? {
-    let declaration = try connection.first(
-      "SELECT declaration FROM record_collection WHERE id = ?", .integer(row.id)
-    ) { $0.bytes(0).isEmpty ? JSONValue.null : try JSONValue(parsing: $0.bytes(0)) }
-    guard let schema = declaration?["schema"], !schema.isNull else { return nil }
-    return try RecordSchemaCheck(schema)
-  }
 }
 
 extension CollectionShape.Relation {

@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelStorage
 
-/// Makes a collection what is declared, in one transaction.
+/// Makes a collection what is declared, together with what the store has of it, in one transaction.
 struct Declaring {
   private let store: RecordStore
   private let transaction: Transaction
@@ -14,15 +14,19 @@ struct Declaring {
     work = store.work(in: transaction)
   }
 
-  /// - Returns: the collection's id
-  func declare(_ prepared: PreparedDeclaration) throws -> Int64 {
-    let name = prepared.declaration.name
+  func declare(_ declared: PreparedDeclaration) throws -> RecordCollection {
+    let name = declared.declaration.name
     let id = try CollectionRow.id(of: name, connection) ?? CollectionRow.make(name, connection)
     try work.flush()
     guard let row = try CollectionRow.read(id, connection) else {
       throw SatchelError(.internal, "\(name): the collection is gone")
     }
     let shape = try CollectionShape(row, connection)
+    let stored = try StoredDeclaration.read(row, connection).joined(with: declared, version: row.version)
+    var declaration = declared.declaration.declaring(stored)
+    // A name alone, declared again, is of no other version.
+    if declared.declaration.isBare, row.version > 0 { declaration.version = Int(row.version) }
+    let prepared = try PreparedDeclaration(declaration)
     if row.version > 0, row.version != Int64(prepared.version) {
       try MigrationRun(row, prepared, work).run()
       // Every document may have changed: what is known of them is worked out anew.
@@ -35,7 +39,7 @@ struct Declaring {
       try change(shape.relations, to: prepared, row)
       if row.version == 0 { try noteSteps(row.id, prepared) }
     }
-    try prepared.text.withUnsafeBytes {
+    try stored.json.serialized().withUnsafeBytes {
       try connection.run(
         "UPDATE record_collection SET version = ?, shape = shape + 1, declaration = ? WHERE id = ?",
         .integer(Int64(prepared.version)), .textBytes($0), .integer(id))
@@ -43,7 +47,7 @@ struct Declaring {
     work.forget(id)
     store.forgetShape(of: id)
     transaction.onFailure { [store] in store.forgetShape(of: id) }
-    return id
+    return RecordCollection(store, id: id, version: prepared.version, stored.generation, declared.declaration)
   }
 
   /// Notes how documents of older versions, which a sync may bring, and older apps, which may open the store, get to

@@ -6,7 +6,7 @@ struct PreparedDeclaration {
   let declaration: CollectionDeclaration
   let indexes: [(path: DocumentPath, isUnique: Bool)]
   let relations: [(path: DocumentPath, relation: RecordRelation)]
-  /// As it stands in the store.
+  /// As it is in the store when nothing else was declared.
   let text: [UInt8]
 
   var version: Int { declaration.version ?? 1 }
@@ -36,6 +36,6 @@ struct PreparedDeclaration {
       }
     }
     if let schema = declaration.schema, !schema.isNull { _ = try RecordSchemaCheck(schema) }
-    text = try naming("declaration") { try declaration.stored.serialized() }
+    text = try naming("declaration") { try declaration.stored.json.serialized() }
   }
 }

@@ -10,6 +10,8 @@ public final class RecordCollection: Sendable {
   let id: Int64
   /// The version of the documents that this handle reads and writes.
   public let version: Int
+  /// Of the declaration that it was opened with; see `StoredDeclaration`.
+  private let generation: Int64
   /// As they were declared, for documents of older versions that arrive later.
   let migrations: [RecordMigration]
   let keys: DeferredIndex<RecordIDs>
@@ -19,12 +21,15 @@ public final class RecordCollection: Sendable {
   /// Keeps a mirror up to date.
   let observation = Guarded<ChangeFeed.Subscription?>(nil)
 
-  init(_ store: RecordStore, id: Int64, version: Int, _ declaration: CollectionDeclaration) {
+  init(
+    _ store: RecordStore, id: Int64, version: Int, _ generation: Int64, _ declaration: CollectionDeclaration
+  ) {
     self.store = store
     self.id = id
     keys = store.keys(of: id)
     name = declaration.name
     self.version = version
+    self.generation = generation
     migrations = declaration.migrations
   }
 
@@ -39,6 +44,7 @@ public final class RecordCollection: Sendable {
     try store.write { work in
       let collection = try work.collection(id)
       try checkVersion(collection.row)
+      try checkGeneration(collection.shape)
       return try body(work, collection)
     }
   }
@@ -73,6 +79,15 @@ public final class RecordCollection: Sendable {
       row.version > version ? .newer : .invalid,
       "\(name): its records were brought to version \(row.version) after it was opened with version \(version)"
     )
+  }
+
+  /// What its part of the app relies on may not be enforced any more.
+  private func checkGeneration(_ shape: CollectionShape) throws {
+    guard shape.generation != generation else { return }
+    throw SatchelError(
+      .invalid,
+      "\(name): indexes, relations or the schema that this handle was opened with were dropped since "
+        + "(redeclare=True): it can only read; declare the collection again to write")
   }
 
   // MARK: Writing

@@ -2,8 +2,8 @@ import SatchelJSON
 import SatchelStorage
 
 extension RecordStore {
-  /// Opens a collection, making it when there is none; what is declared otherwise than before is built or dropped,
-  /// in one transaction.
+  /// Opens a collection, making it when there is none; what is declared beyond what the store has is built, in one
+  /// transaction, and only `redeclare` drops anything.
   ///
   /// - Throws: `SatchelError` `.invalid` for a declaration that is none, and for records that violate what is
   ///   declared; `.newer`, `.notFound` and `.readOnly` in a store opened to read only
@@ -22,8 +22,7 @@ extension RecordStore {
           row.version > prepared.version ? .newer : .readOnly,
           "\(name): its records are of version \(row.version), which opening to read only cannot change")
       }
-      // Indexes and relations are for whoever writes.
-      return RecordCollection(self, id: row.id, version: prepared.version, declaration)
+      return RecordCollection(self, id: row.id, version: prepared.version, 0, declaration)
     }
     let backup = try backUpBeforeMigrating(prepared)
     do {
@@ -31,8 +30,7 @@ extension RecordStore {
       let collection = try transaction { transaction in
         // Another process may have been faster.
         if let known = try openAsItIs(prepared) { return known }
-        let id = try Declaring(self, transaction).declare(prepared)
-        return RecordCollection(self, id: id, version: prepared.version, declaration)
+        return try Declaring(self, transaction).declare(prepared)
       }
       // Spilled beside a store that has been set aside since, or has lost its file. What cannot be taken in now stays
       // where `check` names it.
@@ -51,14 +49,17 @@ extension RecordStore {
       guard let id = try CollectionRow.id(of: name, connection),
         let row = try CollectionRow.read(id, connection), row.version > 0
       else { return nil }
-      if !prepared.declaration.isBare {
-        guard row.version == Int64(prepared.version) else { return nil }
-        let isSame = try connection.first(
-          "SELECT declaration FROM record_collection WHERE id = ?", .integer(id)
-        ) { $0.bytes(0).elementsEqual(prepared.text) }
-        guard isSame == true else { return nil }
+      let declaration = prepared.declaration
+      if !declaration.isBare, row.version != Int64(prepared.version) { return nil }
+      // Indexes, relations and the schema concern only writes.
+      if database.options.isReadOnly {
+        return RecordCollection(self, id: id, version: Int(row.version), 0, declaration)
       }
-      return RecordCollection(self, id: id, version: Int(row.version), prepared.declaration)
+      let stored = try StoredDeclaration.read(row, connection, expected: prepared)
+      if !declaration.isBare || declaration.redeclare {
+        guard try stored.joined(with: prepared, version: row.version) == stored else { return nil }
+      }
+      return RecordCollection(self, id: id, version: Int(row.version), stored.generation, declaration)
     }
   }
 
@@ -67,7 +68,8 @@ extension RecordStore {
   /// - Returns: where; nil when they are not
   private func backUpBeforeMigrating(_ prepared: PreparedDeclaration) throws -> String? {
     let name = prepared.declaration.name
-    guard let row = try row(named: name), row.version > 0, row.version != Int64(prepared.version),
+    guard !prepared.declaration.isBare, let row = try row(named: name), row.version > 0,
+      row.version != Int64(prepared.version),
       try read({ try row.count($0) }) > 0
     else { return nil }
     // Nothing is kept of what cannot be done anyway.

@@ -88,7 +88,7 @@ extension RecordRepair {
   }
 
   private static var nothingDeclared: String {
-    get throws { try CollectionDeclaration("").stored.text }
+    get throws { try StoredDeclaration().json.text }
   }
 
   // MARK: Declarations
@@ -99,11 +99,10 @@ extension RecordRepair {
       let text = try? connection.first(
         "SELECT declaration FROM record_collection WHERE id = ?", .integer(row.id),
         read: { Array($0.bytes(0)) }),
-      case .object(var members)? = try? JSONValue(parsing: text)
+      let stored = try? text.withUnsafeBytes({ try StoredDeclaration($0, of: row.name) })
     else { return nil }
-    members["name"] = .string(row.name)
-    members["version"] = .int(row.version)
-    return try? PreparedDeclaration(CollectionDeclaration(json: .object(members)))
+    return try? PreparedDeclaration(
+      CollectionDeclaration(row.name, version: Int(row.version)).declaring(stored))
   }
 
   private mutating func repairDeclaration(_ row: CollectionRow) throws {

@@ -1,0 +1,134 @@
+import SatchelJSON
+import SatchelStorage
+
+/// What a collection declares, as the store has it.
+struct StoredDeclaration: Equatable {
+  var indexes: [RecordIndex] = []
+  /// By path.
+  var relations: [String: RecordRelation] = [:]
+  var schema: JSONValue?
+  /// Changes with each `redeclare` that drops or replaces something; 0 before the first. Random, so that a handle of a
+  /// declaration that was rolled back is never taken for one of a later declaration.
+  var generation: Int64 = 0
+
+  init() {}
+
+  /// - Parameter text: nothing for a collection that nobody has declared
+  /// - Throws: `.damaged` for what no declaration leaves behind
+  init(_ text: UnsafeRawBufferPointer, of name: String) throws {
+    guard !text.isEmpty else { return }
+    do {
+      guard case .object(var members) = try JSONValue(parsing: text) else {
+        throw JSONError("must be an object", pointer: "")
+      }
+      if let generation = members["generation"] {
+        guard case .int(let number) = generation else {
+          throw JSONError("must be a number", pointer: "/generation")
+        }
+        self.generation = number
+        members["generation"] = nil
+      }
+      members["name"] = .string(name)
+      let declared = try CollectionDeclaration(json: .object(members))
+      indexes = declared.indexes ?? []
+      relations = declared.relations ?? [:]
+      schema = declared.schema
+    } catch {
+      throw SatchelError(
+        .damaged, "\(name): its declaration in the store is damaged: \(error)", underlying: error)
+    }
+  }
+
+  /// - Parameter expected: as an app that is alone with its collections declares them each time: needs no parsing
+  static func read(
+    _ row: CollectionRow, _ connection: Connection, expected: PreparedDeclaration? = nil
+  ) throws -> StoredDeclaration {
+    try connection.first("SELECT declaration FROM record_collection WHERE id = ?", .integer(row.id)) {
+      let text = $0.bytes(0)
+      if let expected, text.elementsEqual(expected.text) { return expected.declaration.stored }
+      return try StoredDeclaration(text, of: row.name)
+    } ?? StoredDeclaration()
+  }
+
+  /// As it is in the store.
+  var json: JSONValue {
+    let relations = relations.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    var members: JSONObject = [
+      "indexes": .array(indexes.map { ["path": .string($0.path), "unique": .bool($0.isUnique)] }),
+      "relations": .object(JSONObject(relations.map { ($0.key, $0.value.json) })),
+      "schema": schema ?? .null,
+    ]
+    if generation != 0 { members["generation"] = .int(generation) }
+    return .object(members)
+  }
+}
+
+extension StoredDeclaration {
+  /// What the collection declares after another declaration: nothing is dropped or replaced, except with `redeclare`,
+  /// and but for what the declaration of another version says otherwise about the documents of that version.
+  ///
+  /// - Parameter version: of the stored records; 0 when nobody has declared the collection
+  /// - Throws: `.invalid` for an index, relation or schema that is declared otherwise in the store
+  func joined(with declared: PreparedDeclaration, version: Int64) throws -> StoredDeclaration {
+    let name = declared.declaration.name
+    let isWhole = declared.declaration.redeclare
+    let replaces = isWhole || version != Int64(declared.version) && !declared.declaration.isBare
+    func checkReplaced(_ what: String) throws {
+      guard !replaces else { return }
+      throw SatchelError(
+        .invalid,
+        "\(name): \(what); a declaration only adds: declare the same, or replace it with redeclare=True")
+    }
+    var joined = StoredDeclaration()
+
+    for index in indexes {
+      let path = try DocumentPath(index.path)
+      guard let same = declared.indexes.first(where: { $0.path == path }) else {
+        if !isWhole { joined.indexes.append(index) }
+        continue
+      }
+      if same.isUnique != index.isUnique {
+        try checkReplaced(
+          "the index of \"\(index.path)\" is \(index.isUnique ? "unique" : "not unique") in the store")
+      }
+      joined.indexes.append(RecordIndex(index.path, unique: same.isUnique))
+    }
+    let indexed = try indexes.map { try DocumentPath($0.path) }
+    for (path, isUnique) in declared.indexes where !indexed.contains(path) {
+      joined.indexes.append(RecordIndex(path.text, unique: isUnique))
+    }
+
+    for (text, relation) in relations {
+      let path = try DocumentPath(text)
+      guard let same = declared.relations.first(where: { $0.path == path }) else {
+        if !isWhole { joined.relations[text] = relation }
+        continue
+      }
+      if same.relation != relation {
+        try checkReplaced("the relation of \"\(text)\" is \(try relation.json.text) in the store")
+      }
+      joined.relations[text] = same.relation
+    }
+    let related = try relations.keys.map { try DocumentPath($0) }
+    for (path, relation) in declared.relations where !related.contains(path) {
+      joined.relations[path.text] = relation
+    }
+
+    if let schema = declared.declaration.schema, !schema.isNull {
+      if let known = self.schema, known != schema { try checkReplaced("the store has another schema") }
+      joined.schema = self.schema == schema ? self.schema : schema
+    } else if !isWhole, declared.declaration.isBare || version <= Int64(declared.version) {
+      // Documents that go back to an older version leave the schema of the newer one behind.
+      joined.schema = schema
+    }
+    joined.generation = isWhole && drops(joined) ? Int64.random(in: 1...Int64.max) : generation
+    return joined
+  }
+
+  /// Whether something of it is not in another declaration, or is otherwise there.
+  private func drops(_ other: StoredDeclaration) -> Bool {
+    !indexes.allSatisfy(other.indexes.contains)
+      || !relations.allSatisfy { other.relations[$0.key] == $0.value }
+      || schema != nil && schema != other.schema
+  }
+}
