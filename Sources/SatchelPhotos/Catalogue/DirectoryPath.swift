@@ -4,13 +4,17 @@ import SatchelStorage
 enum DirectoryPath {
   /// An absolute path without ".", ".." and double slashes; the real one as far as it exists.
   ///
-  /// - Throws: `.invalid` for what is no path, or has no real path in UTF-8; `.io`
+  /// - Throws: `.invalid` for what is no path, is longer than a path can be, or has no real path in UTF-8; `.io`
   static func normalized(_ path: String) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SatchelError(.invalid, "directory: empty, or holds a NUL")
     }
-    var existing = path.utf8.first == UInt8(ascii: "/") ? path : try current() + "/" + path
-    var missing: [Substring] = []
+    // Before anything is done with it: the work grows with the number of components.
+    try check(path, length: path.utf8.count)
+    let absolute = path.utf8.first == slash ? path : try current() + "/" + path
+    try check(path, length: absolute.utf8.count)
+    var existing = Array(absolute.utf8)
+    var missing: [String] = []
     while true {
       if let real = try resolved(existing) {
         let tail = missing.reversed().joined(separator: "/")
@@ -18,17 +22,29 @@ enum DirectoryPath {
         return real == "/" ? "/" + tail : real + "/" + tail
       }
       // What does not exist is no link: ".." means what stands before it.
-      var parts = existing.split(separator: "/")
-      guard let last = parts.popLast() else {
+      while existing.last == slash { existing.removeLast() }
+      guard let start = existing.lastIndex(of: slash) else {
         throw SatchelError(.invalid, "\(path): no path to a directory")
       }
+      let last = String(decoding: existing[(start + 1)...], as: UTF8.self)
+      existing.removeSubrange((start + 1)...)
       switch last {
       case ".": break
       case "..": missing.append("..")
       default: if missing.last == ".." { missing.removeLast() } else { missing.append(last) }
       }
-      existing = "/" + parts.joined(separator: "/")
     }
+  }
+
+  private static let slash = UInt8(ascii: "/")
+  /// Bytes, as the system bounds paths (PATH_MAX, with the NUL at the end).
+  private static let maximumLength = 4095
+
+  private static func check(_ path: String, length: Int) throws {
+    guard length > maximumLength else { return }
+    throw SatchelError(
+      .invalid,
+      "directory: \(path.unicodeScalars.prefix(64))…: \(length) bytes; a path has at most \(maximumLength)")
   }
 
   private static func current() throws -> String {
@@ -40,7 +56,8 @@ enum DirectoryPath {
     return String(cString: found)
   }
 
-  private static func resolved(_ path: String) throws -> String? {
+  private static func resolved(_ bytes: [UInt8]) throws -> String? {
+    let path = String(decoding: bytes, as: UTF8.self)
     guard let found = realpath(path, nil) else {
       let code = errno
       if code == ENOENT { return nil }
