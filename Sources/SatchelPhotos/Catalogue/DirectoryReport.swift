@@ -12,7 +12,9 @@ public struct DirectoryReport: Sendable {
   public var changed: [Shard.Index] = []
   /// Shards without a file; they stay as they were.
   public var missing: [Shard.Index] = []
-  /// Shards whose file could not be read; they stay as they were.
+  /// Whether a manifest.json stood beside the files. Without one nothing shows whether they are complete.
+  public var hasManifest = false
+  /// Shards whose file could not be read, or is not the one that the manifest names; they stay as they were.
   public var failed: [ShardFailure] = []
 
   /// As it crosses the C boundary.
@@ -21,7 +23,7 @@ public struct DirectoryReport: Sendable {
     func numbers(_ shards: [Shard.Index]) -> JSONValue { .array(shards.map { .int(Int64($0.number)) }) }
     return [
       "photos": .int(photos), "rejected": .array(rows), "conflicts": .int(Int64(conflicts)),
-      "changed": numbers(changed), "missing": numbers(missing),
+      "changed": numbers(changed), "missing": numbers(missing), "has_manifest": .bool(hasManifest),
       "failed": .array(failed.map(\.json)),
     ]
   }

@@ -7,24 +7,28 @@ extension PhotoCatalogue {
   }
 
   /// Imports the files 0.csv to f.csv of a directory; see `importShard`. Each shard is one transaction, and stands
-  /// for itself: one whose file cannot be read is reported, and stays as it is, as does one without a file. Files that
+  /// for itself: one whose file cannot be read is reported, and stays as it is, as does one without a file. Where a
+  /// manifest.json stands beside them, a file that is not the one that it names is reported, and not imported: it may
+  /// have been cut at a row, which nothing else shows. Files that
   /// did not change since they were imported are not read further. All are on the disk when this returns; a loss of
   /// power before may undo the latest.
   ///
   /// Files are read and checked on other threads. Memory: three of them, and 56 bytes for each of their photos.
   ///
   /// - Parameter path: nil for ".photolala" in the catalogue's directory
-  /// - Throws: `.notFound` when there is no such file at all, `.full`, `.io`, `.readOnly`, `.closed`, `.damaged`
+  /// - Throws: `.notFound` when there is no such file at all, `.invalid` or `.newer` for a manifest that cannot be read, `.full`, `.io`, `.readOnly`, `.closed`, `.damaged`
   @discardableResult
   public func importDirectory(_ path: String? = nil, policy: SyncPolicy = .remoteWins) throws
     -> DirectoryReport
   {
     let shards = try shards(path)
+    let manifest = try shards.manifest()
     var sources: [Shard.Index: String] = [:]
     for record in try records() where record.changes == 0 { sources[record.shard] = record.source }
-    let intake = ShardIntake(shards, sources: sources)
+    let intake = ShardIntake(shards, sources: sources, manifest: manifest)
     defer { intake.stop() }
     var report = DirectoryReport()
+    report.hasManifest = manifest != nil
     do {
       for shard in Shard.Index.all { try add(intake.take(shard), of: shard, to: &report, policy) }
     } catch {
@@ -54,7 +58,7 @@ extension PhotoCatalogue {
     let row = try read(otherwise: nil) { try CatalogueTable(connection: $0).row($1) }
     try shards.make()
     let name = row?.agreedUUID ?? row?.uuid ?? CatalogueTable.uuid()
-    var manifest = shards.readManifest() ?? Manifest(directoryUUID: name)
+    var manifest = (try? shards.manifest()) ?? Manifest(directoryUUID: name)
     manifest.directoryUUID = name
     manifest.lastModified = row?.modified ?? database.clock.now()
     var report = ExportReport()

@@ -8,10 +8,16 @@ struct ShardDirectory {
 
   /// Opens a file to be read; nil when there is none.
   ///
+  /// A link is not followed, and a pipe is not waited for.
+  ///
   /// - Throws: `.invalid` for what is no regular file, `.io`, `.readOnly`
   func open(_ file: String) throws -> DiskFile? {
+    var status = stat()
+    if lstat("\(path)/\(file)", &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+      throw SatchelError(.invalid, "\(path)/\(file): a link, which is not followed")
+    }
     do {
-      let opened = try DiskFile("\(path)/\(file)", O_RDONLY | O_NONBLOCK)
+      let opened = try DiskFile("\(path)/\(file)", O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
       guard try opened.status().st_mode & S_IFMT == S_IFREG else {
         throw SatchelError(.invalid, "\(opened.path): not a regular file")
       }
@@ -21,10 +27,12 @@ struct ShardDirectory {
     }
   }
 
-  /// The manifest; nil when there is none that can be read.
-  func readManifest() -> Manifest? {
-    guard let file = try? open(Self.manifest), let bytes = try? file.read() else { return nil }
-    return try? Manifest(parsing: bytes)
+  /// The manifest; nil when there is none.
+  ///
+  /// - Throws: `.invalid` or `.newer` when it cannot be read as one, `.io`, `.readOnly`
+  func manifest() throws -> Manifest? {
+    guard let file = try open(Self.manifest) else { return nil }
+    return try naming(path) { try Manifest(parsing: file.read(Manifest.maximumSize + 1)) }
   }
 
   /// Writes a file, in place of the one that is there; whoever reads sees one or the other.

@@ -22,10 +22,14 @@ struct ShardIntake {
 
   /// Begins to read.
   ///
-  /// - Parameter sources: SHA-256 of files that would change nothing
-  init(_ directory: ShardDirectory, sources: [Shard.Index: String]) {
+  /// - Parameters:
+  ///   - sources: SHA-256 of files that would change nothing
+  ///   - manifest: names the files; nil to take them as they are
+  init(_ directory: ShardDirectory, sources: [Shard.Index: String], manifest: Manifest? = nil) {
     let rooms = FileRooms()
-    let read: @Sendable (Shard.Index) -> Outcome = { Self.read($0, directory, sources, rooms) }
+    let read: @Sendable (Shard.Index) -> Outcome = {
+      Self.read($0, directory, sources, manifest?.checksum(of: $0), rooms)
+    }
     self.read = read
     shards = ReadAhead(Shard.Index.all, ahead: Self.ahead, threads: Self.threads) { shards in
       while let (index, shard) = shards.next() { shards.give(read(shard), at: index) }
@@ -40,14 +44,24 @@ struct ShardIntake {
   func stop() { shards.stop() }
 
   private static func read(
-    _ shard: Shard.Index, _ directory: ShardDirectory, _ sources: [Shard.Index: String], _ rooms: FileRooms
+    _ shard: Shard.Index, _ directory: ShardDirectory, _ sources: [Shard.Index: String], _ named: String?,
+    _ rooms: FileRooms
   ) -> Outcome {
     do {
       guard let file = try directory.open(shard.fileName) else { return .missing }
-      if let source = sources[shard], try checksum(of: file) == source { return .unchanged }
+      if let source = sources[shard], named ?? source == source, try checksum(of: file) == source {
+        return .unchanged
+      }
       let bytes = try FileBytes(file, into: rooms)
       return try withExtendedLifetime(bytes) {
-        .read(try ShardFile(bytes.bytes, shard: shard, source: Shard.checksum(bytes.bytes)), bytes)
+        let source = Shard.checksum(bytes.bytes)
+        guard named ?? source == source else {
+          throw SatchelError(
+            .damaged,
+            "\(file.path): not the file that manifest.json names, but one of \(bytes.bytes.count) bytes with SHA-256 "
+              + source)
+        }
+        return .read(try ShardFile(bytes.bytes, shard: shard, source: source), bytes)
       }
     } catch {
       return .failed(error)

@@ -7,14 +7,16 @@ struct PhotoImportCommand: ParsableCommand {
     commandName: "import",
     abstract: "Take the catalogue from 0.csv to f.csv of a directory.",
     discussion: """
-      Each file replaces its shard; shards without a file, or whose file cannot be read, are left as they are. Lines \
+      Each file replaces its shard; shards without a file, or whose file cannot be read, are left as they are. So are \
+      those whose file is not the one that a manifest.json beside them names: it may have been cut short. Lines \
       that are no photos are named, kept, and written back by every export. What is known here only (stars, cameras, \
       backups) stays. Local changes that the files differ from go to the conflicts; with --policy merge-rows they stay on top.
 
         satchel photos import --create guide.satchel ~/Pictures
         satchel photos import guide.satchel ~/Pictures backup/.photolala
 
-      Exit codes: 0 taken; 1 a file could not be read, lines are no photos, or changes lost; 2 could not run.
+      Exit codes: 0 taken; 1 a file could not be read or is not the one that \
+      the manifest names, lines are no photos, or changes lost; 2 could not run.
       """)
 
   @OptionGroup var arguments: PhotoArguments
@@ -45,6 +47,9 @@ struct PhotoImportCommand: ParsableCommand {
       try output.put("\(Terminal.count(Int(report.photos), "photo")) in \(files)\n")
     }
     try output.finish()
+    if !report.hasManifest, !arguments.json {
+      Terminal.complain("no manifest.json beside the files: nothing shows whether they are complete")
+    }
     if report.conflicts > 0, !arguments.json {
       let changes = Terminal.count(report.conflicts, "change")
       Terminal.complain("\(changes) lost, and kept: see \"satchel photos conflicts\"")
