@@ -9,6 +9,8 @@ public final class MeteredStore: ObjectStore {
 
   public var identity: String? { store.identity }
 
+  public var listsTags: Bool { store.listsTags }
+
   /// Since it was made.
   public var traffic: Traffic { meter.withLock { $0 } }
 

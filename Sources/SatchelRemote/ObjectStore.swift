@@ -7,6 +7,9 @@ public protocol ObjectStore: Sendable {
   /// under this name. Nil, unless a store says otherwise: then it is known only while its value lives.
   var identity: String? { get }
 
+  /// Whether a listing gives each object's tag as `get` does. False, unless a store says otherwise.
+  var listsTags: Bool { get }
+
   /// Reads an object, unless it is still the one that the caller knows.
   ///
   /// - Throws: `.notFound`, `.truncated`, and what any call may: `.denied`, `.transient`, `.cancelled`, `.invalidKey`,
@@ -49,6 +52,8 @@ public protocol ObjectStore: Sendable {
 
 extension ObjectStore {
   public var identity: String? { nil }
+
+  public var listsTags: Bool { false }
 
   /// Reads an object.
   public func get(_ key: ObjectKey, cancellation: Cancellation = .never) throws(ObjectStoreError)

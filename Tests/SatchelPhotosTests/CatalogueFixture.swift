@@ -128,6 +128,6 @@ extension PhotoCatalogue {
     let expected = try syncState().shards[shard.number].agreed
     return try take(
       shard, bytes: bytes, checksum: Shard.checksum(bytes), etag: nil, expected: expected, settledUpTo: nil,
-      policy: policy, lineage: nil)
+      policy: policy, lineage: nil, keepsLost: false)
   }
 }

@@ -128,7 +128,7 @@ import Testing
         let expected = try photos.syncState().shards[shard.number].agreed
         let taken = try photos.take(
           shard, bytes: export.bytes, checksum: export.checksum, etag: nil, expected: expected,
-          settledUpTo: export.sequence, policy: .remoteWins, lineage: nil)
+          settledUpTo: export.sequence, policy: .remoteWins, lineage: nil, keepsLost: false)
         #expect(taken.conflicts == 0)
       }
       model.finishUpload(shard)

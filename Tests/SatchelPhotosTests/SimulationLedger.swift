@@ -27,6 +27,10 @@ struct SimulationLedger: SyncLedger {
     try step("export \(shard)") { try ledger.export(shard) }
   }
 
+  func lastSynced(_ shard: Shard.Index) throws -> [UInt8] {
+    try step("last synced \(shard)") { try ledger.lastSynced(shard) }
+  }
+
   func noteIntent(_ shard: Shard.Index, _ export: ShardExport) throws {
     try step("intent \(shard) \(export.checksum.prefix(6))") {
       try ledger.noteIntent(shard, export)
@@ -44,13 +48,13 @@ struct SimulationLedger: SyncLedger {
 
   func take(
     _ shard: Shard.Index, bytes: [UInt8], checksum: String, etag: ETag?, expected: String?,
-    settledUpTo: Int64?, policy: SyncPolicy, lineage: String?
+    settledUpTo: Int64?, policy: SyncPolicy, lineage: String?, keepsLost: Bool
   ) throws -> Taken {
     try step("take \(shard) \(checksum.prefix(6))") {
       try world.checkTaken(shard, bytes, checksum)
       let taken = try ledger.take(
         shard, bytes: bytes, checksum: checksum, etag: etag, expected: expected, settledUpTo: settledUpTo,
-        policy: policy, lineage: lineage)
+        policy: policy, lineage: lineage, keepsLost: keepsLost)
       device.intents[shard] = nil
       try world.noteTaken(device, shard, bytes)
       return taken

@@ -19,6 +19,16 @@ import Testing
     Mutant(testDescription: "bytes are not verified") { $0.verifiesBytes = false },
     Mutant(testDescription: "uploads that were begun are forgotten") { $0.heedsIntents = false },
     Mutant(testDescription: "the manifest is overwritten without another look") { $0.looksAgain = false },
+    Mutant(testDescription: "a quiet sync does not look at the objects") { $0.looksAtListing = false },
+    Mutant(testDescription: "what no checksum proves is believed") { $0.comparesUnproven = false },
+    Mutant(testDescription: "damaged objects stay") { $0.mendsDamage = false },
+    Mutant(testDescription: "damaged objects are replaced without a look at the manifest") {
+      $0.confirmsBeforeMending = false
+    },
+    Mutant(testDescription: "earlier versions are taken for new ones") { $0.refusesOutdated = false },
+    Mutant(testDescription: "whatever replaced an upload counts as built on it") {
+      $0.settlesOnlyWhatWasBuiltOn = false
+    },
   ]
 
   @Test(arguments: mutants)

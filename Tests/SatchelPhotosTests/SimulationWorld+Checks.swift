@@ -12,7 +12,7 @@ extension SimulationWorld {
     if key == manifestKey {
       try checkManifest(new, old)
     } else if let shard = SimulationPhoto.shards.first(where: { user.shardKey($0) == key.text }) {
-      try checkLanding(device, shard, old: old?.object.body ?? [], new: new)
+      try checkLanding(device, shard, new: new)
     }
   }
 
@@ -22,16 +22,17 @@ extension SimulationWorld {
   /// There is one exception. Where tags are of contents, a content that returns hides what was between, and so whether
   /// an upload whose answer a device never heard had come to the master. With `mergeRows` it then puts its pending
   /// changes on top once more, as it does with all of which it does not know that they arrived.
-  private func checkLanding(_ device: SimulationDevice, _ shard: Shard.Index, old: [UInt8], new: [UInt8])
-    throws
-  {
+  private func checkLanding(_ device: SimulationDevice, _ shard: Shard.Index, new: [UInt8]) throws {
+    let versions = master.versions[try key(shard)] ?? []
+    let old = versions.dropLast().last { !$0.isDamaged }?.object.body ?? []
     let (before, after) = (SimulationPhoto.values(old), SimulationPhoto.values(new))
-    let version = (master.versions[try key(shard)]?.count ?? 0) - 1
+    let version = versions.count - 1
     for photo in SimulationPhoto.all.indices where before[photo] != after[photo] {
       let edits = device.edits[photo]
       let isPending = try device.policy == .mergeRows && master.tagsAreOfContent && device.hasChange(photo)
       let own = edits.lastIndex { $0.value == after[photo] && ($0.landed == nil || isPending) }
       guard let own, edits[(own + 1)...].allSatisfy({ $0.landed == nil }) else {
+        if try rollBack(photo, to: after[photo], over: versions.dropLast()) { continue }
         throw SimulationViolation(
           description: "an update is lost: device \(device.number) makes photo \(photo) "
             + "\(after[photo] ?? "deleted") where it was \(before[photo] ?? "deleted"), without a change of its own"
@@ -39,6 +40,33 @@ extension SimulationWorld {
       }
       device.edits[photo][own].landed = version
     }
+  }
+
+  /// Where a version was damaged before it was announced, the one before it may be put in its place. What came with it
+  /// has not arrived then. One that was announced stays.
+  private func rollBack(
+    _ photo: Int, to value: String?, over versions: ArraySlice<SimulationMaster.Version>
+  ) throws -> Bool {
+    guard versions.last?.isDamaged == true else { return false }
+    let sound = versions.indices.filter { !versions[$0].isDamaged }
+    let last = sound.last { SimulationPhoto.values(versions[$0].object.body)[photo] == value } ?? -1
+    guard last >= 0 || value == nil else { return false }
+    let shard = SimulationPhoto.all[photo].shard
+    let checksum = announced.checksum(of: shard)
+    let isAnnounced = sound.contains { $0 > last && versions[$0].checksum == checksum }
+    let wasThere =
+      checksum == Shard.emptyChecksum || sound.contains { $0 <= last && versions[$0].checksum == checksum }
+    guard wasThere || !isAnnounced else {
+      throw SimulationViolation(
+        description: "photo \(photo) goes back to \(value ?? "deleted"), though a later version was announced"
+      )
+    }
+    for device in devices {
+      for edit in device.edits[photo].indices where device.edits[photo][edit].landed ?? -1 > last {
+        device.edits[photo][edit].landed = nil
+      }
+    }
+    return true
   }
 
   /// The manifest announces only what is there, and takes nothing back that it has announced.
@@ -62,7 +90,8 @@ extension SimulationWorld {
   func checkTaken(_ shard: Shard.Index, _ bytes: [UInt8], _ checksum: String) throws {
     if bytes.isEmpty, checksum == Shard.emptyChecksum { return }
     let versions = master.versions[try key(shard)] ?? []
-    guard versions.contains(where: { $0.object.body == bytes && $0.checksum == checksum }) else {
+    let isSound = versions.contains { !$0.isDamaged && $0.object.body == bytes && $0.checksum == checksum }
+    guard isSound else {
       stage.fail(
         SimulationViolation(description: "shard \(shard) is taken from bytes that were never written"))
       throw SatchelError(.internal, "a violation")
@@ -72,7 +101,8 @@ extension SimulationWorld {
   /// A deletion of what the master had not either is none, unless the device's own upload came there later.
   func noteTaken(_ device: SimulationDevice, _ shard: Shard.Index, _ bytes: [UInt8]) throws {
     let values = SimulationPhoto.values(bytes)
-    let version = master.versions[try key(shard)]?.lastIndex { $0.object.body == bytes } ?? -1
+    let version =
+      master.versions[try key(shard)]?.lastIndex { !$0.isDamaged && $0.object.body == bytes } ?? -1
     for photo in SimulationPhoto.all.indices where SimulationPhoto.all[photo].shard == shard {
       let edits = device.edits[photo]
       guard values[photo] == nil, let last = edits.last, last.value == nil else { continue }
@@ -109,11 +139,18 @@ extension SimulationWorld {
     // Before the first version there was nothing at all.
     let first = max(edit.versions - 1, landed + 1)
     if edit.versions == 0, landed < 0 { return true }
-    return versions.dropFirst(first).contains { SimulationPhoto.values($0.object.body)[photo] == nil }
+    return versions.dropFirst(first).contains {
+      !$0.isDamaged && SimulationPhoto.values($0.object.body)[photo] == nil
+    }
   }
 
   func check(_ report: SyncReport, of device: SimulationDevice, isCalm: Bool) throws {
-    if let failure = report.failed.first {
+    // A device without the bytes of a damaged shard tells so, until another one has mended it.
+    let failed = try report.failed.filter { failure in
+      let isDamaged = master.versions[try key(failure.shard)]?.last?.isDamaged == true
+      return isCalm || !isDamaged
+    }
+    if let failure = failed.first {
       throw SimulationViolation(description: "a sync without faults failed: \(failure)")
     }
     if isCalm, master.current(manifestKey) != nil, report.requests != 1 {
@@ -137,6 +174,9 @@ extension SimulationWorld {
       let object = master.current(try key(shard))
       guard manifest.checksum(of: shard) == object?.checksum ?? Shard.emptyChecksum else {
         throw SimulationViolation(description: "in the end the manifest does not tell what shard \(shard) is")
+      }
+      guard object?.isDamaged != true, object?.checksum == master.lastSound(try key(shard))?.checksum else {
+        throw SimulationViolation(description: "in the end shard \(shard) is damaged in the master")
       }
       let bytes = object?.object.body ?? []
       photos += Int64(SimulationPhoto.values(bytes).count)

@@ -1,4 +1,5 @@
 import SatchelRemoteTesting
+import SatchelTesting
 
 @testable import SatchelPhotos
 @testable import SatchelRemote
@@ -14,6 +15,12 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
   let manifestKey: ObjectKey
   /// Versions of the manifest that were checked.
   var announced = Manifest(directoryUUID: "none")
+  /// Draws what is damaged, apart from all else, so that schedules without damage stay as they are.
+  private var chance: SeededRandom
+  private let isDamaging: Bool
+  /// Some stores do not tell tags in listings.
+  let listsTags: Bool
+  let pageSize = 1000
 
   init(
     seed: UInt64, rules: SyncRules, place: SimulationPlace, stores: SimulationStores, isLogging: Bool
@@ -31,8 +38,17 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
     stage.note("policies: \(devices.map(\.policy))")
     self.stage = stage
     self.rules = rules
+    chance = SeededRandom(seed: seed ^ 0xDA3A_6ED0)
+    isDamaging = seed % 3 == 0
+    listsTags = seed % 5 != 1
     user = try UserID("simulated")
     manifestKey = try ObjectKey(user.manifestKey)
+  }
+
+  func disturb() throws {
+    guard isDamaging, stage.isFaulty else { return }
+    func draw(_ bound: Int) -> Int { Int(chance.next() % UInt64(max(bound, 1))) }
+    if draw(12) == 0 { try damage(drawing: draw) }
   }
 
   func key(_ shard: Shard.Index) throws -> ObjectKey { try ObjectKey(user.shardKey(shard)) }

@@ -13,13 +13,16 @@ struct SyncManifestTests {
   {
     ManifestEntry(
       shard: try #require(Shard.Index(shard)), checksum: checksum, photos: photos,
-      etag: ETag("tag-\(checksum.prefix(1))"),
+      etag: ETag("tag-\(checksum.prefix(1))"), lineage: Self.version,
       origin: isUpload
         ? .upload(ShardExport(bytes: [], checksum: checksum, sequence: 1, photos: photos)) : .found)
   }
 
-  private func head(_ tag: String, _ checksum: String? = nil) throws -> ObjectHead {
-    let metadata = checksum.map { ["sha256": $0] } ?? [:]
+  private static let version = "0123456789abcdef"
+
+  private func head(_ tag: String, _ checksum: String? = nil, lineage: String? = nil) throws -> ObjectHead {
+    var metadata = checksum.map { ["sha256": $0] } ?? [:]
+    metadata["lineage"] = lineage
     return ObjectHead(size: 0, etag: try #require(ETag(tag)), metadata: try ObjectMetadata(metadata))
   }
 
@@ -40,16 +43,18 @@ struct SyncManifestTests {
   @Test func `a shard that others have built on is left to them`() throws {
     var update = ManifestUpdate([
       try entry(1, Self.contents[0]), try entry(2, Self.contents[1]), try entry(3, Self.contents[2]),
-      try entry(4, Self.contents[3]),
+      try entry(4, Self.contents[3]), try entry(5, Self.contents[1]),
     ])
     let shards = Shard.Index.all
     update.keep(heldBy: [
       // The same tag; another tag of the same bytes; something else; and none at all.
       shards[1]: try head("tag-a"), shards[2]: try head("other", Self.contents[1]),
-      shards[3]: try head("other", Self.contents[0]),
+      shards[3]: try head("other", Self.contents[0], lineage: "1111222233334444.\(Self.version)"),
+      shards[5]: try head("other", Self.contents[0], lineage: "1111222233334444"),
     ])
     #expect(update.entries.map(\.shard.number) == [1, 2])
-    #expect(update.superseded.map(\.shard.number) == [3, 4])
+    #expect(update.superseded.map(\.shard.number) == [3])
+    #expect(update.lost.map(\.shard.number) == [4, 5], "neither has arrived")
   }
 
   @Test func `the manifest keeps what is not ours`() throws {

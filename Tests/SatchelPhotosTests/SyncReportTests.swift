@@ -13,6 +13,7 @@ struct SyncReportTests {
     report.conflicts = [try #require(Shard.Index(1))]
     report.repaired = [try #require(Shard.Index(3))]
     (report.conflictRows, report.requests, report.bytesUp, report.bytesDown) = (4, 5, 6, 7)
+    report.removed = 8
     let shard = try #require(Shard.Index(8))
     report.failed = [ShardFailure(shard: shard, error: SatchelError(.notFound, "gone"))]
     report.rejected = [
@@ -20,7 +21,7 @@ struct SyncReportTests {
     ]
     let expected = try JSONValue(
       parsing: """
-        {"downloaded": [1, 15], "uploaded": [2], "conflicts": [1], "repaired": [3], "conflict_rows": 4, "requests": 5,
+        {"downloaded": [1, 15], "uploaded": [2], "conflicts": [1], "repaired": [3], "conflict_rows": 4, "removed": 8, "requests": 5,
         "bytes_up": 6, "bytes_down": 7, "failed": [{"shard": 8, "code": 2, "message": "gone"}],
         "rejected": [{"shard": 8, "line": 9, "fault": "columns", "reason": "\(RowFault.columns)", "raw": "a,b"}],
         "unchanged": false, "dry_run": false}

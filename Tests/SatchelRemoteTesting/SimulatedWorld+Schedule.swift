@@ -26,6 +26,7 @@ extension SimulatedWorld {
 
   private func step() throws {
     stage.deliver()
+    try disturb()
     guard let device = stage.pick(devices) else { return }
     switch (device.sync, stage.chance(10)) {
     case (nil, 0..<4), (_?, 0): try edit(device)

@@ -21,6 +21,12 @@ package protocol SimulatedWorld: AnyObject, Sendable {
     _ device: Device, _ sync: SimulationSync<Device.Report>, over line: SimulationLine<Self>
   ) throws -> Device.Report
 
+  /// Something may happen to the master without a device.
+  func disturb() throws
+  /// Whether listings show tags.
+  var listsTags: Bool { get }
+  /// How many entries a page of a listing has.
+  var pageSize: Int { get }
   /// Whether readers may see the version before the present one.
   func mayLag(_ key: ObjectKey) -> Bool
   /// A new version for the history.
@@ -44,6 +50,12 @@ extension SimulatedWorld {
   package var master: SimulationMaster { stage.master }
 
   package func decide(_ device: Device) throws -> Bool { false }
+
+  package func disturb() throws {}
+
+  package var listsTags: Bool { false }
+
+  package var pageSize: Int { 2 }
 
   package func mayLag(_ key: ObjectKey) -> Bool { true }
 }

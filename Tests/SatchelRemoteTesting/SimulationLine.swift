@@ -6,6 +6,8 @@ package struct SimulationLine<World: SimulatedWorld>: ObjectStore {
   let device: World.Device
   let sync: World.Sync
 
+  package var listsTags: Bool { world.listsTags }
+
   private func failure(_ reason: ObjectStoreError.Reason, _ fault: SimulationFault?) -> ObjectStoreError {
     ObjectStoreError(reason, fault.map { "injected: \($0)" } ?? "there is none")
   }
@@ -84,7 +86,7 @@ package struct SimulationLine<World: SimulatedWorld>: ObjectStore {
     throw ObjectStoreError(.failed(.internal), "a sync deletes nothing")
   }
 
-  /// In pages of two, each as the master is at that moment.
+  /// In small pages, each as the master is at that moment.
   package func list(
     _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
     cancellation: Cancellation
@@ -99,8 +101,10 @@ package struct SimulationLine<World: SimulatedWorld>: ObjectStore {
     var keys = world.master.versions.keys.filter { key in
       key.text.hasPrefix(prefix.text) && after.map { $0 < key } != false
     }.sorted()[...]
-    let next = keys.count > 2 ? keys.dropFirst().first.map { ObjectPage.Continuation($0.text) } : nil
-    keys = keys.prefix(2)
+    let size = world.pageSize
+    let next =
+      keys.count > size ? keys.dropFirst(size - 1).first.map { ObjectPage.Continuation($0.text) } : nil
+    keys = keys.prefix(size)
     if fault == .missing, let first = keys.first, world.mayLag(first) { keys.removeFirst() }
     var entries: [ObjectPage.Entry] = []
     for key in keys {

@@ -9,6 +9,9 @@ package struct SimulationMaster {
     package var checksum: String
     /// When it was written, counted in requests.
     package var time: Int
+    /// Nobody who synchronises wrote it: somebody else damaged the object, or removed it.
+    package var isDamaged = false
+    package var isRemoved = false
   }
 
   package private(set) var versions: [ObjectKey: [Version]] = [:]
@@ -18,10 +21,38 @@ package struct SimulationMaster {
 
   package init(tagsAreOfContent: Bool) { self.tagsAreOfContent = tagsAreOfContent }
 
-  package func current(_ key: ObjectKey) -> Version? { versions[key]?.last }
+  package func current(_ key: ObjectKey) -> Version? {
+    versions[key]?.last.flatMap { $0.isRemoved ? nil : $0 }
+  }
 
   /// What a reader sees that lags behind.
-  package func previous(_ key: ObjectKey) -> Version? { versions[key]?.dropLast().last }
+  package func previous(_ key: ObjectKey) -> Version? {
+    versions[key]?.dropLast().last.flatMap { $0.isRemoved ? nil : $0 }
+  }
+
+  /// The last version that somebody wrote who synchronises.
+  package func lastSound(_ key: ObjectKey) -> Version? { versions[key]?.last { !$0.isDamaged } }
+
+  /// Somebody else damages an object.
+  ///
+  /// - Parameters:
+  ///   - body: nil to remove it
+  ///   - isInPlace: its tag and metadata stay as they are
+  package mutating func damage(_ key: ObjectKey, _ body: [UInt8]?, isInPlace: Bool) {
+    guard let last = current(key) else { return }
+    let bytes = body ?? []
+    let checksum = SHA256.digest(bytes).hexadecimal
+    var object = last.object
+    object.body = bytes
+    if !isInPlace {
+      let tag =
+        tagsAreOfContent ? String(checksum.prefix(32)) : "damaged-\(time)-\(versions[key]?.count ?? 0)"
+      if let etag = ETag("\"\(tag)\"") { object.etag = etag }
+      object.metadata = .none
+    }
+    versions[key, default: []].append(
+      Version(object: object, checksum: checksum, time: time, isDamaged: true, isRemoved: body == nil))
+  }
 
   package mutating func tick() { time += 1 }
 

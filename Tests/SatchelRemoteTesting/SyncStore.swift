@@ -23,8 +23,12 @@ package final class SyncStore: ObjectStore {
   /// Throws afterwards.
   package let after = Guarded<@Sendable (Request) throws(ObjectStoreError) -> Void>({ _ in })
   package let ignoresConditions: Bool
+  package let listsTags: Bool
 
-  package init(ignoresConditions: Bool = false) { self.ignoresConditions = ignoresConditions }
+  package init(ignoresConditions: Bool = false, listsTags: Bool = true) {
+    self.ignoresConditions = ignoresConditions
+    self.listsTags = listsTags
+  }
 
   package var requests: [Request] { state.withLock { $0.requests } }
 

@@ -32,6 +32,16 @@ extension PhotoCatalogue: SyncLedger {
       bytes: bytes, checksum: written.checksum, sequence: written.sequence, photos: written.photos)
   }
 
+  func lastSynced(_ shard: Shard.Index) throws -> [UInt8] {
+    try read(otherwise: []) { connection, id in
+      let record = try ShardTable(connection: connection, catalogue: id).record(shard)
+      guard record.agreed != nil else { return [] }
+      var synced = ShardRecord(shard: shard)
+      synced.base = record.agreedLevel
+      return try ShardMerge.bytes(connection, catalogue: id, record: synced)
+    }
+  }
+
   func noteIntent(_ shard: Shard.Index, _ export: ShardExport) throws {
     try editing(shard) { edit in
       guard edit.record.sequence == export.sequence else {
@@ -56,7 +66,7 @@ extension PhotoCatalogue: SyncLedger {
 
   func take(
     _ shard: Shard.Index, bytes: [UInt8], checksum: String, etag: ETag?, expected: String?,
-    settledUpTo: Int64?, policy: SyncPolicy, lineage: String?
+    settledUpTo: Int64?, policy: SyncPolicy, lineage: String?, keepsLost: Bool
   ) throws -> Taken {
     try bytes.withUnsafeBytes { bytes in
       let file = try ShardFile(bytes, shard: shard)
@@ -65,6 +75,8 @@ extension PhotoCatalogue: SyncLedger {
           throw SatchelError(.busy, "shard \(shard) was synced by somebody else meanwhile")
         }
         var (conflicts, replaced) = (0, [RejectedRow]())
+        let before = try edit.photos()
+        let lost = keepsLost ? try edit.rowsLost(to: file) : []
         try withExtendedLifetime(file) {
           if let settledUpTo, edit.record.intent?.checksum == checksum {
             try edit.settle(file, upTo: settledUpTo)
@@ -72,11 +84,13 @@ extension PhotoCatalogue: SyncLedger {
             replaced = try edit.keptLines(missingIn: file, after: settledUpTo ?? -1)
             conflicts = try edit.take(file, settledUpTo: settledUpTo ?? -1, policy: policy)
           }
+          conflicts += try edit.logConflicts(lost, against: file, cause: .sync)
         }
+        let removed = try edit.removed(from: before, by: file)
         try edit.agree(on: checksum, etag: etag, lineage: lineage)
         return Taken(
-          photos: Int64(file.entries.count), rejected: file.rejected + replaced, conflicts: conflicts,
-          hasChanges: edit.record.hasChanges)
+          photos: Int64(file.entries.count), rejected: file.rejected + replaced, removed: removed,
+          conflicts: conflicts, hasChanges: edit.record.hasChanges)
       }
     }
   }

@@ -2,7 +2,7 @@
 public enum RowFault: String, Error, Sendable, CaseIterable, CustomStringConvertible {
   case quote, bareQuote = "bare_quote", carriageReturn = "carriage_return", columns, md5, filename, size,
     photodate, modified, width, height, applePhotoID = "apple_photo_id", wrongShard = "wrong_shard",
-    duplicate, replaced
+    duplicate, replaced, discarded
 
   /// The reason in words.
   public var description: String {
@@ -22,11 +22,12 @@ public enum RowFault: String, Error, Sendable, CaseIterable, CustomStringConvert
     case .wrongShard: return "the md5 belongs to another shard"
     case .duplicate: return "a later line has the same md5, and counts"
     case .replaced: return "the line stood here only, and the master's shard replaced it before it was sent"
+    case .discarded: return "the row stood in a damaged object of the remote, which was replaced"
     }
   }
 
   /// Whether the line stays in the shard. A duplicate does not: a photo has one row.
-  var isKept: Bool { self != .duplicate && self != .replaced }
+  var isKept: Bool { self != .duplicate && self != .replaced && self != .discarded }
 }
 
 /// A line of a shard that was not taken.

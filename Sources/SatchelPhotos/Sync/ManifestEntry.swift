@@ -17,9 +17,16 @@ struct ManifestEntry: Sendable {
   /// What that object was built on.
   var lineage: String?
   var origin: Origin
+  /// It replaced a damaged object.
+  var isRepair = false
 
   var export: ShardExport? {
     if case .upload(let export) = origin { export } else { nil }
+  }
+
+  /// Whether an object was built on the one that was seen.
+  func isAncestor(of head: ObjectHead?) -> Bool {
+    SyncLineage(head?.metadata[SyncLineage.name]).contains(SyncLineage(lineage))
   }
 
   /// Whether an object is still the one that was seen.

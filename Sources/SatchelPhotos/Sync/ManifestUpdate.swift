@@ -11,15 +11,21 @@ struct ManifestUpdate: Sendable {
   private(set) var entries: [ManifestEntry]
   /// Uploads that others have built on since; it is theirs to announce that.
   private(set) var superseded: [ManifestEntry] = []
+  /// Uploads that something else has replaced, which was not built on them. They have not arrived.
+  private(set) var lost: [ManifestEntry] = []
 
   init(_ entries: [ManifestEntry]) { self.entries = entries.sorted { $0.shard < $1.shard } }
 
   /// Leaves those to others whose objects are no longer the ones that were seen.
   ///
-  /// - Parameter heads: of the shards of all entries, read after the manifest that will be replaced
-  mutating func keep(heldBy heads: [Shard.Index: ObjectHead]) {
-    superseded += entries.filter { !$0.isHeld(by: heads[$0.shard]) }
+  /// - Parameters:
+  ///   - heads: of the shards of all entries, read after the manifest that will be replaced
+  ///   - trusting: all that replaced an upload counts as built on it
+  mutating func keep(heldBy heads: [Shard.Index: ObjectHead], trusting: Bool = false) {
+    let gone = entries.filter { !$0.isHeld(by: heads[$0.shard]) }
     entries.removeAll { !$0.isHeld(by: heads[$0.shard]) }
+    superseded += gone.filter { trusting || $0.isAncestor(of: heads[$0.shard]) }
+    lost += gone.filter { !trusting && !$0.isAncestor(of: heads[$0.shard]) }
   }
 
   /// Whether a manifest has to be written.

@@ -34,6 +34,22 @@ extension SyncRun {
     progress: (@Sendable (SyncProgress) -> Bool)? = nil,
     now: @escaping @Sendable () -> Int64
   ) throws -> SyncReport {
+    let (report, traffic) = try run(
+      on: ledger, with: store, user: user, options: options, probed: probed, rules: rules, progress: progress,
+      now: now
+    ) { try $0.run() }
+    return report.counting(traffic)
+  }
+
+  /// Sets up a run for whatever is to be done with it.
+  ///
+  /// - Parameter only: the only shards that it looks at; nil for all
+  static func run<Result>(
+    on ledger: any SyncLedger, with store: any ObjectStore, user: UserID, options: SyncOptions,
+    only: Set<Shard.Index>? = nil, probed: ProbedStores, rules: SyncRules = SyncRules(),
+    progress: (@Sendable (SyncProgress) -> Bool)? = nil,
+    now: @escaping @Sendable () -> Int64, _ body: (SyncRun) throws -> Result
+  ) throws -> (Result, Traffic) {
     let meter = MeteredStore(store)
     let teller = ProgressTeller(SyncProgress(), meter, progress)
     let cancellation = Cancellation { teller.isCancelled || options.cancellation.isCancelled() }
@@ -41,25 +57,32 @@ extension SyncRun {
     do {
       let remote = try SyncRemote(store: meter, user: user, retry: options.retry, cancellation: cancellation)
       let run = SyncRun(
-        ledger: ledger, remote: remote, user: user, options: options, rules: rules, progress: teller, now: now
+        ledger: ledger, remote: remote, user: user, options: options, rules: rules, only: only,
+        progress: teller, now: now
       ) {
         if accepts { return }
         try probed.check(
           store, asking: meter, under: remote.prefix, retry: options.retry, cancellation: cancellation)
       }
-      var report = try run.run()
-      let traffic = meter.traffic
-      report.requests = traffic.requests
-      if !report.isDryRun {
-        report.bytesUp = traffic.bytesUp
-        report.bytesDown = traffic.bytesDown
-      } else {
-        // What the dry run itself read would be read again.
-        report.bytesDown += traffic.bytesDown
-      }
-      return report
+      let result = try body(run)
+      return (result, meter.traffic)
     } catch {
       throw SyncRun.told(error)
     }
+  }
+}
+
+extension SyncReport {
+  fileprivate func counting(_ traffic: Traffic) -> SyncReport {
+    var report = self
+    report.requests = traffic.requests
+    if !isDryRun {
+      report.bytesUp = traffic.bytesUp
+      report.bytesDown = traffic.bytesDown
+    } else {
+      // What the dry run itself read would be read again.
+      report.bytesDown += traffic.bytesDown
+    }
+    return report
   }
 }

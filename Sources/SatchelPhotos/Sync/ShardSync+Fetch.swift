@@ -5,53 +5,103 @@ extension ShardSync {
   enum Fetched {
     /// The object is the one that was agreed.
     case known
-    /// Its bytes are proven, or sound and newer than the manifest.
-    case object(StoredObject, checksum: String)
+    /// Its bytes may be applied: a checksum proves them, or they are whole; see `ShardVerdict`.
+    case object(StoredObject, checksum: String, isProven: Bool)
     /// There is none, and the manifest says so.
     case absent
-    /// There is none, although the manifest names what was agreed, or there is no manifest.
-    case vanished
+    /// There is none, or it is damaged, and this device has the bytes that the manifest names.
+    case damaged(ShardDamage, StoredObject?)
   }
 
-  /// Reads the shard until its bytes are proven. Nobody looks into them before.
+  /// Nothing tells yet whether the object is whole. It is looked at again once the other shards are known.
+  struct Postponed: Error {}
+
+  /// Reads the shard until it is known what its bytes are. What no checksum proves, sound or damaged, has to be read
+  /// twice: one answer may be wrong.
   func fetch(unlessKnown: Bool) throws -> Fetched {
     let start = Clock.monotonic.now()
-    var (failures, suspect) = (0, nil as ETag?)
+    var (failures, last) = (0, nil as (etag: ETag, checksum: String)?)
     while true {
-      let reading = try run.remote.get(key, ifNoneMatch: unlessKnown ? known.etag : nil)
+      let reading = try run.remote.get(key, ifNoneMatch: unlessKnown && run.only == nil ? known.etag : nil)
       let failure: ObjectStoreError
       switch reading {
       case .notModified?: return .known
       case .object(let object)?:
         let checksum = Shard.checksum(object.body)
-        if try judge(object, checksum, suspect) { return .object(object, checksum: checksum) }
-        suspect = object.etag
-        failure = ObjectStoreError(.truncated, "\(key): its bytes are not those that were written")
+        let verdict = try judge(object, checksum)
+        let isSecond = last.map { $0.etag == object.etag && $0.checksum == checksum } ?? false
+        last = (object.etag, checksum)
+        switch verdict {
+        case .proven: return .object(object, checksum: checksum, isProven: true)
+        case .plausible where isSecond: return .object(object, checksum: checksum, isProven: false)
+        case .damaged(let damage) where isSecond && canMend(damage): return .damaged(damage, object)
+        case .damaged(let damage):
+          failure = ObjectStoreError(.truncated, "\(key): \(damage)")
+          if isSecond { throw failure }
+        case .undecided where isSecond && mayPostpone: throw Postponed()
+        case .plausible, .undecided:
+          failure = ObjectStoreError(
+            .truncated, "\(key): differs from the manifest, and nothing shows whether it is whole")
+        }
       case nil:
         if failures > 0, let absence = try absence() { return absence }
-        failure = ObjectStoreError(.notFound, "\(key): the manifest names it, and it is not there")
+        failure = ObjectStoreError(.notFound, "\(key): \(ShardDamage.missing)")
       }
       failures += 1
       try run.remote.pause(afterFailures: failures, since: start, failure)
     }
   }
 
-  /// Whether the bytes may be read: the manifest names them, or their writer vouches for them and has only not come
-  /// to telling the manifest.
-  private func judge(_ object: StoredObject, _ checksum: String, _ suspect: ETag?) throws -> Bool {
-    guard run.rules.verifiesBytes else { return true }
-    if run.master.withLock({ $0.checksum(of: shard) }) == checksum { return true }
+  /// Whether this device has the bytes that the manifest names, or newer ones than the object.
+  func canMend(_ damage: ShardDamage) -> Bool {
+    guard run.rules.mendsDamage else { return false }
+    guard damage != .outdated, let announced = announced() else { return true }
+    return announced == known.agreedChecksum || intents.contains { $0.checksum == announced }
+  }
+
+  /// What may be done with an object's bytes.
+  func judge(_ object: StoredObject, _ checksum: String) throws -> ShardVerdict {
+    guard run.rules.verifiesBytes else { return .proven }
+    let claimed = object.metadata[SyncRemote.checksumName]
+    if run.rules.refusesOutdated, claimed == checksum, checksum != known.agreedChecksum,
+      SyncLineage(known.lineage).follows(SyncLineage(object.metadata[SyncLineage.name]))
+    {
+      return .damaged(.outdated)
+    }
+    if announced() == checksum { return .proven }
     // The manifest may have moved.
     try run.readMaster()
-    if run.master.withLock({ $0.checksum(of: shard) }) == checksum { return true }
-    guard case .sound = ObjectProof(object, checksum: checksum) else { return false }
-    return try run.remote.head(key)?.etag == object.etag
+    if announced() == checksum { return .proven }
+    if claimed == checksum {
+      return try run.remote.head(key)?.etag == object.etag ? .proven : .undecided
+    }
+    guard run.rules.comparesUnproven else { return .plausible }
+    let (base, expected) = (try announcedBytes(), run.announcedPhotos(of: shard))
+    return object.body.withUnsafeBytes { body in
+      func verdict(_ base: UnsafeRawBufferPointer?) -> ShardVerdict {
+        ShardVerdict(
+          unproven: body, shard: shard, contradicted: claimed != nil, base: base, expected: expected)
+      }
+      return base.map { $0.withUnsafeBytes { verdict($0) } } ?? verdict(nil)
+    }
   }
-  /// What it means that there is no object; nil when the manifest names one that nobody here knows.
+
+  /// The bytes that the manifest names; nil where this device does not have them.
+  private func announcedBytes() throws -> [UInt8]? {
+    let announced = announced()
+    if announced == nil || announced == known.agreedChecksum { return try run.ledger.lastSynced(shard) }
+    guard intents.contains(where: { $0.checksum == announced }) else { return nil }
+    let export = try run.ledger.export(shard)
+    return export.checksum == announced ? export.bytes : nil
+  }
+
+  /// What it means that there is no object; nil when the manifest names one that this device does not have.
   private func absence() throws -> Fetched? {
     try run.readMaster()
-    guard let announced = run.master.withLock({ $0.checksum(of: shard) }) else { return .vanished }
-    if announced == Shard.emptyChecksum { return .absent }
-    return announced == known.agreedChecksum ? .vanished : nil
+    if announced() == Shard.emptyChecksum { return .absent }
+    return canMend(.missing) ? .damaged(.missing, nil) : nil
   }
+
+  /// What the manifest says; nil without one.
+  func announced() -> String? { run.master.withLock { $0.checksum(of: shard) } }
 }

@@ -17,15 +17,18 @@ extension ShardSync {
   mutating func upload(isGone: Bool = false) throws -> ManifestEntry? {
     let start = Clock.monotonic.now()
     var (isGone, entry) = (isGone, nil as ManifestEntry?)
-    if isGone { known.etag = nil }
+    if isGone, damage == nil { known.etag = nil }
     for failures in 1...max(run.options.rounds, 1) {
       let export = try run.ledger.export(shard)
-      if export.checksum == known.agreedChecksum, !isGone || export.checksum == Shard.emptyChecksum, isProven
-      {
+      let isNothing = export.checksum == Shard.emptyChecksum && known.etag == nil
+      if export.checksum == known.agreedChecksum, !isGone || isNothing, isProven {
         try run.ledger.agree(shard, checksum: export.checksum, etag: known.etag, lineage: known.lineage)
         return entry
       }
-      if try noteIntent(export) {
+      if let damage, try !run.confirmManifest() || !canMend(damage.kind) {
+        (entry, isGone) = try receive(unlessKnown: false)
+        guard known.hasChanges || isGone else { return entry }
+      } else if try noteIntent(export) {
         let lineage = self.lineage(of: export.checksum).text
         var upload = ManifestEntry(
           shard: shard, checksum: export.checksum, photos: export.photos, lineage: lineage,
@@ -35,6 +38,8 @@ extension ShardSync {
         case .written(let etag, let lineage):
           upload.etag = etag
           upload.lineage = lineage
+          upload.isRepair = damage != nil
+          noteDiscarded(over: export)
           return upload
         case .gone:
           (entry, isGone) = try receive(unlessKnown: false)
@@ -46,7 +51,6 @@ extension ShardSync {
             run.report.withLock { $0.conflicts.append(shard) }
           }
         }
-        if isGone { known.etag = nil }
         guard known.hasChanges || isGone else { return entry }
       }
       try run.remote.pause(
@@ -104,12 +108,27 @@ extension ShardSync {
     }
   }
 
+  /// Reports the photos that only a damaged object had, which was replaced.
+  private func noteDiscarded(over export: ShardExport) {
+    guard let object = damage?.object, damage?.kind != .outdated else { return }
+    let comparison = object.body.withUnsafeBytes { body in
+      export.bytes.withUnsafeBytes { try? ShardComparison(body, with: $0, shard: shard) }
+    }
+    run.report.withLock { report in
+      for row in comparison?.added ?? [] {
+        report.rejected.append(SyncReport.Rejected(shard: shard, row: row))
+      }
+    }
+  }
+
   /// What has become of an attempt whose answer is not known; nil when it did not take effect.
   private func look(_ export: ShardExport, _ condition: ObjectCondition) throws -> Put? {
     guard let head = try run.remote.head(key) else {
       if case .ifMatch = condition { return .gone }
       return nil
     }
+    // What is damaged may say of itself what it no longer is.
+    if damage != nil, case .ifMatch(head.etag) = condition { return nil }
     if try isExport(head, export) { return .written(head.etag, lineage: head.metadata[SyncLineage.name]) }
     switch condition {
     case .none: return nil

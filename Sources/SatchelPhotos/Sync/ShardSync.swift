@@ -14,6 +14,10 @@ struct ShardSync {
   /// An upload that was begun before, and of which the store said that it never came, as there is no object. Should that
   /// have been wrong, what comes to light is still ours.
   var unproven: UploadIntent?
+  /// What is wrong with the object, and its bytes; it is to be replaced.
+  var damage: (kind: ShardDamage, object: StoredObject?)?
+  /// Whether the sync has another round.
+  var mayPostpone = false
 
   init(_ run: SyncRun, _ known: ShardState, step: SyncPlan.Step, writer: String) throws {
     self.run = run
@@ -43,8 +47,9 @@ struct ShardSync {
   /// Finds out what became of an upload that was begun, or what there is without a manifest.
   private mutating func examine() throws -> ManifestEntry? {
     guard let head = try run.remote.head(key) else { return try bring() }
-    // The same tag may be that of a content that has returned: then its lineage tells what was between.
-    guard let etag = known.etag, head.etag == etag,
+    // The same tag may be that of a content that has returned: then its lineage tells what was between. And bytes may
+    // rot under their tag, which is what is looked for when single shards are repaired.
+    guard run.only == nil, let etag = known.etag, head.etag == etag,
       settled(checksum: nil, lineage: head.metadata[SyncLineage.name]) == nil
     else { return try bring(isLooking: true) }
     let entry = isAnnounced ? nil : found()
@@ -63,6 +68,7 @@ struct ShardSync {
   ///
   /// - Returns: what the manifest should say, and whether the object has to be put there again
   mutating func receive(unlessKnown: Bool = true) throws -> (entry: ManifestEntry?, isGone: Bool) {
+    damage = nil
     switch try fetch(unlessKnown: unlessKnown) {
     case .known:
       return (isAnnounced ? nil : found(), false)
@@ -70,9 +76,11 @@ struct ShardSync {
       guard known.agreedChecksum != Shard.emptyChecksum else { return (nil, false) }
       try take([], checksum: Shard.emptyChecksum, etag: nil, lineage: nil)
       return (nil, false)
-    case .vanished:
+    case .damaged(let kind, let object):
+      damage = (kind, object)
+      known.etag = object?.etag
       return (nil, true)
-    case .object(let object, let checksum):
+    case .object(let object, let checksum, let isProven):
       let lineage = object.metadata[SyncLineage.name]
       let settled = settled(checksum: checksum, lineage: lineage)
       if checksum == known.agreedChecksum, settled == nil {
@@ -83,23 +91,27 @@ struct ShardSync {
         known.lineage = lineage
         (known.intent, unproven) = (nil, nil)
       } else {
-        try take(object.body, checksum: checksum, etag: object.etag, lineage: lineage, settled: settled)
+        try take(
+          object.body, checksum: checksum, etag: object.etag, lineage: lineage, settled: settled,
+          isProven: isProven)
       }
       return (isAnnounced ? nil : found(), false)
     }
   }
 
   private mutating func take(
-    _ bytes: [UInt8], checksum: String, etag: ETag?, lineage: String?, settled: Int64? = nil
+    _ bytes: [UInt8], checksum: String, etag: ETag?, lineage: String?, settled: Int64? = nil,
+    isProven: Bool = true
   ) throws {
     // Changes that came after our own upload were made on top of it: nothing has come between.
     let isOurs = settled != nil && intents.contains { $0.checksum == checksum }
     let taken = try run.ledger.take(
       shard, bytes: bytes, checksum: checksum, etag: etag, expected: known.agreed, settledUpTo: settled,
-      policy: isOurs ? .mergeRows : run.options.policy, lineage: lineage)
+      policy: isOurs ? .mergeRows : run.options.policy, lineage: lineage, keepsLost: !isProven)
     run.report.withLock { report in
       report.downloaded.append(shard)
       report.conflictRows += taken.conflicts
+      report.removed += taken.removed
       if taken.conflicts > 0 { report.conflicts.append(shard) }
       report.rejected += taken.rejected.map { SyncReport.Rejected(shard: shard, row: $0) }
     }
@@ -120,7 +132,7 @@ struct ShardSync {
     }?.sequence
   }
 
-  private var intents: [UploadIntent] { [known.intent, unproven].compactMap { $0 } }
+  var intents: [UploadIntent] { [known.intent, unproven].compactMap { $0 } }
 
   /// The lineage of what replaces the agreed object.
   func lineage(of checksum: String) -> SyncLineage {

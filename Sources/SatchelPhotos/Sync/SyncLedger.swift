@@ -14,6 +14,9 @@ protocol SyncLedger: Sendable {
   /// Base and changes as of one moment.
   func export(_ shard: Shard.Index) throws -> ShardExport
 
+  /// The bytes last synced; empty where nothing was synced.
+  func lastSynced(_ shard: Shard.Index) throws -> [UInt8]
+
   /// Notes, durably, that these bytes are about to be uploaded.
   ///
   /// - Throws: `SatchelError` (`busy`) when the shard was changed after the export
@@ -30,10 +33,11 @@ protocol SyncLedger: Sendable {
   ///   - expected: what was agreed when it was decided to take them
   ///   - settledUpTo: changes up to this one are in the bytes, or in what they were built on
   ///   - policy: what happens to the changes that are left
+  ///   - keepsLost: rows last synced that the bytes lack, or have otherwise, go to the conflict log
   /// - Throws: `SatchelError` (`busy`) when something else is agreed by now
   func take(
     _ shard: Shard.Index, bytes: [UInt8], checksum: String, etag: ETag?, expected: String?,
-    settledUpTo: Int64?, policy: SyncPolicy, lineage: String?
+    settledUpTo: Int64?, policy: SyncPolicy, lineage: String?, keepsLost: Bool
   ) throws -> Taken
 
   /// Both sides have the same content; its tag was not known, or nothing is left to send.

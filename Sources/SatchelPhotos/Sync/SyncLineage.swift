@@ -32,6 +32,12 @@ struct SyncLineage: Sendable, Equatable {
     return next
   }
 
+  /// Whether the version that another lineage ends with is an earlier one than this one.
+  func follows(_ other: SyncLineage) -> Bool {
+    guard let version = other.versions.first else { return false }
+    return versions.dropFirst().contains(version)
+  }
+
   /// Whether the version that another lineage ends with is part of this one.
   func contains(_ other: SyncLineage) -> Bool {
     guard let version = other.versions.first else { return false }

@@ -6,11 +6,20 @@ public struct SyncPlan: Equatable, Sendable {
   public var upload: [Shard.Index] = []
   /// Changed on both sides.
   public var conflicts: [Shard.Index] = []
-  /// What is in the master has to be looked at: an upload was begun and not seen to end, or there is no manifest.
+  /// What is in the master has to be looked at: an upload was begun and not seen to end, there is no manifest, or the
+  /// object is not the one last synced.
   public var examine: [Shard.Index] = []
 
   /// Whether both sides agree.
   public var isEmpty: Bool { shards.isEmpty }
+
+  /// Leaves out all other shards.
+  mutating func keep(_ shards: Set<Shard.Index>) {
+    download.removeAll { !shards.contains($0) }
+    upload.removeAll { !shards.contains($0) }
+    conflicts.removeAll { !shards.contains($0) }
+    examine.removeAll { !shards.contains($0) }
+  }
 
   /// All that have something to do, in order.
   public var shards: [Shard.Index] { (download + upload + conflicts + examine).sorted() }
@@ -21,12 +30,15 @@ public struct SyncPlan: Equatable, Sendable {
   /// - Parameters:
   ///   - manifest: nil when the master has none. It never means that everything was deleted.
   ///   - present: without a manifest, the shards of which there is an object
+  ///   - changed: shards whose object is not the one last synced
   init(
-    local: SyncState, manifest: Manifest?, present: Set<Shard.Index> = [], heedsIntents: Bool = true
+    local: SyncState, manifest: Manifest?, present: Set<Shard.Index> = [], changed: Set<Shard.Index> = [],
+    heedsIntents: Bool = true
   ) {
     for shard in local.shards {
       let step = SyncPlan.step(
-        shard, manifest: manifest, isPresent: present.contains(shard.index), heedsIntents: heedsIntents)
+        shard, manifest: manifest, isPresent: present.contains(shard.index),
+        hasChanged: changed.contains(shard.index), heedsIntents: heedsIntents)
       switch step {
       case .nothing: break
       case .download: download.append(shard.index)
@@ -38,7 +50,7 @@ public struct SyncPlan: Equatable, Sendable {
   }
 
   private static func step(
-    _ shard: ShardState, manifest: Manifest?, isPresent: Bool, heedsIntents: Bool
+    _ shard: ShardState, manifest: Manifest?, isPresent: Bool, hasChanged: Bool, heedsIntents: Bool
   ) -> Step {
     if shard.intent != nil, heedsIntents { return .examine }
     guard let manifest else {
@@ -47,6 +59,7 @@ public struct SyncPlan: Equatable, Sendable {
       return shard.hasChanges || shard.agreedChecksum != Shard.emptyChecksum ? .upload : .nothing
     }
     let isSame = manifest.checksum(of: shard.index) == shard.agreedChecksum
+    if isSame, hasChanged { return .examine }
     switch (isSame, shard.hasChanges) {
     case (true, false): return .nothing
     case (true, true): return .upload

@@ -56,6 +56,28 @@ struct SyncRemote: Sendable {
     return Set(Shard.Index.all.filter { (try? key($0)).map(keys.contains) ?? false })
   }
 
+  /// The user's objects; nil where a listing does not show their tags, or is not allowed.
+  func listing() throws -> RemoteListing? {
+    guard store.listsTags else { return nil }
+    let entries: [ObjectPage.Entry]
+    do throws(ObjectStoreError) {
+      entries = try requests.attempt { () throws(ObjectStoreError) in
+        try store.list(prefix, cancellation: cancellation)
+      }
+    } catch {
+      guard error.reason == .denied else { throw error }
+      return nil
+    }
+    var listing = RemoteListing()
+    for entry in entries {
+      let shard = shardKeys.firstIndex(of: entry.key).flatMap { Shard.Index($0) }
+      guard shard != nil || entry.key == manifestKey else { continue }
+      guard let etag = entry.etag else { return nil }
+      if let shard { listing.shards[shard] = entry } else { listing.manifest = etag }
+    }
+    return listing
+  }
+
   /// Waits before something is tried again; see `PatientRequests.pause`.
   func pause(afterFailures failures: Int, since start: Int64, _ error: ObjectStoreError) throws {
     try requests.pause(afterFailures: failures, since: start, error)

@@ -5,7 +5,8 @@ extension SyncReport {
     [
       "downloaded": SyncReport.numbers(downloaded), "uploaded": SyncReport.numbers(uploaded),
       "conflicts": SyncReport.numbers(conflicts), "repaired": SyncReport.numbers(repaired),
-      "conflict_rows": .int(Int64(conflictRows)), "requests": .int(requests), "bytes_up": .int(bytesUp),
+      "conflict_rows": .int(Int64(conflictRows)), "removed": .int(removed), "requests": .int(requests),
+      "bytes_up": .int(bytesUp),
       "bytes_down": .int(bytesDown), "failed": .array(failed.map(\.json)),
       "rejected": .array(rejected.map(\.json)), "unchanged": .bool(isUnchanged), "dry_run": .bool(isDryRun),
     ]

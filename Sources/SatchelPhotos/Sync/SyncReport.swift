@@ -15,10 +15,12 @@ public struct SyncReport: Sendable {
   public var uploaded: [Shard.Index] = []
   /// Shards that had been changed on both sides.
   public var conflicts: [Shard.Index] = []
-  /// Shards that the manifest did not tell right, and now does.
+  /// Shards that were put right in the master: the manifest did not tell what they are, or the object was damaged.
   public var repaired: [Shard.Index] = []
   /// Local changes that lost, and are in the conflict log.
   public var conflictRows = 0
+  /// Photos that were here before, and that the master's shards do not have.
+  public var removed: Int64 = 0
   /// Requests to the object store, repeated ones included.
   public var requests: Int64 = 0
   /// Bytes of bodies.
@@ -26,7 +28,8 @@ public struct SyncReport: Sendable {
   public var bytesDown: Int64 = 0
   /// Shards that stay pending.
   public var failed: [ShardFailure] = []
-  /// They are kept, and written back, but for those whose fault is `replaced`: their bytes are only here.
+  /// They are kept, and written back, but for those whose fault is `replaced` or `discarded`: their bytes are
+  /// only here.
   public var rejected: [Rejected] = []
   public var isDryRun = false
 

@@ -13,4 +13,16 @@ struct SyncRules: Sendable {
   var heedsIntents = true
   /// A manifest that has moved is read again, and the shards are looked at, before it is written.
   var looksAgain = true
+  /// A listing shows whether the objects are those last synced.
+  var looksAtListing = true
+  /// Bytes that no checksum proves are compared with those last synced.
+  var comparesUnproven = true
+  /// A damaged object is replaced by the bytes last synced.
+  var mendsDamage = true
+  /// A damaged object is replaced only after a conditional write has shown that the manifest is the one that was read.
+  var confirmsBeforeMending = true
+  /// An object that is an earlier version than the one last synced is damage.
+  var refusesOutdated = true
+  /// An upload that another object replaced counts as arrived only where that was built on it.
+  var settlesOnlyWhatWasBuiltOn = true
 }

@@ -3,8 +3,8 @@ import SatchelRemote
 extension SyncRun {
   /// Tells what would move, by reading only. Bytes are told exactly but for two things that show only on the way:
   /// what merged shards have, and what has to be repaired.
-  func dryRun(_ state: SyncState) throws -> SyncReport {
-    let plan = try makePlan(state)
+  func dryRun(_ state: SyncState, _ changed: Set<Shard.Index>) throws -> SyncReport {
+    let plan = try makePlan(state, changed: changed)
     var entries: [ManifestEntry] = []
     var (up, down) = (report.withLock { $0.bytesUp }, Int64(0))
     for shard in state.shards where plan.shards.contains(shard.index) {

@@ -8,6 +8,7 @@ extension SyncRun {
   /// - Throws: `SatchelError` (`foreign`) when it is another master than the one that was agreed with
   @discardableResult
   func readMaster(ifNoneMatch known: ETag? = nil) throws -> Bool {
+    if ignoresManifest.withLock({ $0 }) { return true }
     let start = Clock.monotonic.now()
     var last: StoredObject?
     var failures = 0
@@ -146,7 +147,33 @@ extension SyncRun {
     try readMaster()
     var heads: [Shard.Index: ObjectHead] = [:]
     for entry in update.entries { heads[entry.shard] = try remote.head(remote.key(entry.shard)) }
-    update.keep(heldBy: heads)
+    update.keep(heldBy: heads, trusting: !rules.settlesOnlyWhatWasBuiltOn)
+  }
+
+  /// Shows by a conditional write that the manifest still is the one that was read. Whoever announces an upload that
+  /// came before has to read it again, and looks at the shards then.
+  ///
+  /// - Returns: false when it is not; it was read again then
+  func confirmManifest() throws -> Bool {
+    guard rules.confirmsBeforeMending else { return true }
+    try checkConditions()
+    return try confirmation.withLock { _ in
+      let view = master.withLock { $0 }
+      guard let manifest = view.manifest else { return true }
+      let next = ManifestUpdate([]).manifest(
+        replacing: manifest, uuid: manifest.directoryUUID, now: now(), photos: photos.withLock { $0 })
+      do throws(ObjectStoreError) {
+        try put(next, over: view)
+        return true
+      } catch {
+        switch error.reason {
+        case .preconditionFailed, .unknownOutcome, .transient, .truncated, .notFound: break
+        default: throw error
+        }
+      }
+      try readMaster()
+      return false
+    }
   }
 
   /// A new manifest that leaves out what once was agreed would tell others that it was deleted.
@@ -168,7 +195,10 @@ extension SyncRun {
       }
       do {
         try finish(entry, export)
-        report.withLock { $0.uploaded.append(entry.shard) }
+        report.withLock { report in
+          report.uploaded.append(entry.shard)
+          if entry.isRepair { report.repaired.append(entry.shard) }
+        }
       } catch {
         fail(entry.shard, error)
       }

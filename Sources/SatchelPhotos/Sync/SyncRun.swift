@@ -23,10 +23,17 @@ final class SyncRun: Sendable {
   let report = Guarded(SyncReport())
   /// How many photos contents have, as far as this sync has learned.
   let photos = Guarded<[Shard.Index: [String: Int64]]>([:])
+  /// One shard at a time confirms the manifest.
+  let confirmation = Guarded(())
+  /// The only shards to be synced; nil for all.
+  let only: Set<Shard.Index>?
+  /// It cannot be read, and is to be replaced.
+  let ignoresManifest = Guarded(false)
 
   init(
     ledger: any SyncLedger, remote: SyncRemote, user: UserID, options: SyncOptions, rules: SyncRules,
-    progress: ProgressTeller<SyncProgress>, now: @escaping @Sendable () -> Int64,
+    only: Set<Shard.Index>? = nil, progress: ProgressTeller<SyncProgress>,
+    now: @escaping @Sendable () -> Int64,
     probe: @escaping @Sendable () throws -> Void
   ) {
     self.ledger = ledger
@@ -34,6 +41,7 @@ final class SyncRun: Sendable {
     self.user = user
     self.options = options
     self.rules = rules
+    self.only = only
     self.progress = progress
     self.now = now
     self.probe = probe
@@ -49,7 +57,7 @@ final class SyncRun: Sendable {
     }
     let isQuiet = state.shards.allSatisfy { !$0.hasChanges && $0.intent == nil }
     uuid.withLock { $0 = state.agreedUUID }
-    guard try readMaster(ifNoneMatch: isQuiet ? state.manifestETag : nil) else {
+    guard let changed = try changedObjects(state, isQuiet: isQuiet && only == nil) else {
       if let uuid = state.agreedUUID, !options.isDryRun {
         try ledger.finishSync(manifestETag: state.manifestETag, uuid: uuid, user: user)
       }
@@ -58,15 +66,15 @@ final class SyncRun: Sendable {
         return report
       }
     }
-    if options.isDryRun { return try dryRun(state) }
+    if options.isDryRun { return try dryRun(state, changed) }
     for round in 0..<max(options.rounds, 1) {
-      var plan = try makePlan(state)
+      var plan = try makePlan(state, changed: round == 0 ? changed : [])
       // What was changed here meanwhile waits for the next sync; else a busy device would never come to an end.
       if round > 0 { plan.upload = [] }
       let failed = report.withLock { Set($0.failed.map(\.shard)) }
       let work = plan.shards.filter { !failed.contains($0) }
-      if work.isEmpty { return try finish(isComplete: failed.isEmpty, state) }
-      try carryOut(plan, work, state)
+      if work.isEmpty { return try finish(isComplete: failed.isEmpty && only == nil, state) }
+      try carryOut(plan, work, state, isFirst: round == 0)
       state = try learnState()
     }
     for shard in try makePlan(state).shards {
@@ -75,14 +83,56 @@ final class SyncRun: Sendable {
     return try finish(isComplete: false, state)
   }
 
-  func makePlan(_ state: SyncState) throws -> SyncPlan {
+  func makePlan(_ state: SyncState, changed: Set<Shard.Index> = []) throws -> SyncPlan {
     let manifest = master.withLock { $0.manifest }
-    return SyncPlan(
+    var plan = SyncPlan(
       local: state, manifest: manifest, present: manifest == nil ? try remote.present() : [],
-      heedsIntents: rules.heedsIntents)
+      changed: changed, heedsIntents: rules.heedsIntents)
+    if let only { plan.keep(only) }
+    return plan
   }
 
-  private func learnState() throws -> SyncState {
+  /// Reads the manifest, unless the remote is as it was after the last sync. One request finds that out: a listing,
+  /// which also shows objects that are not those last synced, or a conditional read where listings show no tags.
+  ///
+  /// - Returns: shards whose object is not the one last synced, as far as it was looked at; nil when nothing changed
+  private func changedObjects(_ state: SyncState, isQuiet: Bool) throws -> Set<Shard.Index>? {
+    if let only {
+      try readMaster()
+      return only
+    }
+    guard isQuiet, let known = state.manifestETag, rules.looksAtListing, let listing = try remote.listing()
+    else { return try readMaster(ifNoneMatch: isQuiet ? state.manifestETag : nil) ? [] : nil }
+    let changed = listing.changed(since: state)
+    guard listing.manifest == known else {
+      // Where it is the known one all the same, the tags of a listing are not those of objects, and say nothing.
+      return try readMaster(ifNoneMatch: known) ? changed : nil
+    }
+    if changed.isEmpty { return nil }
+    try readMaster()
+    return changed
+  }
+
+  /// How many photos the manifest's version of a shard has, as far as that follows from what is known.
+  func announcedPhotos(of shard: Shard.Index) -> Int64? {
+    guard let manifest = master.withLock({ $0.manifest }) else { return 0 }
+    let photos = photos.withLock { $0 }
+    func count(_ shard: Shard.Index) -> Int64? {
+      guard let checksum = manifest.shardChecksums[shard] else { return 0 }
+      return photos[shard]?[checksum]
+    }
+    if let count = count(shard) { return count }
+    let others = Shard.Index.all.filter { $0 != shard }.map(count)
+    let sum = others.reduce(Int64?(0)) { sum, next in
+      guard let sum, let next, next >= 0 else { return nil }
+      let (total, overflow) = sum.addingReportingOverflow(next)
+      return overflow ? nil : total
+    }
+    guard let all = manifest.photoCount, let sum, all >= sum else { return nil }
+    return all - sum
+  }
+
+  func learnState() throws -> SyncState {
     let state = try ledger.syncState()
     for shard in state.shards { learn(shard.index, shard.agreedChecksum, photos: shard.agreedPhotos) }
     return state
@@ -100,7 +150,9 @@ final class SyncRun: Sendable {
     photos.withLock { $0[shard, default: [:]][checksum] = count }
   }
 
-  private func carryOut(_ plan: SyncPlan, _ work: [Shard.Index], _ state: SyncState) throws {
+  private func carryOut(
+    _ plan: SyncPlan, _ work: [Shard.Index], _ state: SyncState, isFirst: Bool
+  ) throws {
     let view = master.withLock { $0 }
     if let uuid = view.manifest?.directoryUUID { try ledger.beginSync(uuid: uuid, user: user) }
     // Before several shards would ask at once.
@@ -115,7 +167,10 @@ final class SyncRun: Sendable {
       guard !remote.cancellation.isCancelled() else { return }
       do {
         var job = try ShardSync(self, shard, step: plan.step(of: shard.index), writer: state.uuid ?? "")
+        job.mayPostpone = isFirst
         if let entry = try job.perform() { entries.withLock { $0.append(entry) } }
+      } catch is ShardSync.Postponed {
+        // The next round knows how many photos the other shards have.
       } catch {
         fail(shard.index, error)
       }

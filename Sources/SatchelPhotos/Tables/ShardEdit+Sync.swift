@@ -39,6 +39,46 @@ extension ShardEdit {
     }
   }
 
+  /// The photos that are here, in the order of md5.
+  func photos() throws -> [MD5] {
+    var photos: [MD5] = []
+    let base = try LevelReader(connection, record.base, shard: shard)
+    let overlay = try OverlayReader(
+      connection, catalogue: catalogue, in: MD5.bounds(of: shard), isEmpty: record.changes == 0)
+    func addChange() throws {
+      if let change = overlay.current, change.line != nil { photos.append(change.md5) }
+      try overlay.advance()
+    }
+    while let row = try base.next() {
+      while let change = overlay.current, change.md5 < row.md5 { try addChange() }
+      if overlay.current?.md5 == row.md5 { try addChange() } else { photos.append(row.md5) }
+    }
+    while overlay.current != nil { try addChange() }
+    return photos
+  }
+
+  /// How many of the photos that were here are no more, now that a file is the base.
+  func removed(from before: [MD5], by file: ShardFile) throws -> Int64 {
+    let gone = before.filter { file.line(of: $0) == nil }
+    guard !gone.isEmpty, record.changes > 0 else { return Int64(gone.count) }
+    let now = Set(try photos())
+    return Int64(gone.count { !now.contains($0) })
+  }
+
+  /// Rows last synced that a file lacks, or has otherwise, but for those that were changed here: as if they had been
+  /// changes of this side, so that they can be put back.
+  func rowsLost(to file: ShardFile) throws -> [LocalChange] {
+    let changed = Set(try localChanges().map(\.md5))
+    var lost: [LocalChange] = []
+    let synced = try LevelReader(connection, record.agreedLevel, shard: shard)
+    while let row = try synced.next() {
+      if changed.contains(row.md5) || Self.isSame(row.line, file.line(of: row.md5)) { continue }
+      let line = Array(row.line)
+      lost.append(LocalChange(md5: row.md5, sequence: 0, photodate: 0, local: line, base: line))
+    }
+    return lost
+  }
+
   /// Lines that are no photos, and stand nowhere but in a file that was imported here since the last agreement: no
   /// policy can put them on top of the master's bytes.
   ///

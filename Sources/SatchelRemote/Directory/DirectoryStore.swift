@@ -19,6 +19,8 @@ public final class DirectoryStore: ObjectStore {
   /// How long to wait for other writers, in milliseconds.
   let patience: Int64
 
+  public var listsTags: Bool { true }
+
   var metadata: MetadataFiles { MetadataFiles(tree: tree) }
 
   /// - Parameters:

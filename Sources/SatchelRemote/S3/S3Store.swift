@@ -31,6 +31,8 @@ public final class S3Store: ObjectStore {
     client = HTTPClient(caFile: options.caFile, timeouts: options.timeouts)
   }
 
+  public var listsTags: Bool { true }
+
   /// Address, bucket, style and prefix.
   public var identity: String? {
     "s3 \(endpoint.origin) \(endpoint.bucket) \(endpoint.style) \(endpoint.prefix?.text ?? "")"

@@ -13,16 +13,19 @@ struct SyncText {
     add(report.isDryRun ? "would download" : "downloaded", report.downloaded)
     add(report.isDryRun ? "would upload" : "uploaded", report.uploaded)
     add("changed on both sides", report.conflicts)
-    add(report.isDryRun ? "would repair the manifest" : "repaired in the manifest", report.repaired)
+    add(report.isDryRun ? "would repair" : "repaired", report.repaired)
     for rejected in report.rejected {
       let row = rejected.row
       // Its bytes are nowhere else any more.
-      let raw = row.fault == .replaced ? ": " + String(decoding: row.raw, as: UTF8.self).printable : ""
+      let raw =
+        row.fault == .replaced || row.fault == .discarded
+        ? ": " + String(decoding: row.raw, as: UTF8.self).printable : ""
       lines.append("shard \(rejected.shard), line \(row.line): \(row.reason)\(raw)")
     }
     for failure in report.failed {
       lines.append("failed: shard \(failure.shard): \(failure.error.message.printable)")
     }
+    if report.removed > 0 { lines.append("\(Terminal.count(Int(report.removed), "photo")) removed here") }
     if report.conflictRows > 0 {
       let changes = Terminal.count(report.conflictRows, "change")
       lines.append("\(changes) lost, and kept: see \"satchel photos conflicts\"")

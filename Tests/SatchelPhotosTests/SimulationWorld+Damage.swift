@@ -1,0 +1,30 @@
+import SatchelRemoteTesting
+
+@testable import SatchelPhotos
+@testable import SatchelRemote
+
+/// What others do to the master.
+extension SimulationWorld {
+  /// Cuts a shard's object, overwrites it with garbage, empties or removes it.
+  func damage(drawing draw: (Int) -> Int) throws {
+    let key = try key(SimulationPhoto.shards[draw(SimulationPhoto.shards.count)])
+    guard let current = master.current(key), !current.isDamaged, !current.object.body.isEmpty else { return }
+    let body = current.object.body
+    let isAnnounced = announced.shardChecksums.values.contains(current.checksum)
+    let damaged: [UInt8]?
+    switch draw(5) {
+    case 0: damaged = Array(body.prefix(draw(body.count - 1) + 1))
+    case 1:
+      // At a row. An upload that was never announced and lost a row looks like what another program has written; see
+      // `ShardVerdict`.
+      guard isAnnounced, let end = body.lastIndex(of: UInt8(ascii: "\n")) else { return }
+      damaged = Array(body[..<end])
+    case 2: damaged = (0..<40).map { _ in UInt8(draw(256)) }
+    case 3: damaged = []
+    default: damaged = nil
+    }
+    // Not under an unchanged tag, which only verifying finds.
+    stage.master.damage(key, damaged, isInPlace: false)
+    stage.note("somebody damages \(key): \(damaged.map { "\($0.count)" } ?? "no") bytes of \(body.count)")
+  }
+}

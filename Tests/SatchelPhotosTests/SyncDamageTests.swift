@@ -1,0 +1,305 @@
+import SatchelRemoteTesting
+import SatchelTesting
+import Testing
+
+@testable import SatchelPhotos
+@testable import SatchelRemote
+@testable import SatchelStorage
+
+/// A shard in the remote that somebody else cut, overwrote, emptied or removed.
+struct SyncDamageTests {
+  enum Damage: String, CaseIterable, Sendable {
+    case cutInARow, cutAtARow, garbage, emptied, removed
+
+    /// What is left of the bytes; nil when there is no object.
+    func apply(_ bytes: [UInt8]) -> [UInt8]? {
+      switch self {
+      case .cutInARow: Array(bytes.prefix(bytes.count * 2 / 3))
+      case .cutAtARow: bytes.lastIndex(of: UInt8(ascii: "\n")).map { Array(bytes[..<$0]) } ?? []
+      case .garbage: (0..<100).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 1) }
+      case .emptied: []
+      case .removed: nil
+      }
+    }
+
+    var state: VerifyReport.State {
+      switch self {
+      case .cutInARow, .cutAtARow: .cut
+      case .garbage: .corrupt
+      case .emptied: .empty
+      case .removed: .missing
+      }
+    }
+  }
+
+  let fixture: SyncFixture
+  let one: PhotoCatalogue
+
+  /// A device and a master that agree on five photos in each of four shards.
+  init() throws {
+    fixture = try SyncFixture()
+    one = try fixture.device()
+    try one.upsert((0..<4).flatMap { shard in try (1...5).map { try SyncFixture.photo(shard, $0) } })
+    try fixture.sync(one)
+  }
+
+  private func damage(_ damage: Damage, _ shard: Int = 2) throws {
+    let key = fixture.shardKey(shard)
+    if let bytes = damage.apply(fixture.store.bodies[key] ?? []) {
+      try fixture.store.place(key, bytes)
+    } else {
+      fixture.store.remove(key)
+    }
+  }
+
+  @Test(arguments: Damage.allCases)
+  func `the next sync of a device that has the bytes uploads them again`(_ kind: Damage) throws {
+    let other = try fixture.device()
+    try fixture.sync(other)
+    let content = fixture.content()
+    try damage(kind)
+    // A device without the bytes takes the other shards, and tells.
+    let third = try fixture.device()
+    let failed = try fixture.sync(third)
+    #expect(failed.failed.map(\.shard.number) == [2])
+    #expect(try third.count() == 15)
+    #expect(failed.repaired.isEmpty && !failed.isUnchanged)
+
+    let mended = try fixture.sync(one)
+    #expect(SyncFixture.numbers(mended.uploaded) == [2] && SyncFixture.numbers(mended.repaired) == [2])
+    #expect(mended.failed.isEmpty && mended.removed == 0 && mended.conflictRows == 0)
+    #expect(fixture.content() == content)
+    for device in [third, other] {
+      let report = try fixture.sync(device)
+      #expect(report.failed.isEmpty && report.removed == 0)
+      #expect(try SyncFixture.content(device) == content)
+    }
+    for device in [one, other, third] { #expect(try fixture.sync(device).requests == 1) }
+  }
+
+  @Test(arguments: Damage.allCases)
+  func `a device that wants to change the shard mends it on the way`(_ kind: Damage) throws {
+    let other = try fixture.device()
+    try fixture.sync(other)
+    try damage(kind)
+    try one.upsert([try SyncFixture.photo(2, 9)])
+    let report = try fixture.sync(one)
+    #expect(SyncFixture.numbers(report.uploaded) == [2] && report.failed.isEmpty && report.removed == 0)
+    try fixture.sync(other)
+    #expect(try other.count() == 21)
+  }
+
+  @Test(arguments: Damage.allCases)
+  func `a directory is mended in the same way`(_ kind: Damage) throws {
+    let directory = try TemporaryDirectory()
+    let store = try DirectoryStore(path: directory.path)
+    func sync(_ device: PhotoCatalogue) throws -> SyncReport {
+      try device.sync(with: store, user: fixture.user, options: fixture.options())
+    }
+    let (first, third) = (try fixture.device(), try fixture.device())
+    try first.upsert((1...5).map { try SyncFixture.photo(2, $0) } + [SyncFixture.photo(3, 1)])
+    _ = try sync(first)
+    let path = directory.path + "/" + fixture.shardKey(2)
+    let bytes = try DiskFile(path, O_RDONLY).read()
+    if let left = kind.apply(bytes) {
+      let file = try DiskFile(path, O_WRONLY | O_TRUNC)
+      #expect(left.withUnsafeBytes { write(file.descriptor, $0.baseAddress, $0.count) } == left.count)
+    } else {
+      unlink(path)
+    }
+    #expect(try sync(third).failed.map(\.shard.number) == [2])
+    #expect(try third.count() == 1)
+    let mended = try sync(first)
+    #expect(SyncFixture.numbers(mended.repaired) == [2] && mended.failed.isEmpty)
+    #expect(try DiskFile(path, O_RDONLY).read() == bytes)
+    #expect(try sync(third).failed.isEmpty)
+    #expect(try third.count() == 6)
+    #expect(try sync(first).failed.isEmpty)
+    #expect(try sync(first).requests == 1)
+  }
+
+  @Test func `what is no file fails for its shard, and blocks nobody`() throws {
+    let directory = try TemporaryDirectory()
+    let store = try DirectoryStore(path: directory.path)
+    func sync(_ device: PhotoCatalogue) throws -> SyncReport {
+      try device.sync(with: store, user: fixture.user, options: fixture.options())
+    }
+    let first = try fixture.device()
+    try first.upsert((0..<4).map { try SyncFixture.photo($0, 1) })
+    _ = try sync(first)
+    let paths = (0..<4).map { directory.path + "/" + fixture.shardKey($0) }
+    for path in paths { unlink(path) }
+    #expect(mkfifo(paths[0], 0o600) == 0 && mkdir(paths[1], 0o700) == 0)
+    #expect(symlink("/etc/passwd", paths[2]) == 0)
+    let report = try sync(try fixture.device())
+    #expect(report.failed.map(\.shard.number) == [0, 1, 2, 3])
+    let mended = try sync(first)
+    #expect(mended.failed.map(\.shard.number) == [0, 1, 2])
+    #expect(SyncFixture.numbers(mended.repaired) == [3])
+    #expect(try first.count() == 4)
+  }
+
+  @Test(arguments: [false, true])
+  func `a sound shard of another program that died before the manifest is taken`(_ isNew: Bool) throws {
+    let device = try fixture.device()
+    if !isNew { try fixture.sync(device) }
+    let photo = try SyncFixture.photo(2, 3, "another name.jpg")
+    let new = try SyncFixture.photo(2, 8, "new.jpg")
+    let writer = try fixture.device()
+    try writer.upsert((1...5).map { try SyncFixture.photo(2, $0) } + [photo, new])
+    let bytes = try writer.exportShard(try #require(Shard.Index(2)))
+    try fixture.store.place(fixture.shardKey(2), bytes)
+    // One that is new goes by the manifest's count of photos.
+    let report = try fixture.sync(device)
+    #expect(report.failed.isEmpty && report.removed == 0)
+    #expect(SyncFixture.numbers(report.repaired) == [2])
+    #expect(try device.exportShard(try #require(Shard.Index(2))) == bytes)
+    #expect(try device.count() == 21)
+    #expect(try fixture.readManifest().checksum(of: try #require(Shard.Index(2))) == Shard.checksum(bytes))
+    #expect(try fixture.readManifest().photoCount == 21)
+    // What nothing proves is kept where it replaces something.
+    #expect(try device.conflicts().map(\.local?.filename) == (isNew ? [] : ["a.jpg"]))
+  }
+
+  @Test func `photos that another program's unfinished write lacks are counted and kept`() throws {
+    let lines = (fixture.store.bodies[fixture.shardKey(2)] ?? []).split(separator: UInt8(ascii: "\n"))
+    let without = Array(lines.enumerated().filter { $0.offset != 2 }.map(\.element).joined(separator: [10]))
+    try fixture.store.place(fixture.shardKey(2), without)
+    let report = try fixture.sync(one)
+    #expect(report.removed == 1 && report.conflictRows == 1 && report.failed.isEmpty)
+    #expect(try one.conflicts().map(\.md5) == [try SyncFixture.md5(2, 3)])
+    #expect(try one.count() == 19)
+  }
+
+  @Test func `photos that another device deleted are counted`() throws {
+    let other = try fixture.device()
+    try fixture.sync(other)
+    try one.delete([try SyncFixture.md5(2, 1), try SyncFixture.md5(2, 2), try SyncFixture.md5(3, 1)])
+    #expect(try fixture.sync(one).removed == 0)
+    let report = try fixture.sync(other)
+    #expect(report.removed == 3 && report.conflictRows == 0)
+    #expect(try other.conflicts().isEmpty)
+  }
+
+  @Test func `an earlier version that comes back is damage`() throws {
+    let key = try ObjectKey(fixture.shardKey(2))
+    let old = try fixture.store.get(key)
+    try one.delete([try SyncFixture.md5(2, 1)])
+    try one.upsert([try SyncFixture.photo(2, 9)])
+    try fixture.sync(one)
+    let content = fixture.content()
+    try fixture.store.put(key, old.body, metadata: old.metadata)
+    let report = try fixture.sync(one)
+    #expect(SyncFixture.numbers(report.repaired) == [2] && report.removed == 0)
+    #expect(fixture.content() == content)
+  }
+
+  @Test func `rows that only a damaged object has are told`() throws {
+    let photo = "\(try SyncFixture.md5(2, 7)),only here.jpg,1,2,3,,,"
+    try fixture.store.place(fixture.shardKey(2), Array("\(photo)\nno photo at all".utf8))
+    let report = try fixture.sync(one)
+    #expect(SyncFixture.numbers(report.repaired) == [2])
+    #expect(report.rejected.map(\.row.fault) == [.discarded])
+    #expect(report.rejected.map { String(decoding: $0.row.raw, as: UTF8.self) } == [photo])
+  }
+
+  @Test func `an upload that something else replaced before the manifest is not done`() throws {
+    let (manifest, key) = (fixture.manifest, fixture.shardKey(2))
+    try one.upsert([try SyncFixture.photo(2, 9)])
+    fixture.store.before.withLock {
+      $0 = { [fixture] request throws(ObjectStoreError) in
+        guard request.method == .put, request.key?.text == manifest else { return }
+        fixture.store.clearHooks()
+        fixture.store.remove(key)
+        throw ObjectStoreError(.preconditionFailed, "somebody else was faster")
+      }
+    }
+    try fixture.sync(one)
+    let other = try fixture.device()
+    #expect(try fixture.sync(other).failed.isEmpty)
+    #expect(try other.count() == 21)
+  }
+
+  // MARK: Verifying
+
+  private func verify(_ device: PhotoCatalogue, repairs: Bool = false) throws -> VerifyReport {
+    try device.verify(fixture.store, user: fixture.user, repairs: repairs, options: fixture.options())
+  }
+
+  @Test(arguments: Damage.allCases, [false, true])
+  func `verifying names what is damaged, and mends it`(_ kind: Damage, _ isInPlace: Bool) throws {
+    let content = fixture.content()
+    if isInPlace, let bytes = kind.apply(content[2]) {
+      // Under the same tag, which no listing shows.
+      fixture.store.damage(fixture.shardKey(2)) { $0 = bytes }
+      #expect(try fixture.sync(one).isUnchanged)
+    } else {
+      try damage(kind)
+    }
+    let writes = fixture.store.requests.filter { $0.method == .put }.count
+    let third = try fixture.device()
+    for device in [one, third] {
+      let found = try verify(device)
+      #expect(!found.isSound && found.manifest == .ok && found.shards.count == 16)
+      // Without the bytes last synced, a checksum that does not match is all that shows a cut at a row.
+      let state =
+        device === third && kind == .cutAtARow && isInPlace ? VerifyReport.State.corrupt : kind.state
+      #expect(found.shards.map(\.state) == Shard.Index.all.map { $0.number == 2 ? state : .ok })
+    }
+    #expect(fixture.store.requests.filter { $0.method == .put }.count == writes, "nothing is written")
+    let failed = try verify(third, repairs: true)
+    #expect(!failed.isSound && failed.shards[2].error != nil && !failed.shards[2].isRepaired)
+    let mended = try verify(one, repairs: true)
+    #expect(mended.isSound && mended.shards[2].isRepaired && mended.shards[2].error == nil)
+    #expect(fixture.content() == content)
+    #expect(try verify(third).isSound)
+    #expect(try fixture.sync(third).failed.isEmpty)
+    #expect(try third.count() == 20)
+  }
+
+  @Test func `verifying finds an unfinished write, and finishes it`() throws {
+    let old = fixture.store.bodies[fixture.manifest] ?? []
+    try one.upsert([try SyncFixture.photo(2, 9)])
+    try fixture.sync(one)
+    let metadata = try ObjectMetadata(["sha256": Shard.checksum(old)])
+    try fixture.store.put(try ObjectKey(fixture.manifest), old, metadata: metadata)
+    let third = try fixture.device()
+    #expect(try verify(third).shards[2].state == .newer)
+    #expect(try verify(third, repairs: true).isSound)
+    #expect(
+      try fixture.readManifest().checksum(of: try #require(Shard.Index(2)))
+        == Shard.checksum(fixture.content()[2]))
+  }
+
+  @Test func `a manifest that cannot be read is written again by a device that was synced with it`() throws {
+    let uuid = try fixture.readManifest().directoryUUID
+    for (damaged, state) in [
+      (Array("{\"version\"".utf8), VerifyReport.ManifestState.unreadable), (nil, .missing),
+    ] {
+      if let damaged {
+        try fixture.store.place(fixture.manifest, damaged)
+      } else {
+        fixture.store.remove(fixture.manifest)
+      }
+      let third = try fixture.device()
+      #expect(try verify(third).manifest == state)
+      if damaged != nil { #expect(try !verify(third, repairs: true).isSound) }
+      let report = try verify(one, repairs: true)
+      #expect(report.manifest == state && report.isManifestRepaired && report.isSound)
+      #expect(try fixture.readManifest().directoryUUID == uuid)
+      #expect(try fixture.readManifest().photoCount == 20)
+      #expect(try fixture.sync(third).failed.isEmpty)
+      #expect(try third.count() == 20)
+    }
+  }
+
+  @Test func `a store whose listings show no tags is asked for its manifest only`() throws {
+    let store = SyncStore(listsTags: false)
+    let device = try fixture.device()
+    try device.upsert([try SyncFixture.photo(1, 1)])
+    _ = try device.sync(with: store, user: fixture.user, options: fixture.options())
+    let before = store.requests.count
+    #expect(try device.sync(with: store, user: fixture.user, options: fixture.options()).requests == 1)
+    #expect(store.requests.dropFirst(before).map(\.method) == [.get])
+  }
+}
