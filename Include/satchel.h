@@ -1168,12 +1168,16 @@ SATCHEL_API satchel_status satchel_photos_export_directory(
     satchel_photos *photos, satchel_bytes path, satchel_buffer *out);
 
 /** Imports 0.csv to f.csv of a directory, each shard in one transaction. Shards
- *  without a file, and those whose file cannot be read, are left as they are. All
- *  are on the disk when it returns; a loss of power before may undo the latest.
+ *  without a file, and those whose file cannot be read, are left as they are; so are
+ *  those whose file is not the one that a manifest.json beside them names: see
+ *  "failed". All are on the disk when it returns; a loss of power before may undo the
+ *  latest.
  *  @param[out] out  {"photos", "conflicts", "changed", "missing" (shard numbers),
+ *  "has_manifest" (without one nothing shows whether the files are complete),
  *  "rejected": [{"shard", "line", "fault", "reason", "raw"}], "failed": [{"shard",
  *  "code" (a satchel_status), "message"}]}; may be NULL. Returns: SATCHEL_ENOTFOUND
- *  when there is no such file at all. Ownership: the caller owns *out. */
+ *  when there is no such file at all, SATCHEL_EINVALID for a manifest.json that cannot
+ *  be read. Ownership: the caller owns *out. */
 SATCHEL_API satchel_status satchel_photos_import_directory(
     satchel_photos *photos, satchel_bytes path, satchel_sync_policy policy, satchel_buffer *out);
 
@@ -1280,8 +1284,10 @@ typedef struct satchel_sync_options {
  * @param user      whose catalogue: [A-Za-z0-9._-]{1,128}, not only dots
  * @param options   may be NULL
  * @param[out] out  {"downloaded", "uploaded", "conflicts" (changed on both sides;
- *                  also under what then happened to them), "repaired" (shard
- *                  numbers), "conflict_rows", "requests", "bytes_up",
+ *                  also under what then happened to them), "repaired" (the manifest
+ *                  did not tell what they are, or the object was damaged; shard
+ *                  numbers), "conflict_rows", "removed" (photos that were here, and
+ *                  that the master's shards do not have), "requests", "bytes_up",
  *                  "bytes_down" (numbers), "failed": [{"shard", "code" (a
  *                  satchel_status), "message"}], "rejected": [{"shard", "line",
  *                  "fault", "reason", "raw"}], "unchanged", "dry_run"}; may be NULL
@@ -1289,7 +1295,8 @@ typedef struct satchel_sync_options {
  * A shard that fails stays pending and does not stop the others: see "failed".
  * Rejected lines are no photos. The master's are kept; those of a file that was
  * imported here, and that the master's shard replaced before they were sent, have
- * the fault "replaced", and are only in this report.
+ * the fault "replaced", and photos that only a damaged object had, which was
+ * replaced, the fault "discarded": these are only in this report.
  * The progress function must not synchronise the same catalogue.
  *
  * Returns    SATCHEL_EINVALID for a user that is none, and for a store that
@@ -1301,6 +1308,49 @@ typedef struct satchel_sync_options {
 SATCHEL_API satchel_status satchel_photos_sync(
     satchel_photos *photos, satchel_remote *remote, satchel_bytes user,
     const satchel_sync_options *options, satchel_buffer *out);
+
+/** How to verify. */
+typedef struct satchel_verify_options {
+    size_t size;
+    /** Replaces damaged objects by the bytes last synced, applies objects that are
+     *  newer than the manifest, and puts the manifest right. */
+    bool repair;
+    /** Only with repair: takes the risk of a store that ignores conditions. */
+    bool accepts_unconditional;
+    /** Shards that are read at once, 1 to 16; 0 means 4. */
+    int32_t parallel;
+    /** May be NULL; as that of satchel_sync_options. */
+    satchel_progress_callback progress;
+    void *context;
+} satchel_verify_options;
+
+#define SATCHEL_VERIFY_OPTIONS_INIT { sizeof(satchel_verify_options), false, false, 0, NULL, NULL }
+
+/**
+ * Reads every shard in the remote and compares it with the manifest.
+ *
+ * @param user      whose catalogue, as for satchel_photos_sync()
+ * @param options   may be NULL
+ * @param[out] out  {"ok" (sound by now), "manifest": "ok" | "missing" |
+ *                  "unreadable", "manifest_repaired", "shards": [{"shard", "state":
+ *                  "ok" | "missing" | "empty" | "cut" | "corrupt" | "outdated" (an
+ *                  earlier version than the one last synced) | "newer" (whole, and
+ *                  not yet in the manifest) | "unproven" (neither in the manifest,
+ *                  nor known to be whole) | "unreadable", "repaired", "message" (why
+ *                  it was not read or repaired, or null)}], "removed" (photos that the
+ *                  repair removed here), "requests", "bytes_up", "bytes_down"}; may
+ *                  be NULL
+ *
+ * Without repair nothing is written on either side. A device repairs what it has the
+ * bytes for; the rest is for another device. Waits for synchronisations of the same
+ * catalogue, and they for it; the progress function must begin neither.
+ *
+ * Returns    as satchel_photos_sync(). A damaged remote is no failure: see "ok".
+ * Ownership  the caller owns *out.
+ */
+SATCHEL_API satchel_status satchel_photos_verify(
+    satchel_photos *photos, satchel_remote *remote, satchel_bytes user,
+    const satchel_verify_options *options, satchel_buffer *out);
 
 /** Forgets the agreement with a master: the next synchronisation, with this or
  *  another one, counts every photo as added here. */

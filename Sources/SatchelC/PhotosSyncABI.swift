@@ -21,6 +21,28 @@ public func satchel_photos_sync(
   }
 }
 
+@_cdecl("satchel_photos_verify") @implementation
+public func satchel_photos_verify(
+  _ photos: OpaquePointer!, _ remote: OpaquePointer!, _ user: satchel_bytes,
+  _ options: UnsafePointer<satchel_verify_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let catalogue = try Handles.photos.borrow(photos)
+    let store = try Handles.remotes.borrow(remote).store
+    let given = try OptionsReader(options)
+    let progress = HostProgress(given.value(\.progress) ?? nil, given.value(\.context) ?? nil)
+    var wanted = SyncOptions()
+    wanted.acceptsUnconditional = given.flag(\.accepts_unconditional)
+    if let parallel = try given.parallel(\.parallel) { wanted.parallel = parallel }
+    wanted.cancellation = progress.cancellation
+    let report = try catalogue.verify(
+      store, user: UserID(user.text("user")), repairs: given.flag(\.repair), options: wanted
+    ) { progress.report($0.json) }
+    if let out { try give(report.json, to: out) }
+  }
+}
+
 @_cdecl("satchel_photos_unlink") @implementation
 public func satchel_photos_unlink(_ photos: OpaquePointer!) -> satchel_status {
   guarded { try Handles.photos.borrow(photos).unlink() }

@@ -46,6 +46,7 @@ static void no_photos(const char *what, satchel_photos *photos) {
     refused(what, wanted, NULL, satchel_photos_backup_failed(photos, md5, none));
     refused_out(what, wanted, NULL, satchel_photos_scan(photos, NULL, &out));
     refused_out(what, wanted, NULL, satchel_photos_sync(photos, remote, text("lena"), NULL, &out));
+    refused_out(what, wanted, NULL, satchel_photos_verify(photos, remote, text("lena"), NULL, &out));
     refused(what, wanted, NULL, satchel_photos_unlink(photos));
     refused_out(what, wanted, NULL, satchel_photos_conflicts(photos, 0, 10, &out));
     refused(what, wanted, NULL, satchel_photos_reapply(photos, 1));

@@ -296,6 +296,15 @@ static void options(void) {
     for (size_t index = 0; index < sizeof users / sizeof *users; index++)
         refused_out("no user", SATCHEL_EINVALID, "user",
                     satchel_photos_sync(device.photos, remote, users[index], NULL, &out));
+    satchel_verify_options verify = SATCHEL_VERIFY_OPTIONS_INIT;
+    for (size_t index = 0; index < sizeof counts / sizeof *counts; index++) {
+        verify.parallel = counts[index];
+        refused_out("parallel", SATCHEL_EINVALID, "parallel",
+                    satchel_photos_verify(device.photos, remote, text("lena"), &verify, &out));
+    }
+    for (size_t index = 0; index < sizeof users / sizeof *users; index++)
+        refused_out("no user", SATCHEL_EINVALID, "user",
+                    satchel_photos_verify(device.photos, remote, users[index], NULL, &out));
     unchanged("options");
 }
 

@@ -186,12 +186,31 @@ static void cancelled(satchel_remote *remote) {
     give_away(&device);
 }
 
+/** What is in the remote is as the manifest says, and verifying tells. */
+static void verified(struct device *phone, satchel_remote *remote) {
+    satchel_verify_options options = SATCHEL_VERIFY_OPTIONS_INIT;
+    struct listener listener = {0, 0, 0};
+    options.repair = true;
+    options.progress = listen;
+    options.context = &listener;
+    must(satchel_photos_verify(phone->photos, remote, text("lena"), &options, &out), "verifying");
+    json_t *report = take(&out);
+    CHECK(json_is_true(at(report, "/ok")) && json_array_size(at(report, "/shards")) == 16, "the remote is not sound");
+    CHECK(strcmp(text_at(report, "/shards/0/state"), "ok") == 0 && listener.calls > 16, "%d calls", listener.calls);
+    json_decref(report);
+    must(satchel_photos_verify(phone->photos, remote, text("lena"), NULL, NULL), "verifying without a report");
+    listener = (struct listener){0, 1, 0};
+    CHECK(satchel_photos_verify(phone->photos, remote, text("lena"), &options, &out) == SATCHEL_ECANCELLED,
+          "verifying was not cancelled");
+}
+
 static void all(satchel_remote *remote, satchel_remote *other) {
     struct device phone = new_device(), tablet = new_device();
     begin(&phone, &tablet, remote);
     conflict(&phone, &tablet, remote);
     merge(&phone, &tablet, remote);
     foreign(&tablet, other);
+    verified(&phone, remote);
     cancelled(remote);
     give_away(&phone);
     give_away(&tablet);

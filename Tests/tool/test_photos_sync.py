@@ -375,3 +375,22 @@ def test_two_tools_at_once(pictures, tablet, tmp_path):
         remote.sync(device)
     assert len(pictures.names()) == 6
     assert sorted(pictures.names()) == sorted(tablet.names())
+
+
+def test_verify_names_what_is_damaged_and_repairs_it(pictures, tablet, tmp_path):
+    remote = Remote("--remote", str(tmp_path / "master"))
+    pictures.take(row("a.jpg", md5="a" * 32), row("0.jpg", md5="0" * 32))
+    remote.sync(pictures)
+    lines = pictures("verify", *remote.words).lines
+    assert lines[0] == "all shards are what the manifest says"
+    path = tmp_path / "master/catalogs/ana/shards/a.csv"
+    sound = path.read_bytes()
+    path.write_bytes(sound[:20])
+    assert pictures("verify", *remote.words, code=1).lines[0] == "shard a: cut"
+    report = pictures("verify", *remote.words, "--json", code=1).json
+    assert (report["ok"], report["shards"][10]["state"]) == (False, "cut")
+    remote.sync(tablet, code=1)
+    assert "shard a: corrupt: " in tablet("verify", *remote.words, "--repair", code=1).out
+    assert pictures("verify", *remote.words, "--repair").lines[0] == "shard a: cut, repaired"
+    assert path.read_bytes() == sound
+    assert remote.report(tablet)["downloaded"] == [10]

@@ -12,7 +12,8 @@ PHOTOS = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "photos"]
 
 def test_the_commands_are_all_there():
     conflicts = ["conflicts list", "conflicts show", "conflicts reapply", "conflicts dismiss"]
-    assert ["scan", "status", "query", "sync", "export", "import", *conflicts, "probe", "unlink"] == PHOTOS
+    words = ["scan", "status", "query", "sync", "verify", "export", "import", *conflicts, "probe", "unlink"]
+    assert words == PHOTOS
 
 
 @pytest.mark.parametrize("name", PHOTOS)

@@ -162,6 +162,19 @@ class SyncOptions(Structure):
     )
 
 
+class VerifyOptions(Structure):
+    """``satchel_verify_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("repair", c_bool),
+        ("accepts_unconditional", c_bool),
+        ("parallel", c_int32),
+        ("progress", ProgressCallback),
+        ("context", c_void_p),
+    )
+
+
 class RecordsOptions(Structure):
     """``satchel_records_options``."""
 
@@ -311,6 +324,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_photos_backup_failed": (c_int, (c_void_p, Bytes, Bytes)),
     "satchel_photos_scan": (c_int, (c_void_p, POINTER(ScanOptions), _out)),
     "satchel_photos_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(SyncOptions), _out)),
+    "satchel_photos_verify": (c_int, (c_void_p, c_void_p, Bytes, POINTER(VerifyOptions), _out)),
     "satchel_photos_unlink": (c_int, (c_void_p,)),
     "satchel_photos_conflicts": (c_int, (c_void_p, c_int64, c_int32, _out)),
     "satchel_photos_reapply": (c_int, (c_void_p, c_int64)),

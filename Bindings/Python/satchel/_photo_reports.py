@@ -21,6 +21,8 @@ __all__ = [
     "ShardFailure",
     "SyncProgress",
     "SyncReport",
+    "VerifiedShard",
+    "VerifyReport",
 ]
 
 
@@ -69,7 +71,8 @@ class DirectoryImport:
     """What importing a directory did: how many photos its files have, lines that are none, changes that lost.
 
     ``changed`` are shards with other rows than before, ``missing`` those without a file, and ``failed`` those
-    whose file could not be read: both stay as they were.
+    whose file could not be read, or is not the one that a manifest.json beside it names: both stay as they
+    were. Where ``has_manifest`` is False, nothing shows whether the files are complete.
     """
 
     photos: int
@@ -77,6 +80,7 @@ class DirectoryImport:
     conflicts: int
     changed: List[int]
     missing: List[int]
+    has_manifest: bool
     failed: List[ShardFailure]
 
 
@@ -164,10 +168,12 @@ class SyncProgress:
 class SyncReport:
     """What a synchronisation did, or what it would do when it was a ``dry_run``.
 
-    ``downloaded``, ``uploaded``, ``conflicts`` (changed on both sides) and ``repaired`` (left behind by a
-    writer that died) are numbers of shards; ``conflict_rows`` counts changes that lost, which
-    ``photos.conflicts()`` lists. ``failed`` shards stay pending. ``rejected`` are lines that are no photos:
-    the master's, and those of imported files here that it replaced. ``unchanged``: nothing had changed
+    ``downloaded``, ``uploaded``, ``conflicts`` (changed on both sides) and ``repaired`` (damaged, or
+    left behind by a writer that died) are numbers of shards; ``conflict_rows`` counts changes that lost,
+    which ``photos.conflicts()`` lists. ``removed`` counts photos that were here, and that the master's
+    shards do not have. ``failed`` shards stay pending. ``rejected`` are lines that are no photos:
+    the master's, and those of imported files here that it replaced; and, with the fault "discarded", photos
+    that only a damaged shard of the master had, which was replaced. ``unchanged``: nothing had changed
     anywhere.
     """
 
@@ -176,6 +182,7 @@ class SyncReport:
     conflicts: List[int]
     repaired: List[int]
     conflict_rows: int
+    removed: int
     requests: int
     bytes_up: int
     bytes_down: int
@@ -188,6 +195,54 @@ class SyncReport:
     def ok(self) -> bool:
         """Whether no shard failed."""
         return not self.failed
+
+
+@dataclass(frozen=True)
+class VerifiedShard:
+    """What a shard in the remote is, compared with the manifest.
+
+    ``state`` is "ok", "missing", "empty", "cut", "corrupt", "outdated" (an earlier version than the one last
+    synced), "newer" (whole, and not yet in the manifest), "unproven" (neither in the manifest nor known to
+    be whole) or "unreadable". ``repaired``: it is ok by now. ``message`` tells why it was not.
+    """
+
+    shard: int
+    state: str
+    repaired: bool
+    message: Optional[str] = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is as the manifest says, by now."""
+        return self.state == "ok" or self.repaired
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """What verifying found, shard by shard: all sixteen.
+
+    ``ok``: the remote is sound by now. ``manifest`` is "ok", "missing" or "unreadable". ``removed`` counts
+    photos that the repair removed here.
+    """
+
+    ok: bool
+    manifest: str
+    manifest_repaired: bool
+    shards: List[VerifiedShard]
+    removed: int
+    requests: int
+    bytes_up: int
+    bytes_down: int
+
+    @property
+    def failed(self) -> List[VerifiedShard]:
+        """The shards that are not ok."""
+        return [each for each in self.shards if not each.ok]
+
+    @property
+    def repaired(self) -> List[int]:
+        """The numbers of the shards that were repaired."""
+        return [each.shard for each in self.shards if each.repaired]
 
 
 def import_from(answer: Dict[str, Any]) -> ImportReport:
@@ -226,6 +281,13 @@ def sync_from(
     """
     failed = [_failure(each, cause_of(each["shard"])) for each in answer["failed"]]
     return record_from(SyncReport, answer, failed=failed, rejected=_rows(answer))
+
+
+def verify_from(answer: Dict[str, Any]) -> VerifyReport:
+    """A report with its shards."""
+    return record_from(
+        VerifyReport, answer, shards=[record_from(VerifiedShard, each) for each in answer["shards"]]
+    )
 
 
 def _failure(answer: Dict[str, Any], cause: Optional[BaseException] = None) -> ShardFailure:

@@ -28,11 +28,13 @@ from satchel._photo_reports import (
     ScanReport,
     SyncProgress,
     SyncReport,
+    VerifyReport,
     directory_export_from,
     directory_import_from,
     import_from,
     scan_from,
     sync_from,
+    verify_from,
 )
 from satchel._photo_values import Photo, PhotoConflict
 from satchel._remote_host import Failures
@@ -145,10 +147,12 @@ class PhotoCatalogue(PhotoReader):
         """Imports 0.csv to f.csv of a directory, as :meth:`import_shard`, each shard in one transaction.
 
         Shards without a file, and those whose file cannot be read, are left as they are: see ``missing`` and
-        ``failed`` of the report. All are on the disk when this returns; a loss of power before may undo the
-        latest.
+        ``failed`` of the report. A file that is not the one that a manifest.json beside it names is in
+        ``failed`` as well: it may have been cut short. All are on the disk when this returns; a loss of
+        power before may undo the latest.
 
         :raises NotFound: when there is no such file at all
+        :raises InvalidArgument: for a manifest.json that cannot be read
         """
         _, folder = _encoding.file_path(path, "path")
         number = _encoding.choice(_abi.SYNC_POLICY, policy, "policy")
@@ -248,6 +252,46 @@ class PhotoCatalogue(PhotoReader):
             answered,
             lambda shard: failures.under(f"/shards/{shard:x}.csv") or failures.under("/manifest.json"),
         )
+
+    def verify(
+        self,
+        remote: Remote,
+        user: str,
+        repair: bool = False,
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+        *,
+        parallel: Optional[int] = None,
+        accepts_unconditional: bool = False,
+    ) -> VerifyReport:
+        """Reads every shard in the remote and compares it with the manifest.
+
+        :param remote: where the master copy is
+        :param user: whose catalogue
+        :param repair: replaces damaged objects by the bytes last synced, with the changes made here on top,
+            applies objects that are newer than the manifest, and puts the manifest right. A device repairs
+            what it has the bytes for. Without it nothing is written on either side
+        :param progress: as for :meth:`sync`
+        :param parallel: shards that are read at once, 1 to 16; None for 4
+        :param accepts_unconditional: with ``repair``, takes a store that ignores conditions
+        :returns: in ``ok`` whether the remote is sound by now, and in ``shards`` what each of them was
+        :raises: as :meth:`sync`
+        """
+        if not isinstance(remote, Remote):
+            raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
+        options = _abi.VerifyOptions(size=ctypes.sizeof(_abi.VerifyOptions))
+        options.repair = bool(repair)
+        options.accepts_unconditional = bool(accepts_unconditional)
+        options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
+        lent = _encoding.lend_text(user, "user")
+        pointer, store = self._pointer, remote._pointer
+        work = LongWork(self._store._owner, hearing(SyncProgress, progress))
+        failures = Failures(self._store._owner, work.fail)
+
+        def call(on_progress: Any, context: int) -> Any:
+            options.progress, options.context = on_progress, context
+            return json_answer(library.satchel_photos_verify, pointer, store, lent, ctypes.byref(options))
+
+        return verify_from(remote._at_work(work, call, failures))
 
     def unlink(self) -> None:
         """Forgets the agreement with a master copy.

@@ -25,6 +25,8 @@ from satchel._photo_reports import (
     ShardFailure,
     SyncProgress,
     SyncReport,
+    VerifiedShard,
+    VerifyReport,
 )
 from satchel._photo_values import (
     CatalogueStatus,
@@ -57,4 +59,6 @@ __all__ = [
     "ShardStatus",
     "SyncProgress",
     "SyncReport",
+    "VerifiedShard",
+    "VerifyReport",
 ]

@@ -287,6 +287,7 @@ def every_call(photos: PhotoCatalogue, remote: satchel.remote.Remote) -> List[Ca
         lambda: photos.backup.failed(md5(1), "x"),
         lambda: photos.scan(),
         lambda: photos.sync(remote, "ada"),
+        lambda: photos.verify(remote, "ada"),
         lambda: photos.unlink(),
         lambda: photos.conflicts(),
         lambda: photos.reapply(1),

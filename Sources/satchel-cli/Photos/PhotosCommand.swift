@@ -19,6 +19,7 @@ struct PhotosCommand: ParsableCommand {
       """,
     subcommands: [
       PhotoScanCommand.self, PhotoStatusCommand.self, PhotoQueryCommand.self, PhotoSyncCommand.self,
+      PhotoVerifyCommand.self,
       PhotoExportCommand.self, PhotoImportCommand.self, PhotoConflictsCommand.self, PhotoProbeCommand.self,
       PhotoUnlinkCommand.self,
     ])
