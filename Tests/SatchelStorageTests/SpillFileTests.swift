@@ -56,6 +56,35 @@ struct SpillFileTests {
     }
   }
 
+  @Test("after a loss of power, sectors of the last entry that were not written are no damage: nobody was told of it")
+  func unwrittenSectors() throws {
+    let long = Array("{\"text\":\"\(String(repeating: "x", count: 2000))\"}".utf8)
+    for count in [0, 3] {
+      try fixture.put([])
+      for number in 0..<count { try spill.append(SpillFixture.payload(number)) }
+      let start = count == 0 ? 0 : try fixture.storage.bytes(fixture.path).count
+      try spill.append(long)
+      let whole = try fixture.storage.bytes(fixture.path)
+      for first in stride(from: start / 512 * 512, to: whole.count, by: 512) {
+        for last in stride(from: first, to: whole.count, by: 512) {
+          var torn = whole
+          for offset in max(first, start)..<min(last + 512, whole.count) { torn[offset] = 0 }
+          try fixture.put(torn)
+          let content = try #require(try spill.read())
+          #expect(content.frames.count == count && content.isComplete, "\(count) entries, \(first)–\(last)")
+          #expect(try spill.finish(content, time: 1) == .removed)
+        }
+      }
+    }
+    // One that was acknowledged and is damaged is still told.
+    for number in 0..<3 { try spill.append(SpillFixture.payload(number)) }
+    var bytes = try fixture.storage.bytes(fixture.path)
+    bytes[bytes.count - 5] ^= 1
+    try fixture.put(bytes)
+    let content = try #require(try spill.read())
+    #expect(content.frames.count == 2 && !content.isComplete)
+  }
+
   @Test("after any cut, what is appended next is read, and nothing that was whole is lost")
   func appendAfterCut() throws {
     let (bytes, starts) = try fixture.make(entries: 4)

@@ -314,3 +314,17 @@ def test_of_many_threads_that_close_one_does(path: Path) -> None:
         thread.join()
     assert store.closed
     assert failures == []
+
+
+def test_too_many_open_files_are_named(tmp_path):
+    program = f"""
+import os, resource, satchel
+satchel.open({str(tmp_path / "a")!r}).close()
+resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")), 64))
+try:
+    satchel.open({str(tmp_path / "a")!r})
+except satchel.SatchelError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "Too many open files" in done.stdout

@@ -1,0 +1,85 @@
+"""Two builds of the library beside each other, in turns: what a change costs or gains in W1, W3 and W5.
+
+python -m harness.compare OLD/libsatchel.so [--rounds 5]; the new one is .build-lib's. OLD may be several builds.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from .build import build
+from .generate import FULL, generate
+from .photo_data import Gallery, generate_photos
+from .photos import program as photo_program
+from .persist import write_command
+from .places import LIBRARY
+from .record_data import RecordSet, generate_records
+from .records import program as record_program
+from .runner import store
+
+GALLERY, RECORDS = Gallery(1_000_000), RecordSet(100_000)
+FIGURES = {
+    "W1": {"seconds": "W1 persist, each synced: s", "p95_us": "W1 a payload, 95 of 100: µs"},
+    "W3": {"import_s": "W3 import: s", "export_s": "W3 export: s", "noop_s": "W3 nothing changed: s"},
+    "W5": {
+        "put_p50_us": "W5 a durable record, median: µs",
+        "put_p95_us": "W5 a durable record, 95 of 100: µs",
+        "batch_s": "W5 99,000 in batches: s",
+    },
+}
+
+
+def commands() -> dict[str, tuple[Path, list[str]]]:
+    """The directory of each workload's store, and its command."""
+    places = {name: store("compare", name) for name in FIGURES}
+    persist = write_command("satchel", FULL)
+    persist = [f"store={places['W1']}/store.satchel" if word.startswith("store=") else word for word in persist]
+    return {
+        "W1": (places["W1"], persist),
+        "W3": (places["W3"], photo_program("satchel", GALLERY, places["W3"])),
+        "W5": (places["W5"], record_program("satchel", "write", RECORDS, places["W5"])),
+    }
+
+
+def run(directory: Path, command: list[str], library: Path) -> dict[str, Any]:
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    os.sync()
+    # Before the path that is linked into the programs.
+    environment = os.environ | {"LD_LIBRARY_PATH": str(library.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("old", type=Path, nargs="+", help="a libsatchel.so.0 in a directory of its own")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", nargs="+", choices=list(FIGURES), default=list(FIGURES))
+    options = parser.parse_args()
+    build(with_satchel=True)
+    generate(FULL)
+    generate_photos(GALLERY)
+    generate_records(RECORDS)
+    builds = [*options.old, LIBRARY]
+    found: dict[tuple[str, Path], list[dict[str, Any]]] = {}
+    for workload in options.only:
+        directory, command = commands()[workload]
+        for _ in range(options.rounds):
+            for library in builds:
+                found.setdefault((workload, library), []).append(run(directory, command, library))
+        for figure, words in FIGURES[workload].items():
+            medians = [statistics.median(answer[figure] for answer in found[workload, one]) for one in builds]
+            ratios = "".join(f"  {medians[-1] / median:5.2f} ×" for median in medians[:-1])
+            print(f"{words:42}" + "".join(f"  {median:10.4f}" for median in medians) + ratios, flush=True)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
