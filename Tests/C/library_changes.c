@@ -51,11 +51,11 @@ static satchel_observer *listen(satchel_store *store, struct ear *ear) {
     return observer;
 }
 
-/** Waits until a number of the ear is `wanted`, for at most ten seconds. */
+/** Waits until a number of the ear is `wanted`, for at most two minutes. */
 static void wait_for(struct ear *ear, const int *number, int wanted) {
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += 10;
+    end.tv_sec += 120;
     pthread_mutex_lock(&ear->lock);
     while (*number < wanted && pthread_cond_timedwait(&ear->heard, &ear->lock, &end) == 0) {}
     CHECK(*number == wanted, "%d changes or releases instead of %d", *number, wanted);

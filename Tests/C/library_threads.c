@@ -121,10 +121,17 @@ static void list_whole(struct worker *worker, satchel_status status, satchel_buf
     json_decref(all);
 }
 
+/** Whether a worker has met all that it is there for. */
+static bool is_through(const struct worker *worker) {
+    if (worker->may_close) return worker->closed > 0;
+    return worker->read > 0 && worker->listed > 0 && worker->refreshed > 0 && worker->bought > 0;
+}
+
 static void *work(void *context) {
     struct worker *worker = context;
     satchel_buffer out = SATCHEL_BUFFER_INIT;
-    while (now() < end) {
+    /* Where the machine is busy, until each has had its turn. */
+    while (now() < end || (!is_through(worker) && now() < end + 120)) {
         int choice = rand_r(&worker->seed) % 24, number = rand_r(&worker->seed) % STORIES;
         satchel_status status;
         if (choice < 12) {

@@ -30,9 +30,9 @@ private final class Ear: Sendable {
     }
   }
 
-  /// Waits for an event, for at most ten seconds.
+  /// Waits for an event, for at most two minutes.
   func wait(for event: String) throws {
-    for _ in 0..<10_000 {
+    for _ in 0..<120_000 {
       if brief.contains(event) { return }
       usleep(1000)
     }
@@ -152,7 +152,7 @@ struct SessionTests {
       try session.show(home)
       #expect(states(session) == ["s placeholder"])
       try session.load("s")
-      for _ in 0..<10_000 where states(session) != ["s loaded"] { usleep(500) }
+      for _ in 0..<240_000 where states(session) != ["s loaded"] { usleep(500) }
       guard case .loaded(let section)? = session.state.sections.first?.state else {
         Issue.record("never loaded")
         return

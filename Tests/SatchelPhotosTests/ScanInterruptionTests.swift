@@ -57,7 +57,7 @@ struct ScanInterruptionTests {
     #expect(try photos.count() == 300)
   }
 
-  @Test("Two scans at once, in two stores of one file, agree", .timeLimit(.minutes(2)))
+  @Test("Two scans at once, in two stores of one file, agree", .timeLimit(.minutes(20)))
   func atOnce() throws {
     let fixture = try make(1500)
     for number in 0..<100 { try fixture.put("copies/\(number).jpg", ScanFixture.jpeg(tail: "\(number)")) }

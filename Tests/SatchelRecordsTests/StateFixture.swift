@@ -73,7 +73,7 @@ func stateCode(of body: () throws -> Void) throws -> SatchelError.Code? {
 }
 
 /// Waits until a condition holds, for at most so long.
-func stateWaits(seconds: Double = 10, until condition: () throws -> Bool) rethrows -> Bool {
+func stateWaits(seconds: Double = 120, until condition: () throws -> Bool) rethrows -> Bool {
   let end = ContinuousClock.now + .seconds(seconds)
   while ContinuousClock.now < end {
     if try condition() { return true }

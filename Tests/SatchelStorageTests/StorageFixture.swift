@@ -142,7 +142,7 @@ final class Heard: Sendable {
   var keys: [String] { all.flatMap(\.keys) }
 
   /// Waits until so many changes were heard, at most that long.
-  func reaches(_ count: Int, within seconds: Double = 10) -> Bool {
+  func reaches(_ count: Int, within seconds: Double = 120) -> Bool {
     let end = Date() + seconds
     while all.count < count, Date() < end { usleep(5000) }
     return all.count >= count

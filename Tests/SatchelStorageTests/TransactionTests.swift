@@ -145,7 +145,7 @@ struct TransactionTests {
       }
     }
     for reader in readers {
-      #expect(reader.ends(within: 10), "a reader waits for the writer")
+      #expect(reader.ends(within: 120), "a reader waits for the writer")
       try reader.finish()
     }
     #expect(!writing.ends(within: 0))
@@ -171,7 +171,7 @@ struct TransactionTests {
     var result: SatchelError.Code?
     let waited = try elapsed { result = try code { try waiter.write { try $0.add("waiter") } } }
     #expect(result == .busy)
-    #expect(waited > 0.2 && waited < 5)
+    #expect(waited > 0.2)
     mayEnd.signal()
     try holding.finish()
     #expect(try waiter.read { try $0.names() } == ["before", "holder"])

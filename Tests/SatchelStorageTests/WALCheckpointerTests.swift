@@ -32,9 +32,9 @@ struct WALCheckpointerTests {
     return longest
   }
 
-  /// - Returns: whether it became true within some seconds
+  /// - Returns: whether it became true within two minutes
   private func wait(until isTrue: () -> Bool) -> Bool {
-    for _ in 0..<500 where !isTrue() { usleep(10_000) }
+    for _ in 0..<12_000 where !isTrue() { usleep(10_000) }
     return isTrue()
   }
 

@@ -160,7 +160,7 @@ struct LibraryLoadTests {
     #expect(try library.story("0") !== first && library.cachedBytes == 0)
   }
 
-  @Test("A file that changes all the time is loaded whole, by eight threads", .timeLimit(.minutes(1)))
+  @Test("A file that changes all the time is loaded whole, by eight threads", .timeLimit(.minutes(20)))
   func threads() async throws {
     let fixture = try LibraryFixture(examples: true)
     let library = try fixture.library()
@@ -187,7 +187,7 @@ struct LibraryLoadTests {
     #expect(try fixture.satchel.check().isEmpty)
   }
 
-  @Test("Preloaded in the background, it is in memory", .timeLimit(.minutes(1)))
+  @Test("Preloaded in the background, it is in memory", .timeLimit(.minutes(20)))
   func preload() async throws {
     let fixture = try LibraryFixture(examples: true)
     let library = try fixture.library()
@@ -200,7 +200,7 @@ struct LibraryLoadTests {
     try library.preload()
   }
 
-  @Test("A preload that is given up says so once, and closed stays closed", .timeLimit(.minutes(1)))
+  @Test("A preload that is given up says so once, and closed stays closed", .timeLimit(.minutes(20)))
   func closing() async throws {
     let fixture = try LibraryFixture()
     for number in 0..<300 {

@@ -87,7 +87,7 @@ struct LibraryStoreTests {
     try other.close()
   }
 
-  @Test("Two handles that take in the same files at once write each once", .timeLimit(.minutes(1)))
+  @Test("Two handles that take in the same files at once write each once", .timeLimit(.minutes(20)))
   func together() async throws {
     let fixture = try LibraryFixture()
     for number in 0..<200 { try fixture.put("\(number).json", LibraryFixture.story("\(number)")) }
@@ -102,7 +102,7 @@ struct LibraryStoreTests {
     try other.close()
   }
 
-  @Test("Eight threads that load everything at once parse each file once", .timeLimit(.minutes(1)))
+  @Test("Eight threads that load everything at once parse each file once", .timeLimit(.minutes(20)))
   func threads() async throws {
     let fixture = try LibraryFixture()
     for number in 0..<100 { try fixture.put("\(number).json", LibraryFixture.story("\(number)")) }

@@ -78,18 +78,17 @@ import Testing
       return Array((text + ":: \(count)\nEnd.").utf8)
     }
     let (small, large) = (text(10_000), text(100_000))
-    let clock = ContinuousClock()
     _ = try Story(small, source: .twee).check()
-    let short = try clock.measure { _ = try Story(small, source: .twee).check() }
+    let short = try Work.processorSeconds { _ = try Story(small, source: .twee).check() }
     var story: Story?
-    let long = try clock.measure {
+    let long = try Work.processorSeconds {
       story = try Story(large, source: .twee)
       #expect(story?.check().isSound == true)
     }
     #expect(story?.segmentCount == 100_002)
     #expect(story?.analysis.table.choices.count == 200_001)
-    // Ten times the text: twice as much again is left for a busy machine.
-    #expect(long < short * 30 + .milliseconds(200))
+    // Ten times the text; work that grows with its square would be a hundred times as much.
+    #expect(long < short * 30 + 0.2)
   }
 
   static let heavy: [(piece: String, format: String?)] = [
@@ -106,13 +105,14 @@ import Testing
 
   @Test("Nothing that is opened again and again takes more than time in proportion", arguments: heavy)
   func weigh(_ example: (piece: String, format: String?)) throws {
-    func seconds(_ count: Int) throws -> Duration {
+    func seconds(_ count: Int) throws -> Double {
       let text = Array(
         TweeFixture.story(String(repeating: example.piece, count: count), format: example.format).utf8)
-      return try ContinuousClock().measure { _ = try Story(text, source: .twee) }
+      return try Work.processorSeconds { _ = try Story(text, source: .twee) }
     }
     let short = try seconds(5_000)
     let long = try seconds(100_000)
-    #expect(long < short * 60 + .milliseconds(400))
+    // Twenty times the text; work that grows with its square would be four hundred times as much.
+    #expect(long < short * 60 + 0.4)
   }
 }

@@ -59,7 +59,7 @@ def run(tmp_path):
         environment = {**os.environ, "COLUMNS": "100", **options.pop("env", {})}
         done = subprocess.run(
             [TOOL, *([subject] if subject else []), *arguments], input=text, capture_output=True,
-            cwd=options.pop("cwd", tmp_path), env=environment, timeout=120, check=False, **options,
+            cwd=options.pop("cwd", tmp_path), env=environment, timeout=600, check=False, **options,
         )
         result = Result(done)
         assert result.code == code, f"exit code {result.code}, not {code}\n{result.out}\n{result.err}"

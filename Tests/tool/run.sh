@@ -260,7 +260,7 @@ with satchel.open("guide.satchel") as store:
     print("open", flush=True)
     sys.stdin.read()
 ' 2> app.err; }
-read -r -t 20 line <&"${app[0]}"
+read -r -t 120 line <&"${app[0]}"
 wrong=
 [[ ${line:-} == open ]] || wrong="did not open the store: $(cat app.err)"
 verdict "the app" "$wrong"

@@ -3,7 +3,6 @@
 
 import json
 import shutil
-import time
 from xml.etree import ElementTree
 
 import pytest
@@ -88,11 +87,9 @@ def test_graphviz_that_fails_or_hangs_is_told(run, write, bare_path):
     write("a.json")
     env = bare_path.install("#!/bin/sh\nexit 3\n")
     assert "it ended with status 3" in run("graph", "a.json", "--format", "svg", env=env, code=2).err
-    env = bare_path.install("#!/bin/sh\nexec sleep 60\n")
-    began = time.monotonic()
+    env = bare_path.install("#!/bin/sh\nexec sleep 600\n")
     result = run("graph", "a.json", "--format", "svg", "--time-limit", "1", env=env, code=2)
     assert "dot was stopped after 1 s" in result.err
-    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def dump(path: Path) -> List[str]:
         connection.close()
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 10) -> bool:
+def eventually(holds: Callable[[], bool], seconds: float = 120) -> bool:
     """Waits until something holds that another thread or process brings about."""
     end = time.monotonic() + seconds
     while not holds():
