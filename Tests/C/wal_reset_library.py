@@ -235,8 +235,10 @@ def attempt(scenario: type[Scenario], folder: Path) -> list[str]:
     for number in range(TRIES):
         try:
             return scenario(folder / f"{scenario.__name__}-{number}.satchel").run()
-        except (NotReached, satchel.SatchelError) as error:
-            problems.append(f"{type(error).__name__}: {error}")
+        except satchel.SatchelError as error:
+            return [f"{type(error).__name__}: {error}"]
+        except NotReached as error:
+            problems.append(f"not reached: {error}")
     return problems
 
 
