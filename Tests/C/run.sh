@@ -63,7 +63,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library library_threads \
-  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks; do
+  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks records; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -99,6 +99,8 @@ counted bad_photo_handles "$folder/bad_photo_handles" "$folder/photo-files"
 counted bad_remote "$folder/bad_remote" "$folder/photo-files"
 counted batches "$folder/batches" "$folder"
 counted callbacks "$folder/callbacks" "$folder"
+mkdir "$folder/record-files"
+counted records "$folder/records" "$folder/record-files"
 
 # No invalid access and no lost byte, in the library either. Swift looks at the signs of words of which
 # it wrote no other bit; without the expensive checks valgrind takes those for uninitialised. It gets the

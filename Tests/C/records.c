@@ -1,0 +1,107 @@
+/* Declarations add, redeclare drops; a mirror that has something of its own is refused.
+ * Usage: records FOLDER */
+#include "check.h"
+
+static satchel_store *store;
+
+static satchel_records *opened(const char *declaration, bool redeclare) {
+    satchel_records *records = NULL;
+    satchel_records_options options = SATCHEL_RECORDS_OPTIONS_INIT;
+    options.redeclare = redeclare;
+    must(satchel_records_open(store, text(declaration), &options, &records), declaration);
+    return records;
+}
+
+static satchel_status put(satchel_records *records, const char *id, const char *document) {
+    return satchel_records_put(records, text(id), text(document), SATCHEL_ANY_REVISION, NULL);
+}
+
+static void declare_again(void) {
+    const char *unique = "{\"name\":\"users\",\"indexes\":[{\"path\":\"mail\",\"unique\":true}]}";
+    satchel_records *users = opened(unique, false);
+    satchel_records *named = opened("{\"name\":\"users\",\"indexes\":[\"name\"]}", false);
+    must(put(users, "u1", "{\"mail\":\"a\"}"), "writing");
+    CHECK(put(users, "u2", "{\"mail\":\"a\"}") == SATCHEL_EINVALID, "a unique index is not dropped");
+    CHECK(put(named, "u2", "{\"mail\":\"a\"}") == SATCHEL_EINVALID, "and applies to the other one's handle");
+
+    satchel_records *refused = NULL;
+    const char *plain = "{\"name\":\"users\",\"indexes\":[\"mail\"]}";
+    CHECK(satchel_records_open(store, text(plain), NULL, &refused) == SATCHEL_EINVALID && refused == NULL,
+          "what is declared otherwise is refused");
+    CHECK(strstr(satchel_error_message(), "redeclare") != NULL, "%s", satchel_error_message());
+
+    /* A host that was built before there was the option. */
+    satchel_records_options old = SATCHEL_RECORDS_OPTIONS_INIT;
+    old.size = offsetof(satchel_records_options, redeclare);
+    old.redeclare = true;
+    CHECK(satchel_records_open(store, text(plain), &old, &refused) == SATCHEL_EINVALID, "beyond its size");
+
+    satchel_records *loose = opened(plain, true);
+    CHECK(put(loose, "u2", "{\"mail\":\"a\"}") == SATCHEL_OK, "the index is not unique any more");
+    CHECK(put(users, "u3", "{}") == SATCHEL_EINVALID && put(named, "u3", "{}") == SATCHEL_EINVALID,
+          "handles of the old declaration no longer write");
+    satchel_buffer found = SATCHEL_BUFFER_INIT;
+    CHECK(satchel_records_get(users, text("u2"), &found) == SATCHEL_OK && found.data != NULL, "but read");
+    satchel_buffer_free(&found);
+    satchel_records_free(users);
+    satchel_records_free(named);
+    satchel_records_free(loose);
+}
+
+static satchel_status mirror(satchel_records *records, const char *path, int prefer, int mode, char *report,
+                             size_t size) {
+    satchel_mirror_options options = SATCHEL_MIRROR_OPTIONS_INIT;
+    options.prefer = (satchel_mirror_prefer)prefer;
+    options.mode = (satchel_mirror_mode)mode;
+    satchel_buffer found = SATCHEL_BUFFER_INIT;
+    satchel_status status = satchel_records_mirror(records, text(path), &options, &found);
+    snprintf(report, size, "%s", found.data ? found.data : "");
+    satchel_buffer_free(&found);
+    return status;
+}
+
+static void attach(const char *folder) {
+    char path[1024], report[2048];
+    snprintf(path, sizeof path, "%s/notes.json", folder);
+    satchel_records *notes = opened("{\"name\":\"notes\"}", false);
+    must(put(notes, "n1", "{\"n\":1}"), "writing");
+    CHECK(satchel_records_mirror(notes, text(path), NULL, NULL) == SATCHEL_OK, "attached without options");
+
+    /* The same collection of another store, which has lost the record. */
+    satchel_store *other = NULL;
+    satchel_records *lost = NULL;
+    must(satchel_store_open(":memory:", NULL, &other), "opening another store");
+    must(satchel_records_open(other, text("{\"name\":\"notes\"}"), NULL, &lost), "opening its collection");
+    for (int mode = 0; mode <= 1; mode++) {
+        int none = mode == 0 ? SATCHEL_PREFER_NONE : 9;
+        CHECK(mirror(lost, path, none, mode, report, sizeof report) == SATCHEL_EINVALID && !*report,
+              "mode %d: the file is not emptied", mode);
+    }
+    CHECK(mirror(lost, path, SATCHEL_PREFER_FILE, 7, report, sizeof report) == SATCHEL_EINVALID, "no mode");
+    CHECK(mirror(lost, path, SATCHEL_PREFER_FILE, 0, report, sizeof report) == SATCHEL_OK &&
+              strcmp(report, "{\"imported\":1,\"set_aside\":null}") == 0,
+          "the file wins: %s", report);
+    int64_t count = 0;
+    CHECK(satchel_records_count(lost, text(""), &count) == SATCHEL_OK && count == 1, "it was imported");
+
+    FILE *file = fopen(path, "w");
+    if (!file) give_up(path);
+    fputs("no mirror", file);
+    fclose(file);
+    CHECK(mirror(notes, path, SATCHEL_PREFER_FILE, 0, report, sizeof report) == SATCHEL_EINVALID, "damaged");
+    CHECK(mirror(notes, path, SATCHEL_PREFER_STORE, 0, report, sizeof report) == SATCHEL_OK &&
+              strstr(report, "notes.json.set-aside-") != NULL,
+          "the store wins: %s", report);
+    satchel_records_free(lost);
+    satchel_records_free(notes);
+    satchel_store_close(other);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) return 2;
+    must(satchel_store_open(":memory:", NULL, &store), "opening a store in memory");
+    declare_again();
+    attach(argv[1]);
+    satchel_store_close(store);
+    return close_checks();
+}
