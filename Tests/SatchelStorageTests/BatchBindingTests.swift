@@ -43,7 +43,7 @@ struct BatchBindingTests {
 
   @Test("a write that is no part of it fails at once on the thread that began it")
   func notAPartOnItsThread() throws {
-    let database = try fixture.open { $0.busyTimeout = 3_600_000 }
+    let database = try fixture.open { $0.busyTimeout = 120_000 }
     try database.write { try $0.add("before") }
     try elsewhere {
       try database.begin()
@@ -64,7 +64,7 @@ struct BatchBindingTests {
 
   @Test("it fails at once even while another thread writes into the batch")
   func notAPartWhileAnotherWrites() throws {
-    let database = try fixture.open { $0.busyTimeout = 3_600_000 }
+    let database = try fixture.open { $0.busyTimeout = 120_000 }
     try elsewhere {
       try database.begin()
       let batch = try #require(try database.carriedBatch)
@@ -225,7 +225,7 @@ struct BatchBindingTests {
 
   @Test("closing undoes the batch of another thread, and says so")
   func closing() throws {
-    let database = try fixture.open { $0.busyTimeout = 3_600_000 }
+    let database = try fixture.open { $0.busyTimeout = 120_000 }
     try database.begin()
     let batch = try carried(database)
     try database.write { try $0.add("inside") }

@@ -231,7 +231,7 @@ def test_a_store_cannot_be_closed_by_its_own_progress(
     def close(progress: SyncProgress) -> None:
         try:
             store.close()
-        except satchel.InvalidArgument as error:
+        except satchel.Busy as error:
             refused.append(error)
 
     photos.sync(master, "ada", progress=close)

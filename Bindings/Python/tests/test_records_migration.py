@@ -189,7 +189,7 @@ def test_a_migration_that_uses_its_store_fails_and_does_not_hang(store: satchel.
     seen: List[Any] = []
 
     def migrate(course: Dict[str, Any]) -> Dict[str, Any]:
-        with pytest.raises(satchel.InvalidArgument):
+        with pytest.raises(satchel.Busy):
             store.close()
         seen.append(store.closed)
         return {"title": course["name"]}

@@ -336,7 +336,7 @@ def test_a_store_cannot_be_closed_by_its_own_remote(
     def before(operation: str, key: str) -> None:
         try:
             store.close()
-        except satchel.InvalidArgument as error:
+        except satchel.Busy as error:
             refused.append(error)
 
     with host.remote() as remote:
