@@ -25,7 +25,6 @@ import Testing
     Mutant(testDescription: "damaged objects are replaced without a look at the manifest") {
       $0.confirmsBeforeMending = false
     },
-    Mutant(testDescription: "earlier versions are taken for new ones") { $0.refusesOutdated = false },
     Mutant(testDescription: "whatever replaced an upload counts as built on it") {
       $0.settlesOnlyWhatWasBuiltOn = false
     },

@@ -38,7 +38,21 @@ extension SimulationWorld {
             + "\(after[photo] ?? "deleted") where it was \(before[photo] ?? "deleted"), without a change of its own"
         )
       }
+      try forget(photo, over: versions.dropLast())
       device.edits[photo][own].landed = version
+    }
+  }
+
+  /// Changes that came with a version that was damaged before it was announced, and that are still pending, have not
+  /// arrived.
+  private func forget(_ photo: Int, over versions: ArraySlice<SimulationMaster.Version>) throws {
+    guard versions.last?.isDamaged == true else { return }
+    let checksum = announced.checksum(of: SimulationPhoto.all[photo].shard)
+    let last = versions.indices.last { !versions[$0].isDamaged && versions[$0].checksum == checksum } ?? -1
+    for device in devices where try device.hasChange(photo) {
+      for edit in device.edits[photo].indices where device.edits[photo][edit].landed ?? -1 > last {
+        device.edits[photo][edit].landed = nil
+      }
     }
   }
 
@@ -148,14 +162,25 @@ extension SimulationWorld {
     // A device without the bytes of a damaged shard tells so, until another one has mended it.
     let failed = try report.failed.filter { failure in
       let isDamaged = master.versions[try key(failure.shard)]?.last?.isDamaged == true
-      return isCalm || !isDamaged
+      if !isDamaged { return true }
+      return try isCalm && !isBeyondRepair(failure.shard)
     }
     if let failure = failed.first {
       throw SimulationViolation(description: "a sync without faults failed: \(failure)")
     }
-    if isCalm, master.current(manifestKey) != nil, report.requests != 1 {
+    if isCalm, report.failed.isEmpty, master.current(manifestKey) != nil, report.requests != 1 {
       throw SimulationViolation(
         description: "device \(device.number) agrees, and needed \(report.requests) requests")
+    }
+  }
+
+  /// Whether a shard is damaged of which no device has the bytes that the manifest names: its writer died before it
+  /// wrote the manifest, and then the object was damaged as well.
+  private func isBeyondRepair(_ shard: Shard.Index) throws -> Bool {
+    guard master.versions[try key(shard)]?.last?.isDamaged == true else { return false }
+    let named = announced.checksum(of: shard)
+    return try devices.allSatisfy { device in
+      try device.catalogue.syncState().shards[shard.number].agreedChecksum != named
     }
   }
 
@@ -168,6 +193,7 @@ extension SimulationWorld {
       }
       return
     }
+    if try SimulationPhoto.shards.contains(where: isBeyondRepair) { return }
     let manifest = try Manifest(parsing: current.object.body)
     var photos: Int64 = 0
     for shard in SimulationPhoto.shards {

@@ -8,7 +8,10 @@ extension SimulationWorld {
   /// Cuts a shard's object, overwrites it with garbage, empties or removes it.
   func damage(drawing draw: (Int) -> Int) throws {
     let key = try key(SimulationPhoto.shards[draw(SimulationPhoto.shards.count)])
-    guard let current = master.current(key), !current.isDamaged, !current.object.body.isEmpty else { return }
+    // A first write that is damaged before there is a manifest may be lost to another device's.
+    guard master.current(manifestKey) != nil, let current = master.current(key), !current.isDamaged,
+      !current.object.body.isEmpty
+    else { return }
     let body = current.object.body
     let isAnnounced = announced.shardChecksums.values.contains(current.checksum)
     let damaged: [UInt8]?

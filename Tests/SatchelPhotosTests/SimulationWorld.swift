@@ -39,8 +39,9 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
     self.stage = stage
     self.rules = rules
     chance = SeededRandom(seed: seed ^ 0xDA3A_6ED0)
-    isDamaging = seed % 3 == 0
     listsTags = seed % 5 != 1
+    // Without tags in listings damage shows only where a shard is changed, or verified.
+    isDamaging = seed % 3 == 0 && listsTags
     user = try UserID("simulated")
     manifestKey = try ObjectKey(user.manifestKey)
   }

@@ -55,7 +55,12 @@ extension ShardSync {
   /// Whether this device has the bytes that the manifest names, or newer ones than the object.
   func canMend(_ damage: ShardDamage) -> Bool {
     guard run.rules.mendsDamage else { return false }
-    guard damage != .outdated, let announced = announced() else { return true }
+    if damage == .outdated { return true }
+    // Without a manifest nothing tells that another device has not just written the object: a device that has nothing
+    // of it leaves it alone.
+    guard let announced = announced() else {
+      return damage == .missing || known.agreed != nil || !intents.isEmpty
+    }
     return announced == known.agreedChecksum || intents.contains { $0.checksum == announced }
   }
 
