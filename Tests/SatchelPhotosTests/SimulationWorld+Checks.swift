@@ -201,7 +201,8 @@ extension SimulationWorld {
       guard manifest.checksum(of: shard) == object?.checksum ?? Shard.emptyChecksum else {
         throw SimulationViolation(description: "in the end the manifest does not tell what shard \(shard) is")
       }
-      guard object?.isDamaged != true, object?.checksum == master.lastSound(try key(shard))?.checksum else {
+      // An emptied object may be what a device was about to upload.
+      guard object?.isDamaged != true || object?.checksum == Shard.emptyChecksum else {
         throw SimulationViolation(description: "in the end shard \(shard) is damaged in the master")
       }
       let bytes = object?.object.body ?? []
