@@ -230,6 +230,11 @@ bench: setup-tests lib ## Measure against other libraries and the limits of the 
 fuzz: setup ## Fuzz what takes bytes from outside: 60 seconds a target, or FUZZ_SECONDS=…
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) Tests/fuzz/run.sh
 
+.PHONY: soak
+soak: setup ## The long searches: 100,000 mutated stores under the address sanitizer, or SATCHEL_MUTATIONS=…
+	SATCHEL_MUTATIONS=$(or $(SATCHEL_MUTATIONS),100000) SATCHEL_CALL_SECONDS=10 ASAN_OPTIONS=detect_leaks=0 \
+	  swift test --sanitize=address --scratch-path .build-address --filter SatchelHostileTests
+
 .PHONY: setup-tests
 setup-tests: setup $(VENV)/requirements-dev.txt ## Install what testing needs besides (Debian packages, .venv)
 

@@ -1,4 +1,5 @@
 import CSQLite
+import SatchelJSON
 import Synchronization
 
 /// One SQLite file: a writer behind a lock, a few readers beside it that never wait for it (WAL).
@@ -60,10 +61,15 @@ package final class Database: @unchecked Sendable {
   /// connection, it waits as a write does.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try pass {
-      if try isMemory || writing.isHeldByCaller || writing.carried() != nil {
-        return try writing.withLock(within: patience, writing: false) { try body(openWriter()) }
+      do {
+        if try isMemory || writing.isHeldByCaller || writing.carried() != nil {
+          return try writing.withLock(within: patience, writing: false) { try body(openWriter()) }
+        }
+        return try readers.withTransaction(body)
+      } catch let error as JSONError {
+        // What a caller passes has been read before: it is a document of the file.
+        throw SatchelError(.damaged, "\(path): a document is damaged: \(error)", underlying: error)
       }
-      return try readers.withTransaction(body)
     }
   }
 

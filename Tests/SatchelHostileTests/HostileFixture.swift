@@ -32,7 +32,7 @@ final class HostileFixture: Sendable {
     try raw.run(
       """
       INSERT INTO photo_file SELECT id, 'a.jpg', zeroblob(16), 10, 20, 0 FROM photo_catalogue;
-      INSERT INTO record_conflict(collection, key, kind, time, local) SELECT id, 'c9', 'lost', 5, '{}' FROM record_collection;
+      INSERT INTO record_conflict(collection, key, kind, time, local) SELECT id, 'c9', 'lost', 5, x'7b7d' FROM record_collection;
       """)
     try raw.settle()
     bytes = try Data(contentsOf: URL(filePath: path))

@@ -11,7 +11,7 @@ from satchel import _batches, _callbacks, _encoding
 from satchel._abi import Buffer
 from satchel._library import check as check
 from satchel._library import free_buffer
-from satchel.errors import Closed, InternalError
+from satchel.errors import Closed, Damaged, InternalError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -46,14 +46,21 @@ def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
 
 
 def value_of(data: bytes) -> Any:
-    """What JSON says that the library gave."""
-    text = data.decode()
+    """What JSON says that the library gave.
+
+    :raises Damaged: for a document that the file has and that is no JSON
+    """
     try:
-        value, end = _scan(text, 0)
-    except StopIteration:
-        # White space stands before it.
-        return _decoder.decode(text)
-    return value if end == len(text) else _decoder.decode(text)
+        text = data.decode()
+        try:
+            value, end = _scan(text, 0)
+        except StopIteration:
+            # White space stands before it.
+            return _decoder.decode(text)
+        return value if end == len(text) else _decoder.decode(text)
+    except ValueError as error:
+        # Documents are returned as the file has them.
+        raise Damaged(f"a document in the store is no JSON: {error}") from error
 
 
 def text_answer(function: Callable[..., int], *arguments: Any) -> Optional[str]:

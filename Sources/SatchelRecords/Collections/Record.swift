@@ -26,8 +26,16 @@ public struct Record: Equatable, Sendable {
   public var body: [UInt8]
 
   /// The document as a value.
+  ///
+  /// - Throws: `SatchelError` `.damaged` when the store has what is no JSON
   public var document: JSONValue {
-    get throws { try naming(id) { try JSONValue(parsing: body) } }
+    get throws {
+      do {
+        return try JSONValue(parsing: body)
+      } catch {
+        throw SatchelError(.damaged, "\(id): the document is damaged: \(error)", underlying: error)
+      }
+    }
   }
 }
 
