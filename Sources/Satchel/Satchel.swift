@@ -40,7 +40,8 @@ public final class Satchel: Sendable {
   /// - Throws: `SatchelError` `.foreign`, `.damaged`, `.newer`, `.notFound`, `.readOnly`, `.io`; the file is left
   ///   as it is then.
   public init(path: String, options: StoreOptions = StoreOptions()) throws {
-    database = try Database.open(path: path, options: options, migrations: Self.migrations, subjects: Self.subjects)
+    database = try Database.open(
+      path: path, options: options, migrations: Self.migrations, subjects: Self.subjects)
     catalogue = Catalogue(database: database)
     journal = Journal(path: database.realPath)
     recordStore = RecordStore(database: database, journal: journal)
@@ -90,7 +91,8 @@ public final class Satchel: Sendable {
   /// What holds between the rows of each subject; where a row cannot be read, that is said, and the others go on.
   private func examineSubjects() -> [StoreFinding] {
     let subjects: [() throws -> [StoreFinding]] = [
-      { try self.catalogue.check() }, { try PhotoCatalogue.check(self.database) }, { try StoryLibrary.check(self.database) },
+      { try self.catalogue.check() }, { try PhotoCatalogue.check(self.database) },
+      { try StoryLibrary.check(self.database) },
       { try RecordCollection.check(self.database) }, { try self.journal.check(self.database) },
     ]
     return subjects.flatMap { check in

@@ -7,7 +7,8 @@ extension Catalogue {
     try database.write { transaction in
       let connection = transaction.connection
       try connection.run("DELETE FROM entity_content WHERE entity NOT IN (SELECT id FROM entity)")
-      try connection.run("UPDATE entity SET size = (SELECT length(body) FROM entity_content WHERE entity = entity.id)")
+      try connection.run(
+        "UPDATE entity SET size = (SELECT length(body) FROM entity_content WHERE entity = entity.id)")
       try connection.run("DELETE FROM section WHERE id NOT IN (SELECT section FROM section_content)")
       try connection.run("DELETE FROM section_content WHERE section NOT IN (SELECT id FROM section)")
       try connection.run("DELETE FROM context_at WHERE context NOT IN (SELECT id FROM context)")

@@ -5,17 +5,21 @@ import SatchelStorage
 package enum CatalogueSchema {
   package static let rules = StoredRules(
     bounds: [
-      "place.id": 1...1 << 53, "place.level": 1...5, "context.id": 1...1 << 53, "context.country": StoredRange.count,
+      "place.id": 1...1 << 53, "place.level": 1...5, "context.id": 1...1 << 53,
+      "context.country": StoredRange.count,
       "context.adminarea": StoredRange.count, "context.locality": StoredRange.count,
       "context.sublocality": StoredRange.count, "context.coordinate": StoredRange.count,
-      "context.used_at": StoredRange.time, "context_at.own": StoredRange.flag, "context_at.revision": StoredRange.count,
+      "context.used_at": StoredRange.time, "context_at.own": StoredRange.flag,
+      "context_at.revision": StoredRange.count,
       "section.updated_at": StoredRange.time, "section.in_global": SectionTable.counts,
       "section.in_country": SectionTable.counts, "section.in_adminarea": SectionTable.counts,
       "section.in_locality": SectionTable.counts, "section.in_sublocality": SectionTable.counts,
       "section.in_coordinate": SectionTable.counts, "entity.id": 1...1 << 53, "entity.scope": 0...5,
       "entity.place": StoredRange.count, "entity.time_to_live": StoredRange.time,
-      "entity.expires_at": StoredRange.time, "entity.updated_at": StoredRange.time, "entity.uses": StoredRange.count,
-      "entity.size": StoredRange.length, "expiry_block.block": 0...1 << 45, "expiry_block.earliest": StoredRange.time,
+      "entity.expires_at": StoredRange.time, "entity.updated_at": StoredRange.time,
+      "entity.uses": StoredRange.count,
+      "entity.size": StoredRange.length, "expiry_block.block": 0...1 << 45,
+      "expiry_block.earliest": StoredRange.time,
       "entity_index.first": StoredRange.any,
     ],
     documents: ["context.location", "section.config", "section_content.skeleton", "entity_content.body"])

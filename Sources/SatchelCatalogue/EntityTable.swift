@@ -32,7 +32,7 @@ struct EntityTable {
     guard try statement.step(), let scope = Scope(rawValue: Int(statement.anyInteger(1))) else { return nil }
     return EntityRecord(
       row: row, entityID: statement.text(0), scope: scope, place: try statement.integer(2),
-      expiresAt: try statement.integer(3), updatedAt: try statement.integer(4), 
+      expiresAt: try statement.integer(3), updatedAt: try statement.integer(4),
       timeToLive: try statement.integer(5, in: 0...StoredRange.time.upperBound),
       displayName: statement.textIfAny(6) ?? statement.text(0),
       size: try statement.integerIfAny(7, in: StoredRange.length))

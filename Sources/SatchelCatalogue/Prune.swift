@@ -153,7 +153,8 @@ private struct Pruner {
       // Nothing refers to them: their id and place must say where they belong.
       if let section = options.section, EntityID.section(of: row.text(1)) != section { return }
       if let places {
-        guard let scope = Scope(rawValue: Int(row.anyInteger(2))), places.place(of: scope) == row.anyInteger(3)
+        guard let scope = Scope(rawValue: Int(row.anyInteger(2))),
+          places.place(of: scope) == row.anyInteger(3)
         else { return }
       }
       rows.append(row.anyInteger(0))

@@ -40,7 +40,9 @@ package enum ChangeLog {
   static var revisions: ClosedRange<Int64> { 1...StoredRange.usual.upperBound }
 
   package static let rules = StoredRules(
-    bounds: ["change.revision": revisions, "change.time": StoredRange.time, "change.writer": StoredRange.any],
+    bounds: [
+      "change.revision": revisions, "change.time": StoredRange.time, "change.writer": StoredRange.any,
+    ],
     documents: ["change.entries"])
 
   package static let schema = """
@@ -110,7 +112,9 @@ package enum ChangeLog {
         let names = keys.compactMap { key -> String? in if case .string(let text) = key { text } else { nil }
         }
         changes.append(
-          Change(subject: subject, keys: names, place: place, isOwn: false, revision: try row.integer(0, in: ChangeLog.revisions)))
+          Change(
+            subject: subject, keys: names, place: place, isOwn: false,
+            revision: try row.integer(0, in: ChangeLog.revisions)))
       }
     }
     return changes

@@ -29,11 +29,14 @@ struct SchemaCheck {
       if row.isNull(1), row.text(2) == "index", name.hasPrefix("sqlite_autoindex_") { return }
       if let known = expected[name] {
         missing.remove(name)
-        if !Self.isSame(row.bytes(1), known) { findings.append("\(row.text(2)) \(name) is not as Satchel makes it") }
+        if !Self.isSame(row.bytes(1), known) {
+          findings.append("\(row.text(2)) \(name) is not as Satchel makes it")
+        }
       } else if let owner = owner(of: name) {
         findings.append("\(row.text(2)) \(name) is there, though the store is said to have no \(owner)")
       } else if !isNewer || expected[row.text(3)] != nil || row.text(2) == "trigger" {
-        findings.append("\(row.text(2)) \(name.prefix(60)) of \(row.text(3).prefix(60)) was not made by Satchel")
+        findings.append(
+          "\(row.text(2)) \(name.prefix(60)) of \(row.text(3).prefix(60)) was not made by Satchel")
       }
     }
     for name in missing.sorted() {

@@ -119,7 +119,9 @@ package final class Statement {
   package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   package func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
-  package func integerIfAny(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.usual) throws -> Int64? {
+  package func integerIfAny(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.usual) throws
+    -> Int64?
+  {
     isNull(column) ? nil : try integer(column, in: range)
   }
 
@@ -163,7 +165,8 @@ package final class Statement {
     var place = "\(String(cString: table)).\(String(cString: name))"
     // What tells the row: its number or its name, where the query reads it too.
     for other in 0..<sqlite3_column_count(handle) where other != column {
-      guard let origin = satchel_column_origin(handle, other), let owner = satchel_column_table(handle, other),
+      guard let origin = satchel_column_origin(handle, other),
+        let owner = satchel_column_table(handle, other),
         strcmp(owner, table) == 0
       else { continue }
       let key = String(cString: origin)

@@ -19,7 +19,8 @@ struct StoreSchema {
   /// The tables in which a full-text search keeps what it knows; see SQLite's fts5_storage.c and fts5_index.c.
   private mutating func addSearch(_ name: String) {
     let tables = [
-      "data": "(id INTEGER PRIMARY KEY, block BLOB)", "idx": "(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID",
+      "data": "(id INTEGER PRIMARY KEY, block BLOB)",
+      "idx": "(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID",
       "docsize": "(id INTEGER PRIMARY KEY, sz BLOB)", "config": "(k PRIMARY KEY, v) WITHOUT ROWID",
     ]
     for (table, columns) in tables {
@@ -86,7 +87,8 @@ struct SQLReader {
   }
 
   /// What a statement makes: its name, and the statement from the name on, which is what the forms of CREATE share.
-  static func made(by statement: ArraySlice<UInt8>) -> (name: String, sql: ArraySlice<UInt8>, isSearch: Bool)? {
+  static func made(by statement: ArraySlice<UInt8>) -> (name: String, sql: ArraySlice<UInt8>, isSearch: Bool)?
+  {
     guard let sql = definition(statement) else { return nil }
     let name = sql.prefix { $0 != UInt8(ascii: "(") && $0 > 0x20 }
     return (
@@ -105,6 +107,7 @@ struct SQLReader {
 
   private static let ifNotThere = Array("IF NOT EXISTS ".utf8)
   private static let forms = [
-    "CREATE TABLE ", "CREATE INDEX ", "CREATE TRIGGER ", "CREATE VIRTUAL TABLE ", "CREATE UNIQUE INDEX ", "CREATE VIEW ",
+    "CREATE TABLE ", "CREATE INDEX ", "CREATE TRIGGER ", "CREATE VIRTUAL TABLE ", "CREATE UNIQUE INDEX ",
+    "CREATE VIEW ",
   ].map { Array($0.utf8) }
 }

@@ -55,7 +55,8 @@ struct ValueCheck {
         }
       }
       if count > Self.most {
-        findings.append(StoreFinding(code: table, message: "\(table): \(count - Self.most) more values that cannot be"))
+        findings.append(
+          StoreFinding(code: table, message: "\(table): \(count - Self.most) more values that cannot be"))
       }
     }
     return findings
@@ -146,13 +147,17 @@ struct ValueCheck {
     switch column.type {
     case "INTEGER":
       let range = rules.bounds[key] ?? StoredRange.usual
-      wrong = "typeof(\(name)) <> 'integer' OR \(name) < \(Self.literal(range.lowerBound)) OR \(name) > \(Self.literal(range.upperBound))"
+      wrong =
+        "typeof(\(name)) <> 'integer' OR \(name) < \(Self.literal(range.lowerBound)) OR \(name) > \(Self.literal(range.upperBound))"
       if !column.isKey {
         let value = range.contains(0) ? 0 : range.lowerBound
-        remedy = "UPDATE OR IGNORE \(quoted) SET \(name) = \(column.isNullable ? "NULL" : Self.literal(value))"
+        remedy =
+          "UPDATE OR IGNORE \(quoted) SET \(name) = \(column.isNullable ? "NULL" : Self.literal(value))"
       }
     case "TEXT":
-      wrong = "typeof(\(name)) <> 'text'" + (rules.documents.contains(key) ? " OR length(\(name)) > 0 AND NOT json_valid(\(name))" : "")
+      wrong =
+        "typeof(\(name)) <> 'text'"
+        + (rules.documents.contains(key) ? " OR length(\(name)) > 0 AND NOT json_valid(\(name))" : "")
     case "BLOB": wrong = "typeof(\(name)) <> 'blob'"
     default: return 0
     }

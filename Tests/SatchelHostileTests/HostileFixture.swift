@@ -54,14 +54,19 @@ final class HostileFixture: Sendable {
     """
   }
 
-  static let shanghai: JSONValue = ["country_code": "cn", "admin_area": "Shanghai", "locality": "Shanghai", "latitude": 31.2, "longitude": 121.5]
+  static let shanghai: JSONValue = [
+    "country_code": "cn", "admin_area": "Shanghai", "locality": "Shanghai", "latitude": 31.2,
+    "longitude": 121.5,
+  ]
   static let beijing: JSONValue = ["country_code": "cn", "locality": "Beijing"]
 
   static func section(_ name: String, _ number: Int) -> JSONValue {
     func entity(_ id: String, _ scope: String, _ members: [String: JSONValue] = [:]) -> JSONValue {
       var object = JSONObject()
       object["local_name"] = .string("Name of \(id) \(number)")
-      object["_storage"] = ["entity_id": .string(id), "scope": .string(scope), "ttl_hours": .double(Double(number + 1))]
+      object["_storage"] = [
+        "entity_id": .string(id), "scope": .string(scope), "ttl_hours": .double(Double(number + 1)),
+      ]
       for (key, value) in members { object[key] = value }
       return .object(object)
     }
@@ -69,7 +74,8 @@ final class HostileFixture: Sendable {
       "section": .string(name), "display_title": "Title", "config": ["columns": 2], "action": "replace",
       "content": [
         "items": [
-          entity("\(name):a", "locality"), entity("\(name):b", "country", ["inner": entity("\(name):c", "global")]),
+          entity("\(name):a", "locality"),
+          entity("\(name):b", "country", ["inner": entity("\(name):c", "global")]),
           ["plain": true],
         ]
       ],
@@ -79,8 +85,10 @@ final class HostileFixture: Sendable {
   static func photo(_ number: Int, _ device: Int) -> JSONValue {
     let md5 = String(format: "%x%031x", number % 16, number * 7919)
     return [
-      "md5": .string(md5), "filename": .string("IMG_\(number), \(device).jpg"), "size": .int(Int64(1000 + number)),
-      "photodate": .int(1_600_000_000 + Int64(number * 5000)), "modified": 1_600_000_000, "width": 4000, "height": 3000,
+      "md5": .string(md5), "filename": .string("IMG_\(number), \(device).jpg"),
+      "size": .int(Int64(1000 + number)),
+      "photodate": .int(1_600_000_000 + Int64(number * 5000)), "modified": 1_600_000_000, "width": 4000,
+      "height": 3000,
     ]
   }
 
@@ -107,20 +115,24 @@ final class HostileFixture: Sendable {
 
     let photos = try store.photos(in: folder + "/photos")
     try photos.upsert(json: .array((0..<60).map { photo($0, device) }))
-    let first = try MD5.list(json: [photo(0, 0)["md5"] ?? .null, photo(1, 0)["md5"] ?? .null, photo(2, 0)["md5"] ?? .null])
+    let first = try MD5.list(json: [
+      photo(0, 0)["md5"] ?? .null, photo(1, 0)["md5"] ?? .null, photo(2, 0)["md5"] ?? .null,
+    ])
     try photos.setLocal(first[0], json: ["camera_make": "Maker", "iso": 100])
     try photos.star(first[1])
     try photos.queueBackup(first[0])
     try photos.queueBackup(first[2])
     _ = try photos.claimBackup()
-    _ = try photos.importShard(Shard.Index.all[3], photos.exportShard(Shard.Index.all[3]) + Array("\nno photo".utf8))
+    _ = try photos.importShard(
+      Shard.Index.all[3], photos.exportShard(Shard.Index.all[3]) + Array("\nno photo".utf8))
 
     let teachers = try store.records("teachers")
     for number in 0..<4 { _ = try teachers.put("t\(number)", ["name": .string("T\(number)")]) }
     let old = try store.records("courses", version: 1)
     for number in 0..<30 {
       _ = try old.put(
-        "c\(number)", ["name": .string("Course \(number) \(device)"), "credits": .int(Int64(number % 5)), "old": true])
+        "c\(number)",
+        ["name": .string("Course \(number) \(device)"), "credits": .int(Int64(number % 5)), "old": true])
     }
     let courses = try courses(store)
     for number in 0..<30 {

@@ -66,7 +66,10 @@ enum HostileRuns {
       let place = number
       let path = fixture.folder.path + "/case-\(number).satchel"
       defer {
-        for suffix in ["", "-wal", "-shm", ".spill", ".recovered", ".recovered-wal", ".recovered-shm", ".recovered.spill", ".backup"] {
+        for suffix in [
+          "", "-wal", "-shm", ".spill", ".recovered", ".recovered-wal", ".recovered-shm", ".recovered.spill",
+          ".backup",
+        ] {
           unlink(path + suffix)
         }
       }

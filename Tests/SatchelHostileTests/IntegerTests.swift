@@ -10,7 +10,9 @@ struct IntegerTests {
   static let extremes: [Int64] = [.min, -1, 0, 1, 1 << 31, 1 << 53, 1 << 62, .max]
 
   /// All of them with SATCHEL_MUTATIONS; else of each column one that its rules allow and one that they do not.
-  private static func values(of column: RawStore.Column, _ range: ClosedRange<Int64>, _ number: Int) -> [Int64] {
+  private static func values(of column: RawStore.Column, _ range: ClosedRange<Int64>, _ number: Int)
+    -> [Int64]
+  {
     if ProcessInfo.processInfo.environment["SATCHEL_MUTATIONS"] != nil { return extremes }
     let (inside, outside) = (extremes.filter { range.contains($0) }, extremes.filter { !range.contains($0) })
     return [inside, outside].compactMap { $0.isEmpty ? nil : $0[number % $0.count] }

@@ -63,5 +63,7 @@ final class RawStore {
   }
 
   /// The rest of a write goes to the file itself, so that it can be copied.
-  func settle() throws { try run("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE; PRAGMA journal_mode = WAL") }
+  func settle() throws {
+    try run("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE; PRAGMA journal_mode = WAL")
+  }
 }

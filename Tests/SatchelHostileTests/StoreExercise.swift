@@ -105,7 +105,9 @@ final class StoreExercise {
       attempt(which + "photo conflicts") { try photos.conflicts() }
       attempt(which + "photo changes") { try photos.changes() }
       for shard in Shard.Index.all { attempt(which + "export") { try photos.exportShard(shard) } }
-      attempt(which + "photo") { try photos.photo(try MD5.list(json: [HostileFixture.photo(5, 0)["md5"] ?? .null])[0]) }
+      attempt(which + "photo") {
+        try photos.photo(try MD5.list(json: [HostileFixture.photo(5, 0)["md5"] ?? .null])[0])
+      }
     }
     attempt(which + "collections") { try store.collections() }
     for name in ["courses", "teachers"] {

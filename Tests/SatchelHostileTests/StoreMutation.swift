@@ -78,8 +78,10 @@ struct StoreMutation {
   // MARK: Values
 
   private static let values = [
-    "NULL", "''", "x''", "0.5", "1e308", "9e999", "'text'", "zeroblob(100000)", "randomblob(40)", "'{}'", "'[1,'",
-    "x'7b22ff223a317d'", "'{\"a\":' || printf('%.*c', 600, '[') || '1}'", "printf('%.*c', 70000, 'a')", "'..'", "char(0)",
+    "NULL", "''", "x''", "0.5", "1e308", "9e999", "'text'", "zeroblob(100000)", "randomblob(40)", "'{}'",
+    "'[1,'",
+    "x'7b22ff223a317d'", "'{\"a\":' || printf('%.*c', 600, '[') || '1}'", "printf('%.*c', 70000, 'a')",
+    "'..'", "char(0)",
     "'/' || printf('%.*c', 3000, 'a/')", "rowid", "-1", "4611686018427387904", "9223372036854775807",
     "(-9223372036854775807 - 1)",
   ]
@@ -98,19 +100,24 @@ struct StoreMutation {
       let value = random.pick(Self.values)
       var condition = ""
       if random.chance(60) {
-        condition = " WHERE \(column.name) IN (SELECT \(column.name) FROM \(column.table) ORDER BY random() LIMIT 1)"
+        condition =
+          " WHERE \(column.name) IN (SELECT \(column.name) FROM \(column.table) ORDER BY random() LIMIT 1)"
       }
       switch random.below(12) {
       case 0: try? loose.run("DELETE FROM \(column.table)\(condition)")
       case 1: try? loose.run("INSERT INTO \(column.table)(\(column.name)) VALUES(\(value))")
       case 2:
         try? loose.run(
-          "UPDATE OR IGNORE \(column.table) SET \(column.name) = substr(\(column.name), 1, length(\(column.name)) / 2)\(condition)")
+          "UPDATE OR IGNORE \(column.table) SET \(column.name) = substr(\(column.name), 1, length(\(column.name)) / 2)\(condition)"
+        )
       case 3:
         try? loose.run(
-          "UPDATE OR IGNORE \(column.table) SET \(column.name) = (SELECT \(random.pick(columns.filter { $0.table == column.table }).name) FROM \(column.table) LIMIT 1)\(condition)")
+          "UPDATE OR IGNORE \(column.table) SET \(column.name) = (SELECT \(random.pick(columns.filter { $0.table == column.table }).name) FROM \(column.table) LIMIT 1)\(condition)"
+        )
       case 4:
-        try? loose.run("UPDATE OR IGNORE \(column.table) SET \(column.name) = \(column.name) + \(random.below(3) - 1)\(condition)")
+        try? loose.run(
+          "UPDATE OR IGNORE \(column.table) SET \(column.name) = \(column.name) + \(random.below(3) - 1)\(condition)"
+        )
       default: try? loose.run("UPDATE OR IGNORE \(column.table) SET \(column.name) = \(value)\(condition)")
       }
     }

@@ -34,7 +34,8 @@ struct CatalogueTable {
     ) {
       Row(
         id: try $0.integer(0), uuid: $0.text(1), created: try $0.integer(2), modified: try $0.integer(3),
-        sequence: try $0.integer(4, in: StoredRange.count), agreedUUID: $0.textIfAny(5), user: $0.textIfAny(6),
+        sequence: try $0.integer(4, in: StoredRange.count), agreedUUID: $0.textIfAny(5),
+        user: $0.textIfAny(6),
         manifestETag: $0.textIfAny(7), lastSync: try $0.integerIfAny(8))
     }
   }

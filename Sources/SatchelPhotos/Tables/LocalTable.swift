@@ -109,7 +109,9 @@ struct LocalTable {
 
   /// - Parameter column: of `starred`, which the others follow
   static func read(_ row: Statement, from column: Int32) throws -> LocalRow {
-    func number(_ place: Int32) -> Int64? { row.isNull(column + place) ? nil : row.anyInteger(column + place) }
+    func number(_ place: Int32) -> Int64? {
+      row.isNull(column + place) ? nil : row.anyInteger(column + place)
+    }
     func text(_ place: Int32) -> String? { row.textIfAny(column + place) }
     func real(_ place: Int32) -> Double? { row.isNull(column + place) ? nil : row.real(column + place) }
     var local = LocalRow()

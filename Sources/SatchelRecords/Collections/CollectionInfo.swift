@@ -38,7 +38,8 @@ extension RecordStore {
         let sync = row.isNull(4) ? nil : try JSONValue(parsing: row.bytes(4))
         list.append(
           CollectionInfo(
-            name: row.text(0), version: Int(try row.integer(1, in: RecordRow.versions)), count: Int(try row.integer(2, in: 0...RecordRow.numbers.upperBound * 2)),
+            name: row.text(0), version: Int(try row.integer(1, in: RecordRow.versions)),
+            count: Int(try row.integer(2, in: 0...RecordRow.numbers.upperBound * 2)),
             indexes: declaration["indexes"] ?? [], relations: declaration["relations"] ?? [:],
             user: sync?["user"]?.stringValue))
       }

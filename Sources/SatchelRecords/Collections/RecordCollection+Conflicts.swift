@@ -17,7 +17,8 @@ extension RecordCollection {
         """, .integer(id), .integer(number), .integer(Int64(limit))
       ) { row in
         var conflict = RecordConflict(
-          id: try row.integer(0), record: row.text(1), kind: RecordConflict.Kind(rawValue: row.text(2)) ?? .lost,
+          id: try row.integer(0), record: row.text(1),
+          kind: RecordConflict.Kind(rawValue: row.text(2)) ?? .lost,
           time: try row.integer(3))
         conflict.remote = try Self.document(row, 5)
         conflict.base = try Self.document(row, 6)

@@ -10,7 +10,8 @@ extension Journal {
       try connection.each("SELECT id, time, entry, reason FROM spill_refused ORDER BY id") { row in
         entries.append(
           RefusedEntry(
-            id: try row.integer(0), time: try row.integer(1), entry: Array(row.bytes(2)), reason: row.text(3)))
+            id: try row.integer(0), time: try row.integer(1), entry: Array(row.bytes(2)), reason: row.text(3))
+        )
       }
       return entries
     }

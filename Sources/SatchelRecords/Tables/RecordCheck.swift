@@ -31,7 +31,9 @@ struct RecordCheck {
 
   func run() throws {
     var collections: [Int64] = []
-    try connection.each("SELECT id FROM record_collection ORDER BY id") { collections.append($0.anyInteger(0)) }
+    try connection.each("SELECT id FROM record_collection ORDER BY id") {
+      collections.append($0.anyInteger(0))
+    }
     for id in collections {
       guard let row = try CollectionRow.read(id, connection) else { continue }
       let shape = try CollectionShape(row, connection)

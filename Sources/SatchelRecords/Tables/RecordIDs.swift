@@ -34,7 +34,9 @@ struct RecordIDs: DeferredIndexSource {
       SELECT indexed_through, next, (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40)
       FROM record_collection WHERE id = ?1
       """, .integer(collection)
-    ) { (try $0.integer(0, in: RecordRow.numbers), try $0.integer(1, in: RecordRow.numbers), $0.anyInteger(2)) }
+    ) {
+      (try $0.integer(0, in: RecordRow.numbers), try $0.integer(1, in: RecordRow.numbers), $0.anyInteger(2))
+    }
     guard let numbers else { return (base, base) }
     return (base + numbers.0, max(base + numbers.1 - 1, numbers.2))
   }

@@ -16,7 +16,8 @@ package enum RecordSchema {
         "record_index.entries": RecordRow.numbers, "record_value.record": RecordRow.rows,
         "record_relation.collection": RecordRow.collections, "record_relation.target": RecordRow.collections,
         "record_relation.on_delete": 0...2, "record_relation.is_many": StoredRange.flag,
-        "record_reference.target_collection": RecordRow.collections, "record_reference.source": RecordRow.rows,
+        "record_reference.target_collection": RecordRow.collections,
+        "record_reference.source": RecordRow.rows,
         "record_migration.version": 1...Int64(Int32.max), "record_kept.record": RecordRow.rows,
       ], documents: ["record.body", "record_kept.value", "record_migration.steps"]))
 

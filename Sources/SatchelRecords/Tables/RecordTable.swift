@@ -15,7 +15,11 @@ struct RecordTable {
     if withBody {
       return try connection.first(
         "SELECT revision, created, body FROM record WHERE id = ?", .integer(row)
-      ) { Head(revision: try $0.integer(0, in: RecordRow.revisions), created: try $0.integer(1), body: Array($0.bytes(2))) }
+      ) {
+        Head(
+          revision: try $0.integer(0, in: RecordRow.revisions), created: try $0.integer(1),
+          body: Array($0.bytes(2)))
+      }
     }
     return try connection.first("SELECT revision, created FROM record WHERE id = ?", .integer(row)) {
       Head(revision: try $0.integer(0, in: RecordRow.revisions), created: try $0.integer(1))

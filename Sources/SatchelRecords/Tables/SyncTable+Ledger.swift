@@ -117,7 +117,8 @@ extension SyncTable {
       state.attempts = Int(try row.integer(6, in: 0...1 << 31))
       if !row.isNull(7) {
         state.local = RecordContent(
-          document: nil, revision: try row.integer(8), created: try row.integer(9), modified: try row.integer(7))
+          document: nil, revision: try row.integer(8), created: try row.integer(9),
+          modified: try row.integer(7))
       }
       return state
     }

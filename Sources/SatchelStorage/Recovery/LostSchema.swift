@@ -29,7 +29,9 @@ struct LostSchema {
       try goOn()
       shapes[number] = try Shape(number, file)
     }
-    let answers = try LayoutSearch(core: made([]), subjects: subjects.map { ($0, try made([$0])) }, shapes: shapes).run()
+    let answers = try LayoutSearch(
+      core: made([]), subjects: subjects.map { ($0, try made([$0])) }, shapes: shapes
+    ).run()
     func filled(_ answer: Answer) -> [StoredSchema.Table] {
       answer.tables.filter { shapes[$0.root]?.isEmpty == false }.sorted { $0.root < $1.root }
     }
@@ -56,7 +58,8 @@ struct LostSchema {
       guard candidate.isTable else { return true }
 
       // A destroyed page may have been any.
-      return (isKeyed == nil || isKeyed == candidate.isKeyed) && lengths.allSatisfy { $0 <= candidate.columns }
+      return (isKeyed == nil || isKeyed == candidate.isKeyed)
+        && lengths.allSatisfy { $0 <= candidate.columns }
     }
   }
 
@@ -74,7 +77,8 @@ struct LostSchema {
     for subject in order { try database.prepare(subject) }
     return try database.read { connection in
       var candidates: [Candidate] = []
-      try connection.visit("SELECT type, name FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage") { row in
+      try connection.visit("SELECT type, name FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage") {
+        row in
         candidates.append(Candidate(name: row.text(1), isTable: row.text(0) == "table"))
       }
       for (index, candidate) in candidates.enumerated() where candidate.isTable {

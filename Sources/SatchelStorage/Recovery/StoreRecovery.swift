@@ -67,11 +67,14 @@ package struct StoreRecovery {
     if let version = copy.version { try Migrator(migrations: migrations).refuseNewer(version, path: damaged) }
     let versions = try subjectVersions(copy, schema, damaged)
     if schema.tables.isEmpty {
-      guard let told = try LostSchema(migrations, subjects, options).tables(
-        of: copy,
-        goOn: {
-          guard progress(0, 1) else { throw SatchelError(.cancelled, "\(damaged): cancelled by the caller") }
-        })
+      guard
+        let told = try LostSchema(migrations, subjects, options).tables(
+          of: copy,
+          goOn: {
+            guard progress(0, 1) else {
+              throw SatchelError(.cancelled, "\(damaged): cancelled by the caller")
+            }
+          })
       else {
         throw SatchelError(.foreign, "\(damaged): no table of a store can be told in it")
       }
