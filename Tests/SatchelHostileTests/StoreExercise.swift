@@ -37,7 +37,7 @@ final class StoreExercise {
       return try body()
     } catch let error as SatchelError {
       if error.code == .internal { faults.append("\(what): internal: \(error.message)") }
-      if what == "open" { refusal = error }
+      if what.hasPrefix("open") { refusal = error }
     } catch is JSONError {
       // What a damaged document is to who decodes it himself.
       faults.append("\(what): a JSONError")
@@ -65,7 +65,7 @@ final class StoreExercise {
       write(store)
       attempt("close recovered") { try store.close() }
     } else {
-      faults.append("the recovered store cannot be opened")
+      faults.append("the recovered store cannot be opened: \(refusal?.message ?? "")")
     }
   }
 

@@ -65,7 +65,7 @@ package struct StoreRecovery {
     var schema = try StoredSchema(reader)
     var report = RecoveryReport(path: part, tables: [], isHeaderLost: copy.isHeaderLost)
     if let version = copy.version { try Migrator(migrations: migrations).refuseNewer(version, path: damaged) }
-    let versions = try subjectVersions(copy, schema, damaged)
+    var versions = try subjectVersions(copy, schema, damaged)
     if schema.tables.isEmpty {
       guard
         let told = try LostSchema(migrations, subjects, options).tables(
@@ -80,7 +80,8 @@ package struct StoreRecovery {
       }
       schema.tables = told.tables
       report.isSchemaLost = true
-      try make(part, version: nil, told.subjects.map { ($0, $0.newest) })
+      versions = told.subjects.map { ($0, $0.newest) }
+      try make(part, version: nil, versions)
     } else {
       try make(part, version: copy.version, versions)
     }
@@ -110,6 +111,13 @@ package struct StoreRecovery {
     where !schema.tables.contains(where: { $0.name == name }) {
       // Its entry in the list of tables is destroyed.
       report.tables.append(RecoveryReport.Table(name: name, rows: 0, lostRows: 0, lostPages: 1))
+    }
+    if known["subject"] != nil {
+      // As they were made, whatever the damaged rows say.
+      try connection.run("DELETE FROM subject")
+      for (subject, version) in versions {
+        try connection.run("INSERT INTO subject VALUES(?, ?)", .text(subject.name), .integer(version))
+      }
     }
     let rules = subjects.reduce(rules) { $0.merging($1.rules) }
     report.findings = try ValueCheck(connection: connection, rules: rules).repair()
@@ -162,7 +170,8 @@ package struct StoreRecovery {
     return try subjects.compactMap { subject in
       if let version = versions[subject.name] {
         try subject.refuseNewer(version, path: damaged)
-        return (subject, version)
+        // A version that none of the steps has was never written.
+        return (subject, subject.migrations.contains { $0.version == version } ? version : subject.newest)
       }
       return try there.isDisjoint(with: tables(of: subject)) ? nil : (subject, subject.newest)
     }
