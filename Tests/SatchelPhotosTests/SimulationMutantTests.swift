@@ -22,12 +22,6 @@ import Testing
     Mutant(testDescription: "a quiet sync does not look at the objects") { $0.looksAtListing = false },
     Mutant(testDescription: "what no checksum proves is believed") { $0.comparesUnproven = false },
     Mutant(testDescription: "damaged objects stay") { $0.mendsDamage = false },
-    Mutant(testDescription: "damaged objects are replaced without a look at the manifest") {
-      $0.confirmsBeforeMending = false
-    },
-    Mutant(testDescription: "whatever replaced an upload counts as built on it") {
-      $0.settlesOnlyWhatWasBuiltOn = false
-    },
   ]
 
   @Test(arguments: mutants)

@@ -14,13 +14,15 @@ extension SimulationWorld {
     else { return }
     let body = current.object.body
     let isAnnounced = announced.shardChecksums.values.contains(current.checksum)
+    // An upload that was never announced and is then damaged may be replaced by the version before it; what it brought
+    // is still pending on its device, which these checks cannot tell from what has arrived.
+    guard isAnnounced else { return }
     let damaged: [UInt8]?
     switch draw(5) {
     case 0: damaged = Array(body.prefix(draw(body.count - 1) + 1))
     case 1:
-      // At a row. An upload that was never announced and lost a row looks like what another program has written; see
-      // `ShardVerdict`.
-      guard isAnnounced, let end = body.lastIndex(of: UInt8(ascii: "\n")) else { return }
+      // At a row.
+      guard let end = body.lastIndex(of: UInt8(ascii: "\n")) else { return }
       damaged = Array(body[..<end])
     case 2: damaged = (0..<40).map { _ in UInt8(draw(256)) }
     case 3: damaged = []
