@@ -204,7 +204,7 @@ check: lint ## Everything: tests (longer where chance is in them), formatting, t
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address
 
 # The long searches, each a target of its own.
-SOAK := soak-power
+SOAK := soak-power soak-mutations
 
 .PHONY: soak
 soak: setup-tests ## The long searches: hours
@@ -215,6 +215,13 @@ soak: setup-tests ## The long searches: hours
 soak-power: setup-tests lib ## 5,000 states of each workload that a loss of power may leave
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
 	  $(PYTHON) Tests/crash/power.py 5000)
+
+.PHONY: soak-mutations
+soak-mutations: setup ## 100,000 mutated stores under the address sanitizer, or SATCHEL_MUTATIONS=…
+	@swift build --build-tests --sanitize=address --scratch-path .build-address $(STRICT)
+	@$(call log,$@,SATCHEL_MUTATIONS=$(or $(SATCHEL_MUTATIONS),100000) SATCHEL_CALL_SECONDS=10 \
+	  ASAN_OPTIONS=detect_leaks=0 swift test --skip-build --sanitize=address --scratch-path .build-address $(STRICT) \
+	  --filter SatchelHostileTests)
 
 .PHONY: lint
 lint: setup-tests ## Formatting of Swift and Python, and Python's types
@@ -229,11 +236,6 @@ bench: setup-tests lib ## Measure against other libraries and the limits of the 
 .PHONY: fuzz
 fuzz: setup ## Fuzz what takes bytes from outside: 60 seconds a target, or FUZZ_SECONDS=…
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) Tests/fuzz/run.sh
-
-.PHONY: soak
-soak: setup ## The long searches: 100,000 mutated stores under the address sanitizer, or SATCHEL_MUTATIONS=…
-	SATCHEL_MUTATIONS=$(or $(SATCHEL_MUTATIONS),100000) SATCHEL_CALL_SECONDS=10 ASAN_OPTIONS=detect_leaks=0 \
-	  swift test --sanitize=address --scratch-path .build-address --filter SatchelHostileTests
 
 .PHONY: setup-tests
 setup-tests: setup $(VENV)/requirements-dev.txt ## Install what testing needs besides (Debian packages, .venv)

@@ -56,7 +56,7 @@ struct SpillFileTests {
     }
   }
 
-  @Test("after a loss of power, sectors of the last entry that were not written are no damage: nobody was told of it")
+  @Test("sectors of the last entry that a loss of power left unwritten are no damage: nobody was told of it")
   func unwrittenSectors() throws {
     let long = Array("{\"text\":\"\(String(repeating: "x", count: 2000))\"}".utf8)
     for count in [0, 3] {

@@ -1,4 +1,4 @@
-"""Names and content that are meant to fool a terminal: nothing printed for people holds what it would act on."""
+"""Names and content that are meant to fool a terminal: nothing that it would act on is printed for people."""
 
 import json
 

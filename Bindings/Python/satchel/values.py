@@ -142,8 +142,9 @@ class Change:
 class StoreInfo:
     """Facts about a store.
 
-    ``set_aside`` is where a file that could not be opened was moved to. ``sqlite_wal_reset_bug`` says whether the
-    version of SQLite has the bug of that name (https://sqlite.org/wal.html#walresetbug), which Satchel prevents.
+    ``set_aside`` is where a file that could not be opened was moved to. ``sqlite_wal_reset_bug`` says whether
+    the version of SQLite has the bug of that name (https://sqlite.org/wal.html#walresetbug), which Satchel
+    prevents on any version.
     """
 
     path: str
