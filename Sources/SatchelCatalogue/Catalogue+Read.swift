@@ -25,7 +25,7 @@ extension Catalogue {
       var text: [UInt8] = [UInt8(ascii: "[")]
       for found in try reader.found(union: union) {
         text.append(contentsOf: text.count > 1 ? ",{".utf8 : "{".utf8)
-        found.record.writeHeader(found.context.coverage, level: found.context.level, into: &text)
+        try found.record.writeHeader(found.context.coverage, level: found.context.level, into: &text)
         text.append(UInt8(ascii: "}"))
       }
       text.append(UInt8(ascii: "]"))
@@ -58,7 +58,7 @@ extension Catalogue {
       var text: [UInt8] = []
       text.reserveCapacity(rendered.content.count + 512)
       text.append(UInt8(ascii: "{"))
-      found.record.writeHeader(found.context.coverage, level: found.context.level, into: &text)
+      try found.record.writeHeader(found.context.coverage, level: found.context.level, into: &text)
       for (key, ids) in [("missing", rendered.missing), ("expired", rendered.expired)] {
         text.append(contentsOf: ",\"\(key)\":".utf8)
         try JSONValue.array(ids.map { .string($0) }).write(into: &text)

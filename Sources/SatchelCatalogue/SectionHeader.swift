@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelStorage
 
 /// What of a section can be shown before its content is read.
 public struct SectionHeader: Sendable, Equatable {
@@ -46,9 +47,16 @@ struct SectionRecord {
       updatedAt: updatedAt, level: level)
   }
 
-  /// Adds the members of the header's JSON, without braces. The config's text goes through as it is: a hundred
-  /// headers are on the screen before a hundred configs would have been taken apart and put together again.
-  func writeHeader(_ coverage: Coverage, level: Level, into text: inout [UInt8]) {
+  /// Adds the members of the header's JSON, without braces. The config's text is checked, and goes through as it is: a
+  /// hundred headers are on the screen before a hundred configs would have been taken apart and put together again.
+  func writeHeader(_ coverage: Coverage, level: Level, into text: inout [UInt8]) throws {
+    if let config {
+      do {
+        try Array(config.utf8).withUnsafeBytes { try JSONScanner.check($0) }
+      } catch {
+        throw SatchelError(.damaged, "section \(name): its config is damaged: \(error)", underlying: error)
+      }
+    }
     text.append(contentsOf: "\"section\":".utf8)
     JSONValue.write(name, into: &text)
     text.append(contentsOf: ",\"display_title\":".utf8)

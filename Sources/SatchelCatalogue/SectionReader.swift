@@ -84,7 +84,14 @@ struct SectionReader {
       variants: { try catalogue.index.view(of: connection) }, chain: try chain(for: found.context),
       coverage: found.context.coverage, now: try now(), allowsExpired: allowsExpired)
     renderer.keepsTags = keepsTags
-    try Renderer.naming("section \(found.record.name)") { try renderer.render(template) }
+    let name = "section \(found.record.name)"
+    try Renderer.naming(name) { try renderer.render(template) }
+    do {
+      // What the file has may be damaged, or written by somebody else.
+      try renderer.output.withUnsafeBytes { try JSONScanner.check($0) }
+    } catch {
+      throw SatchelError(.damaged, "\(name): its content is damaged: \(error)", underlying: error)
+    }
     if !renderer.expired.ids.isEmpty { catalogue.database.noteExpiry() }
     return RenderedContent(
       content: renderer.output, missing: renderer.missing.ids, expired: renderer.expired.ids)

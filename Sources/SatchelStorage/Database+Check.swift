@@ -17,9 +17,10 @@ public struct StoreFinding: Equatable, Sendable {
 }
 
 extension Database {
-  /// SQLite's own examination of every page.
+  /// SQLite's own examination of every page. On a connection of its own: newer versions of SQLite compare a full-text
+  /// index with what the connection has in its cache (3.53.4), and take one that another connection changed for damaged.
   package func checkIntegrity() throws -> [StoreFinding] {
-    try read { connection in
+    try readApart { connection in
       var findings: [StoreFinding] = []
       try connection.each("PRAGMA integrity_check(100)") { row in
         let message = row.text(0)

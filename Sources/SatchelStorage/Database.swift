@@ -73,6 +73,17 @@ package final class Database: @unchecked Sendable {
     }
   }
 
+  /// As `read`, on a connection that nobody has used before, where there can be one.
+  func readApart<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    if isMemory || isWriting { return try read(body) }
+    return try pass {
+      let connection = try openConnection(true)
+      try connection.run("BEGIN")
+      defer { try? connection.run("COMMIT") }
+      return try body(connection)
+    }
+  }
+
   /// The time now. A handle's clock starts where the store's own history ends.
   package func time(_ connection: Connection) throws -> Int64 {
     if !hasLearnedTime.load(ordering: .relaxed) {

@@ -85,6 +85,20 @@ final class DatabaseFile {
     return bytes
   }
 
+  /// Copies all bytes.
+  func copy(to copy: borrowing DiskFile) throws {
+    var status = stat()
+    // SQLite says 0 of a file of one byte.
+    guard stat(path, &status) == 0 else { throw SatchelError(errno: errno, path) }
+    let size = Int64(status.st_size)
+    var offset: Int64 = 0
+    while offset < size {
+      let count = Int(min(1 << 20, size - offset))
+      try copy.write(read(count, at: offset), at: offset)
+      offset += Int64(count)
+    }
+  }
+
   /// Bytes in the file; SQLite says 0 of a file of 1.
   var size: Int64 {
     get throws {

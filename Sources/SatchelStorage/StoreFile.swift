@@ -113,20 +113,36 @@ enum StoreFile {
   static func setAside(_ path: String, time: Int64) throws -> String {
     var status = stat()
     if stat(path, &status) == 0 { try refuseSpecial(path, status) }
+    let target = freeName(path, time: time)
+    do {
+      try move("", of: path, to: target)
+      try renameCompanions(of: path, to: target)
+    } catch {
+      bringBack(target, to: path)
+      throw error
+    }
+    return target
+  }
+
+  /// The name that a file gets that is set aside.
+  static func freeName(_ path: String, time: Int64) -> String {
     var target = "\(path).set-aside-\(time)"
     var attempt = 1
     while access(target, F_OK) == 0 {
       attempt += 1
       target = "\(path).set-aside-\(time)-\(attempt)"
     }
-    for suffix in suffixes where access(path + suffix, F_OK) == 0 {
-      guard rename(path + suffix, target + suffix) == 0 else {
-        let reason = String(cString: strerror(errno))
-        bringBack(target, to: path)
-        throw SatchelError(.io, "\(path)\(suffix): cannot be set aside: \(reason)")
-      }
-    }
     return target
+  }
+
+  /// Renames what SQLite keeps beside a database.
+  static func renameCompanions(of path: String, to target: String) throws {
+    for suffix in suffixes.dropFirst() { try move(suffix, of: path, to: target) }
+  }
+
+  private static func move(_ suffix: String, of path: String, to target: String) throws {
+    guard access(path + suffix, F_OK) == 0, rename(path + suffix, target + suffix) != 0 else { return }
+    throw SatchelError(.io, "\(path)\(suffix): cannot be set aside: \(String(cString: strerror(errno)))")
   }
 
   /// Undoes `setAside`, as far as that can be.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,7 +90,6 @@ class Judge:
 
     def _violations(self, folder: Path, progress: list[Progress], writes: bool) -> Iterator[str]:
         path = folder / STORE
-        self._bring_back(path, progress)
         with satchel.open(path) as store:
             yield from (f"check: {finding.message}" for finding in store.check())
             # Takes in what was spilled.
@@ -111,16 +109,6 @@ class Judge:
                 yield from (f"check after a write: {finding.message}" for finding in store.check())
                 if store.records("notes_0").get("after") != AFTERWARDS:
                     yield "a write after the power returned is lost"
-
-    def _bring_back(self, path: Path, progress: list[Progress]) -> None:
-        """Gives the store its name back: restoring moves it away before the backup takes its place."""
-        operations = [
-            each.under_way(reached) for each, reached in zip(self.expectations, progress, strict=True)
-        ]
-        is_restored = any(operation is not None and operation.name == "restore" for operation in operations)
-        moved = sorted(path.parent.glob(f"{path.name}.set-aside-*"))
-        if is_restored and moved and not path.exists():
-            shutil.move(max(moved, key=lambda each: each.stat().st_mtime_ns), path)
 
     def _wrong_files(self, folder: Path, expectation: Expectation, progress: Progress) -> Iterator[str]:
         possible = [expectation.states[n]["files"] for n in expectation.possible(progress, self.is_durable)]

@@ -28,9 +28,26 @@ def test_a_document_that_is_no_json_is_damage(tmp_path: Path, body: str) -> None
     store_with_a_record(path)
     change(path, f"UPDATE record SET body = x'{body}'")
     with satchel.open(path) as store:
-        with pytest.raises(satchel.SatchelError):
-            store.records("courses").get("one")
+        courses = store.records("courses")
+        for read in (lambda: courses.get("one"), courses.list, lambda: courses.list(where={"@id": "one"})):
+            with pytest.raises(satchel.errors.Damaged, match="one"):
+                read()
         assert any("record" in finding.message for finding in store.check())
+
+
+@pytest.mark.parametrize("table", ["entity_content", "section_content"])
+def test_content_that_is_no_json_is_damage(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "store.satchel"
+    place = {"country_code": "PT"}
+    with satchel.open(path) as store:
+        storage = {"entity_id": "facts:capital", "scope": "country"}
+        content = {"Capital": {"name": "Lisbon", "_storage": storage}, "plain": [1, 2, 3]}
+        store.catalogue.persist(place, {"section": "facts", "content": content})
+    column = "body" if table == "entity_content" else "skeleton"
+    change(path, f"UPDATE {table} SET {column} = CAST(replace(CAST({column} AS TEXT), ':', ';') AS BLOB)")
+    with satchel.open(path) as store:
+        with pytest.raises(satchel.errors.Damaged, match="section facts"):
+            store.catalogue.load(place, "facts")
 
 
 def test_a_trigger_of_somebody_else_is_named_when_the_store_is_opened(tmp_path: Path) -> None:

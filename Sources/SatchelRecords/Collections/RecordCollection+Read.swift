@@ -12,7 +12,11 @@ extension RecordCollection {
   package func withDocument(
     _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws -> Bool {
-    try candidate(key) { try body($0.body) } != nil
+    let found: Void? = try candidate(key) {
+      try $0.checkDocument()
+      try body($0.body)
+    }
+    return found != nil
   }
 
   /// Appends a record in the form that crosses the boundaries; false when there is none.
@@ -94,6 +98,7 @@ extension RecordCollection {
 extension Candidate {
   /// Appends the form that crosses the boundaries.
   func write(into bytes: inout [UInt8], withDocument: Bool) throws {
+    if withDocument { try checkDocument() }
     Record.write(
       key, revision, created, modified, try syncStatus(), withDocument ? body : nil, into: &bytes)
   }

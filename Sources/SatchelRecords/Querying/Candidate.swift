@@ -1,3 +1,4 @@
+import SatchelJSON
 import SatchelStorage
 
 /// One record as a query meets it: lent from the statement that reads it.
@@ -36,9 +37,22 @@ struct Candidate: ~Copyable {
     }
   }
 
+  /// Throws when the document is no JSON: a file may have been damaged, or written by somebody else. A document that
+  /// leaves the library has passed this.
+  func checkDocument() throws {
+    do {
+      try JSONScanner.check(body)
+    } catch {
+      throw SatchelError(
+        .damaged, "record “\(String(decoding: key, as: UTF8.self))”: its document is damaged: \(error)",
+        underlying: error)
+    }
+  }
+
   /// As a value of its own.
   func record(withDocument: Bool) throws -> Record {
-    Record(
+    if withDocument { try checkDocument() }
+    return Record(
       id: String(decoding: key, as: UTF8.self), revision: revision, created: created, modified: modified,
       syncStatus: try syncStatus(), body: withDocument ? Array(body) : [])
   }

@@ -9,6 +9,14 @@ package struct StoreRestore {
     package var bytes: Int64
   }
 
+  /// What was at the target before.
+  private struct Earlier {
+    /// Where it is now.
+    var path: String
+    /// Of the file at the target; nil when there was none.
+    var inode: ino_t?
+  }
+
   /// The schema that this library knows: what is newer is not restored.
   let migrations: [Migration]
   let subjects: [SubjectSchema]
@@ -39,7 +47,7 @@ package struct StoreRestore {
     let source = try open(backup)
     try refuseNewer(source)
     try refuseDirectory(target)
-    var setAside: String?
+    var earlier: Earlier?
     let size = try withoutActuallyEscaping(progress) { progress in
       try source.execute("BEGIN")
       defer { try? source.execute("COMMIT") }
@@ -47,14 +55,14 @@ package struct StoreRestore {
       let copy = StoreCopy(target: target, fileSystem: options.fileSystem, progress: progress)
       do {
         return try copy.make(from: source, mode: mode(target)) {
-          setAside = try replace(target)
+          earlier = try moveAside(target)
         }
       } catch {
-        if let setAside, access(target, F_OK) != 0 { StoreFile.bringBack(setAside, to: target) }
+        if let earlier { bringBack(earlier, to: target) }
         throw error
       }
     }
-    return Report(setAside: setAside, bytes: size.bytes)
+    return Report(setAside: earlier?.path, bytes: size.bytes)
   }
 
   private func open(_ backup: String) throws -> Connection {
@@ -84,14 +92,50 @@ package struct StoreRestore {
     _ = try lock(target)
   }
 
-  /// Sets what is at `target` aside while it is known that nobody has it open.
-  private func replace(_ target: String) throws -> String? {
-    guard access(target, F_OK) == 0 else {
-      // A log without its database must not be taken for the new store's.
-      return StoreFile.hasLog(target) ? try StoreFile.setAside(target, time: options.clock.now()) : nil
+  /// Copies what is at `target` aside while it is known that nobody has it open. It stays until the restored store is
+  /// renamed over it: a loss of power leaves the one or the other.
+  private func moveAside(_ target: String) throws -> Earlier? {
+    var status = stat()
+    guard stat(target, &status) == 0 else {
+      // A WAL without its database must not be taken for the new store's.
+      guard StoreFile.hasLeftovers(target) else { return nil }
+      return Earlier(path: try StoreFile.setAside(target, time: options.clock.now()), inode: nil)
     }
+    applyWAL(target)
     let held = try lock(target)
-    return try withExtendedLifetime(held) { try StoreFile.setAside(target, time: options.clock.now()) }
+    let aside = StoreFile.freeName(target, time: options.clock.now())
+    do {
+      let copy = try DiskFile(aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode(target))
+      try held.copy(to: copy)
+      try copy.sync()
+      // A WAL that could not be applied is one of a damaged store. The restored one must not get it.
+      try StoreFile.renameCompanions(of: target, to: aside)
+      try DiskFile.syncDirectory(of: target)
+      return Earlier(path: aside, inode: status.st_ino)
+    } catch {
+      bringBack(Earlier(path: aside, inode: status.st_ino), to: target)
+      throw error
+    }
+  }
+
+  /// Undoes `moveAside`, unless the restored store has taken the place already.
+  private func bringBack(_ earlier: Earlier, to target: String) {
+    var status = stat()
+    let isThere = stat(target, &status) == 0
+    if isThere, status.st_ino == earlier.inode {
+      try? StoreFile.renameCompanions(of: earlier.path, to: target)
+      unlink(earlier.path)
+    } else if !isThere {
+      StoreFile.bringBack(earlier.path, to: target)
+    }
+  }
+
+  /// Copies the WAL into the database where that can be read: SQLite does it when its only connection closes.
+  private func applyWAL(_ target: String) {
+    guard StoreFile.hasLog(target),
+      let connection = try? Connection(path: target, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
+    else { return }
+    _ = try? connection.number("PRAGMA schema_version")
   }
 
   private func lock(_ target: String) throws -> DatabaseFile {

@@ -11,6 +11,9 @@ final class RecoveredTable {
   private let keyColumn: Int?
   private let connection: Connection
   private let replaces: Bool
+  /// Whether SQLite gives each row a number greater than all before: one that is near the end of the integers would be
+  /// followed by none.
+  private let countsRows: Bool
   private var statements: [Int: Statement] = [:]
   private(set) var rows = 0
   private(set) var refused = 0
@@ -27,15 +30,25 @@ final class RecoveredTable {
     columns = isKeyed ? found.map(\.name) : (keys + found.filter { $0.place == 0 }).map(\.name)
     let isAlias = isKeyed && keys.count == 1 && keys.first?.type.uppercased() == "INTEGER"
     keyColumn = isAlias ? found.firstIndex { $0.place > 0 } : nil
+    countsRows = try isKeyed && Self.isCounting(name, connection)
     // Rows that every store begins with give way to those that were saved.
     var hasRows = false
     try connection.visit("SELECT 1 FROM \(Self.quoted(name)) LIMIT 1") { _ in hasRows = true }
     replaces = hasRows
   }
 
+  /// What the numbers of AUTOINCREMENT can be: a store never gets so many.
+  static let sequenceBounds: ClosedRange<Int64> = 0...(1 << 52)
+
+  private static func isCounting(_ name: String, _ connection: Connection) throws -> Bool {
+    try connection.first(
+      "SELECT instr(sql, 'AUTOINCREMENT') FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(name)
+    ) { $0.anyInteger(0) > 0 } ?? false
+  }
+
   /// Puts a row in; one that breaks the table's rules is counted.
   func add(key: Int64, _ values: [StoredValue]) throws {
-    guard values.count <= columns.count else {
+    guard values.count <= columns.count, !countsRows || Self.sequenceBounds.contains(key) else {
       refused += 1
       return
     }

@@ -139,9 +139,9 @@ package struct StoreRecovery {
   private func keepSequences(_ reader: TreeReader, _ root: Int, _ connection: Connection) throws {
     var told: [(name: String, number: Int64)] = []
     try reader.rows(root: root, isKeyed: true) { _, values in
-      guard values.count == 2, case .text(let name) = values[0], case .integer(let number) = values[1] else {
-        return
-      }
+      guard values.count == 2, case .text(let name) = values[0], case .integer(let number) = values[1],
+        RecoveredTable.sequenceBounds.contains(number)
+      else { return }
       told.append((String(decoding: name, as: UTF8.self), number))
     }
     for (name, number) in told {

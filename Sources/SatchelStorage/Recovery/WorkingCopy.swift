@@ -26,15 +26,7 @@ final class WorkingCopy {
   }
 
   private static func copy(_ original: String, to path: String) throws {
-    let source = try DatabaseFile(original)
-    let copy = try DiskFile(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-    let size = try source.size
-    var offset: Int64 = 0
-    while offset < size {
-      let count = Int(min(1 << 20, size - offset))
-      try copy.write(source.read(count, at: offset), at: offset)
-      offset += Int64(count)
-    }
+    try DatabaseFile(original).copy(to: DiskFile(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600))
   }
 
   /// Makes a header that SQLite and we can read the rest of the file by.
