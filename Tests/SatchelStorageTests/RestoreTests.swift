@@ -52,7 +52,7 @@ struct RestoreTests {
     #expect(try names(fresh).count == 3)
   }
 
-  @Test("a store that was left with a WAL is set aside with what is in it; the restored one does not get that")
+  @Test("a store that was left with a WAL is set aside with its content, which the restored one does not get")
   func log() throws {
     try prepare()
     let database = try fixture.open()

@@ -45,9 +45,8 @@ def test_content_that_is_no_json_is_damage(tmp_path: Path, table: str) -> None:
         store.catalogue.persist(place, {"section": "facts", "content": content})
     column = "body" if table == "entity_content" else "skeleton"
     change(path, f"UPDATE {table} SET {column} = CAST(replace(CAST({column} AS TEXT), ':', ';') AS BLOB)")
-    with satchel.open(path) as store:
-        with pytest.raises(satchel.errors.Damaged, match="section facts"):
-            store.catalogue.load(place, "facts")
+    with satchel.open(path) as store, pytest.raises(satchel.errors.Damaged, match="section facts"):
+        store.catalogue.load(place, "facts")
 
 
 def test_a_trigger_of_somebody_else_is_named_when_the_store_is_opened(tmp_path: Path) -> None:
