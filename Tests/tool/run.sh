@@ -191,7 +191,7 @@ says out "guide.satchel: sound"
 run 0 store check guide.satchel --json
 json 'it == []'
 run 0 store info guide.satchel
-says out "schema version   1"
+says out "schema version        1"
 run 0 store info guide.satchel --json
 json 'it["path"] == "guide.satchel" and it["contexts"] == 1 and it["active_location"]["country_code"] == "PT"'
 json 'it["file_bytes"] == __import__("os").path.getsize("guide.satchel")'

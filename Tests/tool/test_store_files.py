@@ -150,7 +150,7 @@ def test_restore_renames_what_was_there(store, planner):
         ("note.txt", "note.txt: not a SQLite database"),
         ("short.backup", "short.backup: cut short"),
         ("planner.satchel", "the backup itself"),
-        (".", "not a regular file"),
+        (".", ".: a directory"),
     ],
 )
 def test_what_is_no_backup_restores_nothing(store, planner, backup, says):

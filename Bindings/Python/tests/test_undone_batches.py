@@ -7,6 +7,7 @@ out when its connection next used the log, destroyed commits that had been ackno
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import subprocess
@@ -105,7 +106,9 @@ def test_a_batch_that_was_undone_does_not_return(
             assert_whole(path, 3000)
     else:
         command = [sys.executable, "-c", COMMITTER, str(path), "3000"]
-        subprocess.run(command, check=True, cwd=Path(__file__).parent)
+        # The paths of this process may be relative to its own directory.
+        paths = [str(Path(__file__).resolve().parent), str(Path(satchel.__file__).resolve().parents[1])]
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
         then(first)
         if not first.closed:
             assert_survives_a_kill(path, 3000)
