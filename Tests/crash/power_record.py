@@ -37,9 +37,9 @@ def act(workload: Workload, seed: int, host: Host, turn: int) -> bool:
 
 
 class Actor:
-    """A process that acts when it is told to."""
+    """A process that acts when it is told to. It ends after its last turn, or when its parent does."""
 
-    def __init__(self, workload: Workload, seed: int, host: Host) -> None:
+    def __init__(self, workload: Workload, seed: int, host: Host, before: list[Actor]) -> None:
         orders, self._orders = os.pipe()
         self._answers, answers = os.pipe()
         self.child = os.fork()
@@ -47,15 +47,21 @@ class Actor:
             os.close(orders)
             os.close(answers)
             return
+        # Held here, too, these ends would keep a pipe open after the parent has ended.
+        for actor in [*before, self]:
+            os.close(actor._orders)
+            os.close(actor._answers)
         try:
             turn = 0
-            while os.read(orders, 1):
+            goes_on = True
+            while goes_on and os.read(orders, 1):
                 goes_on = act(workload, seed, host, turn)
                 os.write(answers, b"+" if goes_on else b".")
                 turn += 1
         except BaseException:
             traceback.print_exc()
-        os._exit(1)
+            os._exit(1)
+        os._exit(0)
 
     def begin(self) -> None:
         os.write(self._orders, b"!")
@@ -69,7 +75,9 @@ class Actor:
 
 
 def run_together(workload: Workload, seed: int, hosts: list[Host]) -> None:
-    actors = [Actor(workload, seed, host) for host in hosts]
+    actors: list[Actor] = []
+    for host in hosts:
+        actors.append(Actor(workload, seed, host, actors))
     while actors:
         for actor in actors:
             actor.begin()
