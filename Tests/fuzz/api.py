@@ -77,16 +77,18 @@ def run_slice(folder: Path, seed: int, threads: int) -> bool:
 
 def examine() -> None:
     """Opens every store of a slice's folder and checks it; also the copies that were made of it."""
-    from satchel import Store
+    import satchel
 
     problems = []
     for folder in ("stores", "backups", "rotated", "recovered"):
         for path in sorted(Path(folder).iterdir()):
+            if "set-aside" in path.name or path.name.endswith(("-shm", "-wal")):
+                continue
             with path.open("rb") as file:
                 if file.read(15) != b"SQLite format 3":
                     continue
             try:
-                with Store(path) as store:
+                with satchel.open(path) as store:
                     # What a damaged file still has may not fit together: recovering says so.
                     findings = store.check() if folder != "recovered" else []
             except Exception as error:
