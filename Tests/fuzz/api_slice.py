@@ -42,8 +42,12 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
     "satchel_store_begin": 0.6,
     "satchel_store_commit": 1.5,
     "satchel_store_leave": 0.5,
-    "satchel_records_sync": 2,
-    "satchel_photos_sync": 2,
+    "satchel_records_sync": 4,
+    "satchel_records_resolve": 2,
+    "satchel_photos_sync": 4,
+    "satchel_photos_backup_claim": 2,
+    "satchel_photos_reapply": 2,
+    "satchel_photos_dismiss": 2,
     "satchel_remote_s3": 0.1,
     "satchel_recover": 0.5,
     "satchel_restore": 0.5,
@@ -176,7 +180,8 @@ class Slice:
             self.running[thread] = (time.monotonic(), outer[1])
         else:
             del self.running[thread]
-        os.write(self.log, f"{self.local.number}{'+' * self.local.depth}   {status} after {took:.3f}\n".encode())
+        ending = f"{self.local.number}{'+' * self.local.depth}   {_shown(status)} after {took:.3f} {_outs(arguments)}"
+        os.write(self.log, f"{ending}\n".encode())
         self.called[name] += 1
         if FUNCTIONS[name][0] is ctypes.c_int and name != "satchel_status_name":
             self._examine(name, line, status, arguments)
@@ -251,6 +256,11 @@ class Slice:
 
 def _bytes(data: bytes) -> _abi.Bytes:
     return _abi.Bytes(data, len(data))
+
+
+def _outs(arguments: Arguments) -> str:
+    """What a call gave back in numbers."""
+    return " ".join(str(out.value) for kind, out in arguments.outs if kind and kind is not POINTER(Buffer))
 
 
 def _shown(argument: Any) -> str:
