@@ -27,6 +27,10 @@ SERVERS := .venv-servers
 # Runs a command beside a real object store on loopback; see Tests/Servers/run.py.
 beside = $(SERVERS)/bin/python Tests/Servers/run.py $(1) --
 
+# Calls every function of the C interface at random, for as many seconds.
+fuzz-api = SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+  $(PYTHON) Tests/fuzz/api.py --seconds $(1)
+
 STRICT := -Xswiftc -warnings-as-errors
 # The Swift runtime is linked in, and nothing but satchel_* is exported. Linker flags stand here and not in
 # Package.swift, because a package with unsafe flags cannot be imported by others. What only Swift apps call is left
@@ -197,6 +201,7 @@ test-sqlite: setup-tests setup-servers lib ## The C, Python and Swift suites on 
 .PHONY: check
 check: lint ## Everything: tests (longer where chance is in them), formatting, types, the simulator, sanitizers
 	@SATCHEL_CRASHES=300 SATCHEL_CRASH_SECONDS=120 SATCHEL_KILLS=1000 $(MAKE) --no-print-directory test
+	@$(call fuzz-api,60)
 	SATCHEL_SIMULATIONS=100000 swift test -c release -Xswiftc -enable-testing --scratch-path .build-simulation \
 	  --filter SimulationTests
 	swift test --sanitize=thread --scratch-path .build-thread
@@ -204,7 +209,7 @@ check: lint ## Everything: tests (longer where chance is in them), formatting, t
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address
 
 # The long searches, each a target of its own.
-SOAK := soak-power soak-mutations
+SOAK := soak-power soak-mutations soak-api
 
 .PHONY: soak
 soak: setup-tests ## The long searches: hours
@@ -222,6 +227,10 @@ soak-mutations: setup ## 100,000 mutated stores under the address sanitizer, or 
 	@$(call log,$@,SATCHEL_MUTATIONS=$(or $(SATCHEL_MUTATIONS),100000) SATCHEL_CALL_SECONDS=10 \
 	  ASAN_OPTIONS=detect_leaks=0 swift test --skip-build --sanitize=address --scratch-path .build-address $(STRICT) \
 	  --filter SatchelHostileTests)
+
+.PHONY: soak-api
+soak-api: setup-tests lib ## 10 minutes of random calls of every function of the C interface
+	@$(call log,$@,$(call fuzz-api,600))
 
 .PHONY: lint
 lint: setup-tests ## Formatting of Swift and Python, and Python's types

@@ -1,5 +1,5 @@
 """Random arguments for the functions of the C interface, by the types of the binding's table and by the
-roles below: valid, nearly valid and invalid ones.
+roles of api_roles.py: valid, nearly valid and invalid ones.
 
 Paths are relative, to the slice's own folder, and each role has a folder of its own there: a mutated path
 leads nowhere else, and nothing but the library writes to a store.
@@ -11,187 +11,27 @@ import ctypes
 import random
 from collections import defaultdict
 from collections.abc import Callable
-from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_uint32, c_uint64, c_void_p  # noqa: E501
+from ctypes import (
+    POINTER,
+    Structure,
+    byref,
+    c_bool,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int32,
+    c_int64,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 from typing import Any
 
 import api_documents as documents
 from api_documents import choosing, encoded
+from api_roles import KINDS, PATHS, ROLES
 from satchel import _abi
 from satchel._abi import FUNCTIONS, Bytes
-
-#: What the handles, bytes and paths of a function are, in the order of its arguments.
-ROLES = {
-    "satchel_store_open": "stores",
-    "satchel_store_close": "store",
-    "satchel_store_info": "store",
-    "satchel_store_check": "store",
-    "satchel_store_is_read_only": "store",
-    "satchel_store_observe": "store",
-    "satchel_observer_free": "observer",
-    "satchel_json_check": "tree",
-    "satchel_json_edit": "tree value edit",
-    "satchel_json_merge": "tree tree",
-    "satchel_json_merge_patch": "tree tree",
-    "satchel_json_patch": "tree patch",
-    "satchel_json_value_at": "tree path",
-    "satchel_place_normalize": "text",
-    "satchel_place_key": "location scope",
-    "satchel_place_most_specific_level": "location",
-    "satchel_place_level_of_scope": "scope",
-    "satchel_place_entity_id": "section_name text",
-    "satchel_place_section_of": "entity",
-    "satchel_catalogue_persist": "store location section",
-    "satchel_catalogue_deliver": "store delivery",
-    "satchel_catalogue_sections": "store location",
-    "satchel_catalogue_load": "store location section_name",
-    "satchel_catalogue_plan": "store location",
-    "satchel_catalogue_has_cached": "store location",
-    "satchel_catalogue_entity": "store entity location",
-    "satchel_catalogue_set_active_location": "store location",
-    "satchel_catalogue_active_location": "store",
-    "satchel_catalogue_prune": "store",
-    "satchel_session_new": "store",
-    "satchel_session_show": "session location",
-    "satchel_session_handle": "session section",
-    "satchel_session_load": "session section_name",
-    "satchel_session_fail": "session section_name text",
-    "satchel_session_set_order": "session names",
-    "satchel_session_state": "session",
-    "satchel_session_free": "session",
-    "satchel_story_check": "story",
-    "satchel_story_describe": "story",
-    "satchel_story_segment": "story segment",
-    "satchel_story_path_count": "story",
-    "satchel_story_graph": "story",
-    "satchel_story_diff": "story story",
-    "satchel_story_from_twee": "twee story_id",
-    "satchel_stories_open": "store story_folder",
-    "satchel_stories_refresh": "stories_handle",
-    "satchel_stories_load_all": "stories_handle",
-    "satchel_stories_select": "stories_handle story_query",
-    "satchel_stories_facets": "stories_handle",
-    "satchel_stories_story": "stories_handle story_id",
-    "satchel_stories_segment": "stories_handle story_id segment",
-    "satchel_stories_mark_purchased": "stories_handle story_id",
-    "satchel_stories_preload": "stories_handle",
-    "satchel_stories_clear_cache": "stories_handle",
-    "satchel_stories_free": "stories_handle",
-    "satchel_remote_directory": "remotes",
-    "satchel_remote_s3": "s3",
-    "satchel_remote_answer_body": "answer text",
-    "satchel_remote_answer_etag": "answer text",
-    "satchel_remote_answer_metadata": "answer text",
-    "satchel_remote_answer_size": "answer",
-    "satchel_remote_answer_message": "answer text",
-    "satchel_remote_callbacks": "",
-    "satchel_remote_probe": "remote prefix",
-    "satchel_remote_free": "remote",
-    "satchel_photos_open": "store photo_folder",
-    "satchel_photos_upsert": "photos photo_rows",
-    "satchel_photos_get": "photos md5",
-    "satchel_photos_delete": "photos md5s",
-    "satchel_photos_query": "photos photo_query",
-    "satchel_photos_count": "photos photo_query",
-    "satchel_photos_status": "photos",
-    "satchel_photos_modified_shards": "photos",
-    "satchel_photos_changes": "photos after",
-    "satchel_photos_export_shard": "photos",
-    "satchel_photos_import_shard": "photos shard_file",
-    "satchel_photos_export_directory": "photos exports",
-    "satchel_photos_import_directory": "photos exports",
-    "satchel_photos_set_local": "photos md5 local",
-    "satchel_photos_star": "photos md5",
-    "satchel_photos_backup_queue": "photos md5",
-    "satchel_photos_backup_claim": "photos",
-    "satchel_photos_backup_done": "photos md5",
-    "satchel_photos_backup_failed": "photos md5 text",
-    "satchel_photos_scan": "photos",
-    "satchel_photos_sync": "photos remote user",
-    "satchel_photos_verify": "photos remote user",
-    "satchel_photos_unlink": "photos",
-    "satchel_photos_conflicts": "photos",
-    "satchel_photos_reapply": "photos",
-    "satchel_photos_dismiss": "photos",
-    "satchel_photos_free": "photos",
-    "satchel_store_begin": "store",
-    "satchel_store_commit": "store",
-    "satchel_store_rollback": "store",
-    "satchel_store_batch": "store",
-    "satchel_store_enter": "store",
-    "satchel_store_leave": "store",
-    "satchel_store_backup": "store backups",
-    "satchel_store_backup_rotate": "store rotated",
-    "satchel_restore": "backups stores",
-    "satchel_recover": "damaged recovered",
-    "satchel_record_answer_document": "answer record",
-    "satchel_record_answer_message": "answer text",
-    "satchel_records_open": "store declaration",
-    "satchel_store_collections": "store",
-    "satchel_records_put": "records identifier record",
-    "satchel_records_put_many": "records record_list",
-    "satchel_records_get": "records identifier",
-    "satchel_records_record": "records identifier",
-    "satchel_records_delete": "records identifier",
-    "satchel_records_list": "records record_query",
-    "satchel_records_count": "records record_query",
-    "satchel_records_mirror": "records mirrors",
-    "satchel_records_verify_mirror": "records",
-    "satchel_records_rebuild": "records",
-    "satchel_records_sync": "records remote user",
-    "satchel_records_unlink": "records",
-    "satchel_records_conflicts": "records",
-    "satchel_records_resolve": "records resolution",
-    "satchel_records_free": "records",
-    "satchel_state_configure": "store",
-    "satchel_state_set_key": "store key",
-    "satchel_state_rotate_key": "store key",
-    "satchel_state_set": "store name value",
-    "satchel_state_get": "store name",
-    "satchel_state_remove": "store name",
-    "satchel_state_keys": "store text",
-    "satchel_state_flush": "store",
-    "satchel_state_list_push": "store name value",
-    "satchel_state_list_items": "store name",
-    "satchel_state_list_remove": "store name value",
-    "satchel_state_list_clear": "store name",
-    "satchel_state_member_add": "store name value",
-    "satchel_state_member_remove": "store name value",
-    "satchel_state_members": "store name",
-    "satchel_state_score_add": "store name name",
-    "satchel_state_scores": "store name",
-}
-
-#: The kinds of handles, and how many of each may be open at once.
-KINDS = {"store": 8, "observer": 6, "session": 6, "stories_handle": 4, "remote": 6, "photos": 6, "records": 12}
-MAKERS = {
-    "satchel_store_open": "store",
-    "satchel_store_observe": "observer",
-    "satchel_session_new": "session",
-    "satchel_stories_open": "stories_handle",
-    "satchel_remote_directory": "remote",
-    "satchel_remote_s3": "remote",
-    "satchel_remote_callbacks": "remote",
-    "satchel_photos_open": "photos",
-    "satchel_records_open": "records",
-}
-ENDERS = {
-    "satchel_store_close", "satchel_observer_free", "satchel_session_free", "satchel_stories_free",
-    "satchel_remote_free", "satchel_photos_free", "satchel_records_free",
-}  # fmt: skip
-
-#: Paths, by role: names in a folder that has the role's name.
-PATHS = {
-    "stores": ["a", "a", "a", "b", "b", "b", "c", "c", ":memory:", "../damaged/cut", "../damaged/flipped"],
-    "backups": ["a", "b"],
-    "rotated": [""],
-    "damaged": ["../stores/a", "../stores/b", "../backups/a", "cut", "flipped", "text"],
-    "recovered": [str(number) for number in range(30)],
-    "exports": ["a", "b"],
-    "mirrors": ["a.json", "b.json"],
-    "remotes": ["a", "b"],
-    "photo_folder": ["", "more"],
-    "story_folder": [""],
-}
 
 Text = Callable[[random.Random], bytes]
 
@@ -263,10 +103,13 @@ class Options:
 class Arguments:
     """The arguments of one call, and what they keep alive.
 
-    :param handles: handles that are open, by kind; of ``closed``, those that are not
+    :param handles: handles that are open, by kind; under ``closed``, handles that were closed
+    :param seen: bytes that the library made, by role, which are arguments again
     """
 
-    def __init__(self, dice: random.Random, host: Any, handles: dict[str, list[int]], seen: dict[str, list[bytes]]):
+    def __init__(
+        self, dice: random.Random, host: Any, handles: dict[str, list[int]], seen: dict[str, list[bytes]]
+    ):
         self._dice, self._host, self._handles, self._seen = dice, host, handles, seen
         self.values: list[Any] = []
         self.outs: list[Any] = []
@@ -325,10 +168,7 @@ class Arguments:
         return handle
 
     def _bytes(self, role: str) -> Bytes:
-        if role in PATHS:
-            data = self._path(role) or b""
-        else:
-            data = self._text(role)
+        data = self._path(role) or b"" if role in PATHS else self._text(role)
         chance = self._dice.random()
         if chance < 0.98:
             return Bytes(data, len(data))

@@ -37,7 +37,9 @@ class Host:
     :param fault: notes that the library broke its contract
     """
 
-    def __init__(self, library: Any, seed: int, call: Callable[[str, int], None], fault: Callable[[str], None]):
+    def __init__(
+        self, library: Any, seed: int, call: Callable[[str, int], None], fault: Callable[[str], None]
+    ):
         self._library, self._call, self._fault = library, call, fault
         self._dice = random.Random(seed)
         self._lock = threading.Lock()
@@ -189,9 +191,9 @@ class Host:
         begin, last = read(prefix), read(after)
         with self._lock:
             names = sorted(name for name in self._objects if name.startswith(begin) and name > last)
-            entries = [
-                {"key": name.decode(), "size": len(self._objects[name][0]), "etag": self._objects[name][1].decode()}
-                for name in names[:limit]
-            ]
+            found = [(name, *self._objects[name]) for name in names[:limit]]
+        entries = [
+            {"key": name.decode(), "size": len(body), "etag": etag.decode()} for name, body, etag, _ in found
+        ]
         body = json.dumps({"entries": entries, "has_more": len(names) > limit}).encode()
         return self._answer(answer, body)

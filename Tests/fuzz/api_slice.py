@@ -1,4 +1,4 @@
-"""One slice of the fuzzer of the C interface: threads that call the library by a seed, in a process of their own.
+"""One slice of the fuzzer of the C interface: threads of one process that call the library by a seed.
 
 What a slice writes to its folder: ``calls``, a line before and after each call; ``counts``, how often each
 function was called and how often it succeeded; ``fault``, how the library broke its contract.
@@ -18,9 +18,10 @@ from ctypes import POINTER, c_void_p
 from pathlib import Path
 from typing import Any
 
-from api_arguments import ENDERS, KINDS, MAKERS, PATHS, ROLES, Arguments, new_handles
+from api_arguments import Arguments, new_handles
 from api_documents import ROOT, mutated
 from api_host import Host
+from api_roles import ENDERS, KINDS, MAKERS, PATHS, ROLES
 from satchel import _abi
 from satchel._abi import FUNCTIONS, Buffer
 from satchel._library import free_buffer, library
@@ -29,7 +30,7 @@ from satchel._library import free_buffer, library
 PATIENCE = 60
 INVALID, CLOSED, INTERNAL, LAST = 1, 10, 13, 13
 
-#: How often functions are called, where that differs from 1: writes often, and seldom what takes long or ends much.
+#: How often functions are called, where that differs from 1: often for writes, seldom for long calls.
 WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
     "satchel_store_close": 0.25,
     "satchel_store_open": 2,
@@ -129,7 +130,8 @@ class Slice:
             time.sleep(1)
             for began, line in list(self.running.values()):
                 if time.monotonic() - began > PATIENCE:
-                    Path("fault").write_text(f"a call did not return within {PATIENCE} s: {line}", encoding="utf-8")
+                    text = f"a call did not return within {PATIENCE} s: {line}"
+                    Path("fault").write_text(text, encoding="utf-8")
                     os.abort()
 
     def _work(self, number: int) -> None:
@@ -141,7 +143,7 @@ class Slice:
             self.call(self._next(dice), dice)
 
     def _next(self, dice: random.Random) -> str:
-        """A function; first of all those that make handles, and those that end them when there are too many."""
+        """A function: one that makes a handle where none is open, or ends one where many are."""
         for name, kind in MAKERS.items():
             if not self.handles[kind] and dice.random() < 0.3:
                 return name
@@ -168,7 +170,8 @@ class Slice:
         if name in ENDERS:
             self._forget(arguments)
         thread = threading.get_ident()
-        line = f"{self.local.number}{'+' * self.local.depth} {name}({', '.join(map(_shown, arguments.values))})"
+        label = f"{self.local.number}{'+' * self.local.depth}"
+        line = f"{label} {name}({', '.join(map(_shown, arguments.values))})"
         outer = self.running.get(thread)
         os.write(self.log, f"{line}\n".encode())
         self.running[thread] = (time.monotonic(), line)
@@ -180,8 +183,7 @@ class Slice:
             self.running[thread] = (time.monotonic(), outer[1])
         else:
             del self.running[thread]
-        ending = f"{self.local.number}{'+' * self.local.depth}   {_shown(status)} after {took:.3f} {_outs(arguments)}"
-        os.write(self.log, f"{ending}\n".encode())
+        os.write(self.log, f"{label}   {_shown(status)} after {took:.3f} {_outs(arguments)}\n".encode())
         self.called[name] += 1
         if FUNCTIONS[name][0] is ctypes.c_int and name != "satchel_status_name":
             self._examine(name, line, status, arguments)
@@ -221,7 +223,8 @@ class Slice:
                 elif out.value:
                     self.handles[MAKERS[name]].append(out.value)
         if name in ENDERS:
-            self.handles["closed"] += [handle for _, handle in arguments.used if handle and status in (0, CLOSED)]
+            closed = status in (0, CLOSED)
+            self.handles["closed"] += [handle for _, handle in arguments.used if handle and closed]
 
     def _take(self, name: str, line: str, status: int, out: Buffer) -> None:
         address = c_void_p.from_buffer(out).value
