@@ -133,6 +133,8 @@ class Arguments:
                 self.values.append(self._bytes(next(roles)))
             elif kind is c_char_p:
                 self.values.append(self._path(next(roles)))
+            elif name == "satchel_store_enter":
+                self.values.append(self._dice.choice(self._host.batches))
             elif kind in NUMBERS:
                 self.values.append(self._dice.choice(NUMBERS[kind]))
             elif kind in self._host.callbacks:
@@ -148,7 +150,7 @@ class Arguments:
     def _handle(self, role: str) -> int | None:
         handle: int | None
         if role == "answer":  # those of callbacks are called by the host; all others go nowhere
-            return self._dice.choice([None, 1, 2**40 + 5, *self._handles["store"]])
+            return self._dice.choice([None, *self._host.answers, *self._handles["store"]])
         chance = self._dice.random()
         if chance < 0.01:
             handle = None

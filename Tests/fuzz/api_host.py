@@ -46,6 +46,10 @@ class Host:
         self._next = 1
         self._live: set[int] = set()
         self._objects: dict[bytes, tuple[bytes, bytes, bytes]] = {}
+        #: Answers of callbacks that have returned, mostly.
+        self.answers: list[int] = [1]
+        #: Numbers of batches that were open.
+        self.batches: list[int] = [0]
         # ctypes keeps no reference: these objects live as long as the process.
         self.callbacks = {
             _abi.Release: _abi.Release(self._release),
@@ -122,6 +126,7 @@ class Host:
 
     def _call_answer(self, name: str, answer: int | None, data: bytes) -> None:
         getattr(self._library, name)(answer, lend(data))
+        self.answers = [*self.answers[-9:], answer or 0]
 
     def _answer(self, answer: int | None, body: bytes = b"", etag: bytes = b"", metadata: bytes = b"") -> int:
         """Answers with an object, or with something a good store would not say."""

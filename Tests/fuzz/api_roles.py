@@ -1,4 +1,4 @@
-"""Tables for the fuzzer of the C interface: the roles of each function's arguments, the handles that functions
+"""Tables for the fuzzer of the C interface: the roles of each function's arguments, the handles that they
 make and end, and the paths of each role.
 """
 

@@ -215,6 +215,8 @@ class Slice:
         for kind, out in arguments.outs:
             if kind is POINTER(Buffer):
                 self._take(name, line, status, out)
+            elif name == "satchel_store_batch" and out.value:
+                self.host.batches = [*self.host.batches[-3:], out.value]
             elif kind is POINTER(c_void_p):
                 if status and out.value:
                     self.fault(f"{line} failed with {status} and left a handle")
