@@ -4,7 +4,8 @@ Usage: api.py [--seconds 60] [--seed N] [--threads 4]; PYTHONPATH has Bindings/P
 for each thread run one after the other, each in a process and a folder of its own, by a seed. A slice fails
 when it dies, when a call does not return, when the library breaks the contract of satchel.h (api_slice.py),
 and when a store that it left cannot be opened or is not sound. The folder of a slice that fails is kept. With
---seed and without --seconds only that slice runs. With --threads 1 its calls are the same each time.
+--seed and without --seconds only that slice runs. With --threads 1 its calls are the same each
+time, but for those of callbacks on threads of the library.
 """
 
 from __future__ import annotations

@@ -103,7 +103,8 @@ class Options:
 class Arguments:
     """The arguments of one call, and what they keep alive.
 
-    :param handles: handles that are open, by kind; under ``closed``, handles that were closed
+    :param handles: handles that are open, by kind; under ``closed``, handles that were closed, and under
+        ``stale kind``, those that are open while their store is closed
     :param seen: bytes that the library made, by role, which are arguments again
     """
 
@@ -116,8 +117,6 @@ class Arguments:
         self.used: list[tuple[str, int | None]] = []
         #: Whether a handle cannot be one that is open.
         self.has_bad_handle = False
-        #: Whether bytes or options are not as their role makes them.
-        self.is_mutated = False
 
     def fill(self, name: str) -> None:
         roles = iter(ROLES.get(name, "").split())
@@ -158,7 +157,11 @@ class Arguments:
             handle = self._dice.choice([1, 8, 2**32, 2**63, 2**64 - 1, self._dice.randrange(2**64)])
         elif chance < 0.04 and self._handles["closed"]:
             handle = self._dice.choice(self._handles["closed"])
-        elif chance < 0.05:
+        elif chance < 0.07 and self._handles[f"stale {role}"]:
+            handle = self._dice.choice(self._handles[f"stale {role}"])
+            self.used.append((f"stale {role}", handle))
+            return handle
+        elif chance < 0.08:
             others = [each for kind in KINDS if kind != role for each in self._handles[kind]]
             handle = self._dice.choice(others or [None])
         else:
@@ -174,7 +177,6 @@ class Arguments:
         chance = self._dice.random()
         if chance < 0.98:
             return Bytes(data, len(data))
-        self.is_mutated = True
         return self._dice.choice([Bytes(None, 0), Bytes(None, 5), Bytes(data, 0), Bytes(data, 2**63 + 7)])
 
     def _text(self, role: str) -> bytes:
@@ -183,7 +185,6 @@ class Arguments:
         else:
             data = TEXTS[role](self._dice) if role in TEXTS else b""
         if self._dice.random() < 0.1:
-            self.is_mutated = True
             return documents.mutated(self._dice, data)
         return data
 
@@ -193,10 +194,8 @@ class Arguments:
             return name
         chance = self._dice.random()
         if chance < 0.01:
-            self.is_mutated = True
             return None
         if chance < 0.05:
-            self.is_mutated = True
             wrong = documents.mutated(self._dice, b"odd-" + name.replace(b"/", b"_"))
             name = b"odd-" + wrong.replace(b"/", b"_").replace(b"\0", b"_").replace(b"..", b"__")
             if self._dice.random() < 0.1:
@@ -227,7 +226,6 @@ class Arguments:
         if isinstance(options.value, _abi.OpenOptions):
             options.value.busy_timeout_ms = self._dice.choice([20, 50, 100])
         if self._dice.random() < 0.05:
-            self.is_mutated = True
             options.value.size = self._dice.choice([0, 7, 8, size - 1, size + 1, 1024, 1025, 2**63])
             if self._dice.random() < 0.3:
                 options.room[size + 1] = 1
@@ -240,7 +238,6 @@ class Arguments:
 
     def _out(self, kind: Any, name: str) -> Any:
         if self._dice.random() < 0.03:
-            self.is_mutated = True
             return None
         out = kind._type_()
         if name == "satchel_buffer_free":

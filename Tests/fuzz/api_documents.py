@@ -29,7 +29,7 @@ Cold water. [[End]]
 :: End
 Home.
 """
-MD5S = [hashlib.md5(bytes([number])).hexdigest() for number in range(10)]
+MD5S = [hashlib.md5(bytes([number])).hexdigest() for number in range(6)]
 COLLECTIONS = ["courses", "lessons", "notes"]
 SECTIONS = ["facts", "places", "cuisine"]
 SCOPES = ["coordinate", "sublocality", "locality", "adminarea", "country", "global"]

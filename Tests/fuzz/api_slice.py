@@ -6,6 +6,7 @@ function was called and how often it succeeded; ``fault``, how the library broke
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -46,7 +47,10 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
     "satchel_records_sync": 4,
     "satchel_records_resolve": 2,
     "satchel_photos_sync": 4,
-    "satchel_photos_backup_claim": 2,
+    "satchel_photos_backup_queue": 2,
+    "satchel_photos_backup_claim": 3,
+    "satchel_photos_backup_done": 2,
+    "satchel_photos_backup_failed": 2,
     "satchel_photos_reapply": 2,
     "satchel_photos_dismiss": 2,
     "satchel_remote_s3": 0.1,
@@ -192,11 +196,17 @@ class Slice:
 
     def _forget(self, arguments: Arguments) -> None:
         for kind, handle in arguments.used:
-            if handle in self.handles[kind]:
-                try:
-                    self.handles[kind].remove(handle)
-                except ValueError:
-                    arguments.is_mutated = True  # another thread was faster
+            with contextlib.suppress(ValueError):  # another thread may be faster
+                self.handles[kind].remove(handle)
+
+    def _retire(self, arguments: Arguments) -> None:
+        """Puts the handles of a call on a closed store aside, so that later calls find open ones."""
+        for kind, handle in arguments.used[:1]:
+            if kind not in KINDS:
+                continue
+            with contextlib.suppress(ValueError):
+                self.handles[kind].remove(handle)
+                self.handles[f"stale {kind}"].append(handle)
 
     def _examine(self, name: str, line: str, status: int, arguments: Arguments) -> None:
         """Compares what a call gave back with the contract of the header."""
@@ -210,8 +220,6 @@ class Slice:
             self.fault(f"{line} took a handle that is none: status {status}: {message!r}")
         if status == 0:
             self.succeeded[name] += 1
-        elif name == "satchel_store_close" and status != CLOSED:
-            arguments.is_mutated = True
         for kind, out in arguments.outs:
             if kind is POINTER(Buffer):
                 self._take(name, line, status, out)
@@ -224,6 +232,8 @@ class Slice:
                     library.satchel_remote_free(out)
                 elif out.value:
                     self.handles[MAKERS[name]].append(out.value)
+        if status == CLOSED and name not in ENDERS:
+            self._retire(arguments)
         if name in ENDERS:
             closed = status in (0, CLOSED)
             self.handles["closed"] += [handle for _, handle in arguments.used if handle and closed]
@@ -253,7 +263,8 @@ class Slice:
 
     def _close_all(self) -> None:
         for name in sorted(ENDERS):
-            for handle in self.handles[ROLES[name]]:
+            role = ROLES[name]
+            for handle in self.handles[role] + self.handles[f"stale {role}"]:
                 self.running[0] = (time.monotonic(), f"at the end: {name}({handle})")
                 getattr(library, name)(handle)
         self.running.pop(0, None)
