@@ -30,10 +30,8 @@ from satchel._abi import FUNCTIONS
 CALLS, SECONDS = 400, 5.0
 #: How long a process may take that should have ended by itself long ago, in seconds.
 PATIENCE = 150
-#: Below this many seconds a run need not have called every function.
-FULL = 60
-#: Functions that need not succeed.
-NEVER_SUCCEED: dict[str, str] = {}
+#: From how many seconds on a run must have called every function, and seen each succeed.
+ALL_CALLED, ALL_SUCCEED = 60, 600
 
 
 def part(folder: Path, *arguments: str) -> str | None:
@@ -101,12 +99,14 @@ def examine() -> None:
         Path("fault").write_text("\n".join(problems), encoding="utf-8")
 
 
-def uncalled(called: Counter[str], succeeded: Counter[str]) -> list[str]:
-    """Functions that were never called, and those that only failed."""
-    failing = [name for name in FUNCTIONS if called[name] and not succeeded[name]]
-    return [f"{name} was never called" for name in FUNCTIONS if not called[name]] + [
-        f"{name} never succeeded" for name in failing if name not in NEVER_SUCCEED
-    ]
+def missing(called: Counter[str], succeeded: Counter[str], seconds: float) -> list[str]:
+    """Functions that a run of so many seconds should have called, or should have seen succeed."""
+    faults = []
+    if seconds >= ALL_CALLED:
+        faults += [f"{name} was never called" for name in FUNCTIONS if not called[name]]
+    if seconds >= ALL_SUCCEED:
+        faults += [f"{name} never succeeded" for name in FUNCTIONS if called[name] and not succeeded[name]]
+    return faults
 
 
 def run(first: int, seconds: float, threads: int) -> tuple[int, int]:
@@ -126,8 +126,10 @@ def run(first: int, seconds: float, threads: int) -> tuple[int, int]:
         else:
             failed += 1
     print(f"{called.total()} calls of {len(called)} functions, {succeeded.total()} succeeded")
-    if seconds >= FULL and (missing := uncalled(called, succeeded)):
-        print("\n".join(missing))
+    rarest = sorted(FUNCTIONS, key=lambda name: succeeded[name])[:5]
+    print("succeeded least often:", ", ".join(f"{name} ({succeeded[name]})" for name in rarest))
+    if faults := missing(called, succeeded, seconds):
+        print("\n".join(faults))
         failed += 1
     return passed, failed
 
