@@ -68,7 +68,7 @@ TEXTS: dict[str, Text] = {
     "photo_query": _json(documents.photo_query),
     "after": lambda dice: dice.choice([b"", documents.MD5S[0].encode()]),
     "local": _json(documents.local),
-    "user": choosing("me", "you", "a.b-c_D"),
+    "user": choosing("me", "me", "me", "a.b-c_D"),
     "declaration": _json(documents.declaration),
     "identifier": lambda dice: documents.identifier(dice).encode(),
     "record": _json(documents.record),
@@ -218,13 +218,15 @@ class Arguments:
                 lent = self._option_bytes(name)
                 setattr(options.value, name, lent)
                 self.outs.append((None, lent))
-            elif field in NUMBERS and self._dice.random() < 0.4:
+            elif field in NUMBERS and self._dice.random() < 0.2:
                 setattr(options.value, name, self._dice.choice(NUMBERS[field]))
             elif field in self._host.callbacks and self._dice.random() < (0.98 if needs_all else 0.8):
                 setattr(options.value, name, self._host.callbacks[field])
         options.value.size = size = ctypes.sizeof(kind)
         if isinstance(options.value, _abi.OpenOptions):
             options.value.busy_timeout_ms = self._dice.choice([20, 50, 100])
+        if isinstance(options.value, _abi.RecordSyncOptions) and self._dice.random() < 0.4:
+            options.value.strategy = _abi.SYNC_STRATEGY["ask"]
         if self._dice.random() < 0.05:
             options.value.size = self._dice.choice([0, 7, 8, size - 1, size + 1, 1024, 1025, 2**63])
             if self._dice.random() < 0.3:

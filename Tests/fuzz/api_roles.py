@@ -183,9 +183,9 @@ PATHS = {
     "rotated": [""],
     "damaged": ["../stores/a", "../stores/b", "../backups/a", "cut", "flipped", "text"],
     "recovered": [str(number) for number in range(30)],
-    "exports": ["a", "b"],
+    "exports": ["a", "a", "b"],
     "mirrors": ["a.json", "b.json"],
-    "remotes": ["a", "b"],
+    "remotes": ["a", "a", "a", "b"],
     "photo_folder": ["", "more"],
     "story_folder": [""],
 }
