@@ -178,7 +178,7 @@ ENDERS = {
 
 #: Paths, by role: names in a folder that has the role's name.
 PATHS = {
-    "stores": ["a", "a", "a", "b", "b", "b", "c", "c", ":memory:", "../damaged/cut", "../damaged/flipped"],
+    "stores": ["a", "a", "a", "b", "b", "b", "c", "c", ":memory:"],
     "backups": ["a", "b"],
     "rotated": [""],
     "damaged": ["../stores/a", "../stores/b", "../backups/a", "cut", "flipped", "text"],
@@ -189,3 +189,5 @@ PATHS = {
     "photo_folder": ["", "more"],
     "story_folder": [""],
 }
+#: Paths of stores in the slices that open damaged ones: copies of these are damaged too.
+DAMAGED = ["../damaged/cut", "../damaged/flipped"]

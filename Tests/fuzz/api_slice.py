@@ -22,7 +22,7 @@ from typing import Any
 from api_arguments import Arguments, new_handles
 from api_documents import ROOT, mutated
 from api_host import Host
-from api_roles import ENDERS, KINDS, MAKERS, PATHS, ROLES
+from api_roles import DAMAGED, ENDERS, KINDS, MAKERS, PATHS, ROLES
 from satchel import _abi
 from satchel._abi import FUNCTIONS, Buffer
 from satchel._library import free_buffer, library
@@ -44,6 +44,8 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
     "satchel_store_begin": 0.6,
     "satchel_store_commit": 1.5,
     "satchel_store_leave": 0.5,
+    "satchel_store_batch": 3,
+    "satchel_store_enter": 2,
     "satchel_records_sync": 6,
     "satchel_records_resolve": 4,
     "satchel_photos_sync": 4,
@@ -114,6 +116,9 @@ class Slice:
         for _ in range(dice.randrange(1, 200)):
             flipped[dice.randrange(100, len(whole))] = dice.randrange(256)
         Path("damaged/flipped").write_bytes(flipped)
+        if self.seed % 4 == 0:
+            PATHS["stores"] += DAMAGED
+            Path("unsound").touch()
         Path("damaged/text").write_bytes(mutated(dice, b"no store"))
 
     def run(self, threads: int) -> None:
