@@ -33,7 +33,12 @@ PATIENCE = 150
 #: From how many seconds on a run must have called every function, and seen each succeed.
 ALL_CALLED, ALL_SUCCEED = 60, 600
 #: Functions that need not succeed, and why.
-SELDOM = {"satchel_store_enter": "needs a batch of another thread that is still open"}
+SELDOM = {
+    "satchel_store_enter": "needs a batch of another thread that is still open",
+    "satchel_records_resolve": "needs an open conflict",
+    "satchel_photos_reapply": "needs a conflict",
+    "satchel_photos_dismiss": "needs a conflict",
+}
 
 
 def part(folder: Path, *arguments: str) -> str | None:
