@@ -1,6 +1,6 @@
 """Two builds of the library beside each other, in turns: what a change costs or gains in W1, W3 and W5.
 
-python -m harness.compare OLD/libsatchel.so [--rounds 5]; the new one is .build-lib's. OLD may be several builds.
+python -m harness.compare OLD/libsatchel.so [--rounds 5]; the new one is that of .build-lib. OLD may be several.
 """
 
 import argparse
@@ -14,9 +14,9 @@ from typing import Any
 
 from .build import build
 from .generate import FULL, generate
+from .persist import write_command
 from .photo_data import Gallery, generate_photos
 from .photos import program as photo_program
-from .persist import write_command
 from .places import LIBRARY
 from .record_data import RecordSet, generate_records
 from .records import program as record_program
@@ -38,8 +38,9 @@ FIGURES = {
 def commands() -> dict[str, tuple[Path, list[str]]]:
     """The directory of each workload's store, and its command."""
     places = {name: store("compare", name) for name in FIGURES}
-    persist = write_command("satchel", FULL)
-    persist = [f"store={places['W1']}/store.satchel" if word.startswith("store=") else word for word in persist]
+    target = f"store={places['W1']}/store.satchel"
+    words = write_command("satchel", FULL)
+    persist = [target if word.startswith("store=") else word for word in words]
     return {
         "W1": (places["W1"], persist),
         "W3": (places["W3"], photo_program("satchel", GALLERY, places["W3"])),
@@ -72,11 +73,11 @@ def main() -> None:
     found: dict[tuple[str, Path], list[dict[str, Any]]] = {}
     for workload in options.only:
         directory, command = commands()[workload]
-        for _ in range(options.rounds):
-            for library in builds:
-                found.setdefault((workload, library), []).append(run(directory, command, library))
+        for library in builds * options.rounds:
+            found.setdefault((workload, library), []).append(run(directory, command, library))
         for figure, words in FIGURES[workload].items():
-            medians = [statistics.median(answer[figure] for answer in found[workload, one]) for one in builds]
+            answers = [found[workload, library] for library in builds]
+            medians = [statistics.median(answer[figure] for answer in each) for each in answers]
             ratios = "".join(f"  {medians[-1] / median:5.2f} ×" for median in medians[:-1])
             print(f"{words:42}" + "".join(f"  {median:10.4f}" for median in medians) + ratios, flush=True)
         shutil.rmtree(directory, ignore_errors=True)
