@@ -1,6 +1,6 @@
 """Two builds of the library beside each other, in turns: what a change costs or gains in W1, W3 and W5.
 
-python -m harness.compare OLD/libsatchel.so [--rounds 5]; the new one is that of .build-lib. OLD may be several.
+python -m harness.compare OLD/libsatchel.so [--rounds 5]; the new one is that of .build-lib. OLD may be many.
 """
 
 import argparse
