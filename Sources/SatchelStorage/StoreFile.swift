@@ -1,3 +1,5 @@
+import CSQLite
+
 /// What a file looks like before SQLite is let near it, so that nothing foreign is ever written to.
 enum StoreFile {
   /// "Stch": stands in the header of every store (`application_id`).
@@ -122,6 +124,15 @@ enum StoreFile {
       throw error
     }
     return target
+  }
+
+  /// Copies what is sound in a WAL into its database, of which nobody has a connection: SQLite knows by checksums, and
+  /// does it when this one closes. What cannot be read stays where it is.
+  static func applyWAL(_ path: String) {
+    guard hasLog(path),
+      let connection = try? Connection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
+    else { return }
+    _ = try? connection.number("PRAGMA schema_version")
   }
 
   /// The name that a file gets that is set aside.

@@ -15,6 +15,8 @@ package struct StoreRestore {
     var path: String
     /// Of the file at the target; nil when there was none.
     var inode: ino_t?
+    /// Keeps others from opening it until the restored store has its place.
+    var lock: DatabaseFile?
   }
 
   /// The schema that this library knows: what is newer is not restored.
@@ -62,7 +64,7 @@ package struct StoreRestore {
         throw error
       }
     }
-    return Report(setAside: earlier?.path, bytes: size.bytes)
+    return withExtendedLifetime(earlier) { Report(setAside: earlier?.path, bytes: size.bytes) }
   }
 
   private func open(_ backup: String) throws -> Connection {
@@ -101,7 +103,7 @@ package struct StoreRestore {
       guard StoreFile.hasLeftovers(target) else { return nil }
       return Earlier(path: try StoreFile.setAside(target, time: options.clock.now()), inode: nil)
     }
-    applyWAL(target)
+    StoreFile.applyWAL(target)
     let held = try lock(target)
     let aside = StoreFile.freeName(target, time: options.clock.now())
     do {
@@ -111,7 +113,7 @@ package struct StoreRestore {
       // A WAL that could not be applied is one of a damaged store. The restored one must not get it.
       try StoreFile.renameCompanions(of: target, to: aside)
       try DiskFile.syncDirectory(of: target)
-      return Earlier(path: aside, inode: status.st_ino)
+      return Earlier(path: aside, inode: status.st_ino, lock: held)
     } catch {
       bringBack(Earlier(path: aside, inode: status.st_ino), to: target)
       throw error
@@ -128,14 +130,6 @@ package struct StoreRestore {
     } else if !isThere {
       StoreFile.bringBack(earlier.path, to: target)
     }
-  }
-
-  /// Copies the WAL into the database where that can be read: SQLite does it when its only connection closes.
-  private func applyWAL(_ target: String) {
-    guard StoreFile.hasLog(target),
-      let connection = try? Connection(path: target, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
-    else { return }
-    _ = try? connection.number("PRAGMA schema_version")
   }
 
   private func lock(_ target: String) throws -> DatabaseFile {

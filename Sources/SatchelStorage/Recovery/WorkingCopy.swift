@@ -14,7 +14,7 @@ final class WorkingCopy {
     try Self.copy(original, to: path)
     if StoreFile.hasLog(original) { try Self.copy(original + "-wal", to: path + "-wal") }
     try repairHeader()
-    applyLog()
+    StoreFile.applyWAL(path)
     let file = try DiskFile(path, O_RDONLY)
     if !isHeaderLost { version = try Int64(file.read(100).number(4, at: 60)) }
   }
@@ -55,14 +55,5 @@ final class WorkingCopy {
       header.replaceSubrange(68..<72, with: $0)
     }
     try file.write(header, at: 0)
-  }
-
-  /// Copies what is sound in the log to its place; SQLite knows by checksums.
-  private func applyLog() {
-    guard StoreFile.hasLog(path),
-      let connection = try? Connection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
-    else { return }
-    // The only connection copies the WAL into the database when it closes.
-    _ = try? connection.number("PRAGMA schema_version")
   }
 }
