@@ -93,7 +93,8 @@ public final class Satchel: Sendable {
     let subjects: [() throws -> [StoreFinding]] = [
       { try self.catalogue.check() }, { try PhotoCatalogue.check(self.database) },
       { try StoryLibrary.check(self.database) },
-      { try RecordCollection.check(self.database) }, { try self.journal.check(self.database) },
+      { try RecordCollection.check(self.database) }, { try StateStore.check(self.database) },
+      { try self.journal.check(self.database) },
     ]
     return subjects.flatMap { check in
       do {

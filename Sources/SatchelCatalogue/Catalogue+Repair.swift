@@ -50,10 +50,14 @@ extension Catalogue {
 }
 
 extension HoleCoding {
-  /// How many of a section's entities each scope has.
+  /// The number of a section's entities by the broadest scope at which a reader sees them.
   static func counts(_ targets: [SectionTarget]) -> [Int64] {
+    var scopes: [Int64: Scope] = [:]
+    for target in targets {
+      scopes[target.entity] = min(scopes[target.entity] ?? target.scope, target.scope)
+    }
     var counts = [Int64](repeating: 0, count: Scope.allCases.count)
-    for target in targets { counts[target.scope.rawValue] += 1 }
+    for scope in scopes.values { counts[scope.rawValue] += 1 }
     return counts
   }
 }

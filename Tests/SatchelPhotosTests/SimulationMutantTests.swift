@@ -22,6 +22,13 @@ import Testing
     Mutant(testDescription: "a quiet sync does not look at the objects") { $0.looksAtListing = false },
     Mutant(testDescription: "what no checksum proves is believed") { $0.comparesUnproven = false },
     Mutant(testDescription: "damaged objects stay") { $0.mendsDamage = false },
+    Mutant(testDescription: "a damaged or emptied shard is settled by a manifest that may be old") {
+      $0.confirmsBeforeMending = false
+    },
+    Mutant(testDescription: "an earlier version of an object is applied") { $0.refusesOutdated = false },
+    Mutant(testDescription: "whatever replaced an upload counts as built on it") {
+      $0.settlesOnlyWhatWasBuiltOn = false
+    },
   ]
 
   @Test(arguments: mutants)

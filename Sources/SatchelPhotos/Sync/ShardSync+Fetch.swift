@@ -32,6 +32,8 @@ extension ShardSync {
         let isSecond = last.map { $0.etag == object.etag && $0.checksum == checksum } ?? false
         last = (object.etag, checksum)
         switch verdict {
+        case .proven where try object.body.isEmpty && !isEmptied(object):
+          failure = ObjectStoreError(.truncated, "\(key): \(ShardDamage.empty), and the manifest has moved")
         case .proven: return .object(object, checksum: checksum, isProven: true)
         case .plausible where isSecond: return .object(object, checksum: checksum, isProven: false)
         case .damaged(let damage) where isSecond && canMend(damage): return .damaged(damage, object)
@@ -103,8 +105,20 @@ extension ShardSync {
   /// What it means that there is no object; nil when the manifest names one that this device does not have.
   private func absence() throws -> Fetched? {
     try run.readMaster()
-    if announced() == Shard.emptyChecksum { return .absent }
+    if announced() == Shard.emptyChecksum, try isEmptied(nil) { return .absent }
     return canMend(.missing) ? .damaged(.missing, nil) : nil
+  }
+
+  /// Whether the manifest that calls the shard empty is the current one, where nothing else shows that its photos were
+  /// deleted. An older manifest, from before the shard had any, says the same; a conditional write tells the two apart.
+  private func isEmptied(_ object: StoredObject?) throws -> Bool {
+    let hadPhotos = known.agreedChecksum != Shard.emptyChecksum
+    guard hadPhotos, object?.metadata[SyncRemote.checksumName] != Shard.emptyChecksum else { return true }
+    do {
+      return try run.confirmManifest() && announced() == Shard.emptyChecksum
+    } catch where SyncRun.told(error).code == .readOnly {
+      return true
+    }
   }
 
   /// What the manifest says; nil without one.

@@ -190,6 +190,7 @@ struct PhotoCheck {
       SELECT (SELECT count(*) FROM photo_change WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_shard WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_local WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
+      + (SELECT count(*) FROM photo_file WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       + (SELECT count(*) FROM photo_conflict WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))
       """)
     if rows > 0 { find("photo_catalogue", "\(rows) rows belong to no catalogue") }

@@ -37,10 +37,34 @@ struct RecordCheck {
     for id in collections {
       guard let row = try CollectionRow.read(id, connection) else { continue }
       let shape = try CollectionShape(row, connection)
+      try checkDeclaration(row, shape)
       try checkRecords(row, shape)
       try checkKeys(row)
     }
     try checkOrphans()
+  }
+
+  /// The indexes and relations of the tables must be those of the declaration.
+  private func checkDeclaration(_ row: CollectionRow, _ shape: CollectionShape) throws {
+    let declared: StoredDeclaration
+    do {
+      declared = try StoredDeclaration.read(row, connection)
+    } catch let error as SatchelError where error.code == .damaged {
+      return find("record_collection", error.message)
+    }
+    let indexes = try declared.indexes.map { "\(try DocumentPath($0.path).text) \($0.isUnique)" }
+    if Set(indexes) != Set(shape.indexes.map { "\($0.path.text) \($0.isUnique)" }) {
+      find("record_index", "\(row.name): its indexes are not those that it declares")
+    }
+    let relations = try declared.relations.map { path, relation in
+      "\(try DocumentPath(path).text) \(relation.collection) \(relation.onDelete) \(relation.isMany)"
+    }
+    let stored = try shape.relations.map {
+      "\($0.path.text) \(try CollectionRow.read($0.target, connection)?.name ?? "") \($0.onDelete) \($0.isMany)"
+    }
+    if Set(relations) != Set(stored) {
+      find("record_relation", "\(row.name): its relations are not those that it declares")
+    }
   }
 
   private func checkRecords(_ row: CollectionRow, _ shape: CollectionShape) throws {
@@ -182,6 +206,29 @@ struct RecordCheck {
         "record",
         try connection.number(
           "SELECT count(*) FROM record WHERE id >> 40 NOT IN (SELECT id FROM record_collection)")
+      ),
+      (
+        "record_index",
+        try connection.number(
+          "SELECT count(*) FROM record_index WHERE collection NOT IN (SELECT id FROM record_collection)")
+      ),
+      (
+        "record_relation",
+        try connection.number(
+          "SELECT count(*) FROM record_relation WHERE collection NOT IN (SELECT id FROM record_collection)")
+      ),
+      (
+        "record_conflict",
+        try connection.number(
+          """
+          SELECT count(*) FROM record_conflict WHERE kind NOT IN ('open', 'lost')
+          OR collection NOT IN (SELECT id FROM record_collection)
+          """)
+      ),
+      (
+        "record_migration",
+        try connection.number(
+          "SELECT count(*) FROM record_migration WHERE collection NOT IN (SELECT id FROM record_collection)")
       ),
     ]
     for (table, count) in orphans where count > 0 {

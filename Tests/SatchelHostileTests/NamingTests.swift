@@ -1,0 +1,123 @@
+import Foundation
+import Satchel
+import Testing
+
+/// Columns of which every value of the type is sound, since nothing else in the store depends on it.
+private let independent: Set<String> = [
+  // What the app or its backend said.
+  "entity.display_name", "photo_change.line", "photo_local.camera_make", "photo_local.iso",
+  "record_kept.path",
+  "record_kept.version", "section.display_title", "section.name", "state_item.list",
+  // Times, and numbers that only grow.
+  "change.time", "change.writer", "context.used_at", "context_at.revision", "entity.time_to_live",
+  "entity.updated_at", "photo_catalogue.created", "photo_catalogue.last_sync", "photo_catalogue.modified",
+  "photo_catalogue.sequence", "photo_file.modified", "photo_local.last_attempt", "photo_local.queued",
+  "record.created",
+  "record.modified", "record.revision", "record_collection.shape", "record_collection.version",
+  "record_conflict.id", "record_conflict.time", "record_migration.version", "section.updated_at",
+  "state_item.number", "state_item.time", "state_saved.through", "state_saved.time", "state_saved.writer",
+  "state_value.time", "story_purchase.marked_at", "story_state.purchases",
+  // Names of what is outside of the store: directories, files, remotes, other devices.
+  "photo_catalogue.agreed_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",
+  "photo_catalogue.user", "photo_catalogue.uuid", "photo_file.md5", "photo_file.path", "photo_file.size",
+  "photo_shard.agreed", "photo_shard.etag", "photo_shard.lineage", "photo_shard.source",
+  "record_collection.sync",
+  "record_writer.writer", "remote_probe.passed", "remote_probe.prefix", "remote_probe.remote",
+  "story_library.directory", "story_library.token", "story_purchase.story",
+  // What is kept of a side that lost.
+  "photo_conflict.local", "photo_conflict.remote", "photo_conflict.time",
+  "record_conflict.key", "record_conflict.local",
+  // Where a block begins: a first hash that is lower finds the same.
+  "entity_index.first", "record_key.first",
+  // For people; `identity` is what is looked up.
+  "place.text",
+]
+
+/// Tables that repeat what other files say, which reading these again corrects.
+private let repeated = ["record_sync.", "story_file.", "story_tag."]
+
+/// Columns that are NULL everywhere in the sound store, or that the schema fixes.
+private let absent: Set<String> = [
+  "photo_conflict.base", "photo_local.aperture", "photo_local.camera_model", "photo_local.error",
+  "photo_local.focal_length", "photo_local.latitude", "photo_local.longitude", "photo_local.orientation",
+  "photo_local.owner", "photo_local.preview_cached_at", "photo_local.shutter_speed",
+  "photo_local.thumbnail_cached_at", "photo_shard.intent_checksum", "photo_shard.intent_sequence",
+  "record_conflict.base", "record_conflict.etag", "record_conflict.remote", "record_writer.id",
+  "story_state.id",
+]
+
+/// Tables of which a row may be missing without a contradiction.
+private let optional: Set<String> = [
+  // What the app said.
+  "photo_local", "record_kept", "setting", "state_item", "state_value", "story_purchase",
+  // What is noted about work that was done, and is done again without it.
+  "change", "photo_conflict", "photo_date", "photo_file", "record_conflict", "record_migration",
+  "record_sync", "record_writer",
+  "remote_probe", "state_saved", "story_file", "story_tag",
+]
+
+@Suite("check names what contradicts the rest of a store")
+struct NamingTests {
+  /// Applies a change to a copy of the sound store.
+  ///
+  /// - Returns: what `check` finds; nil when nothing was changed
+  private static func findings(_ fixture: HostileFixture, _ sql: String) throws -> [String]? {
+    let path = fixture.folder.path + "/named.satchel"
+    defer { for suffix in ["", "-wal", "-shm", ".spill"] { unlink(path + suffix) } }
+    try fixture.bytes.write(to: URL(filePath: path))
+    do {
+      guard try RawStore(path).change(sql) > 0 else { return nil }
+    } catch is RawStore.Failure { return nil }
+    do {
+      let store = try HostileFixture.open(path)
+      let findings = try store.check()
+      try store.close()
+      return findings.map(\.message)
+    } catch let error as SatchelError { return [error.message] }
+  }
+
+  @Test("when one value of any column is another one")
+  func columns() throws {
+    let fixture = try HostileFixture()
+    var (unnamed, unchanged): (Set<String>, Set<String>) = ([], [])
+    for column in try fixture.columns() where column.table != "subject" {
+      let other =
+        switch column.type {
+        case "INTEGER": ["\(column.name) + 1", "\(column.name) - 1"]
+        case "TEXT": ["\(column.name) || 'x'"]
+        default:
+          ["CAST(\(column.name) || x'20' AS BLOB)", "substr(\(column.name), 1, length(\(column.name)) - 1)"]
+        }
+      let findings = try other.compactMap {
+        try Self.findings(
+          fixture,
+          "UPDATE OR IGNORE \(column.table) SET \(column.name) = \($0) WHERE \(column.name) IS NOT NULL")
+      }
+      let name = "\(column.table).\(column.name)"
+      if repeated.contains(where: name.hasPrefix) { continue }
+      if findings.isEmpty {
+        unchanged.insert(name)
+      } else if findings.allSatisfy(\.isEmpty) {
+        unnamed.insert(name)
+      }
+    }
+    #expect(unnamed.subtracting(independent).sorted() == [])
+    #expect(independent.subtracting(unnamed).sorted() == [])
+    #expect(unchanged.symmetricDifference(absent).sorted() == [])
+  }
+
+  @Test("when a row of any table is missing")
+  func rows() throws {
+    let fixture = try HostileFixture()
+    var unnamed: Set<String> = []
+    for table in Set(try fixture.columns().map(\.table)) where table != "subject" {
+      let first = try #require(try fixture.columns().first { $0.table == table })
+      let findings = try Self.findings(
+        fixture,
+        "DELETE FROM \(table) WHERE \(first.name) = (SELECT min(\(first.name)) FROM \(table))")
+      if findings == [] { unnamed.insert(table) }
+    }
+    #expect(unnamed.subtracting(optional).sorted() == [])
+    #expect(optional.subtracting(unnamed).sorted() == [])
+  }
+}
