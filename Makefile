@@ -89,7 +89,7 @@ setup: ## Install what building needs (Debian packages); nothing when all is the
 lib: setup $(STAGED) ## The library for C and Python: .build-lib/release/libsatchel.so
 
 .PHONY: order
-order: lib setup-tests ## Find out anew what an app's start runs, which the linker puts side by side
+order: lib setup-tests ## Update the list of functions that an app's start runs, which the linker places side by side
 	PYTHONPATH=Bindings/Python $(PYTHON) Benchmarks/order.py $(BUILT)/libsatchel.so
 
 .PHONY: tool
@@ -223,20 +223,26 @@ soak-power: setup-tests lib ## 5,000 states of each workload that a loss of powe
 
 .PHONY: soak-mutations
 soak-mutations: setup ## 100,000 mutated stores under the address sanitizer, or SATCHEL_MUTATIONS=…
-	@swift build --build-tests --sanitize=address --scratch-path .build-address $(STRICT)
+	@swift build -c release -Xswiftc -enable-testing --build-tests --sanitize=address --scratch-path .build-hostile
 	@$(call log,$@,SATCHEL_MUTATIONS=$(or $(SATCHEL_MUTATIONS),100000) SATCHEL_CALL_SECONDS=10 \
-	  ASAN_OPTIONS=detect_leaks=0 swift test --skip-build --sanitize=address --scratch-path .build-address $(STRICT) \
-	  --filter SatchelHostileTests)
+	  ASAN_OPTIONS=detect_leaks=0 swift test -c release -Xswiftc -enable-testing --skip-build --sanitize=address \
+	  --scratch-path .build-hostile --filter SatchelHostileTests)
 
 .PHONY: soak-api
 soak-api: setup-tests lib ## 10 minutes of random calls of every function of the C interface
 	@$(call log,$@,$(call fuzz-api,600))
 
 .PHONY: lint
-lint: setup-tests ## Formatting of Swift and Python, and Python's types
+lint: setup-tests ## Formatting of Swift and Python, Python's types, and the wording of comments and guides
 	swift format lint --strict -r Sources Tests Examples Package.swift
 	$(VENV)/bin/ruff check --no-cache Bindings/Python Tests Examples
 	cd Bindings/Python && $(CURDIR)/$(VENV)/bin/mypy --cache-dir $(CURDIR)/.build-test/mypy --strict satchel
+	python3 Tests/words.py
+
+.PHONY: coverage
+coverage: setup-servers ## Line coverage of Sources by the Swift suites: 90 % at least
+	$(call beside,ministack) swift test --enable-code-coverage --scratch-path .build-coverage
+	python3 Tests/coverage.py "$$(swift test --show-codecov-path --scratch-path .build-coverage)" 90
 
 .PHONY: bench
 bench: setup-tests lib ## Measure against other libraries and the limits of the machine

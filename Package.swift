@@ -33,29 +33,32 @@ let package = Package(
     .target(name: "CPattern"),
 
     // Ground floors.
+    .target(name: "SatchelCore", dependencies: ["CNettle"]),
     .target(name: "SatchelJSON", dependencies: ["CJansson", "CPattern"]),
-    .target(name: "SatchelStorage", dependencies: ["CSQLite", "CNettle", "SatchelJSON"]),
-
-    .target(name: "SatchelRemote", dependencies: ["SatchelStorage", "SatchelJSON", "CCurl"]),
+    .target(name: "SatchelStorage", dependencies: ["SatchelCore", "SatchelJSON", "CSQLite"]),
+    .target(
+      name: "SatchelRemote", dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CCurl"]),
 
     // Subjects.
     .target(
       name: "SatchelCatalogue",
-      dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc"]),
+      dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CUTF8Proc"]),
     .target(
       name: "SatchelStories",
-      dependencies: ["SatchelStorage", "SatchelJSON", "CUTF8Proc"]),
+      dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CUTF8Proc"]),
     .target(
       name: "SatchelPhotos",
-      dependencies: ["SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle", "CImages"]),
+      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle", "CImages"]),
     .target(
       name: "SatchelRecords",
-      dependencies: ["SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle"]),
+      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON"]),
+    .target(
+      name: "SatchelState", dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CNettle"]),
 
     // The whole, and its two doors.
     .target(
       name: "Satchel",
-      dependencies: ["SatchelCatalogue", "SatchelPhotos", "SatchelStories", "SatchelRecords"]),
+      dependencies: ["SatchelCatalogue", "SatchelPhotos", "SatchelStories", "SatchelRecords", "SatchelState"]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
     .executableTarget(
       name: "satchel-cli",
@@ -91,7 +94,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "SatchelRecordsTests",
-      dependencies: ["SatchelRecords", "SatchelRemoteTesting", "SatchelTesting", "Satchel", "CFaultyVFS"]),
+      dependencies: ["SatchelRecords", "SatchelRemoteTesting", "SatchelTesting", "Satchel"]),
+    .testTarget(
+      name: "SatchelStateTests", dependencies: ["SatchelState", "SatchelTesting", "CFaultyVFS"]),
     // Store files that somebody else made: mutated, crafted, destroyed.
     .testTarget(
       name: "SatchelHostileTests", dependencies: ["Satchel", "CSQLite", "SatchelTesting"]),

@@ -1,23 +1,38 @@
 /**
- * satchel.h: the contract of libsatchel, the offline content layer for apps.
+ * @file satchel.h
  *
- * One store is one SQLite file. Everything in this header is safe to call with
- * any bytes whatever: bad input gives a status and a message, changes nothing
- * and never stops the host. Structured values cross as UTF-8 JSON with
- * snake_case keys; times are Unix milliseconds; durations are milliseconds.
+ * The C interface of libsatchel, the offline content layer for apps.
  *
- * Reading this page
- *   Returns    what the status means here. A status that is not SATCHEL_OK
- *              always leaves a message: satchel_error_message().
- *   Ownership  who frees what. satchel_bytes are lent for the length of the
- *              call; a satchel_buffer belongs to the caller.
- *   Threads    a store may be used from any number of threads at once, and a
- *              file may be opened by several processes, unless said otherwise.
+ * A store is one SQLite file. Every function accepts arbitrary bytes: invalid input
+ * returns a status and a message, changes nothing and never terminates the host.
+ * Structured values are UTF-8 JSON with snake_case keys. Times are Unix milliseconds and
+ * durations are milliseconds, unless a field says otherwise.
  *
- * Out-parameters come last and are emptied when a call fails. A NULL
- * out-parameter is SATCHEL_EINVALID unless the text says that it may be NULL,
- * and so is a handle that is NULL. A handle that was closed, or that never was
- * one, is SATCHEL_ECLOSED: handles are numbered, never followed as addresses.
+ * Each function is documented in the same order: one sentence that says what it does,
+ * further facts, its parameters, and then **Returns**, **Ownership** and **Threads**.
+ * Where Ownership or Threads is left out, the following defaults apply.
+ *
+ * **Statuses.** Functions return a satchel_status. Every status other than SATCHEL_OK
+ * sets satchel_error_message(). **Returns** lists the statuses with a specific meaning
+ * for the function. In addition, every function can return these default statuses:
+ *   - SATCHEL_EINVALID for a NULL handle, for a NULL out-parameter (unless it "may be
+ *     NULL"), and for text that is not UTF-8;
+ *   - SATCHEL_ECLOSED for a handle that was closed or freed, or that never was a handle,
+ *     and for a handle whose store was closed; handles are looked up in a table and never
+ *     dereferenced;
+ *   - SATCHEL_EBUSY, SATCHEL_EIO, SATCHEL_EDAMAGED and SATCHEL_ENOMEMORY when it uses the
+ *     store or the file system, and SATCHEL_EREADONLY and SATCHEL_EFULL when it writes.
+ *
+ * Out-parameters are the last parameters. They are emptied when the call fails.
+ *
+ * **Default ownership.** The library borrows satchel_bytes, paths, options and other
+ * arguments for the duration of the call. The caller owns what the library returns in a
+ * satchel_buffer, and frees it with satchel_buffer_free(). The caller owns every handle
+ * that a function opens, and frees it with the function that its documentation names.
+ * Handles may be freed in any order, also after their store was closed.
+ *
+ * **Default threads.** A handle can be used by any number of threads at the same time,
+ * and a store by several processes.
  */
 #ifndef SATCHEL_H
 #define SATCHEL_H
@@ -25,7 +40,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+/** Declares an exported function. */
 #if defined(_WIN32)
 #define SATCHEL_API __declspec(dllimport)
 #elif defined(__GNUC__)
@@ -38,1902 +55,3655 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------------------
- * The library
- * --------------------------------------------------------------------- */
+/**
+ * @defgroup satchel_library Library
+ * The version of the header and of the library.
+ * @{
+ */
 
+/** The major version of this header. */
 #define SATCHEL_VERSION_MAJOR 0
+/** The minor version of this header. */
 #define SATCHEL_VERSION_MINOR 1
+/** The patch version of this header. */
 #define SATCHEL_VERSION_PATCH 0
+/** The version of this header, "major.minor.patch". */
 #define SATCHEL_VERSION_STRING "0.1.0"
 
-/** What became of a call. The numbers never change; new ones may be added. */
-typedef enum satchel_status {
-    SATCHEL_OK = 0,
-    /** An argument is not what the call takes; the message names the place. */
-    SATCHEL_EINVALID = 1,
-    /** There is no such thing as the call names. */
-    SATCHEL_ENOTFOUND = 2,
-    /** Another thread or process held the store for longer than busy_timeout. */
-    SATCHEL_EBUSY = 3,
-    /** The file is a SQLite database, but damaged or cut short. */
-    SATCHEL_EDAMAGED = 4,
-    /** The file is no SQLite database, or one that Satchel did not make; a
-     *  directory is neither. */
-    SATCHEL_EFOREIGN = 5,
-    /** The file was written by a newer Satchel than this one. */
-    SATCHEL_ENEWER = 6,
-    /** The store was opened to read only, or the file cannot be written. */
-    SATCHEL_EREADONLY = 7,
-    /** The disk, or the quota, is full. */
-    SATCHEL_EFULL = 8,
-    /** The operating system failed to read or write. */
-    SATCHEL_EIO = 9,
-    /** The handle was closed, or never was one. */
-    SATCHEL_ECLOSED = 10,
-    /** The host asked for the work to be stopped. */
-    SATCHEL_ECANCELLED = 11,
-    /** Not enough memory. */
-    SATCHEL_ENOMEMORY = 12,
-    /** A fault of the library itself; please report it. */
-    SATCHEL_EINTERNAL = 13
-} satchel_status;
-
-/** Bytes that the caller lends for the length of one call. Text is UTF-8 and
- *  needs no terminator. {NULL, 0} is the empty text. */
-typedef struct satchel_bytes {
-    const void *data;
-    size_t size;
-} satchel_bytes;
-
-/** Bytes that the library made and the caller owns: satchel_buffer_free().
- *  `data` is terminated by a NUL that `size` does not count, for convenience.
- *  {NULL, 0} says "none", which differs from an empty text (data is not NULL). */
-typedef struct satchel_buffer {
-    char *data;
-    size_t size;
-} satchel_buffer;
-
-/** An empty buffer, to begin with. */
-#define SATCHEL_BUFFER_INIT { NULL, 0 }
-
 /**
- * The library's version, "major.minor.patch".
+ * Returns the version of the library.
  *
- * Ownership  static, never freed.
- * Threads    safe anywhere, at any time.
+ * **Returns** The version, "major.minor.patch"; never NULL.
+ *
+ * **Ownership** The string is static and is never freed.
  */
 SATCHEL_API const char *satchel_version(void);
 
+/** @} */
+
 /**
- * The name of a status, such as "SATCHEL_EBUSY"; of an unknown number
- * "SATCHEL_E?".
+ * @defgroup satchel_errors Errors
+ * Statuses, and the message of the last error of each thread.
+ * @{
+ */
+
+/**
+ * The result of a call.
  *
- * Ownership  static, never freed.
+ * The numbers never change. Later versions may add statuses: treat an unknown status as a
+ * failure.
+ */
+typedef enum satchel_status {
+    /** The call succeeded. */
+    SATCHEL_OK = 0,
+    /** An argument is invalid; the message says which one and where in it. */
+    SATCHEL_EINVALID = 1,
+    /** What the call names does not exist. */
+    SATCHEL_ENOTFOUND = 2,
+    /** Another thread or process held the store for longer than busy_timeout_ms. */
+    SATCHEL_EBUSY = 3,
+    /** The file is a SQLite database, but is damaged or truncated. */
+    SATCHEL_EDAMAGED = 4,
+    /** The file is not a SQLite database, is a directory, or was not created by Satchel;
+     *  or the remote is not the one that was synchronized with before. */
+    SATCHEL_EFOREIGN = 5,
+    /** The file or its records were written by a newer version. */
+    SATCHEL_ENEWER = 6,
+    /** The store was opened read-only, or the file cannot be written. */
+    SATCHEL_EREADONLY = 7,
+    /** The disk or the quota is full. */
+    SATCHEL_EFULL = 8,
+    /** The operating system failed to read or write. */
+    SATCHEL_EIO = 9,
+    /** The handle was closed, or never was a handle. */
+    SATCHEL_ECLOSED = 10,
+    /** The host cancelled the call. */
+    SATCHEL_ECANCELLED = 11,
+    /** Memory allocation failed. */
+    SATCHEL_ENOMEMORY = 12,
+    /** A defect of the library; please report it. */
+    SATCHEL_EINTERNAL = 13,
+    /** A compare-and-set failed: the stored revision is not the expected one, or the
+     *  declaration that a handle was opened with was replaced. */
+    SATCHEL_ECONFLICT = 14,
+    /** A unique index, a relation (also one that restricts deletion) or a schema forbids
+     *  the change. */
+    SATCHEL_ECONSTRAINT = 15,
+    /** The remote refuses the credentials, or does not permit the request. */
+    SATCHEL_EAUTH = 16,
+    /** The remote cannot be reached, or kept failing while the call retried. */
+    SATCHEL_EUNAVAILABLE = 17
+} satchel_status;
+
+/**
+ * Returns the name of a status.
+ *
+ * @param status  any number
+ *
+ * **Returns** The name, such as "SATCHEL_EBUSY"; "SATCHEL_E?" for an unknown number.
+ *
+ * **Ownership** The string is static and is never freed.
  */
 SATCHEL_API const char *satchel_status_name(satchel_status status);
 
 /**
- * What the last failed call of this thread said. Successful calls do not
- * change it.
+ * Returns the message of the last call that failed on the calling thread.
  *
- * Returns    UTF-8, never NULL; "" before the first failure.
- * Ownership  the library's, valid until the next failure on this thread.
+ * A successful call does not change the message: check the status first.
+ *
+ * **Returns** UTF-8, never NULL; "" before the first failure.
+ *
+ * **Ownership** The library owns the string. It is valid until the next failure on the
+ * same thread.
+ *
+ * **Threads** Each thread has its own message.
  */
 SATCHEL_API const char *satchel_error_message(void);
 
+/** @} */
+
 /**
- * Frees what a buffer holds and empties it.
+ * @defgroup satchel_values Values
+ * Bytes, buffers and JSON values.
+ *
+ * JSON is UTF-8 without a byte-order mark: one value, followed by nothing but white
+ * space. SATCHEL_EINVALID is returned, with line, column and JSON Pointer in the message,
+ * for more than 512 levels of nesting, a duplicate key, an invalid or lone surrogate, a
+ * NUL in a key, an integer outside Int64, and a number beyond the largest double.
+ * Integers stay integers, doubles are written in the shortest form that reads back the
+ * same value, and -0.0 stays -0.0.
+ *
+ * A path is a list of keys separated by dots ("cards.items"), or a JSON Pointer (RFC
+ * 6901) when it begins with "/". The empty path is the whole value.
+ * @{
+ */
+
+/**
+ * Bytes that the caller lends to the library for the duration of one call.
+ *
+ * Text is UTF-8 and needs no terminator. {NULL, 0} is the empty text.
+ */
+typedef struct satchel_bytes {
+    /** The first byte; may be NULL when `size` is 0. */
+    const void *data;
+    /** The number of bytes. */
+    size_t size;
+} satchel_bytes;
+
+/**
+ * Bytes that the library allocated and the caller owns.
+ *
+ * {NULL, 0} means that there is no value; an empty text has a `data` that is not NULL. A
+ * call overwrites its buffer without freeing it: free the buffer before using it again.
+ */
+typedef struct satchel_buffer {
+    /** The bytes, followed by a NUL that `size` does not count; NULL when there is no
+     *  value. */
+    char *data;
+    /** The number of bytes. */
+    size_t size;
+} satchel_buffer;
+
+/** The initial value of a satchel_buffer. */
+#define SATCHEL_BUFFER_INIT { NULL, 0 }
+
+/**
+ * The bytes of a string literal, without its terminator, as a satchel_bytes.
+ *
+ * An expression of C99 and C++11; it does not compile for anything but a literal.
+ *
+ * @param literal  a string literal
+ */
+#ifdef __cplusplus
+#define SATCHEL_TEXT(literal) (satchel_bytes{ "" literal, sizeof("" literal) - 1 })
+#else
+#define SATCHEL_TEXT(literal) ((satchel_bytes){ "" literal, sizeof("" literal) - 1 })
+#endif
+
+/**
+ * Returns the bytes of a NUL-terminated string.
+ *
+ * Compiled into the caller: the library exports no such function.
+ *
+ * @param string  may be NULL
+ *
+ * **Returns** The bytes without the terminator; {NULL, 0} for NULL.
+ *
+ * **Ownership** The bytes belong to the owner of `string`.
+ */
+static inline satchel_bytes satchel_text(const char *string) {
+    satchel_bytes bytes = { NULL, 0 };
+    if (string != NULL) {
+        bytes.data = string;
+        bytes.size = strlen(string);
+    }
+    return bytes;
+}
+
+/**
+ * Frees the bytes of a buffer and sets it to {NULL, 0}.
  *
  * @param buffer  may be NULL, and may be empty
+ *
+ * **Threads** A buffer must not be used by two threads at the same time.
  */
 SATCHEL_API void satchel_buffer_free(satchel_buffer *buffer);
 
-/* ------------------------------------------------------------------------
- * The store
- * --------------------------------------------------------------------- */
+/**
+ * Checks whether a text is valid JSON.
+ *
+ * @param text  the text
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID with the position and the cause.
+ */
+SATCHEL_API satchel_status satchel_json_check(satchel_bytes text);
+
+/**
+ * Applies an edit in the format in which a backend sends it.
+ *
+ * The edit is a JSON object, null or empty:
+ *
+ * | field         | type   | meaning                                            |
+ * | ------------- | ------ | -------------------------------------------------- |
+ * | `operation`   | string | one of the operations below; "merge" when left out |
+ * | `target_path` | string | where in `existing`; the whole value when left out |
+ * | `match`       | object | for "remove": selects what is removed; not empty   |
+ *
+ * The operations are "merge", "append", "remove", "merge_patch" (RFC 7396) and "patch"
+ * (RFC 6902).
+ *
+ * @param existing  the value to edit; empty means null
+ * @param value     the new value; empty means null
+ * @param config    the edit
+ * @param[out] out  the edited value
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an unknown operation, a missing or
+ * empty match, or a path that leads through a value that is not an object; the message
+ * names the component of the path.
+ */
+SATCHEL_API satchel_status satchel_json_edit(
+    satchel_bytes existing, satchel_bytes value, satchel_bytes config,
+    satchel_buffer *out);
+
+/**
+ * Merges two values recursively.
+ *
+ * Objects are merged, null is stored as null, and any other value of `value` replaces the
+ * existing one.
+ *
+ * @param existing  the value to merge into; empty means null
+ * @param value     the new value; empty means null
+ * @param[out] out  the merged value
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when an argument is not JSON.
+ */
+SATCHEL_API satchel_status satchel_json_merge(
+    satchel_bytes existing, satchel_bytes value, satchel_buffer *out);
+
+/**
+ * Applies a JSON Merge Patch (RFC 7396).
+ *
+ * @param target    the value to patch; empty means null
+ * @param patch     the patch; empty means null
+ * @param[out] out  the patched value
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when an argument is not JSON.
+ */
+SATCHEL_API satchel_status satchel_json_merge_patch(
+    satchel_bytes target, satchel_bytes patch, satchel_buffer *out);
+
+/**
+ * Applies a JSON Patch (RFC 6902), all of its operations or none.
+ *
+ * @param target    the value to patch; empty means null
+ * @param patch     an array of operations
+ * @param[out] out  the patched value
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when an argument is not JSON or an
+ * operation cannot be applied.
+ */
+SATCHEL_API satchel_status satchel_json_patch(
+    satchel_bytes target, satchel_bytes patch, satchel_buffer *out);
+
+/**
+ * Returns the value at a path.
+ *
+ * @param value     a JSON value; empty means null
+ * @param path      the path
+ * @param[out] out  the value; {NULL, 0} when there is none at the path
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the path leads through a value that is
+ * neither an object nor an array.
+ */
+SATCHEL_API satchel_status satchel_json_value_at(
+    satchel_bytes value, satchel_bytes path, satchel_buffer *out);
+
+/**
+ * Returns the string at a path, without quotes and escapes.
+ *
+ * @param value     a JSON value; empty means null
+ * @param path      the path
+ * @param[out] out  the text; emptied on failure
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the path leads to nothing or to null;
+ * SATCHEL_EINVALID when the value is not a string, or an argument is not JSON.
+ */
+SATCHEL_API satchel_status satchel_json_get_text(
+    satchel_bytes value, satchel_bytes path, satchel_buffer *out);
+
+/**
+ * Returns the integer at a path.
+ *
+ * @param value     a JSON value; empty means null
+ * @param path      the path
+ * @param[out] out  the integer; 0 on failure
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the path leads to nothing or to null;
+ * SATCHEL_EINVALID when the value is not an integer, or an argument is not JSON.
+ */
+SATCHEL_API satchel_status satchel_json_get_int64(
+    satchel_bytes value, satchel_bytes path, int64_t *out);
+
+/**
+ * Returns the number at a path, an integer converted to a double.
+ *
+ * @param value     a JSON value; empty means null
+ * @param path      the path
+ * @param[out] out  the number; 0 on failure
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the path leads to nothing or to null;
+ * SATCHEL_EINVALID when the value is not a number, or an argument is not JSON.
+ */
+SATCHEL_API satchel_status satchel_json_get_double(
+    satchel_bytes value, satchel_bytes path, double *out);
+
+/**
+ * Returns the Boolean at a path.
+ *
+ * @param value     a JSON value; empty means null
+ * @param path      the path
+ * @param[out] out  the Boolean; false on failure
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the path leads to nothing or to null;
+ * SATCHEL_EINVALID when the value is not a Boolean, or an argument is not JSON.
+ */
+SATCHEL_API satchel_status satchel_json_get_bool(
+    satchel_bytes value, satchel_bytes path, bool *out);
+
+/**
+ * Returns the number of elements of an array, or of members of an object.
+ *
+ * @param value     a JSON value; empty means null
+ * @param path      the path
+ * @param[out] out  the count; 0 on failure
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the path leads to nothing or to null;
+ * SATCHEL_EINVALID when the value is neither an array nor an object, or an argument is not JSON.
+ */
+SATCHEL_API satchel_status satchel_json_count(
+    satchel_bytes value, satchel_bytes path, size_t *out);
+
+/**
+ * Returns the keys of the object at a path, in their order.
+ *
+ * @param value     a JSON value; empty means null
+ * @param path      the path
+ * @param[out] out  a JSON array of strings; emptied on failure
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the path leads to nothing or to null;
+ * SATCHEL_EINVALID when the value is not an object, or an argument is not JSON.
+ */
+SATCHEL_API satchel_status satchel_json_keys(
+    satchel_bytes value, satchel_bytes path, satchel_buffer *out);
+
+/**
+ * Writes a text as a JSON string, with quotes and escapes.
+ *
+ * @param text      UTF-8
+ * @param[out] out  the JSON string; emptied on failure
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the text is not UTF-8.
+ */
+SATCHEL_API satchel_status satchel_json_quote(satchel_bytes text, satchel_buffer *out);
+
+/** @} */
+
+/**
+ * @defgroup satchel_stores Store
+ * One SQLite file: opening, examining, transactions, backups and observation.
+ * @{
+ */
 
 /** An open store. */
 typedef struct satchel_store satchel_store;
 
-/** Gives the time in Unix milliseconds. Called on any thread, in the middle of
- *  calls: what it calls on a store is SATCHEL_EBUSY. */
+/**
+ * Returns the current time in Unix milliseconds.
+ *
+ * Called on any thread, during other calls: every call that it makes on a store returns
+ * SATCHEL_EBUSY.
+ *
+ * @param context  the context that was given with the function
+ */
 typedef int64_t (*satchel_clock)(void *context);
 
-/** How to open a store; start from SATCHEL_OPEN_OPTIONS_INIT. */
+/** Options for opening a store; start from SATCHEL_OPEN_OPTIONS_INIT. */
 typedef struct satchel_open_options {
     /** sizeof(satchel_open_options), so that the struct can grow. */
     size_t size;
     /** Opens without writing: the file must exist, and is not changed. */
     bool read_only;
-    /** A damaged, foreign or unreadable file is renamed to
-     *  "<path>.set-aside-<time>" (never deleted), and a new store is begun.
-     *  Where: satchel_store_info(). A newer store is never set aside. */
-    bool set_aside;
-    /** Commits survive the end of the process at once, but only those up to
-     *  the last checkpoint survive a power cut (synchronous=NORMAL). The
-     *  default syncs every commit. */
+    /** Renames a damaged, foreign or unreadable file to `<path>.quarantine-<time>` (it is
+     *  never deleted) and creates a new store. satchel_store_info() returns the new path.
+     *  A store of a newer version is never quarantined. */
+    bool quarantine;
+    /** Uses synchronous=NORMAL: commits survive the end of the process, but only those up
+     *  to the last checkpoint survive a power failure. By default every commit is synced
+     *  to disk. */
     bool relaxed_durability;
     /** How long a call waits for another writer; 0 means 5,000 ms. */
     uint32_t busy_timeout_ms;
-    /** The time, for tests; NULL means the system's clock. */
+    /** The clock, for tests; NULL means the system's clock. */
     satchel_clock clock;
-    /** Handed to `clock`. */
+    /** Passed to `clock`. */
     void *clock_context;
-    /** Called exactly once with `clock_context`, when the clock will not be
-     *  called again, also when opening fails; may be NULL. */
+    /** Called exactly once with `clock_context`, after the last call of `clock`, also
+     *  when opening fails; may be NULL. */
     void (*clock_release)(void *context);
 } satchel_open_options;
 
+/** The default options for opening a store. */
 #define SATCHEL_OPEN_OPTIONS_INIT \
     { sizeof(satchel_open_options), false, false, false, 0, NULL, NULL, NULL }
 
 /**
- * Opens a store, creating the file when there is none.
+ * Opens a store, and creates the file when it does not exist.
  *
- * @param path     the file's path, or ":memory:" for a store that lives as
- *                 long as its handle; NUL-terminated UTF-8
- * @param options  may be NULL
- * @param[out] out the store
+ * @param path      the path of the file, NUL-terminated UTF-8; or ":memory:" for a store
+ *                  that exists until its handle is closed
+ * @param options   may be NULL
+ * @param[out] out  the store
  *
- * Returns    SATCHEL_OK; SATCHEL_EFOREIGN, SATCHEL_EDAMAGED or SATCHEL_ENEWER
- *            when the file is not a store that can be opened (it is left as it
- *            is); SATCHEL_ENOTFOUND when it does not exist and read_only is
- *            set, or its directory does not exist; SATCHEL_EREADONLY,
- *            SATCHEL_EIO.
- * Ownership  the caller closes it: satchel_store_close().
+ * **Returns** SATCHEL_OK; SATCHEL_EFOREIGN, SATCHEL_EDAMAGED or SATCHEL_ENEWER when the
+ * file is not a store that can be opened (it is not changed); SATCHEL_ENOTFOUND when it
+ * does not exist and `read_only` is set, or when its directory does not exist;
+ * SATCHEL_EREADONLY or SATCHEL_EIO.
+ *
+ * **Ownership** The caller closes the store: satchel_store_close().
  */
 SATCHEL_API satchel_status satchel_store_open(
     const char *path, const satchel_open_options *options, satchel_store **out);
 
 /**
- * Closes a store. Observers and sessions of it fall silent; their handles
- * still have to be freed, in any order. What its catalogues of photos had claimed
- * for backups is queued again. Waits for calls under way on other threads, and
- * undoes a batch that has not ended.
+ * Closes a store.
  *
- * @param store  NULL is fine
+ * Waits for calls in progress on other threads and rolls back a batch that has not ended.
+ * Observers and sessions of the store are not called any more. Photos that were claimed
+ * for backup by its photo catalogues are queued again.
  *
- * Returns    SATCHEL_OK; SATCHEL_ECLOSED when it was closed before; another
- *            status when the last write failed, and SATCHEL_EBUSY when a batch
- *            of another thread was undone: the store is closed all the same, and
- *            everything acknowledged before is in the file.
- *            SATCHEL_EBUSY, too, in a callback that work for this store calls
- *            (an observer, a session's, a migration, a progress callback, a
- *            function of a remote, a release function), which the message
- *            names, and in any clock: the store stays open then. Close it when
- *            the callback has returned.
+ * @param store  NULL does nothing
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ECLOSED when it was closed before. Another status when
+ * the last write failed, or SATCHEL_EBUSY when a batch of another thread was rolled back:
+ * the store is closed nevertheless, and everything that was acknowledged before is in the
+ * file. SATCHEL_EBUSY also in a clock, and in a callback of work for this store (an
+ * observer, a session's callback, a migration, a progress callback, a function of a
+ * remote, a release function), which the message names: the store then stays open. Close
+ * it after the callback has returned.
+ *
+ * **Ownership** Handles of observers, sessions, libraries, catalogues and collections of
+ * the store still have to be freed.
  */
 SATCHEL_API satchel_status satchel_store_close(satchel_store *store);
 
 /**
- * Facts about a store: {"path", "read_only", "schema_version", "file_bytes",
- * "sqlite_version", "sqlite_wal_reset_bug": whether that version of SQLite may
- * lose commits of several connections (https://sqlite.org/wal.html#walresetbug;
- * Satchel prevents it on any version), "set_aside": path or null}.
+ * Returns facts about a store.
  *
- * Ownership  the caller owns *out.
+ * | field                  | type           | meaning                                |
+ * | ---------------------- | -------------- | -------------------------------------- |
+ * | `path`                 | string         | the path of the file                   |
+ * | `read_only`            | boolean        | whether it was opened read-only        |
+ * | `schema_version`       | integer        | the version of its schema              |
+ * | `file_bytes`           | integer        | the size of the file on disk           |
+ * | `sqlite_version`       | string         | the version of SQLite in use           |
+ * | `sqlite_wal_reset_bug` | boolean        | whether that version has the bug below |
+ * | `quarantined`          | string or null | the new path of a quarantined file     |
+ *
+ * SQLite versions with the bug may lose commits of several connections
+ * (https://sqlite.org/wal.html#walresetbug). Satchel prevents that with every version.
+ *
+ * @param store     an open store
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK or a default status.
  */
 SATCHEL_API satchel_status satchel_store_info(satchel_store *store, satchel_buffer *out);
 
 /**
- * Examines the whole file: SQLite's own integrity check, then Satchel's
- * invariants (references that lead nowhere, counts that disagree). Reads every
- * page: time grows with the file.
+ * Checks the whole file: SQLite's integrity check, then the invariants of Satchel
+ * (dangling references, wrong counts).
  *
- * @param[out] out  a JSON array of findings, [] when the store is sound:
- *                  [{"code", "message"}, …]
+ * Reads every page: the time grows with the file.
  *
- * Ownership  the caller owns *out.
+ * @anchor json_finding
+ * The result is an array of findings, empty when the store is sound:
+ *
+ * | field     | type   | meaning                                  |
+ * | --------- | ------ | ---------------------------------------- |
+ * | `code`    | string | a name for programs, which never changes |
+ * | `message` | string | the description, for people              |
+ *
+ * @param store     an open store
+ * @param[out] out  a JSON array
+ *
+ * **Returns** SATCHEL_OK, also when there are findings, or a default status.
  */
 SATCHEL_API satchel_status satchel_store_check(satchel_store *store, satchel_buffer *out);
 
-/** Whether the store was opened to read only. */
+/**
+ * Returns whether a store was opened read-only.
+ *
+ * @param store     an open store
+ * @param[out] out  true when it was
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
 SATCHEL_API satchel_status satchel_store_is_read_only(satchel_store *store, bool *out);
 
-/** A subscription to a store's changes. */
+/**
+ * Begins a batch, a transaction of several calls.
+ *
+ * What is written in a batch becomes visible and durable at satchel_store_commit(), all
+ * of it or nothing. Batches nest: rolling back an inner batch undoes only that batch.
+ *
+ * A batch belongs to the calling thread, which carries it until it ends; another thread
+ * joins it with satchel_store_enter(). Every call of a thread that carries the innermost
+ * open batch is part of it, including reads; the calls of several such threads run one at
+ * a time. No other call is part of it:
+ *   - a write on the thread that began the innermost batch (after satchel_store_leave())
+ *     returns SATCHEL_EBUSY immediately, because waiting would block the thread that has
+ *     to end the batch;
+ *   - a write on another thread waits for the batch to end, and returns SATCHEL_EBUSY
+ *     after busy_timeout_ms;
+ *   - a read sees the committed state and does not wait; in a store in memory, and on a
+ *     thread that carries an outer batch, it waits and fails as a write does.
+ *
+ * @param store  an open store
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EBUSY, SATCHEL_EREADONLY or SATCHEL_EIO;
+ * SATCHEL_EINVALID when the batch that the thread carries was rolled back.
+ *
+ * **Threads** A batch may end on another thread than the one that began it. A thread that
+ * exits leaves its batch open: end the batch first.
+ */
+SATCHEL_API satchel_status satchel_store_begin(satchel_store *store);
+
+/**
+ * Returns the number of the batch that the calling thread carries.
+ *
+ * Numbers are unique in the process.
+ *
+ * @param store       an open store
+ * @param[out] batch  the number; 0 when the thread carries no batch
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when that batch was rolled back.
+ */
+SATCHEL_API satchel_status satchel_store_batch(satchel_store *store, int64_t *batch);
+
+/**
+ * Makes the calling thread carry an open batch of another thread, instead of the batch
+ * that it carries.
+ *
+ * For work that a batch hands to another thread. The thread carries the batch until
+ * satchel_store_leave() or the next satchel_store_enter(). When the batch is committed in
+ * the meantime, the thread carries the enclosing batch, if there is one. When it is
+ * rolled back, each call of the thread returns SATCHEL_EINVALID until it leaves, so that
+ * nothing that belongs to the batch is stored without it.
+ *
+ * @param store  an open store
+ * @param batch  from satchel_store_batch(), on a thread that carries the batch
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID when no such batch is open; SATCHEL_EBUSY.
+ */
+SATCHEL_API satchel_status satchel_store_enter(satchel_store *store, int64_t batch);
+
+/**
+ * Makes the calling thread carry no batch, without ending any.
+ *
+ * @param store  an open store
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_ECLOSED.
+ */
+SATCHEL_API satchel_status satchel_store_leave(satchel_store *store);
+
+/**
+ * Commits the batch that the calling thread carries.
+ *
+ * The thread then carries the enclosing batch. When the commit fails, everything in the
+ * batch is rolled back. Waits for calls of other threads in the batch.
+ *
+ * @param store  an open store
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID when the thread carries no batch, when the
+ * batch was rolled back with its enclosing batch, or when a batch inside it is open;
+ * SATCHEL_ECONSTRAINT when relations or unique indexes are violated at its end.
+ */
+SATCHEL_API satchel_status satchel_store_commit(satchel_store *store);
+
+/**
+ * Rolls back the batch that the calling thread carries, and the open batches inside it.
+ *
+ * Waits for calls of other threads in the batch.
+ *
+ * @param store  an open store
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the thread carries no batch, or one
+ * that was rolled back with its enclosing batch.
+ */
+SATCHEL_API satchel_status satchel_store_rollback(satchel_store *store);
+
+/**
+ * Receives the progress of a long call, and decides whether it continues.
+ *
+ * Called again with the last progress while the call waits, so that it can be cancelled.
+ *
+ * @param context   the context that was given with the function
+ * @param progress  a JSON object, documented with the call; valid during the callback
+ *
+ * **Returns** false to cancel: the call then returns SATCHEL_ECANCELLED, unless its
+ * documentation says otherwise.
+ *
+ * **Threads** Called on the thread of the call or on a thread of the library, never on
+ * two at the same time.
+ */
+typedef bool (*satchel_progress_callback)(void *context, satchel_bytes progress);
+
+/**
+ * Copies an open store to another file while it is read and written.
+ *
+ * The copy contains one consistent state. It is checked before it gets its name, and then
+ * replaces an earlier backup of that name. The progress is {"pages_done", "pages_total"}
+ * (integers).
+ *
+ * @anchor json_backup
+ * The result of a backup:
+ *
+ * | field          | type             | meaning                                |
+ * | -------------- | ---------------- | -------------------------------------- |
+ * | `path`         | string           | the path of the backup                 |
+ * | `pages`        | integer          | the number of pages                    |
+ * | `bytes`        | integer          | the size of the backup                 |
+ * | `milliseconds` | integer          | the duration                           |
+ * | `removed`      | array of strings | the paths of backups that were deleted |
+ *
+ * @param store     an open store
+ * @param path      the path of the copy, NUL-terminated UTF-8
+ * @param progress  may be NULL
+ * @param context   passed to `progress`
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for the store's own path, and inside a batch;
+ * SATCHEL_EFOREIGN when `path` names a file that is not a backup; SATCHEL_ECANCELLED,
+ * SATCHEL_EFULL or SATCHEL_EIO. On failure no part of a copy remains.
+ */
+SATCHEL_API satchel_status satchel_store_backup(
+    satchel_store *store, const char *path, satchel_progress_callback progress,
+    void *context, satchel_buffer *out);
+
+/**
+ * Writes a backup into a directory, named after the store and the time, and deletes the
+ * oldest of the backups that were written in this way.
+ *
+ * @param store      an open store
+ * @param directory  an existing directory, NUL-terminated UTF-8
+ * @param keep       the number of backups that remain, 1 or more
+ * @param[out] out   the @ref json_backup "result"; may be NULL
+ *
+ * **Returns** As satchel_store_backup(); SATCHEL_ENOTFOUND when the directory does not
+ * exist.
+ */
+SATCHEL_API satchel_status satchel_store_backup_rotate(
+    satchel_store *store, const char *directory, int32_t keep, satchel_buffer *out);
+
+/**
+ * Replaces the store at a path by a copy of a backup.
+ *
+ * The backup is checked first and remains. The store that is at the path is renamed to
+ * `<path>.quarantine-<time>`, never deleted. Close the store before. The result is
+ *
+ * | field         | type           | meaning                                         |
+ * | ------------- | -------------- | ----------------------------------------------- |
+ * | `quarantined` | string or null | the path of the earlier store, if there was one |
+ *
+ * @param backup    the path of the backup, NUL-terminated UTF-8
+ * @param path      the path of the store, NUL-terminated UTF-8
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND, SATCHEL_EFOREIGN, SATCHEL_EDAMAGED or
+ * SATCHEL_ENEWER for the backup; SATCHEL_EBUSY when the store is open; SATCHEL_EINVALID
+ * when both paths name one file or one is not the path of a file; SATCHEL_EFULL or
+ * SATCHEL_EIO.
+ */
+SATCHEL_API satchel_status satchel_store_restore(
+    const char *backup, const char *path, satchel_buffer *out);
+
+/**
+ * Copies the readable contents of a damaged store into a new store.
+ *
+ * The damaged file is not changed. Records that are lost may be in a mirror:
+ * satchel_records_mirror(). The result is
+ *
+ * | field            | type             | meaning                                       |
+ * | ---------------- | ---------------- | --------------------------------------------- |
+ * | `path`           | string           | the path of the new store                     |
+ * | `complete`       | boolean          | whether all contents were recovered           |
+ * | `header_lost`    | boolean          | whether the file's header was unreadable      |
+ * | `schema_lost`    | boolean          | whether sqlite_schema was unreadable          |
+ * | `tables`         | array of objects | one for each table, see below                 |
+ * | `unknown_tables` | array of strings | tables that this version does not know        |
+ * | `findings`       | array of objects | @ref json_finding "findings" in the new store |
+ *
+ * and each element of `tables`
+ *
+ * | field        | type    | meaning                                                   |
+ * | ------------ | ------- | --------------------------------------------------------- |
+ * | `name`       | string  | the name of the table                                     |
+ * | `rows`       | integer | the rows that were recovered                              |
+ * | `lost_rows`  | integer | the rows that are unreadable or violate the table's rules |
+ * | `lost_pages` | integer | the pages that are unreadable                             |
+ *
+ * @param damaged   the path of the damaged store, NUL-terminated UTF-8
+ * @param path      the path of the new store, which must not exist
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EFOREIGN when no part of a store is found in the file;
+ * SATCHEL_ENOTFOUND when it does not exist; SATCHEL_EINVALID when `path` exists;
+ * SATCHEL_ENEWER, SATCHEL_EFULL or SATCHEL_EIO. On failure no new store is created.
+ */
+SATCHEL_API satchel_status satchel_store_recover(
+    const char *damaged, const char *path, satchel_buffer *out);
+
+/** A subscription to the changes of a store. */
 typedef struct satchel_observer satchel_observer;
 
-/** Hears one change, JSON: {"subject": "catalogue", "keys": [section names and
- *  entity ids], "place": text key or null, "own": whether this handle wrote it,
- *  "revision": number}. When more was written elsewhere than the log keeps,
- *  keys is ["*"]: read anew. Valid for the length of the call. */
+/**
+ * Receives one change.
+ *
+ * | field      | type             | meaning                                            |
+ * | ---------- | ---------------- | -------------------------------------------------- |
+ * | `subject`  | string           | "catalogue", "photos", "stories" or "records"      |
+ * | `keys`     | array of strings | the names and ids of what changed                  |
+ * | `place`    | string or null   | the place key or directory that changed            |
+ * | `own`      | boolean          | whether the change was written through this handle |
+ * | `revision` | integer          | the number of the commit                           |
+ *
+ * `keys` is ["*"] when another handle wrote more than the change log keeps, or when a
+ * change is too large to list: read everything again.
+ *
+ * @param context  the context that was given with the function
+ * @param change   a JSON object; valid during the callback
+ */
 typedef void (*satchel_change_callback)(void *context, satchel_bytes change);
 
 /**
- * Hears of every change after its commit. Changes made through this handle are
- * told on the thread that made them, before the call that made them returns;
- * those of other processes and handles come on a thread of the library within
- * about 0.2 s. A callback may call the library, and free its own observer; to
- * close the store in it is SATCHEL_EBUSY.
+ * Subscribes to the changes of a store.
  *
- * @param context  handed to `callback`
- * @param release  called exactly once with `context`, when the callback will
- *                 not be called again, also on failure; may be NULL
- * @param[out] out the subscription
+ * Each change is reported after its commit.
  *
- * Ownership  the caller frees it: satchel_observer_free().
+ * @param store     an open store
+ * @param callback  receives the changes
+ * @param context   passed to `callback`
+ * @param release   called exactly once with `context`, after the last call of `callback`,
+ *                  also on failure; may be NULL
+ * @param[out] out  the subscription
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ *
+ * **Ownership** The caller frees the subscription: satchel_observer_free().
+ *
+ * **Threads** Changes that are made through this handle are reported on the thread that
+ * makes them, before its call returns. Changes of other handles and processes are
+ * reported on a thread of the library within about 0.2 s. The callback may call the
+ * library and free its own observer; closing the store in it returns SATCHEL_EBUSY.
  */
 SATCHEL_API satchel_status satchel_store_observe(
     satchel_store *store, satchel_change_callback callback, void *context,
     void (*release)(void *context), satchel_observer **out);
 
-/** Ends a subscription; NULL and a second time are fine. */
+/**
+ * Ends a subscription.
+ *
+ * @param observer  may be NULL, and may have been freed before
+ */
 SATCHEL_API void satchel_observer_free(satchel_observer *observer);
 
-/* ------------------------------------------------------------------------
- * JSON values
- *
- * UTF-8 without byte-order mark, one value, nothing after it but white space.
- * Errors, all SATCHEL_EINVALID with line, column and JSON Pointer in the
- * message: more than 512 levels, a duplicate key, an invalid or lone surrogate,
- * a NUL in a key, an integer outside Int64, a number beyond the largest double.
- * Integers stay integers, doubles are written in the shortest form that reads
- * back the same, -0.0 stays -0.0.
- *
- * A path is dot-separated keys ("cards.items"), or a JSON Pointer (RFC 6901)
- * when it begins with "/"; the empty path is the whole value.
- * --------------------------------------------------------------------- */
+/** @} */
 
 /**
- * Whether a text is JSON by the rules above.
+ * @defgroup satchel_remotes Remotes
+ * Object stores that hold the remote copies.
  *
- * Returns    SATCHEL_OK, or SATCHEL_EINVALID with the place and the cause.
+ * A remote describes how to reach an object store: a directory, S3 over HTTPS, or
+ * functions of the host. Creating one does not access the network. One remote can serve
+ * any number of photo catalogues, collections and threads.
+ * @{
  */
-SATCHEL_API satchel_status satchel_json_check(satchel_bytes text);
+
+/** An object store, as the library accesses it. */
+typedef struct satchel_remote satchel_remote;
 
 /**
- * Applies an edit as a backend sends it.
+ * Opens a directory as an object store.
  *
- * @param existing  the value to edit; empty means null
- * @param value     the new value; empty means null
- * @param config    {"operation", "target_path", "match"}, or null or empty.
- *                  operation: "merge" (default), "append", "remove",
- *                  "merge_patch" (RFC 7396) or "patch" (RFC 6902).
- *                  target_path: where in `existing`; absent means the whole.
- *                  match: for "remove", a non-empty object.
- * @param[out] out  the edited value
+ * For tests, for one machine, and for disks that several machines mount and that support
+ * flock().
  *
- * Returns    SATCHEL_EINVALID for an unknown operation, a missing or empty
- *            match, or a path that runs through something that is no object;
- *            the message names the component.
- * Ownership  the caller owns *out.
+ * @param path      the directory; created when its parent exists
+ * @param[out] out  the remote
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid path; SATCHEL_ENOTFOUND when
+ * the parent does not exist; SATCHEL_EREADONLY when its permissions forbid access;
+ * SATCHEL_EIO.
+ *
+ * **Ownership** The caller frees the remote: satchel_remote_free().
  */
-SATCHEL_API satchel_status satchel_json_edit(
-    satchel_bytes existing, satchel_bytes value, satchel_bytes config, satchel_buffer *out);
-
-/** Deep merge: objects merge, new values win, null is stored as null, anything
- *  else is replaced. Ownership: the caller owns *out. */
-SATCHEL_API satchel_status satchel_json_merge(
-    satchel_bytes existing, satchel_bytes value, satchel_buffer *out);
-
-/** JSON Merge Patch, RFC 7396. Ownership: the caller owns *out. */
-SATCHEL_API satchel_status satchel_json_merge_patch(
-    satchel_bytes target, satchel_bytes patch, satchel_buffer *out);
-
-/** JSON Patch, RFC 6902: all operations or none. Ownership: the caller owns
- *  *out. */
-SATCHEL_API satchel_status satchel_json_patch(
-    satchel_bytes target, satchel_bytes patch, satchel_buffer *out);
+SATCHEL_API satchel_status satchel_remote_directory(
+    satchel_bytes path, satchel_remote **out);
 
 /**
- * The value at a path.
+ * Opens a bucket of an S3-compatible object store.
  *
- * Returns    SATCHEL_OK, with *out none when the path leads to nothing;
- *            SATCHEL_EINVALID when it runs through a scalar.
- * Ownership  the caller owns *out.
+ * The options are a JSON object:
+ *
+ * | field           | type    | meaning                                               |
+ * | --------------- | ------- | ----------------------------------------------------- |
+ * | `bucket`        | string  | the name of the bucket                                |
+ * | `endpoint`      | string  | "https://s3.example.org"; AWS when left out           |
+ * | `region`        | string  | the region                                            |
+ * | `access_key`    | string  | the access key id                                     |
+ * | `secret_key`    | string  | the secret access key                                 |
+ * | `session_token` | string  | the token of temporary credentials                    |
+ * | `prefix`        | string  | the prefix of all keys                                |
+ * | `path_style`    | boolean | path-style addresses; true unless the endpoint is AWS |
+ * | `ca_file`       | string  | a file of certificates to trust                       |
+ * | `timeouts`      | object  | "connect", "stall" and "total" (ms)                   |
+ *
+ * Options that are left out are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+ * AWS_SESSION_TOKEN, AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and
+ * AWS_ENDPOINT_URL. Unknown fields are SATCHEL_EINVALID.
+ *
+ * Certificates are verified. Over http:// secrets are not sent, but contents can be read
+ * and modified in transit: use it for tests and closed networks only. No message contains
+ * credentials.
+ *
+ * @param options   a JSON object
+ * @param[out] out  the remote
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID; the message names the option.
+ *
+ * **Ownership** The caller frees the remote: satchel_remote_free().
  */
-SATCHEL_API satchel_status satchel_json_value_at(
-    satchel_bytes value, satchel_bytes path, satchel_buffer *out);
+SATCHEL_API satchel_status satchel_remote_s3(satchel_bytes options, satchel_remote **out);
 
-/* ------------------------------------------------------------------------
- * Places
- *
- * A location is a JSON object: latitude, longitude (numbers, both or neither),
- * sublocality, locality, admin_area, country_code, country_name (texts), each
- * optional or null; other keys are ignored. It must yield at least one key.
- * Levels, the most specific first: coordinate, sublocality, locality,
- * adminarea, country. A scope is a level or "global", in any letter case.
- * The guide "Places" in Documentation/catalogue.md has the rules.
- * --------------------------------------------------------------------- */
+/** The result of a request to an object store that the host implements. */
+typedef enum satchel_remote_result {
+    /** The request succeeded. */
+    SATCHEL_REMOTE_OK = 0,
+    /** The object still has the etag of `if_none_match`. */
+    SATCHEL_REMOTE_NOT_MODIFIED = 1,
+    /** There is no such object. */
+    SATCHEL_REMOTE_NOT_FOUND = 2,
+    /** The condition does not hold, and nothing was changed. */
+    SATCHEL_REMOTE_PRECONDITION_FAILED = 3,
+    /** A write may or may not have taken effect: the library reads it back. */
+    SATCHEL_REMOTE_UNKNOWN = 4,
+    /** Nothing was changed, and a retry may succeed. */
+    SATCHEL_REMOTE_TRANSIENT = 5,
+    /** The credentials are refused or do not permit the request: SATCHEL_EAUTH. */
+    SATCHEL_REMOTE_DENIED = 6,
+    /** The request failed, and a retry does not help. */
+    SATCHEL_REMOTE_FAILED = 7
+} satchel_remote_result;
 
 /**
- * A text as a component of a key: "São Paulo" becomes "sao_paulo".
+ * The response of the host to one request.
  *
- * @param[out] out  the component; none when nothing is left of the text
- *
- * Ownership  the caller owns *out.
+ * Valid until the function that received it returns. Setting something later, or through
+ * another pointer, has no effect.
  */
-SATCHEL_API satchel_status satchel_place_normalize(satchel_bytes text, satchel_buffer *out);
+typedef struct satchel_remote_answer satchel_remote_answer;
 
 /**
- * The key of a location at a level, as text: "cn_shanghai_shanghai".
+ * Sets the body of the object, or the JSON of a listing.
  *
- * @param level     a level's name
- * @param[out] out  the key; none when the location has no key at that level
+ * @param answer  the response
+ * @param body    the body; copied
+ */
+SATCHEL_API void satchel_remote_answer_body(
+    satchel_remote_answer *answer, satchel_bytes body);
+
+/**
+ * Sets the etag of the object, which must differ whenever the content differs.
  *
- * Returns    SATCHEL_EINVALID for an unknown level or a location that yields
- *            no key at all.
- * Ownership  the caller owns *out.
+ * @param answer  the response
+ * @param etag    the etag; copied
+ */
+SATCHEL_API void satchel_remote_answer_etag(
+    satchel_remote_answer *answer, satchel_bytes etag);
+
+/**
+ * Sets the metadata of the object, as it was given to `put`.
+ *
+ * @param answer    the response
+ * @param metadata  a JSON object of strings; copied
+ */
+SATCHEL_API void satchel_remote_answer_metadata(
+    satchel_remote_answer *answer, satchel_bytes metadata);
+
+/**
+ * Sets the size of the object, for `head`.
+ *
+ * @param answer  the response
+ * @param size    the number of bytes
+ */
+SATCHEL_API void satchel_remote_answer_size(satchel_remote_answer *answer, int64_t size);
+
+/**
+ * Sets the cause of a result that is not success.
+ *
+ * The message must not contain credentials.
+ *
+ * @param answer   the response
+ * @param message  the cause; copied
+ */
+SATCHEL_API void satchel_remote_answer_message(
+    satchel_remote_answer *answer, satchel_bytes message);
+
+/**
+ * The functions of an object store that the host implements; start from
+ * SATCHEL_REMOTE_OPERATIONS_INIT.
+ *
+ * They are called from any thread, several at the same time. Conditional writes must be
+ * atomic: of several concurrent writes with one condition, exactly one takes effect.
+ * Reads must see every write that returned before.
+ */
+typedef struct satchel_remote_operations {
+    /** sizeof(satchel_remote_operations). */
+    size_t size;
+    /** Reads an object: sets body, etag and metadata. When `if_none_match` is an etag
+     *  that the object still has, returns SATCHEL_REMOTE_NOT_MODIFIED; it may be
+     *  empty. */
+    satchel_remote_result (*get)(
+        void *context, satchel_bytes key, satchel_bytes if_none_match,
+        satchel_remote_answer *answer);
+    /** Writes a whole object: sets etag. `if_match` is the etag that the object must
+     *  have, or empty; with `if_absent` the object must not exist. `metadata` is a JSON
+     *  object of strings to store with the object. */
+    satchel_remote_result (*put)(
+        void *context, satchel_bytes key, satchel_bytes body, satchel_bytes if_match,
+        bool if_absent, satchel_bytes metadata, satchel_remote_answer *answer);
+    /** Describes an object: sets size, etag and metadata. */
+    satchel_remote_result (*head)(
+        void *context, satchel_bytes key, satchel_remote_answer *answer);
+    /** Deletes an object; `if_match` as in `put`. When `if_match` is empty, deleting an
+     *  object that does not exist succeeds. */
+    satchel_remote_result (*remove)(
+        void *context, satchel_bytes key, satchel_bytes if_match,
+        satchel_remote_answer *answer);
+    /** Lists, in byte order, up to `limit` keys that begin with `prefix` and follow
+     *  `after` (empty, or the last key of the previous page): sets the body to
+     *  {"entries": [{"key", "size", "etag" (may be left out)}], "has_more"}. */
+    satchel_remote_result (*list)(
+        void *context, satchel_bytes prefix, satchel_bytes after, int32_t limit,
+        satchel_remote_answer *answer);
+} satchel_remote_operations;
+
+/** The initial value of satchel_remote_operations. */
+#define SATCHEL_REMOTE_OPERATIONS_INIT \
+    { sizeof(satchel_remote_operations), NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * Creates a remote from functions of the host.
+ *
+ * @param operations  the functions, none of them NULL; copied
+ * @param context     passed to them
+ * @param release     called exactly once with `context`, after the last use of it, also
+ *                    on failure; may be NULL
+ * @param[out] out    the remote
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when a function is NULL.
+ *
+ * **Ownership** The caller frees the remote: satchel_remote_free().
+ */
+SATCHEL_API satchel_status satchel_remote_callbacks(
+    const satchel_remote_operations *operations, void *context,
+    void (*release)(void *context), satchel_remote **out);
+
+/**
+ * Tests whether an object store supports conditional writes.
+ *
+ * Writes an object of its own below `prefix` and deletes it again. The requests are
+ * sequential, so that a store whose conditions are not atomic is not recognized: the
+ * guide to photos lists the stores that are known to work. The result is
+ *
+ * | field      | type           | meaning                                  |
+ * | ---------- | -------------- | ---------------------------------------- |
+ * | `honoured` | boolean        | whether conditional writes are supported |
+ * | `reason`   | string or null | what failed                              |
+ *
+ * @param remote    the remote
+ * @param prefix    the prefix of the test object's key
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid prefix; SATCHEL_EAUTH,
+ * SATCHEL_EUNAVAILABLE or SATCHEL_EIO.
+ */
+SATCHEL_API satchel_status satchel_remote_probe(
+    satchel_remote *remote, satchel_bytes prefix, satchel_buffer *out);
+
+/**
+ * Frees a remote.
+ *
+ * Calls in progress that synchronize with it continue.
+ *
+ * @param remote  may be NULL, and may have been freed before
+ */
+SATCHEL_API void satchel_remote_free(satchel_remote *remote);
+
+/** @} */
+
+/**
+ * @defgroup satchel_sync Sync
+ * The options that synchronizing photos and records share.
+ *
+ * A photo catalogue is synchronized by satchel_photos_sync(), a collection of records by
+ * satchel_records_sync(). Both block, and must be called outside of a batch. While one
+ * runs, every other call proceeds; a second synchronization of the same catalogue or
+ * collection waits for the first.
+ * @{
+ */
+
+/**
+ * Decides between two versions of something that was changed both locally and remotely.
+ *
+ * Photos accept SATCHEL_CONFLICT_REMOTE_WINS and SATCHEL_CONFLICT_MERGE, and refuse the
+ * others with SATCHEL_EINVALID. Records accept all of them.
+ */
+typedef enum satchel_conflict_policy {
+    /** The default: SATCHEL_CONFLICT_REMOTE_WINS for photos, SATCHEL_CONFLICT_NEWEST_WINS
+     *  for records. */
+    SATCHEL_CONFLICT_DEFAULT = 0,
+    /** The remote version is kept; the local version goes to the conflict log. */
+    SATCHEL_CONFLICT_REMOTE_WINS = 1,
+    /** The local version is kept. */
+    SATCHEL_CONFLICT_LOCAL_WINS = 2,
+    /** The version that was modified last is kept. */
+    SATCHEL_CONFLICT_NEWEST_WINS = 3,
+    /** Records: the versions are merged field by field, based on the version that was
+     *  synchronized last; of a field that both changed, the version that was modified
+     *  last is kept. Photos: the local changes are applied to the remote rows. */
+    SATCHEL_CONFLICT_MERGE = 4,
+    /** Both versions are kept until the host decides: satchel_records_resolve(). */
+    SATCHEL_CONFLICT_ASK = 5
+} satchel_conflict_policy;
+
+/** Options for synchronizing; start from SATCHEL_SYNC_OPTIONS_INIT. */
+typedef struct satchel_sync_options {
+    /** sizeof(satchel_sync_options). */
+    size_t size;
+    /** What happens to conflicts. */
+    satchel_conflict_policy on_conflict;
+    /** Reports what would be transferred, and writes nothing locally or remotely. */
+    bool dry_run;
+    /** Accepts a remote that does not support conditional writes, where two devices that
+     *  synchronize at the same time may overwrite each other. */
+    bool allow_unsafe_remote;
+    /** The number of shards that are transferred at the same time, 1 to 16; 0 means 4. */
+    int32_t parallel;
+    /** Receives {"phase": "plan", "shards" or "manifest", "shards_done", "shards_total",
+     *  "bytes_up", "bytes_down"}; may be NULL. */
+    satchel_progress_callback progress;
+    /** Passed to `progress`. */
+    void *context;
+} satchel_sync_options;
+
+/** The default options for synchronizing. */
+#define SATCHEL_SYNC_OPTIONS_INIT \
+    { sizeof(satchel_sync_options), SATCHEL_CONFLICT_REMOTE_WINS, false, false, 0, NULL, \
+      NULL }
+
+/** @} */
+
+/**
+ * @defgroup satchel_catalogues Catalogue
+ * Content that belongs to places, stored once and shared between them.
+ *
+ * @anchor json_location
+ * **Location.** A location is a JSON object that yields at least one key. Each field is
+ * optional and may be null; other fields are ignored.
+ *
+ * | field          | type   | meaning                                 |
+ * | -------------- | ------ | --------------------------------------- |
+ * | `latitude`     | number | degrees; only together with `longitude` |
+ * | `longitude`    | number | degrees; only together with `latitude`  |
+ * | `sublocality`  | string | the part of the town                    |
+ * | `locality`     | string | the town                                |
+ * | `admin_area`   | string | the state or province                   |
+ * | `country_code` | string | the code of the country                 |
+ * | `country_name` | string | the name of the country                 |
+ *
+ * The levels of a location are, beginning with the most specific: coordinate,
+ * sublocality, locality, adminarea, country. A scope is a level or "global", in any
+ * letter case. The section "Places" of Documentation/catalogue.md contains the rules.
+ *
+ * @anchor json_section
+ * **Section.** A section is a JSON object:
+ *
+ * | field           | type   | meaning                                            |
+ * | --------------- | ------ | -------------------------------------------------- |
+ * | `section`       | string | its name                                           |
+ * | `display_title` | string | its title                                          |
+ * | `config`        | object | for the app; of an "edit" also satchel_json_edit() |
+ * | `action`        | string | "replace" (when left out) or "edit"                |
+ * | `content`       | any    | its content                                        |
+ *
+ * Every object in the content that has the field `_storage` is an entity, which is stored
+ * once for each entity id, scope, and key of the location at that scope. Loading returns
+ * the content as it was sent, without `_storage`:
+ *
+ * | field of `_storage` | type   | meaning                                       |
+ * | ------------------- | ------ | --------------------------------------------- |
+ * | `entity_id`         | string | the id of the entity                          |
+ * | `scope`             | string | a level or "global"                           |
+ * | `ttl_hours`         | number | the hours until it expires; 168 when left out |
+ *
+ * @anchor json_receipt
+ * **Receipt.** Persisting a section results in a JSON object:
+ *
+ * | field          | type    | meaning                                              |
+ * | -------------- | ------- | ---------------------------------------------------- |
+ * | `section`      | string  | the name of the section                              |
+ * | `saved`        | integer | entities stored for the first time, or after pruning |
+ * | `updated`      | integer | entities whose content changed                       |
+ * | `reused`       | integer | entities that were stored before                     |
+ * | `inline`       | integer | objects that remain in the section, see below        |
+ * | `problems`     | array   | {"pointer", "reason"} of each invalid object         |
+ * | `bytes`        | integer | the bytes of content that were written               |
+ * | `shared_bytes` | integer | the bytes of content that were stored before         |
+ *
+ * An object remains in the section when its `_storage` is invalid, or when it has none in
+ * a container of entities.
+ *
+ * Observers receive changes with the subject "catalogue", and the names of sections and
+ * ids of entities as keys.
+ * @{
+ */
+
+/**
+ * @defgroup satchel_places Places
+ * Keys of locations and ids of entities.
+ * @{
+ */
+
+/**
+ * Converts a text to a component of a key: "São Paulo" becomes "sao_paulo".
+ *
+ * @param text      the text
+ * @param[out] out  the component; {NULL, 0} when nothing of the text remains
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_place_normalize(
+    satchel_bytes text, satchel_buffer *out);
+
+/**
+ * Returns the key of a location at a level: "cn_shanghai_shanghai".
+ *
+ * @param location  a @ref json_location "location"
+ * @param level     the name of a level
+ * @param[out] out  the key; {NULL, 0} when the location has no key at that level
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an unknown level or a location that
+ * yields no key.
  */
 SATCHEL_API satchel_status satchel_place_key(
     satchel_bytes location, satchel_bytes level, satchel_buffer *out);
 
-/** The most specific level of a location that yields a key. Ownership: the
- *  caller owns *out. */
+/**
+ * Returns the most specific level at which a location has a key.
+ *
+ * @param location  a @ref json_location "location"
+ * @param[out] out  the name of the level
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
+ */
 SATCHEL_API satchel_status satchel_place_most_specific_level(
     satchel_bytes location, satchel_buffer *out);
 
-/** The level (or "global") that a scope names in any letter case; none when it
- *  is no scope. Ownership: the caller owns *out. */
-SATCHEL_API satchel_status satchel_place_level_of_scope(satchel_bytes scope, satchel_buffer *out);
+/**
+ * Returns the name of the scope that a text names in any letter case.
+ *
+ * @param scope     the text
+ * @param[out] out  the name of a level, or "global"; {NULL, 0} when it is not a scope
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_place_level_of_scope(
+    satchel_bytes scope, satchel_buffer *out);
 
-/** The entity id of a label in a section: "cuisine:chinese_cuisine"; a label
- *  of which nothing is left gives "cuisine:unknown". Ownership: the caller owns
- *  *out. */
+/**
+ * Makes the id of an entity from a label: "cuisine:chinese_cuisine".
+ *
+ * @param section   the name of the section
+ * @param label     the label
+ * @param[out] out  the id; "cuisine:unknown" when nothing of the label remains
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
 SATCHEL_API satchel_status satchel_place_entity_id(
     satchel_bytes section, satchel_bytes label, satchel_buffer *out);
 
-/** What stands before the first colon of an entity id; none when there is no
- *  colon or nothing before it. Ownership: the caller owns *out. */
-SATCHEL_API satchel_status satchel_place_section_of(satchel_bytes entity_id, satchel_buffer *out);
-
-/* ------------------------------------------------------------------------
- * Catalogue: content scoped to places, stored once, reused between them
+/**
+ * Returns the part of an entity id before its first colon.
  *
- * A section is a JSON object: section (its name), display_title, config,
- * action ("replace", the default, or "edit") and content. Inside the content
- * every object that carries "_storage": {"entity_id", "scope", "ttl_hours"
- * (default 168)} is an entity, stored once per (entity id, scope, key of the
- * location at that scope). Loading gives back exactly what was sent, less
- * "_storage".
- * --------------------------------------------------------------------- */
+ * @param entity_id  the id
+ * @param[out] out   the part; {NULL, 0} when there is no colon or nothing before it
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_place_section_of(
+    satchel_bytes entity_id, satchel_buffer *out);
 
-/** What to do with an entity that is stored already. */
+/** @} */
+
+/** What persisting does with an entity that is stored already. */
 typedef enum satchel_reuse {
-    /** Same content: only its expiry is renewed. Changed content: updated. */
+    /** The content is compared: the same content only renews the expiry, other content is
+     *  written. */
     SATCHEL_REUSE_UNLESS_CHANGED = 0,
-    /** A fresh stored copy is kept untouched until it expires. */
+    /** A stored entity is not changed until it expires. */
     SATCHEL_REUSE_UNTIL_EXPIRY = 1
 } satchel_reuse;
 
-/** How to persist; start from SATCHEL_PERSIST_OPTIONS_INIT. */
+/** Options for persisting; start from SATCHEL_PERSIST_OPTIONS_INIT. */
 typedef struct satchel_persist_options {
+    /** sizeof(satchel_persist_options). */
     size_t size;
+    /** What happens to entities that are stored already. */
     satchel_reuse reuse;
 } satchel_persist_options;
 
+/** The default options for persisting. */
 #define SATCHEL_PERSIST_OPTIONS_INIT \
     { sizeof(satchel_persist_options), SATCHEL_REUSE_UNLESS_CHANGED }
 
 /**
- * Takes a section in, in one transaction. When the call returns SATCHEL_OK the
- * section is on the disk.
+ * Stores a section for a location, in one transaction.
  *
- * @param location  where the content belongs
- * @param section   what the backend sent
+ * When the call returns SATCHEL_OK the section is on disk. An invalid `_storage` is not a
+ * failure: the object remains in the section and the receipt names it.
+ *
+ * @param store     an open store
+ * @param location  the @ref json_location "location" that the content belongs to
+ * @param section   the @ref json_section "section", as the backend sent it
  * @param options   may be NULL
- * @param[out] out  the receipt: {"section", "saved", "updated", "reused",
- *                  "inline" (objects that were taken for no entity because
- *                  their "_storage" is bad, or, in a container of entities,
- *                  carry none), "problems": [{"pointer", "reason"}], "bytes"
- *                  (of content written), "shared_bytes" (that were stored
- *                  already)}; may be NULL
+ * @param[out] out  the @ref json_receipt "receipt"; may be NULL
  *
- * Returns    SATCHEL_EINVALID for a section or a location that is not as
- *            described, an unknown action or operation, and a section that with
- *            what its entities hold, stored ones included, would have more than
- *            512 levels, 100,000 entities (each counted as often as it appears)
- *            or 256 MB when it is loaded; SATCHEL_EBUSY, SATCHEL_EFULL,
- *            SATCHEL_EREADONLY, SATCHEL_EIO. Nothing is
- *            changed on failure. A bad "_storage" is no failure: the object
- *            stays inline and the receipt names it.
- * Ownership  the caller owns *out.
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid section or location, for an
+ * unknown action or operation, and for a section that would, when it is loaded with the
+ * content of its entities, including stored ones, have more than 512 levels, 100,000
+ * entities (each counted as often as it appears) or 256 MB; SATCHEL_EBUSY, SATCHEL_EFULL,
+ * SATCHEL_EREADONLY or SATCHEL_EIO. On failure nothing is changed.
  */
 SATCHEL_API satchel_status satchel_catalogue_persist(
     satchel_store *store, satchel_bytes location, satchel_bytes section,
     const satchel_persist_options *options, satchel_buffer *out);
 
 /**
- * Takes in a delivery: {"location": …, "sections": [section, …]}, all of it in
- * one transaction.
+ * Stores several sections for a location, in one transaction.
  *
- * @param[out] out  an array of receipts, one a section; may be NULL
+ * A delivery is a JSON object:
  *
- * Otherwise as satchel_catalogue_persist().
+ * | field      | type   | meaning                           |
+ * | ---------- | ------ | --------------------------------- |
+ * | `location` | object | the @ref json_location "location" |
+ * | `sections` | array  | the @ref json_section "sections"  |
+ *
+ * @param store     an open store
+ * @param delivery  a JSON object
+ * @param options   may be NULL
+ * @param[out] out  an array of @ref json_receipt "receipts", one for each section; may be
+ *                  NULL
+ *
+ * **Returns** As satchel_catalogue_persist().
  */
 SATCHEL_API satchel_status satchel_catalogue_deliver(
     satchel_store *store, satchel_bytes delivery, const satchel_persist_options *options,
     satchel_buffer *out);
 
-/** How to read; start from SATCHEL_READ_OPTIONS_INIT. */
+/** Options for reading; start from SATCHEL_READ_OPTIONS_INIT. */
 typedef struct satchel_read_options {
+    /** sizeof(satchel_read_options). */
     size_t size;
-    /** Takes the sections of all contexts that share a level with the location,
-     *  the most specific winning section by section. Cost grows with the number
-     *  of contexts that share the country. */
+    /** Reads the sections of all contexts that share a level with the location; of
+     *  sections with one name, the most specific is returned. The cost grows with the
+     *  number of contexts that share the country. */
     bool union_contexts;
-    /** Keeps expired entities in the content (they are named in any case). */
+    /** Keeps expired entities in the content; they are listed as expired in any case. */
     bool allow_expired;
 } satchel_read_options;
 
+/** The default options for reading. */
 #define SATCHEL_READ_OPTIONS_INIT { sizeof(satchel_read_options), false, false }
 
 /**
- * Headers of a location's sections, without their content: no entity is read.
+ * Returns the headers of a location's sections, without their content.
  *
- * @param location  where the person is
+ * No entity is read. The result is an array; the most important section, the one that was
+ * delivered first, is first:
+ *
+ * | field           | type           | meaning                                    |
+ * | --------------- | -------------- | ------------------------------------------ |
+ * | `section`       | string         | the name                                   |
+ * | `display_title` | string or null | the title                                  |
+ * | `config`        | object or null | the configuration, as it was sent          |
+ * | `entity_count`  | integer        | the entities that the location sees        |
+ * | `updated_at`    | integer        | Unix milliseconds                          |
+ * | `level`         | string         | the level at which the sections were found |
+ *
+ * @param store     an open store
+ * @param location  the @ref json_location "location" of the person
  * @param options   may be NULL
- * @param[out] out  JSON array, most important section (the first delivered)
- *                  first: [{"section", "display_title", "config",
- *                  "entity_count", "updated_at", "level"}, …]; "level" is the
- *                  level that the sections were found at
+ * @param[out] out  a JSON array
  *
- * Ownership  the caller owns *out.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
  */
 SATCHEL_API satchel_status satchel_catalogue_sections(
     satchel_store *store, satchel_bytes location, const satchel_read_options *options,
     satchel_buffer *out);
 
 /**
- * A section with its content.
+ * Returns a section with its content.
  *
- * @param section   the section's name
+ * | field           | type             | meaning                                       |
+ * | --------------- | ---------------- | --------------------------------------------- |
+ * | `section`       | string           | the name                                      |
+ * | `display_title` | string or null   | the title                                     |
+ * | `config`        | object or null   | the configuration, as it was sent             |
+ * | `content`       | any              | the content                                   |
+ * | `missing`       | array of strings | the ids of entities that are no longer stored |
+ * | `expired`       | array of strings | the ids of entities that have expired         |
+ * | `level`         | string           | the level at which the section was found      |
+ * | `updated_at`    | integer          | Unix milliseconds                             |
+ *
+ * @param store     an open store
+ * @param location  the @ref json_location "location" of the person
+ * @param section   the name of the section
  * @param options   may be NULL
- * @param[out] out  {"section", "display_title", "config", "content",
- *                  "missing": [entity ids], "expired": [entity ids], "level",
- *                  "updated_at"}; none when the location has no such section
+ * @param[out] out  a JSON object; {NULL, 0} when the location has no such section
  *
- * Returns    SATCHEL_EINVALID when later deliveries made entities that it shows
- *            hold more than satchel_catalogue_persist() takes.
- * Ownership  the caller owns *out.
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID when the location yields no key, and when
+ * later deliveries made the entities of the section exceed the limits of
+ * satchel_catalogue_persist().
  */
 SATCHEL_API satchel_status satchel_catalogue_load(
     satchel_store *store, satchel_bytes location, satchel_bytes section,
     const satchel_read_options *options, satchel_buffer *out);
 
 /**
- * What has to be fetched for a location: {section: {"fresh", "expired",
- * "missing": [entity ids]}, …}. Reads no content.
+ * Returns what has to be fetched for a location, without reading content.
  *
- * Ownership  the caller owns *out.
+ * @anchor json_plan
+ * A plan is a JSON object that maps the name of each section to the ids of its entities:
+ *
+ * | field     | type             | meaning                            |
+ * | --------- | ---------------- | ---------------------------------- |
+ * | `fresh`   | array of strings | entities that need not be fetched  |
+ * | `expired` | array of strings | entities that have expired         |
+ * | `missing` | array of strings | entities that are no longer stored |
+ *
+ * @param store     an open store
+ * @param location  the @ref json_location "location" of the person
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
  */
 SATCHEL_API satchel_status satchel_catalogue_plan(
     satchel_store *store, satchel_bytes location, satchel_buffer *out);
 
-/** "exact" when the location has content of its own, "inherited" when another
- *  place's content covers it, none otherwise. Ownership: the caller owns *out. */
+/**
+ * Returns whether content is stored that covers a location.
+ *
+ * @param store     an open store
+ * @param location  the @ref json_location "location" of the person
+ * @param[out] out  "exact" when the location has content of its own, "inherited" when the
+ *                  content of another place covers it, {NULL, 0} otherwise
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
+ */
 SATCHEL_API satchel_status satchel_catalogue_has_cached(
     satchel_store *store, satchel_bytes location, satchel_buffer *out);
 
 /**
- * The variant of an entity that covers a location, the most specific first.
+ * Returns the most specific variant of an entity that covers a location.
  *
- * @param[out] out  {"entity_id", "content", "scope", "display_name",
- *                  "expires_at", "updated_at"}; none when there is none
+ * | field          | type    | meaning             |
+ * | -------------- | ------- | ------------------- |
+ * | `entity_id`    | string  | the id              |
+ * | `content`      | any     | the content         |
+ * | `scope`        | string  | the scope           |
+ * | `display_name` | string  | the name to display |
+ * | `expires_at`   | integer | Unix milliseconds   |
+ * | `updated_at`   | integer | Unix milliseconds   |
  *
- * Ownership  the caller owns *out.
+ * @param store      an open store
+ * @param entity_id  the id of the entity
+ * @param location   the @ref json_location "location" of the person
+ * @param[out] out   a JSON object; {NULL, 0} when no variant covers the location
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
  */
 SATCHEL_API satchel_status satchel_catalogue_entity(
-    satchel_store *store, satchel_bytes entity_id, satchel_bytes location, satchel_buffer *out);
+    satchel_store *store, satchel_bytes entity_id, satchel_bytes location,
+    satchel_buffer *out);
 
-/** Remembers where the person is, across restarts; an empty location forgets
- *  it. The active location's content is the last that a byte budget takes. */
+/**
+ * Stores the location of the person, the active location.
+ *
+ * It is kept across restarts. A byte budget removes the content of the active location
+ * last.
+ *
+ * @param store     an open store
+ * @param location  a @ref json_location "location"; empty removes the active location
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
+ */
 SATCHEL_API satchel_status satchel_catalogue_set_active_location(
     satchel_store *store, satchel_bytes location);
 
-/** The active location as it was set; none when there is none. Ownership: the
- *  caller owns *out. */
+/**
+ * Returns the active location.
+ *
+ * @param store     an open store
+ * @param[out] out  the @ref json_location "location" as it was set; {NULL, 0} when none
+ *                  is set
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
 SATCHEL_API satchel_status satchel_catalogue_active_location(
     satchel_store *store, satchel_buffer *out);
 
-/** What to remove; start from SATCHEL_PRUNE_OPTIONS_INIT, which removes what
- *  has expired. section, scope and location narrow what `expired` and
- *  `unreferenced` take. When both of these are false, everything that the
- *  narrowing names goes: sections with what only they refer to, or, with a
- *  scope, the content of their entities of that scope. */
+/**
+ * Options for pruning; start from SATCHEL_PRUNE_OPTIONS_INIT, which removes expired
+ * content.
+ *
+ * `section`, `scope` and `location` restrict what `expired` and `unreferenced` remove.
+ * When both of these are false, everything that the restrictions name is removed:
+ * sections with the entities that only they refer to, or, with a scope, the content of
+ * their entities of that scope.
+ */
 typedef struct satchel_prune_options {
+    /** sizeof(satchel_prune_options). */
     size_t size;
-    /** Content of entities that have expired. */
+    /** Removes the content of entities that have expired. */
     bool expired;
-    /** Entities that no section refers to any more. */
+    /** Removes entities that no section refers to. */
     bool unreferenced;
-    /** Only what this section refers to; empty for any. */
+    /** Restricts to what this section refers to; empty for all. */
     satchel_bytes section;
-    /** Only entities of this scope; empty for any. */
+    /** Restricts to entities of this scope; empty for all. */
     satchel_bytes scope;
-    /** Only what this location's own context refers to; empty for any. */
+    /** Restricts to what the own context of this location refers to; empty for all. */
     satchel_bytes location;
-    /** Contexts that were neither written nor read for this long, with the
-     *  entities that only they refer to; negative for none. The active
-     *  location's context stays. */
+    /** Removes contexts that were neither written nor read for this long, with the
+     *  entities that only they refer to; negative for none. The context of the active
+     *  location remains. */
     int64_t contexts_unused_for_ms;
-    /** Then, while the whole store holds more bytes than this: what expired,
-     *  what nothing refers to, then whole contexts, the least recently used
-     *  first; negative for no budget. */
+    /** Then removes, while the whole store holds more bytes than this: expired content,
+     *  unreferenced entities, and whole contexts, the least recently used first; negative
+     *  for no budget. */
     int64_t max_bytes;
 } satchel_prune_options;
 
+/** The default options for pruning. */
 #define SATCHEL_PRUNE_OPTIONS_INIT \
-    { sizeof(satchel_prune_options), true, false, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, -1, -1 }
+    { sizeof(satchel_prune_options), true, false, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, \
+      -1, -1 }
 
 /**
- * Removes content, and gives its space back to the file system. An entity that
- * a section still refers to is named as missing afterwards, and is whole again
- * when it is delivered again.
+ * Removes content, and returns its space to the file system.
  *
+ * An entity that a section still refers to is then reported as missing, and is complete
+ * again once it is delivered again. The result is
+ *
+ * | field        | type    | meaning                                |
+ * | ------------ | ------- | -------------------------------------- |
+ * | `entities`   | integer | the entities whose content was removed |
+ * | `contexts`   | integer | the contexts that were removed         |
+ * | `bytes`      | integer | the bytes of content that were removed |
+ * | `file_bytes` | integer | the bytes by which the file shrank     |
+ *
+ * @param store     an open store
  * @param options   may be NULL
- * @param[out] out  {"entities", "contexts", "bytes" (of content),
- *                  "file_bytes" (by which the file shrank)}; may be NULL
+ * @param[out] out  a JSON object; may be NULL
  *
- * Ownership  the caller owns *out.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an unknown scope or a location that
+ * yields no key.
  */
 SATCHEL_API satchel_status satchel_catalogue_prune(
     satchel_store *store, const satchel_prune_options *options, satchel_buffer *out);
 
-/* ------------------------------------------------------------------------
- * A session: what one screen shows
+/**
+ * @defgroup satchel_sessions Sessions
+ * The sections that one screen shows.
  *
- * Section states go placeholder → loading → loaded | failed. A session tells
- * its host what changed and what to fetch; it draws nothing. Once its store is
- * closed, calls that need the store are SATCHEL_ECLOSED; what is on the screen
- * can still be asked for.
- * --------------------------------------------------------------------- */
+ * The state of a section is placeholder, then loading, then loaded or failed. A session
+ * reports to its host what changed and what to fetch; it does not draw. After its store
+ * was closed, calls that need the store return SATCHEL_ECLOSED; satchel_session_state()
+ * still works.
+ * @{
+ */
 
-/** A screen's session over a store. */
+/** The session of one screen with a store. */
 typedef struct satchel_session satchel_session;
 
-/** Hears an event of a session, JSON: {"event": "sections" | "section" |
- *  "refresh", …}, see Documentation/catalogue.md. Called on the thread that
- *  caused it, or on a thread of the library when content was loaded lazily;
- *  never twice at once for one session. */
+/**
+ * Receives an event of a session.
+ *
+ * | field     | type           | meaning                                         |
+ * | --------- | -------------- | ----------------------------------------------- |
+ * | `event`   | string         | "sections", "section" or "refresh"              |
+ * | `section` | string         | of "section": the name                          |
+ * | `state`   | string         | of "section": the new state                     |
+ * | `cached`  | string or null | of "refresh": as satchel_catalogue_has_cached() |
+ * | `plan`    | object         | of "refresh": the @ref json_plan "plan"         |
+ *
+ * @param context  the context that was given with the function
+ * @param event    a JSON object; valid during the callback
+ *
+ * **Threads** Called on the thread that caused the event, or on a thread of the library
+ * when content was loaded lazily; for one session never on two at the same time.
+ */
 typedef void (*satchel_session_callback)(void *context, satchel_bytes event);
 
 /**
  * Begins a session.
  *
- * @param callback  may be NULL
- * @param context   handed to `callback`
- * @param release   called exactly once with `context`, also on failure; may be
- *                  NULL
+ * @param store     an open store
+ * @param callback  receives the events; may be NULL
+ * @param context   passed to `callback`
+ * @param release   called exactly once with `context`, also on failure; may be NULL
+ * @param[out] out  the session
  *
- * Ownership  the caller frees it: satchel_session_free().
+ * **Returns** SATCHEL_OK or a default status.
+ *
+ * **Ownership** The caller frees the session: satchel_session_free().
  */
 SATCHEL_API satchel_status satchel_session_new(
     satchel_store *store, satchel_session_callback callback, void *context,
     void (*release)(void *context), satchel_session **out);
 
-/** Shows a location: its headers at once from the store, as placeholders; then
- *  the event "refresh" tells the host what to fetch. Remembers the location as
- *  the active one. */
-SATCHEL_API satchel_status satchel_session_show(satchel_session *session, satchel_bytes location);
+/**
+ * Shows a location.
+ *
+ * Its stored headers appear immediately, as placeholders; then the event "refresh"
+ * reports what to fetch. The location becomes the active one, unless the store is
+ * read-only.
+ *
+ * @param session   the session
+ * @param location  a @ref json_location "location"
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
+ */
+SATCHEL_API satchel_status satchel_session_show(
+    satchel_session *session, satchel_bytes location);
 
-/** Persists a section for the session's location and shows it. Ownership: the
- *  caller owns *out, the receipt, which may be NULL. */
+/**
+ * Stores a section for the location of the session and shows it.
+ *
+ * @param session   the session
+ * @param section   the @ref json_section "section", as the backend sent it
+ * @param[out] out  the @ref json_receipt "receipt"; may be NULL
+ *
+ * **Returns** As satchel_catalogue_persist(); SATCHEL_EINVALID also when the session
+ * shows no location.
+ */
 SATCHEL_API satchel_status satchel_session_handle(
     satchel_session *session, satchel_bytes section, satchel_buffer *out);
 
-/** Asks for a section's content. Returns at once; the event "section" follows
- *  on a thread of the library. */
-SATCHEL_API satchel_status satchel_session_load(satchel_session *session, satchel_bytes section);
+/**
+ * Requests the content of a section.
+ *
+ * Returns immediately; the event "section" follows on a thread of the library.
+ *
+ * @param session  the session
+ * @param section  the name of the section
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the session shows no location.
+ */
+SATCHEL_API satchel_status satchel_session_load(
+    satchel_session *session, satchel_bytes section);
 
-/** Says that fetching a section failed, and why. */
+/**
+ * Reports that the host failed to fetch a section.
+ *
+ * A section whose content is loaded remains loaded.
+ *
+ * @param session  the session
+ * @param section  the name of the section
+ * @param reason   the cause
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the session shows no location.
+ */
 SATCHEL_API satchel_status satchel_session_fail(
     satchel_session *session, satchel_bytes section, satchel_bytes reason);
 
-/** Puts sections into an order: a JSON array of names; those not named follow
- *  in the order they were delivered. */
-SATCHEL_API satchel_status satchel_session_set_order(satchel_session *session, satchel_bytes names);
+/**
+ * Sets the order of the sections.
+ *
+ * Sections that are not named follow in the order of their delivery.
+ *
+ * @param session  the session
+ * @param names    a JSON array of names
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when it is not an array of strings.
+ */
+SATCHEL_API satchel_status satchel_session_set_order(
+    satchel_session *session, satchel_bytes names);
 
-/** What the screen shows: {"location", "level", "sections": [{"section",
- *  "state", "display_title", "config", "entity_count", "content", "expired",
- *  "missing", "reason"}]}. Ownership: the caller owns *out. */
-SATCHEL_API satchel_status satchel_session_state(satchel_session *session, satchel_buffer *out);
+/**
+ * Returns what the screen shows.
+ *
+ * | field      | type             | meaning                                    |
+ * | ---------- | ---------------- | ------------------------------------------ |
+ * | `location` | object or null   | the @ref json_location "location"          |
+ * | `level`    | string or null   | the level at which the sections were found |
+ * | `sections` | array of objects | the sections, see below                    |
+ *
+ * and each element of `sections`
+ *
+ * | field           | type             | meaning                                        |
+ * | --------------- | ---------------- | ---------------------------------------------- |
+ * | `section`       | string           | the name                                       |
+ * | `state`         | string           | "placeholder", "loading", "loaded" or "failed" |
+ * | `display_title` | string or null   | the title                                      |
+ * | `config`        | object or null   | the configuration, as it was sent              |
+ * | `entity_count`  | integer or null  | the entities that the location sees            |
+ * | `content`       | any              | when loaded: the content                       |
+ * | `expired`       | array of strings | when loaded: the ids of expired entities       |
+ * | `missing`       | array of strings | when loaded: the ids of missing entities       |
+ * | `reason`        | string           | when failed: the cause                         |
+ *
+ * @param session   the session
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK or a default status; also after the store was closed.
+ */
+SATCHEL_API satchel_status satchel_session_state(
+    satchel_session *session, satchel_buffer *out);
 
-/** Ends a session; NULL and a second time are fine. Waits for a callback under
- *  way on another thread. */
+/**
+ * Ends and frees a session.
+ *
+ * Waits for a callback in progress on another thread.
+ *
+ * @param session  may be NULL, and may have been freed before
+ */
 SATCHEL_API void satchel_session_free(satchel_session *session);
 
-/* ------------------------------------------------------------------------
- * Stories: reading, checking, drawing
- *
- * These take the text of one story and need no store. A story is JSON as
- * Documentation/stories.md describes it, or Twee 3. They read the text once;
- * time and memory grow with its segments and choices. Threads: safe anywhere.
- * --------------------------------------------------------------------- */
+/** @} */
 
-/** What a story is written in. */
-typedef enum satchel_story_source {
-    /** JSON when the text begins with a brace or bracket, or no line of it
-     *  begins with the "::" of a passage; else Twee. */
-    SATCHEL_STORY_AUTOMATIC = 0,
-    SATCHEL_STORY_JSON = 1,
-    SATCHEL_STORY_TWEE = 2
-} satchel_story_source;
-
-/** The form of a report. */
-typedef enum satchel_report_form {
-    /** {"ok", "findings": [{"code", "severity": "error" | "warning",
-     *  "pointer", "line", "column", "message", "suggestion"}], "errors",
-     *  "warnings", "omitted", "statistics"}. Beyond a million findings the rest
-     *  is counted, and omitted. */
-    SATCHEL_REPORT_JSON = 0,
-    /** SARIF 2.1.0, for code hosts and editors. */
-    SATCHEL_REPORT_SARIF = 1,
-    /** A line a finding, "name:line:column: severity: message [code]". */
-    SATCHEL_REPORT_TEXT = 2
-} satchel_report_form;
-
-/** How to check a story. */
-typedef struct satchel_story_check_options {
-    size_t size;
-    satchel_story_source source;
-    satchel_report_form form;
-    /** The file's name or URI, for SARIF and text; may be empty. */
-    satchel_bytes name;
-} satchel_story_check_options;
-
-#define SATCHEL_STORY_CHECK_OPTIONS_INIT \
-    { sizeof(satchel_story_check_options), SATCHEL_STORY_AUTOMATIC, SATCHEL_REPORT_JSON, { NULL, 0 } }
+/** @} */
 
 /**
- * Finds all that is wrong with a story, by the codes of
- * Documentation/stories.md, in the order of the text.
+ * @defgroup satchel_photo_catalogues Photos
+ * The photos of one directory, in sixteen shards, with a copy in an object store.
  *
- * @param options   may be NULL
- * @param[out] out  the report; also of a story that is not sound
+ * A catalogue has one row for each photo, identified by the MD5 of its bytes; the first
+ * digit of the MD5 selects the shard. Format and rules: Documentation/photos.md.
  *
- * Returns    SATCHEL_EINVALID with line, column and cause for a text that is
- *            neither JSON, nor an object, nor Twee, or larger than 2 GiB.
- * Ownership  the caller owns *out.
+ * @anchor json_photo
+ * **Photo.** The row of a photo is a JSON object:
+ *
+ * | field            | type            | meaning                |
+ * | ---------------- | --------------- | ---------------------- |
+ * | `md5`            | string          | 32 hexadecimal digits  |
+ * | `filename`       | string          | the name of the file   |
+ * | `size`           | integer         | bytes                  |
+ * | `photodate`      | integer         | Unix seconds           |
+ * | `modified`       | integer         | Unix seconds           |
+ * | `width`          | integer or null | pixels                 |
+ * | `height`         | integer or null | pixels                 |
+ * | `apple_photo_id` | string or null  | the id in Apple Photos |
+ *
+ * @anchor json_photo_local
+ * **Local columns.** These exist only locally: they are never uploaded, and no import
+ * changes them.
+ *
+ * | field                 | type            | meaning                              |
+ * | --------------------- | --------------- | ------------------------------------ |
+ * | `starred`             | boolean         | whether the photo has a star         |
+ * | `local_only`          | boolean         | whether the remote lacks it          |
+ * | `backup_status`       | string          | see below                            |
+ * | `last_attempt`        | integer or null | the last attempt to back up, Unix ms |
+ * | `attempts`            | integer         | the number of attempts               |
+ * | `error`               | string or null  | why the last attempt failed          |
+ * | `camera_make`         | string or null  | the maker of the camera              |
+ * | `camera_model`        | string or null  | the model of the camera              |
+ * | `orientation`         | integer or null | 1 to 8, as in Exif                   |
+ * | `latitude`            | number or null  | degrees                              |
+ * | `longitude`           | number or null  | degrees                              |
+ * | `aperture`            | number or null  | the f-number                         |
+ * | `shutter_speed`       | number or null  | seconds                              |
+ * | `iso`                 | integer or null | the ISO speed                        |
+ * | `focal_length`        | number or null  | millimetres                          |
+ * | `thumbnail_cached_at` | integer or null | Unix ms                              |
+ * | `preview_cached_at`   | integer or null | Unix ms                              |
+ *
+ * `backup_status` is "not_backed_up", "queued", "uploading", "uploaded" or "error". The
+ * functions for backups determine it, `last_attempt`, `attempts` and `error`; the
+ * contents of the remote determine `local_only`. These cannot be set.
+ *
+ * @anchor json_rejected
+ * **Rejected line.** A line of a shard's file that is not a photo of the shard:
+ *
+ * | field    | type    | meaning                                         |
+ * | -------- | ------- | ----------------------------------------------- |
+ * | `shard`  | integer | the shard, 0 to 15, when there are several      |
+ * | `line`   | integer | the number of the line                          |
+ * | `fault`  | string  | a code of the reason, such as "columns"         |
+ * | `reason` | string  | the reason                                      |
+ * | `raw`    | string  | the line; bytes that are not UTF-8 are replaced |
+ *
+ * @anchor json_shard_failure
+ * **Failed shard.**
+ *
+ * | field     | type    | meaning            |
+ * | --------- | ------- | ------------------ |
+ * | `shard`   | integer | the shard, 0 to 15 |
+ * | `code`    | integer | a satchel_status   |
+ * | `message` | string  | the message        |
+ *
+ * Observers receive changes with the subject "photos", the directory as place, and MD5s
+ * as keys; after many changes, with "shard:0" to "shard:f" as keys.
+ * @{
  */
-SATCHEL_API satchel_status satchel_story_check(
-    satchel_bytes text, const satchel_story_check_options *options, satchel_buffer *out);
-
-/**
- * What a story says of itself, and its statistics.
- *
- * @param[out] out  {"id", "title", "author", "original_source",
- *                  "cultural_origin", "synopsis", "cover_image_name",
- *                  "estimated_reading_minutes", "age_range", "tags",
- *                  "is_purchased", "statistics": {"segments", "choices",
- *                  "endings", "words", "shortest_path", "longest_path",
- *                  "shortest_minutes", "longest_minutes", "path_count"}}; null
- *                  for what the story does not say
- *
- * Ownership  the caller owns *out.
- */
-SATCHEL_API satchel_status satchel_story_describe(satchel_bytes text, satchel_buffer *out);
-
-/**
- * One segment of a story.
- *
- * @param id        empty for the first one
- * @param[out] out  {"id", "text", "is_authentic_path", "is_ending", "choices":
- *                  [{"id", "text", "next_segment_id"}]}
- *
- * Returns    SATCHEL_ENOTFOUND when the story has no such segment.
- * Ownership  the caller owns *out.
- */
-SATCHEL_API satchel_status satchel_story_segment(
-    satchel_bytes text, satchel_bytes id, satchel_buffer *out);
-
-/**
- * How many different ways lead from a story's start to an ending.
- *
- * @param[out] count   -1 when a cycle can be walked on the way to an ending;
- *                     INT64_MAX for more than fit; may be NULL
- * @param[out] digits  the exact number in decimal digits, or "unbounded"; its
- *                     time grows with the digits; may be NULL
- *
- * Ownership  the caller owns *digits.
- */
-SATCHEL_API satchel_status satchel_story_path_count(
-    satchel_bytes text, int64_t *count, satchel_buffer *digits);
-
-/** A language that draws graphs. */
-typedef enum satchel_graph_form {
-    /** Graphviz. */
-    SATCHEL_GRAPH_DOT = 0,
-    SATCHEL_GRAPH_MERMAID = 1
-} satchel_graph_form;
-
-/** Draws a story's graph, with start, endings, authentic path and findings
- *  marked. Ownership: the caller owns *out. */
-SATCHEL_API satchel_status satchel_story_graph(
-    satchel_bytes text, satchel_graph_form form, satchel_buffer *out);
-
-/**
- * Compares two versions of a story, for the sake of those who are reading it.
- *
- * @param[out] out  {"same", "broken": [{"segment", "reason": "removed" |
- *                  "unreachable" | "trap", "suggestion"}], "start": null |
- *                  {"from", "to"}, "moved": [{"segment", "choice", "from",
- *                  "to"}], "added_segments", "removed_segments",
- *                  "added_choices", "removed_choices", "changed_texts",
- *                  "changed_fields"}
- *
- * Ownership  the caller owns *out.
- */
-SATCHEL_API satchel_status satchel_story_diff(
-    satchel_bytes old_text, satchel_bytes new_text, satchel_buffer *out);
-
-/**
- * Turns Twee 3 into a story.
- *
- * @param id        of the new story; empty to make one from its title
- * @param[out] out  the story's JSON
- *
- * Ownership  the caller owns *out.
- */
-SATCHEL_API satchel_status satchel_story_from_twee(
-    satchel_bytes text, satchel_bytes id, satchel_buffer *out);
-
-/* ------------------------------------------------------------------------
- * Stories: a library of a directory
- *
- * Every *.json, *.twee and *.tw file directly in a directory is a story. An
- * index in the store makes opening again cheap: files whose size and time are
- * the same are not read. Ids are names, never paths: one with "/", "\\", a
- * control character, a leading "." or more than 200 bytes is SATCHEL_EINVALID,
- * and links that lead out of the directory are not followed.
- * --------------------------------------------------------------------- */
-
-/** The stories of one directory, over a store. */
-typedef struct satchel_stories satchel_stories;
-
-/**
- * Opens the library of a directory. Reads no story yet.
- *
- * Returns    SATCHEL_ENOTFOUND when there is no such directory.
- * Ownership  the caller frees it: satchel_stories_free(). Closing the store
- *            first is fine; calls are SATCHEL_ECLOSED then.
- * Threads    safe beside any other call.
- */
-SATCHEL_API satchel_status satchel_stories_open(
-    satchel_store *store, satchel_bytes directory, satchel_stories **out);
-
-/**
- * Notices files that came, changed or went, by size and time, then by their
- * hash.
- *
- * @param[out] out  {"added", "changed", "removed", "unchanged", "read"
- *                  (opened and hashed), "parsed" (numbers), "problems"}; may be
- *                  NULL
- *
- * Ownership  the caller owns *out.
- */
-SATCHEL_API satchel_status satchel_stories_refresh(satchel_stories *stories, satchel_buffer *out);
-
-/**
- * Refreshes, and lists all stories.
- *
- * @param checked   leaves out stories that have errors, and names those among
- *                  the problems
- * @param[out] out  {"stories": [{"id", "file", the header and the
- *                  statistics as of satchel_story_describe(), "errors",
- *                  "warnings", "is_purchased" (by the store, else by the
- *                  file)}], "problems": [{"file", "code", "message",
- *                  "line", "column", "story", "findings"}]}
- *
- * Ownership  the caller owns *out.
- */
-SATCHEL_API satchel_status satchel_stories_load_all(
-    satchel_stories *stories, bool checked, satchel_buffer *out);
-
-/**
- * The stories that fit a query, from the index; refreshes first when this handle
- * never did.
- *
- * @param query     {"search", "tag" or "tags", "age_range", "age", "culture",
- *                  "purchased", "sort": "title" | "reading_time" |
- *                  "path_count", "descending", "limit", "offset"}; all may be
- *                  left out. Each word of "search" must begin a word of title
- *                  or synopsis; case and diacritics do not count.
- * @param[out] out  an array as "stories" of satchel_stories_load_all()
- *
- * Ownership  the caller owns *out.
- */
-SATCHEL_API satchel_status satchel_stories_select(
-    satchel_stories *stories, satchel_bytes query, satchel_buffer *out);
-
-/** {"tags", "cultures", "age_ranges"}: what there is to filter by, sorted.
- *  Ownership: the caller owns *out. */
-SATCHEL_API satchel_status satchel_stories_facets(satchel_stories *stories, satchel_buffer *out);
-
-/**
- * A story's text: from memory, else from disk.
- *
- * @param checked   fails with all findings when the story has errors
- * @param[out] out  the bytes of its file
- *
- * Returns    SATCHEL_EINVALID for an id that is no name, a text that cannot be
- *            read (line and column), or a story that is not sound;
- *            SATCHEL_ENOTFOUND; SATCHEL_EIO.
- * Ownership  the caller owns *out.
- */
-SATCHEL_API satchel_status satchel_stories_story(
-    satchel_stories *stories, satchel_bytes id, bool checked, satchel_buffer *out);
-
-/** One segment of a story of the library, as satchel_story_segment(); reads the
- *  story at most once. Ownership: the caller owns *out. */
-SATCHEL_API satchel_status satchel_stories_segment(
-    satchel_stories *stories, satchel_bytes id, satchel_bytes segment, satchel_buffer *out);
-
-/** Notes in the store that the reader bought a story, or gave it back. */
-SATCHEL_API satchel_status satchel_stories_mark_purchased(
-    satchel_stories *stories, satchel_bytes id, bool purchased);
-
-/** Refreshes on a thread of the library and returns at once. Observers of the
- *  store hear of what changed, by ids, under the subject "stories". */
-SATCHEL_API satchel_status satchel_stories_preload(satchel_stories *stories);
-
-/** Forgets the stories held in memory; the index stays. */
-SATCHEL_API satchel_status satchel_stories_clear_cache(satchel_stories *stories);
-
-/** Frees a library; NULL and a second time are fine. Waits for its preload. */
-SATCHEL_API void satchel_stories_free(satchel_stories *stories);
-
-/* ------------------------------------------------------------------------
- * Object stores: where the master copies are
- *
- * A remote says how an object store is reached: a directory, S3 over HTTPS, or
- * functions of the host. Making one does not touch the network. One remote may
- * serve any number of catalogues and threads.
- * --------------------------------------------------------------------- */
-
-/** An object store, as this side sees it. */
-typedef struct satchel_remote satchel_remote;
-
-/**
- * A directory as object store: for tests, for one machine, and for disks that
- * several machines mount and that honour flock().
- *
- * @param path  made when its parent exists
- *
- * Returns    SATCHEL_EINVALID, SATCHEL_ENOTFOUND without a parent,
- *            SATCHEL_EREADONLY when it must not be used, SATCHEL_EIO.
- * Ownership  the caller frees it: satchel_remote_free().
- */
-SATCHEL_API satchel_status satchel_remote_directory(satchel_bytes path, satchel_remote **out);
-
-/**
- * A bucket of an S3-compatible store.
- *
- * @param options  {"bucket", "endpoint" ("https://s3.example.org"; AWS when left
- *                 out), "region", "access_key", "secret_key", "session_token",
- *                 "prefix", "path_style" (boolean; true unless the endpoint is
- *                 that of AWS), "ca_file", "timeouts": {"connect", "stall",
- *                 "total"} (ms)}; what is left out comes from AWS_ACCESS_KEY_ID,
- *                 AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION,
- *                 AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL.
- *                 Unknown keys are SATCHEL_EINVALID.
- *
- * Certificates are verified. Over http:// secrets are not sent, but contents
- * can be read and changed on the way: for tests and closed networks only.
- * Credentials are in no message.
- *
- * Returns    SATCHEL_EINVALID, which names the option.
- * Ownership  the caller frees it: satchel_remote_free().
- */
-SATCHEL_API satchel_status satchel_remote_s3(satchel_bytes options, satchel_remote **out);
-
-/** What became of a request to an object store that the host supplies. */
-typedef enum satchel_remote_result {
-    SATCHEL_REMOTE_OK = 0,
-    /** The object is still the one of if_none_match. */
-    SATCHEL_REMOTE_NOT_MODIFIED = 1,
-    SATCHEL_REMOTE_NOT_FOUND = 2,
-    /** Somebody else was there first; nothing was changed. */
-    SATCHEL_REMOTE_PRECONDITION_FAILED = 3,
-    /** A write may have taken effect or not: it is read back. */
-    SATCHEL_REMOTE_UNKNOWN = 4,
-    /** Nothing was changed, and trying again may help. */
-    SATCHEL_REMOTE_TRANSIENT = 5,
-    /** Trying again does not help. */
-    SATCHEL_REMOTE_DENIED = 6,
-    SATCHEL_REMOTE_FAILED = 7
-} satchel_remote_result;
-
-/** Takes the host's answer; valid until the function that got it returns. What is
- *  set later, or through anything else, goes nowhere. */
-typedef struct satchel_remote_answer satchel_remote_answer;
-
-/** Sets the body of the object, or the JSON of a listing. Copied. */
-SATCHEL_API void satchel_remote_answer_body(satchel_remote_answer *answer, satchel_bytes body);
-
-/** Sets the tag of the object: it differs whenever the content does. Copied. */
-SATCHEL_API void satchel_remote_answer_etag(satchel_remote_answer *answer, satchel_bytes etag);
-
-/** Sets the metadata that came with put, as it was given. Copied. */
-SATCHEL_API void satchel_remote_answer_metadata(satchel_remote_answer *answer, satchel_bytes metadata);
-
-/** Sets the size of the object, for head. */
-SATCHEL_API void satchel_remote_answer_size(satchel_remote_answer *answer, int64_t size);
-
-/** Says why, when the result is no success; keep credentials out of it. Copied. */
-SATCHEL_API void satchel_remote_answer_message(satchel_remote_answer *answer, satchel_bytes message);
-
-/**
- * An object store of the host's own. Called from any thread, several at once.
- *
- * Conditional writes must be atomic: of many at once with one condition, exactly
- * one takes effect. Reads see every write that returned before.
- */
-typedef struct satchel_remote_operations {
-    size_t size;
-    /** Reads an object: sets body, etag and metadata. if_none_match is empty, or
-     *  a tag: SATCHEL_REMOTE_NOT_MODIFIED when the object still has it. */
-    satchel_remote_result (*get)(void *context, satchel_bytes key, satchel_bytes if_none_match,
-                                 satchel_remote_answer *answer);
-    /** Writes an object as a whole: sets etag. if_match is empty, or the tag that
-     *  the object must have; if_absent: there must be none. metadata is a JSON
-     *  object of texts to keep with the object. */
-    satchel_remote_result (*put)(void *context, satchel_bytes key, satchel_bytes body,
-                                 satchel_bytes if_match, bool if_absent, satchel_bytes metadata,
-                                 satchel_remote_answer *answer);
-    /** Sets size, etag and metadata. */
-    satchel_remote_result (*head)(void *context, satchel_bytes key, satchel_remote_answer *answer);
-    /** Removes an object; if_match as in put. That there is none is no failure
-     *  when if_match is empty. */
-    satchel_remote_result (*remove)(void *context, satchel_bytes key, satchel_bytes if_match,
-                                    satchel_remote_answer *answer);
-    /** Lists keys that begin with prefix and come behind `after` (empty, or the last
-     *  key of the page before), in the order of their bytes: sets the body to
-     *  {"entries": [{"key", "size", "etag" (may be left out)}], "has_more"}. */
-    satchel_remote_result (*list)(void *context, satchel_bytes prefix, satchel_bytes after, int32_t limit,
-                                  satchel_remote_answer *answer);
-} satchel_remote_operations;
-
-#define SATCHEL_REMOTE_OPERATIONS_INIT \
-    { sizeof(satchel_remote_operations), NULL, NULL, NULL, NULL, NULL }
-
-/**
- * An object store that the host supplies.
- *
- * @param operations  copied; all functions must be there
- * @param context     handed to them
- * @param release     called exactly once with `context`, when nothing uses it any
- *                    more, also on failure; may be NULL
- *
- * Ownership  the caller frees it: satchel_remote_free().
- */
-SATCHEL_API satchel_status satchel_remote_callbacks(
-    const satchel_remote_operations *operations, void *context, void (*release)(void *context),
-    satchel_remote **out);
-
-/**
- * Finds out whether a store honours conditions on writes, with an object of its
- * own below `prefix` that is removed again.
- *
- * @param[out] out  {"honoured": boolean, "reason": text or null}
- *
- * Probing in sequence cannot find a store whose conditions are not atomic: the
- * guide lists which are known to be good.
- *
- * Ownership  the caller owns *out.
- */
-SATCHEL_API satchel_status satchel_remote_probe(
-    satchel_remote *remote, satchel_bytes prefix, satchel_buffer *out);
-
-/** Frees a remote; NULL and a second time are fine. Synchronisations under way
- *  keep what they need of it. */
-SATCHEL_API void satchel_remote_free(satchel_remote *remote);
-
-/* ------------------------------------------------------------------------
- * Photos
- *
- * The catalogue of one directory: a row a photo, named by the MD5 of its bytes,
- * in sixteen shards by the first digit. The master copy is in an object store.
- * Format and rules: Documentation/photos.md.
- *
- * A photo is {"md5" (32 hexadecimal digits), "filename", "size" (bytes),
- * "photodate", "modified" (Unix seconds), "width", "height" (pixels or null),
- * "apple_photo_id" (text or null)}. What is known of it here only goes with it:
- * {"starred", "local_only", "backup_status": "not_backed_up" | "queued" |
- * "uploading" | "uploaded" | "error", "last_attempt" (Unix ms), "attempts",
- * "error", "camera_make", "camera_model", "orientation" (1-8), "latitude",
- * "longitude" (degrees), "aperture" (f-number), "shutter_speed" (seconds),
- * "iso", "focal_length" (mm), "thumbnail_cached_at", "preview_cached_at" (Unix
- * ms)}; it is never uploaded, and no import touches it.
- *
- * Observers of the store hear of changes under the subject "photos", with the
- * directory as place and MD5s as keys; when much has changed, "shard:0" to
- * "shard:f" as keys.
- * --------------------------------------------------------------------- */
 
 /** The photo catalogue of one directory, in a store. */
 typedef struct satchel_photos satchel_photos;
 
 /**
- * Opens the catalogue of a directory, making it when there is none.
+ * Opens the photo catalogue of a directory, and creates it when it does not exist.
  *
- * @param directory  where the photos are; need not exist
+ * @param store      an open store
+ * @param directory  the directory of the photos; need not exist
+ * @param[out] out   the catalogue
  *
- * Returns    SATCHEL_ENOTFOUND when the store is read-only and has none.
- * Ownership  the caller frees it: satchel_photos_free(). Closing the store first
- *            is fine; calls are SATCHEL_ECLOSED then.
- * Threads    safe beside any other call.
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid path; SATCHEL_ENOTFOUND when
+ * the store is read-only and has no such catalogue.
+ *
+ * **Ownership** The caller frees the catalogue: satchel_photos_free().
  */
 SATCHEL_API satchel_status satchel_photos_open(
     satchel_store *store, satchel_bytes directory, satchel_photos **out);
 
 /**
- * Adds photos, or replaces their rows, in one transaction.
+ * Inserts or replaces photos, in one transaction.
  *
- * @param rows     JSON array of photos, or one photo. Keys that only this side
- *                 knows ("starred", "camera_make", …) are taken as by
- *                 satchel_photos_set_local(); unknown keys are SATCHEL_EINVALID.
- * @param[out] changed  rows that differ from what was there; may be NULL
+ * Of several rows with one MD5 the last is used. @ref json_photo_local "Local columns" in
+ * a row are set as by satchel_photos_set_local().
  *
- * Of several rows with one MD5 the last counts.
+ * @param photos        the catalogue
+ * @param rows          a @ref json_photo "photo", or a JSON array of photos
+ * @param[out] changed  the number of rows that differ from before; may be NULL
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid row and for unknown fields.
  */
 SATCHEL_API satchel_status satchel_photos_upsert(
     satchel_photos *photos, satchel_bytes rows, int64_t *changed);
 
-/** One photo with all that is known of it. Returns: SATCHEL_ENOTFOUND. Ownership:
- *  the caller owns *out. */
+/**
+ * Returns a photo with its local columns.
+ *
+ * @param photos    the catalogue
+ * @param md5       the MD5 of the photo
+ * @param[out] out  a JSON object with the fields of a @ref json_photo "photo" and its
+ *                  @ref json_photo_local "local columns"
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_ENOTFOUND.
+ */
 SATCHEL_API satchel_status satchel_photos_get(
     satchel_photos *photos, satchel_bytes md5, satchel_buffer *out);
 
-/** Deletes photos from the catalogue, in one transaction; files are not touched.
- *  @param md5s  JSON array of MD5s
- *  @param[out] deleted  how many there were; may be NULL */
+/**
+ * Deletes photos from the catalogue, in one transaction, without deleting their files.
+ *
+ * @param photos        the catalogue
+ * @param md5s          a JSON array of MD5s
+ * @param[out] deleted  the number of photos that existed; may be NULL
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when it is not an array of MD5s.
+ */
 SATCHEL_API satchel_status satchel_photos_delete(
     satchel_photos *photos, satchel_bytes md5s, int64_t *deleted);
 
 /**
- * The photos that fit a query, a page at a time.
+ * Returns the photos that match a query, one page at a time.
  *
- * @param query     {"from", "to" (photodate, Unix seconds, both included),
- *                  "filename" (with * and ? as wildcards), "starred",
- *                  "backup_status", "shard" (0-15), "order": "md5" |
- *                  "photodate" | "filename", "descending", "limit" (1 to
- *                  100,000; 1,000 when left out), "after" (what "next" was)}; all
- *                  may be left out
- * @param[out] out  {"photos": […], "next": text or null}
+ * @anchor json_photo_query
+ * A query is a JSON object; every field may be left out:
  *
- * Ownership  the caller owns *out.
+ * | field           | type    | meaning                                               |
+ * | --------------- | ------- | ----------------------------------------------------- |
+ * | `from`          | integer | the first photodate, Unix seconds                     |
+ * | `to`            | integer | the last photodate, Unix seconds                      |
+ * | `filename`      | string  | a pattern with the wildcards * and ?                  |
+ * | `starred`       | boolean | whether the photo has a star                          |
+ * | `backup_status` | string  | the status of its backup                              |
+ * | `shard`         | integer | 0 to 15                                               |
+ * | `order`         | string  | "md5", "photodate" or "filename"                      |
+ * | `descending`    | boolean | reverses the order                                    |
+ * | `limit`         | integer | the size of a page, 1 to 100,000; 1,000 when left out |
+ * | `after`         | string  | `next` of the previous page                           |
+ *
+ * The result is
+ *
+ * | field    | type             | meaning                                            |
+ * | -------- | ---------------- | -------------------------------------------------- |
+ * | `photos` | array of objects | the photos of the page                             |
+ * | `next`   | string or null   | where the next page begins; null for the last page |
+ *
+ * @param photos    the catalogue
+ * @param query     a query; empty for all photos
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid query.
  */
 SATCHEL_API satchel_status satchel_photos_query(
     satchel_photos *photos, satchel_bytes query, satchel_buffer *out);
 
-/** How many photos fit a query; an empty one counts all, at once. */
+/**
+ * Returns the number of photos that match a query.
+ *
+ * Counting all photos takes constant time.
+ *
+ * @param photos      the catalogue
+ * @param query       a @ref json_photo_query "query"; empty for all photos
+ * @param[out] count  the number
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid query.
+ */
 SATCHEL_API satchel_status satchel_photos_count(
     satchel_photos *photos, satchel_bytes query, int64_t *count);
 
-/** The state of the catalogue: {"directory", "uuid", "created", "modified" (Unix
- *  ms), "last_sync", "user", "master_uuid" (all null until there is one),
- *  "photos", "changes", "conflicts", "backup": {a number for each status but
- *  not_backed_up}, "shards": [{"shard", "photos", "changes", "kept" (lines that
- *  are no photos), "pending" (something is to be sent)}]}. Ownership: the caller
- *  owns *out. */
-SATCHEL_API satchel_status satchel_photos_status(satchel_photos *photos, satchel_buffer *out);
-
-/** Shards with photos that were added, changed or deleted here since the last
- *  synchronisation: bit n stands for shard n. A file that was imported counts as no
- *  change, though the next synchronisation sends it: see "pending" of the status. */
-SATCHEL_API satchel_status satchel_photos_modified_shards(satchel_photos *photos, uint32_t *bits);
+/**
+ * Returns the state of a catalogue.
+ *
+ * | field         | type             | meaning                                        |
+ * | ------------- | ---------------- | ---------------------------------------------- |
+ * | `directory`   | string           | the directory                                  |
+ * | `uuid`        | string or null   | the id of the catalogue                        |
+ * | `created`     | integer or null  | Unix ms                                        |
+ * | `modified`    | integer or null  | Unix ms                                        |
+ * | `last_sync`   | integer or null  | the last complete synchronization, Unix ms     |
+ * | `user`        | string or null   | the user that it is synchronized as            |
+ * | `master_uuid` | string or null   | the id of the remote catalogue                 |
+ * | `photos`      | integer          | the number of photos                           |
+ * | `changes`     | integer          | local changes since the last synchronization   |
+ * | `conflicts`   | integer          | entries of the conflict log                    |
+ * | `backup`      | object           | photos by backup status, without not_backed_up |
+ * | `shards`      | array of objects | the sixteen shards, see below                  |
+ *
+ * and each element of `shards`
+ *
+ * | field     | type    | meaning                                            |
+ * | --------- | ------- | -------------------------------------------------- |
+ * | `shard`   | integer | 0 to 15                                            |
+ * | `photos`  | integer | the number of photos                               |
+ * | `changes` | integer | local changes since the last synchronization       |
+ * | `kept`    | integer | lines that are not photos                          |
+ * | `pending` | boolean | whether the next synchronization uploads the shard |
+ *
+ * @param photos    the catalogue
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_photos_status(
+    satchel_photos *photos, satchel_buffer *out);
 
 /**
- * What changed here since the last synchronisation, row by row, in the order of
- * MD5s.
+ * Returns the shards with photos that were inserted, changed or deleted locally since the
+ * last synchronization.
  *
- * @param after     empty, or what "next" was
- * @param limit     1 or more
- * @param[out] out  {"changes": [{"md5", "kind": "upsert" | "delete", "photo",
- *                  "base" (what both sides last agreed on, or null)}], "next":
- *                  text or null}
+ * Importing a file is not a change, although the next synchronization uploads its photos:
+ * see `pending` of satchel_photos_status().
  *
- * Ownership  the caller owns *out.
+ * @param photos     the catalogue
+ * @param[out] bits  bit n is set for shard n
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_photos_modified_shards(
+    satchel_photos *photos, uint32_t *bits);
+
+/**
+ * Returns the local changes since the last synchronization, in the order of their MD5s.
+ *
+ * | field     | type             | meaning                                            |
+ * | --------- | ---------------- | -------------------------------------------------- |
+ * | `changes` | array of objects | the changes of the page, see below                 |
+ * | `next`    | string or null   | where the next page begins; null for the last page |
+ *
+ * and each element of `changes`
+ *
+ * | field   | type           | meaning                               |
+ * | ------- | -------------- | ------------------------------------- |
+ * | `md5`   | string         | the MD5 of the photo                  |
+ * | `kind`  | string         | "upsert" or "delete"                  |
+ * | `photo` | object or null | the local @ref json_photo "photo"     |
+ * | `base`  | object or null | the photo as it was synchronized last |
+ *
+ * @param photos    the catalogue
+ * @param after     `next` of the previous page; empty for the first page
+ * @param limit     the size of a page, 1 or more
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid `after` or `limit`.
  */
 SATCHEL_API satchel_status satchel_photos_changes(
     satchel_photos *photos, satchel_bytes after, int32_t limit, satchel_buffer *out);
 
-/** Which side wins where both changed. */
-typedef enum satchel_sync_policy {
-    /** What came from elsewhere; each local change that loses goes to the
-     *  conflicts, from where it can be applied again. */
-    SATCHEL_SYNC_REMOTE_WINS = 0,
-    /** What came from elsewhere, then the local changes on top. */
-    SATCHEL_SYNC_MERGE_ROWS = 1
-} satchel_sync_policy;
-
-/** A shard's file, byte for byte as every platform writes it. Ownership: the
- *  caller owns *out. */
+/**
+ * Returns the file of a shard, with the same bytes as on every other platform.
+ *
+ * @param photos    the catalogue
+ * @param shard     0 to 15
+ * @param[out] out  the bytes of the file
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when there is no such shard.
+ */
 SATCHEL_API satchel_status satchel_photos_export_shard(
     satchel_photos *photos, int32_t shard, satchel_buffer *out);
 
 /**
- * Replaces a shard by a file, in one transaction. Lines that are no photos of it
- * are reported, kept, and written back by every export.
+ * Replaces a shard by the contents of a file, in one transaction.
  *
- * @param[out] out  {"photos", "rejected": [{"line", "fault", "reason", "raw"}],
- *                  "conflicts"}; may be NULL. "fault" is a code for the reason, such
- *                  as "columns"
+ * Lines that are not photos of the shard are reported, kept, and written back by every
+ * export. The result is
  *
- * Ownership  the caller owns *out.
+ * | field       | type             | meaning                                     |
+ * | ----------- | ---------------- | ------------------------------------------- |
+ * | `photos`    | integer          | the photos in the file                      |
+ * | `rejected`  | array of objects | the @ref json_rejected "rejected lines"     |
+ * | `conflicts` | integer          | local changes that went to the conflict log |
+ *
+ * @param photos       the catalogue
+ * @param shard        0 to 15
+ * @param file         the bytes of the file
+ * @param on_conflict  what happens to local changes
+ * @param[out] out     a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when there is no such shard and for a
+ * policy that photos refuse.
  */
 SATCHEL_API satchel_status satchel_photos_import_shard(
-    satchel_photos *photos, int32_t shard, satchel_bytes file, satchel_sync_policy policy,
-    satchel_buffer *out);
+    satchel_photos *photos, int32_t shard, satchel_bytes file,
+    satchel_conflict_policy on_conflict, satchel_buffer *out);
 
-/** Writes 0.csv to f.csv and manifest.json into a directory, which is made when
- *  its parent exists; files that are the same already are not touched. Each file is
- *  whole at any time, and synced before it takes its place; until then it is called
- *  as that, with ".part" behind it.
- *  @param[out] out  {"photos", "written", "unchanged" (names of files)}; may be
- *  NULL. Ownership: the caller owns *out. */
+/**
+ * Writes the files 0.csv to f.csv and manifest.json into a directory.
+ *
+ * Files that have the right content already are not written. Each file is complete at any
+ * time: it is written and synced under its name with the suffix ".part", and then
+ * renamed. The result is
+ *
+ * | field       | type             | meaning                              |
+ * | ----------- | ---------------- | ------------------------------------ |
+ * | `photos`    | integer          | the photos in the files              |
+ * | `written`   | array of strings | the names of files that were written |
+ * | `unchanged` | array of strings | the names of files that were not     |
+ *
+ * @param photos    the catalogue
+ * @param path      the directory; created when its parent exists
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
 SATCHEL_API satchel_status satchel_photos_export_directory(
     satchel_photos *photos, satchel_bytes path, satchel_buffer *out);
 
-/** Imports 0.csv to f.csv of a directory, each shard in one transaction. Shards
- *  without a file, and those whose file cannot be read, are left as they are; so are
- *  those whose file is not the one that a manifest.json beside them names: see
- *  "failed". All are on the disk when it returns; a loss of power before may undo the
- *  latest.
- *  @param[out] out  {"photos", "conflicts", "changed", "missing" (shard numbers),
- *  "has_manifest" (without one nothing shows whether the files are complete),
- *  "rejected": [{"shard", "line", "fault", "reason", "raw"}], "failed": [{"shard",
- *  "code" (a satchel_status), "message"}]}; may be NULL. Returns: SATCHEL_ENOTFOUND
- *  when there is no such file at all, SATCHEL_EINVALID for a manifest.json that cannot
- *  be read. Ownership: the caller owns *out. */
+/**
+ * Imports the files 0.csv to f.csv of a directory, each shard in one transaction.
+ *
+ * A shard remains as it is when it has no file, when its file cannot be read, and when
+ * its file is not the one that manifest.json in the directory names. Without a
+ * manifest.json nothing shows whether the files are complete. When the call returns, all
+ * shards are on disk; a power failure during the call may undo the last ones. The result
+ * is
+ *
+ * | field          | type              | meaning                                     |
+ * | -------------- | ----------------- | ------------------------------------------- |
+ * | `photos`       | integer           | the photos in the files                     |
+ * | `conflicts`    | integer           | local changes that went to the conflict log |
+ * | `changed`      | array of integers | the shards whose content changed            |
+ * | `missing`      | array of integers | the shards without a file                   |
+ * | `has_manifest` | boolean           | whether there is a manifest.json            |
+ * | `rejected`     | array of objects  | the @ref json_rejected "rejected lines"     |
+ * | `failed`       | array of objects  | the @ref json_shard_failure "failed shards" |
+ *
+ * @param photos       the catalogue
+ * @param path         the directory
+ * @param on_conflict  what happens to local changes
+ * @param[out] out     a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when none of the files exists;
+ * SATCHEL_EINVALID for a manifest.json that cannot be read, and for a policy that photos
+ * refuse.
+ */
 SATCHEL_API satchel_status satchel_photos_import_directory(
-    satchel_photos *photos, satchel_bytes path, satchel_sync_policy policy, satchel_buffer *out);
+    satchel_photos *photos, satchel_bytes path, satchel_conflict_policy on_conflict,
+    satchel_buffer *out);
 
-/** Sets what is known of a photo here only. @param columns  JSON object; null
- *  forgets. Returns: SATCHEL_ENOTFOUND without such a photo, SATCHEL_EINVALID for
- *  other columns and for "backup_status", which has steps of its own. */
+/**
+ * Sets local columns of a photo.
+ *
+ * @param photos   the catalogue
+ * @param md5      the MD5 of the photo
+ * @param columns  a JSON object of @ref json_photo_local "local columns"; null removes a
+ *                 value
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when there is no such photo; SATCHEL_EINVALID
+ * for other columns, for columns that cannot be set, and for values out of range.
+ */
 SATCHEL_API satchel_status satchel_photos_set_local(
     satchel_photos *photos, satchel_bytes md5, satchel_bytes columns);
 
-/** Stars a photo, or takes its star. Starring one that only this side has queues
- *  its backup. */
+/**
+ * Sets or removes the star of a photo.
+ *
+ * Setting the star of a photo that the remote does not have queues its backup.
+ *
+ * @param photos   the catalogue
+ * @param md5      the MD5 of the photo
+ * @param starred  whether the photo has a star
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_ENOTFOUND when there is no such photo.
+ */
 SATCHEL_API satchel_status satchel_photos_star(
     satchel_photos *photos, satchel_bytes md5, bool starred);
 
-/** Queues a photo's backup: from not_backed_up or error. Other steps are
- *  SATCHEL_EINVALID and name both states, here and below. */
-SATCHEL_API satchel_status satchel_photos_backup_queue(satchel_photos *photos, satchel_bytes md5);
+/**
+ * Queues the backup of a photo whose backup status is not_backed_up or error.
+ *
+ * @param photos  the catalogue
+ * @param md5     the MD5 of the photo
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for any other status; the message names both
+ * statuses; SATCHEL_ENOTFOUND when there is no such photo.
+ */
+SATCHEL_API satchel_status satchel_photos_backup_queue(
+    satchel_photos *photos, satchel_bytes md5);
 
-/** Claims the photo that was queued first, for this process: it is uploading
- *  then. Of many that claim at once each gets another one. What a process that
- *  died had claimed is queued again. @param[out] out  the photo; null when none is
- *  queued. Ownership: the caller owns *out. */
-SATCHEL_API satchel_status satchel_photos_backup_claim(satchel_photos *photos, satchel_buffer *out);
+/**
+ * Claims the photo that was queued first, for this process, and sets its backup status to
+ * uploading.
+ *
+ * Of several concurrent calls each gets a different photo. Photos that a process had
+ * claimed before it died are queued again.
+ *
+ * @param photos    the catalogue
+ * @param[out] out  the photo as by satchel_photos_get(); the JSON value null when no
+ *                  photo is queued
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_photos_backup_claim(
+    satchel_photos *photos, satchel_buffer *out);
 
-/** A claimed photo is uploaded. */
-SATCHEL_API satchel_status satchel_photos_backup_done(satchel_photos *photos, satchel_bytes md5);
+/**
+ * Sets the backup status of a claimed photo to uploaded.
+ *
+ * @param photos  the catalogue
+ * @param md5     the MD5 of the photo
+ *
+ * **Returns** As satchel_photos_backup_queue().
+ */
+SATCHEL_API satchel_status satchel_photos_backup_done(
+    satchel_photos *photos, satchel_bytes md5);
 
-/** Uploading a claimed photo failed, and why. */
+/**
+ * Sets the backup status of a claimed photo to error.
+ *
+ * @param photos  the catalogue
+ * @param md5     the MD5 of the photo
+ * @param error   why uploading it failed
+ *
+ * **Returns** As satchel_photos_backup_queue().
+ */
 SATCHEL_API satchel_status satchel_photos_backup_failed(
     satchel_photos *photos, satchel_bytes md5, satchel_bytes error);
 
-/** Hears how far long work has come, and says whether to go on. `progress` is
- *  JSON; see the call. Called by the thread that made the call, or by one of the
- *  library; never twice at once; and again, with the same, while work waits, so
- *  that it can be ended. */
-typedef bool (*satchel_progress_callback)(void *context, satchel_bytes progress);
-
-/** How to scan a directory. */
+/** Options for scanning; start from SATCHEL_SCAN_OPTIONS_INIT. */
 typedef struct satchel_scan_options {
+    /** sizeof(satchel_scan_options). */
     size_t size;
-    /** Deletes the rows of photos whose files are gone; the next synchronisation
-     *  deletes them from the master. Never where a directory could not be read. */
-    bool removes_missing;
-    /** Reads files again that look unchanged. */
-    bool reads_everything;
-    /** Minutes east of UTC, for dates whose camera did not say. */
+    /** Deletes the rows of photos whose files no longer exist; the next synchronization
+     *  deletes them from the remote. Nothing is deleted where a directory could not be
+     *  read. */
+    bool delete_missing;
+    /** Reads files whose size and time are unchanged, too. */
+    bool force_rehash;
+    /** Minutes east of UTC, for dates without a time zone. */
     int32_t time_zone_offset;
-    /** Files that are read at once, 1 to 16; 0 means 2. */
+    /** The number of files that are read at the same time, 1 to 16; 0 means 2. */
     int32_t parallel;
-    /** May be NULL. {"phase": "walking" | "reading", "files_found", "files_done",
-     *  "files_total", "bytes_done", "bytes_total"}; totals are null while walking. */
+    /** Receives {"phase": "walking" or "reading", "files_found", "files_done",
+     *  "files_total", "bytes_done", "bytes_total"}; the totals are null while walking.
+     *  May be NULL. */
     satchel_progress_callback progress;
+    /** Passed to `progress`. */
     void *context;
 } satchel_scan_options;
 
-#define SATCHEL_SCAN_OPTIONS_INIT { sizeof(satchel_scan_options), false, false, 0, 0, NULL, NULL }
+/** The default options for scanning. */
+#define SATCHEL_SCAN_OPTIONS_INIT \
+    { sizeof(satchel_scan_options), false, false, 0, 0, NULL, NULL }
 
 /**
- * Finds the photos below the catalogue's directory. Files that have the size and
- * time that were seen before are not read.
+ * Finds the photos in the catalogue's directory and in the directories below it.
  *
+ * Files with the size and time of the last scan are not read. Links are not followed;
+ * they, and files that cannot be read, are reported. A cancelled scan returns SATCHEL_OK:
+ * what it found is kept, and the next scan continues from there. The result is
+ *
+ * | field               | type             | meaning                                   |
+ * | ------------------- | ---------------- | ----------------------------------------- |
+ * | `added`             | integer          | photos that no scan had found             |
+ * | `changed`           | integer          | photos with another name, time or content |
+ * | `unchanged`         | integer          | photos as at the last scan                |
+ * | `duplicates`        | integer          | files with the bytes of another file      |
+ * | `duplicate_files`   | array of objects | {"path", "first", "md5"}                  |
+ * | `missing`           | integer          | photos whose files no longer exist        |
+ * | `missing_files`     | array of strings | the paths of these files                  |
+ * | `removed`           | integer          | rows that were deleted                    |
+ * | `bytes_read`        | integer          | bytes of files                            |
+ * | `skipped_count`     | integer          | files that were not included              |
+ * | `skipped_links`     | integer          | how many of these are links               |
+ * | `skipped`           | array of objects | {"path", "reason"}                        |
+ * | `remarks_count`     | integer          | photos that could be read only in part    |
+ * | `remarks`           | array of objects | {"path", "reason"}                        |
+ * | `missing_libraries` | array of strings | libraries that are not installed          |
+ * | `cancelled`         | boolean          | whether the scan was cancelled            |
+ *
+ * `first` of a duplicate is the path of the first file with the same bytes. Each list has
+ * at most 1,000 elements. Without a library of `missing_libraries`, the sizes and camera
+ * data of new photos remain unknown.
+ *
+ * @param photos    the catalogue
  * @param options   may be NULL
- * @param[out] out  {"added", "changed", "unchanged", "duplicates", "missing",
- *                  "removed", "bytes_read", "skipped_count", "remarks_count"
- *                  (numbers), "duplicate_files": [{"path", "first", "md5"}],
- *                  "missing_files": [path], "skipped" (not taken) and "remarks"
- *                  (taken, but not all is known of them): [{"path", "reason"}],
- *                  "missing_libraries": [text], "cancelled"}; lists end at 1,000;
- *                  may be NULL
+ * @param[out] out  a JSON object; may be NULL
  *
- * Links are not followed; they and what cannot be read are reported. When
- * cancelled, what was found stays, and the next scan goes on from there.
- *
- * Returns    SATCHEL_ENOTFOUND when there is no such directory.
- * Ownership  the caller owns *out.
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the directory does not exist;
+ * SATCHEL_EINVALID for invalid options.
  */
 SATCHEL_API satchel_status satchel_photos_scan(
     satchel_photos *photos, const satchel_scan_options *options, satchel_buffer *out);
 
-/** How to synchronise. */
-typedef struct satchel_sync_options {
-    size_t size;
-    satchel_sync_policy policy;
-    /** Tells what would move, and writes nothing on either side. */
-    bool dry_run;
-    /** Takes the risk of a store that ignores conditions: two devices at once may
-     *  overwrite each other there. */
-    bool accepts_unconditional;
-    /** Shards that move at once, 1 to 16; 0 means 4. */
-    int32_t parallel;
-    /** May be NULL. {"phase": "plan" | "shards" | "manifest", "shards_done",
-     *  "shards_total", "bytes_up", "bytes_down"} */
-    satchel_progress_callback progress;
-    void *context;
-} satchel_sync_options;
-
-#define SATCHEL_SYNC_OPTIONS_INIT \
-    { sizeof(satchel_sync_options), SATCHEL_SYNC_REMOTE_WINS, false, false, 0, NULL, NULL }
-
 /**
- * Brings the catalogue and its master copy into agreement. Blocks; one at a time
- * for each catalogue, while everything else goes on.
+ * Synchronizes a catalogue with its remote copy.
  *
- * @param user      whose catalogue: [A-Za-z0-9._-]{1,128}, not only dots
- * @param options   may be NULL
- * @param[out] out  {"downloaded", "uploaded", "conflicts" (changed on both sides;
- *                  also under what then happened to them), "repaired" (the manifest
- *                  did not tell what they are, or the object was damaged; shard
- *                  numbers), "conflict_rows", "removed" (photos that were here, and
- *                  that the master's shards do not have), "requests", "bytes_up",
- *                  "bytes_down" (numbers), "failed": [{"shard", "code" (a
- *                  satchel_status), "message"}], "rejected": [{"shard", "line",
- *                  "fault", "reason", "raw"}], "unchanged", "dry_run"}; may be NULL
+ * Blocks until it is done. A shard that fails remains pending and does not stop the
+ * others: see `failed`. The result is
  *
- * A shard that fails stays pending and does not stop the others: see "failed".
- * Rejected lines are no photos. The master's are kept; those of a file that was
- * imported here, and that the master's shard replaced before they were sent, have
- * the fault "replaced", and photos that only a damaged object had, which was
- * replaced, the fault "discarded": these are only in this report.
- * The progress function must not synchronise the same catalogue.
+ * | field           | type              | meaning                                     |
+ * | --------------- | ----------------- | ------------------------------------------- |
+ * | `downloaded`    | array of integers | the shards whose rows were downloaded       |
+ * | `uploaded`      | array of integers | the shards whose rows were uploaded         |
+ * | `conflicts`     | array of integers | the shards that both sides had changed      |
+ * | `repaired`      | array of integers | the remote shards that were repaired        |
+ * | `conflict_rows` | integer           | local changes that went to the conflict log |
+ * | `removed`       | integer           | photos removed locally, see below           |
+ * | `requests`      | integer           | requests to the object store, with retries  |
+ * | `bytes_up`      | integer           | bytes of bodies that were sent              |
+ * | `bytes_down`    | integer           | bytes of bodies that were received          |
+ * | `failed`        | array of objects  | the @ref json_shard_failure "failed shards" |
+ * | `rejected`      | array of objects  | the @ref json_rejected "rejected lines"     |
+ * | `unchanged`     | boolean           | whether nothing had to be transferred       |
+ * | `dry_run`       | boolean           | whether it was a dry run                    |
  *
- * Returns    SATCHEL_EINVALID for a user that is none, and for a store that
- *            ignores conditions; SATCHEL_EFOREIGN when the master is another
- *            catalogue than the one agreed with; SATCHEL_ECANCELLED;
- *            SATCHEL_EBUSY when the store does not answer.
- * Ownership  the caller owns *out.
+ * Photos are removed locally when the remote shards do not have them. A shard in
+ * `conflicts` is also listed under what then happened to it. A shard is repaired when its
+ * object was damaged, or when the manifest did not describe it.
+ *
+ * Rejected lines of the remote are kept. Two kinds of rejected lines are only in this
+ * report: lines of a file that was imported locally, and that the remote shard replaced
+ * before they were uploaded, have the fault "replaced"; photos that only a damaged object
+ * had, and that were lost when it was replaced, have the fault "discarded".
+ *
+ * @param photos    the catalogue
+ * @param remote    the remote
+ * @param user      whose catalogue it is: `[A-Za-z0-9._-]{1,128}`, not only dots
+ * @param options   may be NULL; the progress callback must not synchronize the same
+ *                  catalogue
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid user, for a policy that photos
+ * refuse, inside a batch, and for a remote that does not support conditional writes;
+ * SATCHEL_EFOREIGN when the remote is not the catalogue that was synchronized last, or
+ * the user is another one; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE; SATCHEL_ECANCELLED.
  */
 SATCHEL_API satchel_status satchel_photos_sync(
     satchel_photos *photos, satchel_remote *remote, satchel_bytes user,
     const satchel_sync_options *options, satchel_buffer *out);
 
-/** How to verify. */
+/** Options for verifying; start from SATCHEL_VERIFY_OPTIONS_INIT. */
 typedef struct satchel_verify_options {
+    /** sizeof(satchel_verify_options). */
     size_t size;
-    /** Replaces damaged objects by the bytes last synced, applies objects that are
-     *  newer than the manifest, and puts the manifest right. */
+    /** Replaces damaged objects by the bytes that were synchronized last, applies objects
+     *  that are newer than the manifest, and corrects the manifest. */
     bool repair;
-    /** Only with repair: takes the risk of a store that ignores conditions. */
-    bool accepts_unconditional;
-    /** Shards that are read at once, 1 to 16; 0 means 4. */
+    /** Only with `repair`: accepts a remote that does not support conditional writes. */
+    bool allow_unsafe_remote;
+    /** The number of shards that are read at the same time, 1 to 16; 0 means 4. */
     int32_t parallel;
-    /** May be NULL; as that of satchel_sync_options. */
+    /** As in satchel_sync_options; may be NULL. */
     satchel_progress_callback progress;
+    /** Passed to `progress`. */
     void *context;
 } satchel_verify_options;
 
-#define SATCHEL_VERIFY_OPTIONS_INIT { sizeof(satchel_verify_options), false, false, 0, NULL, NULL }
+/** The default options for verifying. */
+#define SATCHEL_VERIFY_OPTIONS_INIT \
+    { sizeof(satchel_verify_options), false, false, 0, NULL, NULL }
 
 /**
- * Reads every shard in the remote and compares it with the manifest.
+ * Reads every shard of the remote and compares it with the manifest.
  *
- * @param user      whose catalogue, as for satchel_photos_sync()
- * @param options   may be NULL
- * @param[out] out  {"ok" (sound by now), "manifest": "ok" | "missing" |
- *                  "unreadable", "manifest_repaired", "shards": [{"shard", "state":
- *                  "ok" | "missing" | "empty" | "cut" | "corrupt" | "outdated" (an
- *                  earlier version than the one last synced) | "newer" (whole, and
- *                  not yet in the manifest) | "unproven" (neither in the manifest,
- *                  nor known to be whole) | "unreadable", "repaired", "message" (why
- *                  it was not read or repaired, or null)}], "removed" (photos that the
- *                  repair removed here), "requests", "bytes_up", "bytes_down"}; may
- *                  be NULL
+ * Without `repair` nothing is written locally or remotely. A device repairs the objects
+ * whose bytes it has; the others remain for another device. Waits for synchronizations of
+ * the same catalogue, and they wait for it. The result is
  *
- * Without repair nothing is written on either side. A device repairs what it has the
- * bytes for; the rest is for another device. Waits for synchronisations of the same
- * catalogue, and they for it; the progress function must begin neither.
+ * | field               | type             | meaning                                    |
+ * | ------------------- | ---------------- | ------------------------------------------ |
+ * | `ok`                | boolean          | whether the remote is sound, after repairs |
+ * | `manifest`          | string           | "ok", "missing" or "unreadable"            |
+ * | `manifest_repaired` | boolean          | whether the manifest was corrected         |
+ * | `shards`            | array of objects | the sixteen shards, see below              |
+ * | `removed`           | integer          | local photos that the repair removed       |
+ * | `requests`          | integer          | requests to the object store, with retries |
+ * | `bytes_up`          | integer          | bytes of bodies that were sent             |
+ * | `bytes_down`        | integer          | bytes of bodies that were received         |
  *
- * Returns    as satchel_photos_sync(). A damaged remote is no failure: see "ok".
- * Ownership  the caller owns *out.
+ * and each element of `shards`
+ *
+ * | field      | type           | meaning                              |
+ * | ---------- | -------------- | ------------------------------------ |
+ * | `shard`    | integer        | 0 to 15                              |
+ * | `state`    | string         | the state before repairs, see below  |
+ * | `repaired` | boolean        | whether the shard was repaired       |
+ * | `message`  | string or null | why it could not be read or repaired |
+ *
+ * | state        | meaning                                                    |
+ * | ------------ | ---------------------------------------------------------- |
+ * | "ok"         | as in the manifest                                         |
+ * | "missing"    | there is no object                                         |
+ * | "empty"      | the object is empty                                        |
+ * | "cut"        | the object is truncated                                    |
+ * | "corrupt"    | the object is damaged                                      |
+ * | "outdated"   | an earlier version than the one that was synchronized last |
+ * | "newer"      | complete, but not yet in the manifest                      |
+ * | "unproven"   | not in the manifest, and not known to be complete          |
+ * | "unreadable" | the object could not be read                               |
+ *
+ * @param photos    the catalogue
+ * @param remote    the remote
+ * @param user      whose catalogue it is, as for satchel_photos_sync()
+ * @param options   may be NULL; the progress callback must neither synchronize nor verify
+ *                  the same catalogue
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK, also when the remote is damaged: see `ok`. Otherwise as
+ * satchel_photos_sync().
  */
 SATCHEL_API satchel_status satchel_photos_verify(
     satchel_photos *photos, satchel_remote *remote, satchel_bytes user,
     const satchel_verify_options *options, satchel_buffer *out);
 
-/** Forgets the agreement with a master: the next synchronisation, with this or
- *  another one, counts every photo as added here. */
-SATCHEL_API satchel_status satchel_photos_unlink(satchel_photos *photos);
+/**
+ * Detaches a catalogue from its remote copy.
+ *
+ * What was synchronized last is forgotten: the next synchronization, with this or another
+ * remote, treats every photo as added locally.
+ *
+ * @param photos  the catalogue
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_photos_detach(satchel_photos *photos);
 
-/** Local changes that lost, oldest first: {"conflicts": [{"id", "md5", "shard",
- *  "time" (Unix ms), "cause": "sync" | "import", "kind": "upsert" | "delete",
- *  "local", "remote", "base" (photos or null)}], "next": number or null}.
- *  @param after  0, or what "next" was  @param limit  1 or more. Ownership: the
- *  caller owns *out. */
+/**
+ * Returns the conflict log: local changes that were overridden, the oldest first.
+ *
+ * | field       | type             | meaning                                            |
+ * | ----------- | ---------------- | -------------------------------------------------- |
+ * | `conflicts` | array of objects | the conflicts of the page, see below               |
+ * | `next`      | integer or null  | where the next page begins; null for the last page |
+ *
+ * and each element of `conflicts`
+ *
+ * | field    | type           | meaning                               |
+ * | -------- | -------------- | ------------------------------------- |
+ * | `id`     | integer        | the number of the conflict            |
+ * | `md5`    | string         | the MD5 of the photo                  |
+ * | `shard`  | integer        | 0 to 15                               |
+ * | `time`   | integer        | Unix ms                               |
+ * | `cause`  | string         | "sync" or "import"                    |
+ * | `kind`   | string         | "upsert" or "delete"                  |
+ * | `local`  | object or null | the local @ref json_photo "photo"     |
+ * | `remote` | object or null | the remote photo                      |
+ * | `base`   | object or null | the photo as it was synchronized last |
+ *
+ * @param photos    the catalogue
+ * @param after     `next` of the previous page; 0 for the first page
+ * @param limit     the size of a page, 1 or more
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid `limit`.
+ */
 SATCHEL_API satchel_status satchel_photos_conflicts(
     satchel_photos *photos, int64_t after, int32_t limit, satchel_buffer *out);
 
-/** Makes a local change that lost again, and takes it from the conflicts. Returns:
- *  SATCHEL_ENOTFOUND. */
-SATCHEL_API satchel_status satchel_photos_reapply(satchel_photos *photos, int64_t conflict);
+/**
+ * Applies an overridden local change again, and removes it from the conflict log.
+ *
+ * @param photos    the catalogue
+ * @param conflict  the number of the conflict
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_ENOTFOUND when there is no such conflict.
+ */
+SATCHEL_API satchel_status satchel_photos_reapply(
+    satchel_photos *photos, int64_t conflict);
 
-/** Takes a change that lost from the conflicts, and forgets it. Returns:
- *  SATCHEL_ENOTFOUND. */
-SATCHEL_API satchel_status satchel_photos_dismiss(satchel_photos *photos, int64_t conflict);
+/**
+ * Removes an overridden local change from the conflict log.
+ *
+ * @param photos    the catalogue
+ * @param conflict  the number of the conflict
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_ENOTFOUND when there is no such conflict.
+ */
+SATCHEL_API satchel_status satchel_photos_dismiss(
+    satchel_photos *photos, int64_t conflict);
 
-/** Frees a catalogue; NULL and a second time are fine. Its claims are queued
- *  again. */
+/**
+ * Frees a catalogue, and queues the photos again that it claimed for backup.
+ *
+ * @param photos  may be NULL, and may have been freed before
+ */
 SATCHEL_API void satchel_photos_free(satchel_photos *photos);
 
-/* ------------------------------------------------------------------------
- * Several changes as one, backups
- * --------------------------------------------------------------------- */
+/** @} */
 
 /**
- * Begins a batch: what is written in it becomes visible, and durable, all at once
- * at satchel_store_commit(), or not at all. May be nested: an inner batch that is
- * rolled back undoes only itself.
+ * @defgroup satchel_story_texts Story texts
+ * Reading, checking, drawing and comparing the text of one story.
  *
- * A batch belongs to the calling thread, which carries it until it ends; another
- * thread takes part by satchel_store_enter(). Each call of a thread that carries
- * the innermost open batch is part of it, reads included; calls of several such
- * threads run one at a time. Any other call is not part of it:
- *   - a write on the thread that began the innermost batch (after
- *     satchel_store_leave()) is SATCHEL_EBUSY at once, since waiting would stop
- *     the thread that has to end the batch;
- *   - a write on another thread waits for the batch to end, and is SATCHEL_EBUSY
- *     after busy_timeout;
- *   - a read sees what is committed and waits for nothing; but on a store in
- *     memory, and on a thread that carries an outer batch, it waits and fails as
- *     a write does.
+ * These functions take the text of a story and need no store. A story is JSON in the
+ * format of Documentation/stories.md, or Twee 3. Each function reads the text once; time
+ * and memory grow with the segments and choices of the story.
  *
- * Returns    SATCHEL_EBUSY, SATCHEL_EREADONLY, SATCHEL_EIO; SATCHEL_EINVALID when
- *            the batch that the thread carries was undone.
- * Threads    a batch may end on another thread than it began on. A thread that
- *            exits leaves its batch open: end it first.
+ * @anchor json_story_header
+ * **Header.** What a story says about itself; null for what it does not say:
+ *
+ * | field                       | type             | meaning                        |
+ * | --------------------------- | ---------------- | ------------------------------ |
+ * | `id`                        | string or null   | the id                         |
+ * | `title`                     | string or null   | the title                      |
+ * | `author`                    | string or null   | the author                     |
+ * | `original_source`           | string or null   | where the story comes from     |
+ * | `cultural_origin`           | string or null   | the culture that it comes from |
+ * | `synopsis`                  | string or null   | the synopsis                   |
+ * | `cover_image_name`          | string or null   | the name of its cover          |
+ * | `estimated_reading_minutes` | integer or null  | as the story says              |
+ * | `age_range`                 | string or null   | as written, such as "5-8"      |
+ * | `tags`                      | array of strings | the tags                       |
+ * | `is_purchased`              | boolean or null  | as the file says               |
+ *
+ * @anchor json_story_statistics
+ * **Statistics.**
+ *
+ * | field              | type            | meaning                                      |
+ * | ------------------ | --------------- | -------------------------------------------- |
+ * | `segments`         | integer         | the number of segments                       |
+ * | `choices`          | integer         | the number of choices                        |
+ * | `endings`          | integer         | the endings that can be reached              |
+ * | `words`            | integer         | the words of all segments                    |
+ * | `shortest_path`    | integer or null | the segments of a shortest path to an ending |
+ * | `longest_path`     | integer or null | of a longest path; null when there is none   |
+ * | `shortest_minutes` | number          | for a shortest reading, see below            |
+ * | `longest_minutes`  | number          | for all that can be reached, see below       |
+ * | `path_count`       | integer         | as `count` of satchel_story_path_count()     |
+ *
+ * Minutes are calculated at 200 words a minute.
+ *
+ * @anchor json_story_finding
+ * **Finding of a check.** The codes are listed in Documentation/stories.md:
+ *
+ * | field        | type           | meaning                                      |
+ * | ------------ | -------------- | -------------------------------------------- |
+ * | `code`       | string         | the code of the finding, which never changes |
+ * | `severity`   | string         | "error" or "warning"                         |
+ * | `pointer`    | string         | the JSON Pointer of its subject              |
+ * | `line`       | integer        | the line in the text                         |
+ * | `column`     | integer        | the column in the text                       |
+ * | `message`    | string         | the description                              |
+ * | `suggestion` | string or null | what was probably meant                      |
+ *
+ * @anchor json_story_segment
+ * **Segment.**
+ *
+ * | field               | type             | meaning                             |
+ * | ------------------- | ---------------- | ----------------------------------- |
+ * | `id`                | string           | the id                              |
+ * | `text`              | string           | the text                            |
+ * | `is_authentic_path` | boolean          | whether it is on the authentic path |
+ * | `is_ending`         | boolean          | whether it is an ending             |
+ * | `choices`           | array of objects | {"id", "text", "next_segment_id"}   |
+ * @{
  */
-SATCHEL_API satchel_status satchel_store_begin(satchel_store *store);
 
-/** Ends the batch that the calling thread carries; the thread then carries the one
- *  around it. When it fails, everything in it is undone. Waits for another
- *  thread's call in it.
- *
- *  Returns    SATCHEL_EINVALID when the thread carries no batch, when the batch
- *             was undone with the one around it, when one inside of it is open,
- *             or when relations or unique indexes are violated at its end.
- */
-SATCHEL_API satchel_status satchel_store_commit(satchel_store *store);
+/** The language of a story's text. */
+typedef enum satchel_story_source {
+    /** JSON when the text begins with a brace or bracket, or when no line begins with the
+     *  "::" of a passage; otherwise Twee. */
+    SATCHEL_STORY_AUTOMATIC = 0,
+    /** JSON. */
+    SATCHEL_STORY_JSON = 1,
+    /** Twee 3. */
+    SATCHEL_STORY_TWEE = 2
+} satchel_story_source;
 
-/** Ends the batch that the calling thread carries and undoes it, with those that
- *  are open inside of it. Waits for another thread's call in it.
- *
- *  Returns    SATCHEL_EINVALID when the thread carries no batch, or one that was
- *             undone with the one around it.
- */
-SATCHEL_API satchel_status satchel_store_rollback(satchel_store *store);
+/** The format of a report. */
+typedef enum satchel_report_format {
+    /** A JSON object, see satchel_story_check(). */
+    SATCHEL_REPORT_JSON = 0,
+    /** SARIF 2.1.0, for code hosts and editors. */
+    SATCHEL_REPORT_SARIF = 1,
+    /** One line for each finding: "name:line:column: severity: message [code]". */
+    SATCHEL_REPORT_TEXT = 2
+} satchel_report_format;
 
-/** The number of the batch that the calling thread carries; 0 when it carries
- *  none. Numbers are unique in the process.
- *
- *  Returns    SATCHEL_EINVALID when that batch was undone.
- */
-SATCHEL_API satchel_status satchel_store_batch(satchel_store *store, int64_t *batch);
+/** Options for checking a story; start from SATCHEL_STORY_CHECK_OPTIONS_INIT. */
+typedef struct satchel_story_check_options {
+    /** sizeof(satchel_story_check_options). */
+    size_t size;
+    /** The language of the text. */
+    satchel_story_source source;
+    /** The format of the report. */
+    satchel_report_format format;
+    /** The name or URI of the file, for SARIF and text; may be empty. */
+    satchel_bytes name;
+} satchel_story_check_options;
+
+/** The default options for checking a story. */
+#define SATCHEL_STORY_CHECK_OPTIONS_INIT \
+    { sizeof(satchel_story_check_options), SATCHEL_STORY_AUTOMATIC, SATCHEL_REPORT_JSON, \
+      { NULL, 0 } }
 
 /**
- * Makes the calling thread carry an open batch of another thread, in place of the
- * one that it carries: for work that a batch hands to another thread.
+ * Checks a story, and reports the findings in the order of the text.
  *
- * The thread carries it until satchel_store_leave(), or the next enter. When the
- * batch is committed meanwhile, the thread carries the one around it, if any; when
- * it is undone, each call of the thread is SATCHEL_EINVALID until it leaves, so
- * that nothing which belonged to the batch is stored without it.
+ * The report in the format SATCHEL_REPORT_JSON is
  *
- * @param batch  from satchel_store_batch(), on a thread that carries it
+ * | field        | type             | meaning                                     |
+ * | ------------ | ---------------- | ------------------------------------------- |
+ * | `ok`         | boolean          | whether there are no errors                 |
+ * | `findings`   | array of objects | the @ref json_story_finding "findings"      |
+ * | `errors`     | integer          | the number of errors                        |
+ * | `warnings`   | integer          | the number of warnings                      |
+ * | `omitted`    | integer          | the findings beyond the first million       |
+ * | `statistics` | object           | the @ref json_story_statistics "statistics" |
  *
- * Returns    SATCHEL_EINVALID when no such batch is open; SATCHEL_EBUSY.
+ * @param text      the text of the story
+ * @param options   may be NULL
+ * @param[out] out  the report
+ *
+ * **Returns** SATCHEL_OK, also when there are findings; SATCHEL_EINVALID, with line,
+ * column and cause, for a text that is neither JSON nor Twee, for JSON that is not an
+ * object, and for a text larger than 2 GiB.
  */
-SATCHEL_API satchel_status satchel_store_enter(satchel_store *store, int64_t batch);
-
-/** The calling thread carries no batch any more. Ends none. Returns: SATCHEL_ECLOSED. */
-SATCHEL_API satchel_status satchel_store_leave(satchel_store *store);
+SATCHEL_API satchel_status satchel_story_check(
+    satchel_bytes text, const satchel_story_check_options *options, satchel_buffer *out);
 
 /**
- * Copies an open store into a file of its own, while others go on reading and
- * writing. The copy holds one state, is examined before it gets its name, and
- * replaces what has that name.
+ * Returns the header and the statistics of a story.
  *
- * @param path      the new file; NUL-terminated UTF-8
- * @param progress  may be NULL; {"pages_done", "pages_total"}
- * @param[out] out  {"path", "pages", "bytes", "milliseconds", "removed"}; may be
- *                  NULL
+ * @param text      the text of the story
+ * @param[out] out  a JSON object with the fields of the @ref json_story_header "header",
+ *                  and `statistics`: the @ref json_story_statistics "statistics"
  *
- * Returns    SATCHEL_EINVALID for the store's own path, SATCHEL_ECANCELLED,
- *            SATCHEL_EFULL, SATCHEL_EIO; no part of a copy is left.
- * Ownership  the caller owns *out.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the text is not a story.
  */
-SATCHEL_API satchel_status satchel_store_backup(
-    satchel_store *store, const char *path, satchel_progress_callback progress, void *context,
+SATCHEL_API satchel_status satchel_story_describe(
+    satchel_bytes text, satchel_buffer *out);
+
+/**
+ * Returns a segment of a story.
+ *
+ * @param text      the text of the story
+ * @param id        the id of the segment; empty for the first one
+ * @param[out] out  a @ref json_story_segment "segment"
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the story has no such segment;
+ * SATCHEL_EINVALID when the text is not a story.
+ */
+SATCHEL_API satchel_status satchel_story_segment(
+    satchel_bytes text, satchel_bytes id, satchel_buffer *out);
+
+/**
+ * Counts the different paths from the start of a story to an ending.
+ *
+ * @param text         the text of the story
+ * @param[out] count   the number; -1 when a path to an ending contains a cycle, INT64_MAX
+ *                     when the number does not fit; may be NULL
+ * @param[out] digits  the exact number in decimal digits, or "unbounded"; the time grows
+ *                     with the number of digits; may be NULL
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the text is not a story.
+ */
+SATCHEL_API satchel_status satchel_story_path_count(
+    satchel_bytes text, int64_t *count, satchel_buffer *digits);
+
+/** A language for drawing graphs. */
+typedef enum satchel_graph_format {
+    /** The DOT language of Graphviz. */
+    SATCHEL_GRAPH_DOT = 0,
+    /** Mermaid. */
+    SATCHEL_GRAPH_MERMAID = 1
+} satchel_graph_format;
+
+/**
+ * Draws the graph of a story, and marks its start, endings, authentic path and findings.
+ *
+ * @param text      the text of the story
+ * @param format    the language of the drawing
+ * @param[out] out  the drawing
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the text is not a story, and for an
+ * unknown format.
+ */
+SATCHEL_API satchel_status satchel_story_graph(
+    satchel_bytes text, satchel_graph_format format, satchel_buffer *out);
+
+/**
+ * Compares two versions of a story, with regard to readers who are in the middle of it.
+ *
+ * | field              | type             | meaning                                |
+ * | ------------------ | ---------------- | -------------------------------------- |
+ * | `same`             | boolean          | whether readers see no difference      |
+ * | `broken`           | array of objects | saved positions that break, see below  |
+ * | `start`            | object or null   | the first segments, see below          |
+ * | `moved`            | array of objects | choices that lead elsewhere, see below |
+ * | `added_segments`   | array of strings | ids of segments                        |
+ * | `removed_segments` | array of strings | ids of segments                        |
+ * | `added_choices`    | array of objects | {"segment", "choice"}                  |
+ * | `removed_choices`  | array of objects | {"segment", "choice"}                  |
+ * | `changed_texts`    | array of strings | ids of segments whose texts differ     |
+ * | `changed_fields`   | array of strings | fields of the header that differ       |
+ *
+ * `start` is {"from", "to"} when the first segments differ. An element of `broken` is
+ * {"segment", "reason", "suggestion"}: the reason is "removed", "unreachable" or "trap"
+ * (no ending can be reached from it), and the suggestion is a similar new segment or
+ * null. An element of `moved` is {"segment", "choice", "from", "to"}.
+ *
+ * @param old_text  the text of the old version
+ * @param new_text  the text of the new version
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when a text is not a story.
+ */
+SATCHEL_API satchel_status satchel_story_diff(
+    satchel_bytes old_text, satchel_bytes new_text, satchel_buffer *out);
+
+/**
+ * Converts Twee 3 to the JSON of a story.
+ *
+ * @param text      the Twee text
+ * @param id        the id of the story; empty to derive it from the title
+ * @param[out] out  the JSON of the story
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the text cannot be converted.
+ */
+SATCHEL_API satchel_status satchel_story_from_twee(
+    satchel_bytes text, satchel_bytes id, satchel_buffer *out);
+
+/** @} */
+
+/**
+ * @defgroup satchel_story_libraries Story libraries
+ * The stories of a directory.
+ *
+ * Every file in the directory itself whose name ends in .json, .twee or .tw is a story.
+ * An index in the store makes opening a library again cheap: files whose size and time
+ * are unchanged are not read. Ids are names, not paths: an id with "/", a backslash, a
+ * control character, a leading "." or more than 200 bytes is SATCHEL_EINVALID. Links that
+ * lead out of the directory are not followed.
+ *
+ * @anchor json_story_summary
+ * **Summary.** An entry of the index has the fields of the @ref json_story_header
+ * "header" and of the @ref json_story_statistics "statistics", and
+ *
+ * | field          | type    | meaning                                     |
+ * | -------------- | ------- | ------------------------------------------- |
+ * | `file`         | string  | the name of the file                        |
+ * | `errors`       | integer | the number of errors that a check finds     |
+ * | `warnings`     | integer | the number of warnings that a check finds   |
+ * | `is_purchased` | boolean | as the store says, or else as the file says |
+ *
+ * @anchor json_story_problem
+ * **Problem.** Why a file is not among the stories:
+ *
+ * | field      | type             | meaning                                         |
+ * | ---------- | ---------------- | ----------------------------------------------- |
+ * | `file`     | string           | the name of the file                            |
+ * | `code`     | string           | the code of a @ref json_story_finding "finding" |
+ * | `message`  | string           | the description                                 |
+ * | `line`     | integer or null  | the line in the file                            |
+ * | `column`   | integer or null  | the column in the file                          |
+ * | `story`    | string or null   | the id of the story, if it is known             |
+ * | `findings` | array of objects | of a story that is not sound, all findings      |
+ *
+ * Observers receive changes with the subject "stories", and ids of stories as keys.
+ * @{
+ */
+
+/** The stories of one directory, with an index in a store. */
+typedef struct satchel_stories satchel_stories;
+
+/**
+ * Opens the story library of a directory, without reading a story.
+ *
+ * @param store      an open store
+ * @param directory  the directory
+ * @param[out] out   the library
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_ENOTFOUND when the directory does not exist.
+ *
+ * **Ownership** The caller frees the library: satchel_stories_free().
+ */
+SATCHEL_API satchel_status satchel_stories_open(
+    satchel_store *store, satchel_bytes directory, satchel_stories **out);
+
+/**
+ * Updates the index: finds files that were added, changed or removed, by size and time,
+ * and then by their hash.
+ *
+ * | field       | type             | meaning                                |
+ * | ----------- | ---------------- | -------------------------------------- |
+ * | `added`     | integer          | files that were added                  |
+ * | `changed`   | integer          | files with other content               |
+ * | `removed`   | integer          | files that were removed                |
+ * | `unchanged` | integer          | files with the same content            |
+ * | `read`      | integer          | files that were opened and hashed      |
+ * | `parsed`    | integer          | files that were parsed and checked     |
+ * | `problems`  | array of objects | the @ref json_story_problem "problems" |
+ *
+ * @param stories   the library
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_stories_refresh(
+    satchel_stories *stories, satchel_buffer *out);
+
+/**
+ * Updates the index and lists all stories.
+ *
+ * | field      | type             | meaning                                 |
+ * | ---------- | ---------------- | --------------------------------------- |
+ * | `stories`  | array of objects | the @ref json_story_summary "summaries" |
+ * | `problems` | array of objects | the @ref json_story_problem "problems"  |
+ *
+ * @param stories   the library
+ * @param checked   lists stories with errors under `problems`, not under `stories`
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_stories_load_all(
+    satchel_stories *stories, bool checked, satchel_buffer *out);
+
+/**
+ * Returns the stories that match a query, from the index.
+ *
+ * Updates the index first if this handle never did. A query is a JSON object; every field
+ * may be left out:
+ *
+ * | field        | type             | meaning                                 |
+ * | ------------ | ---------------- | --------------------------------------- |
+ * | `search`     | string           | words, see below                        |
+ * | `tag`        | string           | a tag of the story                      |
+ * | `tags`       | array of strings | tags of the story, all of them          |
+ * | `age_range`  | string           | the age range, as written               |
+ * | `age`        | integer          | an age in the age range, in years       |
+ * | `culture`    | string           | the cultural origin                     |
+ * | `purchased`  | boolean          | whether it is purchased                 |
+ * | `sort`       | string           | "title", "reading_time" or "path_count" |
+ * | `descending` | boolean          | reverses the order                      |
+ * | `limit`      | integer          | the maximum number of stories           |
+ * | `offset`     | integer          | the number of stories to skip           |
+ *
+ * Each word of `search` must be the beginning of a word of the title or the synopsis;
+ * case and diacritics are ignored.
+ *
+ * @param stories   the library
+ * @param query     a query; empty for all stories
+ * @param[out] out  a JSON array of @ref json_story_summary "summaries"
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid query.
+ */
+SATCHEL_API satchel_status satchel_stories_select(
+    satchel_stories *stories, satchel_bytes query, satchel_buffer *out);
+
+/**
+ * Returns the values that stories can be filtered by, sorted.
+ *
+ * | field        | type             | meaning              |
+ * | ------------ | ---------------- | -------------------- |
+ * | `tags`       | array of strings | the tags             |
+ * | `cultures`   | array of strings | the cultural origins |
+ * | `age_ranges` | array of strings | the age ranges       |
+ *
+ * @param stories   the library
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_stories_facets(
+    satchel_stories *stories, satchel_buffer *out);
+
+/**
+ * Returns the text of a story, from memory or from disk.
+ *
+ * @param stories   the library
+ * @param id        the id of the story
+ * @param checked   fails with all findings when the story has errors
+ * @param[out] out  the bytes of its file
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid id, for a text that cannot be
+ * read (with line and column), and for a story that is not sound; SATCHEL_ENOTFOUND;
+ * SATCHEL_EIO.
+ */
+SATCHEL_API satchel_status satchel_stories_story(
+    satchel_stories *stories, satchel_bytes id, bool checked, satchel_buffer *out);
+
+/**
+ * Returns a segment of a story of the library.
+ *
+ * Reads the story at most once.
+ *
+ * @param stories   the library
+ * @param id        the id of the story
+ * @param segment   the id of the segment; empty for the first one
+ * @param[out] out  a @ref json_story_segment "segment"
+ *
+ * **Returns** As satchel_stories_story(); SATCHEL_ENOTFOUND also when the story has no
+ * such segment.
+ */
+SATCHEL_API satchel_status satchel_stories_segment(
+    satchel_stories *stories, satchel_bytes id, satchel_bytes segment,
     satchel_buffer *out);
 
 /**
- * Makes a backup in a directory, named by store and time, and removes the oldest
- * of those that were made so.
+ * Stores whether the reader has purchased a story.
  *
- * @param keep      how many stay, 1 or more
- * @param[out] out  {"path", "pages", "bytes", "milliseconds", "removed": [path]};
- *                  may be NULL
+ * @param stories    the library
+ * @param id         the id of the story
+ * @param purchased  false when the purchase was returned
  *
- * Returns    as satchel_store_backup(); SATCHEL_ENOTFOUND without the directory.
- * Ownership  the caller owns *out.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid id.
  */
-SATCHEL_API satchel_status satchel_store_backup_rotate(
-    satchel_store *store, const char *directory, int32_t keep, satchel_buffer *out);
+SATCHEL_API satchel_status satchel_stories_mark_purchased(
+    satchel_stories *stories, satchel_bytes id, bool purchased);
 
 /**
- * Puts a backup in the place of a store. The backup is examined first, and stays;
- * a store that is there is renamed, never deleted. Close the store before.
+ * Updates the index on a thread of the library.
  *
- * @param[out] out  {"set_aside": path or null}; may be NULL
+ * Returns immediately. Observers of the store receive the ids of the stories that
+ * changed.
  *
- * Returns    SATCHEL_ENOTFOUND, SATCHEL_EFOREIGN, SATCHEL_EDAMAGED for the backup;
- *            SATCHEL_EBUSY when the store is open.
- * Ownership  the caller owns *out.
+ * @param stories  the library
+ *
+ * **Returns** SATCHEL_OK or a default status.
  */
-SATCHEL_API satchel_status satchel_restore(const char *backup, const char *path, satchel_buffer *out);
+SATCHEL_API satchel_status satchel_stories_preload(satchel_stories *stories);
 
 /**
- * Reads what can be read of a damaged store into a new one. The damaged file is
- * not changed. What else is missing may be in a mirror: satchel_records_mirror().
+ * Releases the stories that are held in memory; the index remains.
  *
- * @param path      the new store; must not exist
- * @param[out] out  {"path", "complete": boolean, "header_lost", "schema_lost"
- *                  (booleans), "tables": [{"name", "rows", "lost_rows",
- *                  "lost_pages"}], "unknown_tables": [text],
- *                  "findings": [{"code", "message"}]: what is still not as it
- *                  should be in the new store}; may be NULL
+ * @param stories  the library
  *
- * Returns    SATCHEL_EFOREIGN when nothing of a store can be found in it.
- * Ownership  the caller owns *out.
+ * **Returns** SATCHEL_OK or a default status.
  */
-SATCHEL_API satchel_status satchel_recover(const char *damaged, const char *path, satchel_buffer *out);
+SATCHEL_API satchel_status satchel_stories_clear_cache(satchel_stories *stories);
 
-/* ------------------------------------------------------------------------
- * Records: the app's own documents
+/**
+ * Frees a library.
  *
- * A collection holds JSON objects under ids (1 to 255 bytes of UTF-8 without
- * control characters). Each write is durable when its call returns. What an
- * unwritable file cannot take (disk full, read-only, damaged) goes to a spill
- * file beside it, "<path>.spill", and is taken in, once and in order, at the
- * next opening, flush or write; observers hear "@spilled" and "@replayed".
+ * Waits for its preload.
  *
- * A query is a JSON object; all may be left out:
- *   "where"     {path: value} and {path: {"eq", "ne", "lt", "lte", "gt", "gte",
- *               "in": […], "prefix": text, "contains": value, "exists":
- *               boolean}}: all must hold. {"any": [where, …]}, {"all": […]} and
- *               {"not": where} combine. A path is "a.b", or a JSON Pointer;
- *               "@id", "@created", "@modified", "@revision" and "@sync_status"
- *               are the record's own. Numbers compare with numbers, texts by
- *               their UTF-8 bytes; 1 equals 1.0.
- *   "order_by"  a path, "-path" for descending, or an array of them; missing
- *               first, then null, false, true, numbers, texts, arrays, objects;
- *               equal ones in the order of their arrival
- *   "limit", "offset"
- *
- * Observers hear of changes under the subject "records", with keys such as
- * "courses/c1"; when much has changed, the collection's name alone.
- * --------------------------------------------------------------------- */
+ * @param stories  may be NULL, and may have been freed before
+ */
+SATCHEL_API void satchel_stories_free(satchel_stories *stories);
 
-/** One collection of a store. */
+/** @} */
+
+/**
+ * @defgroup satchel_record_collections Records
+ * The JSON documents of the app, in collections.
+ *
+ * A collection stores JSON objects under ids (1 to 255 bytes of UTF-8 without control
+ * characters). Every write is durable when its call returns. A write that the store
+ * cannot take (the disk is full, the file is read-only or damaged) is spooled: it goes to
+ * the outbox file `<path>.outbox` beside the store, and is drained into the store, once
+ * and in order, at the next opening, flush or write.
+ *
+ * @anchor json_record
+ * **Record.**
+ *
+ * | field         | type    | meaning                                    |
+ * | ------------- | ------- | ------------------------------------------ |
+ * | `id`          | string  | the id                                     |
+ * | `revision`    | integer | the revision, from 1                       |
+ * | `created`     | integer | Unix ms                                    |
+ * | `modified`    | integer | Unix ms                                    |
+ * | `sync_status` | string  | "local", "pending", "synced" or "conflict" |
+ * | `document`    | object  | the document                               |
+ *
+ * @anchor json_record_query
+ * **Query.** A JSON object; every field may be left out:
+ *
+ * | field       | type            | meaning                                          |
+ * | ----------- | --------------- | ------------------------------------------------ |
+ * | `where`     | object          | a condition, see below                           |
+ * | `order_by`  | string or array | a path, "-path" for descending order, or several |
+ * | `limit`     | integer         | the maximum number of records                    |
+ * | `offset`    | integer         | the number of records to skip                    |
+ * | `documents` | boolean         | false leaves out `document`                      |
+ *
+ * A condition maps paths to values ({path: value}) or to operators ({path: {"eq", "ne",
+ * "lt", "lte", "gt", "gte", "in": [...], "prefix": string, "contains": value, "exists":
+ * boolean}}); all of them must hold. {"any": [where, ...]}, {"all": [where, ...]} and
+ * {"not": where} combine conditions. A path is "a.b" or a JSON Pointer; "@id",
+ * "@created", "@modified", "@revision" and "@sync_status" are the fields of the record
+ * itself. Numbers are compared with numbers, strings by their UTF-8 bytes, and 1 equals
+ * 1.0.
+ *
+ * The order of values is: missing, null, false, true, numbers, strings, arrays, objects.
+ * Equal values are in the order of insertion.
+ *
+ * @anchor json_record_events
+ * **Events.** Observers receive changes with the subject "records" and keys such as
+ * "courses/c1"; after many changes, with only the name of the collection. These keys are
+ * events:
+ *
+ * | key               | meaning                                                    |
+ * | ----------------- | ---------------------------------------------------------- |
+ * | "@spooled"        | a write went to the outbox file                            |
+ * | "@drained"        | writes of the outbox file are in the store                 |
+ * | "@rejected"       | the store refused writes of the outbox file, see below     |
+ * | "@outbox_damaged" | a part of the outbox file cannot be read, see below        |
+ * | "@mirror_failed"  | a mirror could not be written after a commit               |
+ * | "@mirror_edited"  | another program changed a mirror                           |
+ * | "@unsaved"        | state could not be saved, neither in the store nor spooled |
+ *
+ * Rejected writes are kept in the table outbox_rejected with the reason. Of a damaged
+ * outbox file, the readable writes are drained; the file is renamed and
+ * satchel_store_check() reports it.
+ * @{
+ */
+
+/** A collection of a store. */
 typedef struct satchel_records satchel_records;
 
-/** Takes the host's answer; valid until the function that got it returns. */
+/**
+ * The response of the host to one migration.
+ *
+ * Valid until the function that received it returns.
+ */
 typedef struct satchel_record_answer satchel_record_answer;
 
-/** Sets the new document. Copied. */
-SATCHEL_API void satchel_record_answer_document(satchel_record_answer *answer, satchel_bytes document);
+/**
+ * Sets the migrated document.
+ *
+ * @param answer    the response
+ * @param document  a JSON object; copied
+ */
+SATCHEL_API void satchel_record_answer_document(
+    satchel_record_answer *answer, satchel_bytes document);
 
-/** Says why a record could not be migrated. Copied. */
-SATCHEL_API void satchel_record_answer_message(satchel_record_answer *answer, satchel_bytes message);
+/**
+ * Sets the reason why a record cannot be migrated.
+ *
+ * @param answer   the response
+ * @param message  the reason; copied
+ */
+SATCHEL_API void satchel_record_answer_message(
+    satchel_record_answer *answer, satchel_bytes message);
 
-/** Migrates one record from a version to the next, or back when `to` is smaller,
- *  which is asked for only where the step declares an inverse. `record` is {"id",
- *  "document"}. Returns whether it could. Must not call the same store. */
-typedef bool (*satchel_record_migration)(void *context, int32_t from, int32_t to, satchel_bytes record,
-                                         satchel_record_answer *answer);
+/**
+ * Migrates one record from a version to the next, or to the previous one.
+ *
+ * The previous one is requested only of a step that declares an inverse. The callback
+ * must not call the same store.
+ *
+ * @param context  the context that was given with the function
+ * @param from     the version of the record
+ * @param to       the version to migrate to
+ * @param record   {"id", "document"}; valid during the callback
+ * @param answer   receives the document or the reason
+ *
+ * **Returns** Whether the record was migrated.
+ */
+typedef bool (*satchel_record_migration)(
+    void *context, int32_t from, int32_t to, satchel_bytes record,
+    satchel_record_answer *answer);
 
-/** How to open a collection; start from SATCHEL_RECORDS_OPTIONS_INIT. */
+/** Options for opening a collection; start from SATCHEL_RECORDS_OPTIONS_INIT. */
 typedef struct satchel_records_options {
+    /** sizeof(satchel_records_options). */
     size_t size;
-    /** For steps of the declaration that are "callback"; may be NULL. Only called
-     *  during satchel_records_open(). */
+    /** Performs the steps of the declaration that are "callback"; called only during
+     *  satchel_records_open(); may be NULL. */
     satchel_record_migration migrate;
+    /** Passed to `migrate`. */
     void *context;
-    /** The declaration is the whole one: indexes, relations and a schema that it
-     *  does not name are dropped, those that it declares otherwise are replaced.
-     *  When something was, handles that are open then fail with SATCHEL_EINVALID at
-     *  their next write, until the collection is opened again; their reads go on. */
+    /** Replaces the stored declaration: indexes, relations and a schema that the
+     *  declaration does not name are dropped, and those that differ are replaced. When
+     *  that changes something, open handles of the collection fail with SATCHEL_ECONFLICT
+     *  at their next write, until the collection is opened again; their reads continue to
+     *  work. */
     bool redeclare;
 } satchel_records_options;
 
-#define SATCHEL_RECORDS_OPTIONS_INIT { sizeof(satchel_records_options), NULL, NULL, false }
+/** The default options for opening a collection. */
+#define SATCHEL_RECORDS_OPTIONS_INIT \
+    { sizeof(satchel_records_options), NULL, NULL, false }
 
 /**
- * Opens a collection, making it when there is none, and brings its records to the
- * version that is declared: all pending steps in one transaction, after a backup
- * beside the store.
+ * Opens a collection, creates it when it does not exist, and migrates its records to the
+ * declared version.
  *
- * A declaration adds indexes, relations and a schema to those that the store has,
- * and removes none, except with the option redeclare. What is added holds for every
- * handle of the collection from its next write on, in every process. A declaration
- * of another version replaces what it names; going back to an older version also
- * drops the schema of the newer one.
+ * All pending migrations run in one transaction, after a backup beside the store. A
+ * declaration adds indexes, relations and a schema to the stored ones, and removes none,
+ * unless the option `redeclare` is set. What is added applies to every handle of the
+ * collection from its next write on, in every process. A declaration of another version
+ * replaces what it names; going back to an older version also drops the schema of the
+ * newer one. A declaration is a JSON object; all fields but `name` may be left out:
  *
- * @param declaration  {"name": [a-z][a-z0-9_]{0,63}, "indexes": [path | {"path",
- *                     "unique"}], "relations": {path: {"collection",
- *                     "on_delete": "restrict" (when left out) | "cascade" |
- *                     "nullify", "many": boolean}}, "schema": JSON Schema (2020-12)
- *                     or null, "version": 1 when left out, "migrations": [steps
- *                     from 1 to 2, steps from 2 to 3, …]}; all but name may be left
- *                     out. Steps: [{"rename": {"from", "to"}}, {"move": {"from",
- *                     "to"}}, {"default": {"path", "value"}}, {"remove": {"path"}},
- *                     {"convert": {"path", "to": "string" | "integer" | "number" |
- *                     "boolean" | "array", "from": the kind that newer records go
- *                     back to}}], or "callback", which has no way back, or
- *                     {"callback": {"inverse": true}}
+ * | field        | type           | meaning                                     |
+ * | ------------ | -------------- | ------------------------------------------- |
+ * | `name`       | string         | `[a-z][a-z0-9_]{0,63}`                      |
+ * | `indexes`    | array          | paths, or {"path", "unique"}                |
+ * | `relations`  | object         | maps paths to relations, see below          |
+ * | `schema`     | object or null | a JSON Schema (2020-12)                     |
+ * | `version`    | integer        | the version of the records; 1 when left out |
+ * | `migrations` | array          | the steps from version 1 to 2, 2 to 3, ...  |
+ *
+ * A relation is {"collection", "on_delete": "restrict" (when left out), "cascade" or
+ * "nullify", "many": boolean}. The steps to a version are "callback", which has no
+ * inverse, {"callback": {"inverse": true}}, or an array of
+ *
+ * | step                                | meaning                       |
+ * | ----------------------------------- | ----------------------------- |
+ * | {"rename": {"from", "to"}}          | renames a field               |
+ * | {"move": {"from", "to"}}            | moves a value to another path |
+ * | {"default": {"path", "value"}}      | sets a value that is missing  |
+ * | {"remove": {"path"}}                | removes a value               |
+ * | {"convert": {"path", "to", "from"}} | converts a value, see below   |
+ *
+ * `to` of a conversion is "string", "integer", "number", "boolean" or "array"; `from` is
+ * the type that newer records are converted back to.
+ *
+ * @param store        an open store
+ * @param declaration  a JSON object
  * @param options      may be NULL
+ * @param[out] out     the collection
  *
- * Returns    SATCHEL_EINVALID for a declaration that is none, for an index, a
- *            relation or a schema that the store has otherwise, for a unique index
- *            that the records violate, and for a migration that fails: the message
- *            names the record, and nothing is changed. SATCHEL_ENEWER when the
- *            records are of a newer version, and there is no way back.
- * Ownership  the caller frees it: satchel_records_free(). Closing the store first
- *            is fine; calls are SATCHEL_ECLOSED then.
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid declaration, for an index, a
+ * relation or a schema that differs from the stored one, for a migration that fails, and
+ * for pending migrations inside a batch; SATCHEL_ECONSTRAINT when records violate a
+ * unique index, a relation or the schema; SATCHEL_ENEWER when the records have a newer
+ * version that cannot be migrated back; SATCHEL_ENOTFOUND when the store is read-only and
+ * has no such collection. The message names the record. On failure nothing is changed.
+ *
+ * **Ownership** The caller frees the collection: satchel_records_free().
  */
 SATCHEL_API satchel_status satchel_records_open(
-    satchel_store *store, satchel_bytes declaration, const satchel_records_options *options,
-    satchel_records **out);
+    satchel_store *store, satchel_bytes declaration,
+    const satchel_records_options *options, satchel_records **out);
 
-/** The collections of a store: [{"name", "version", "count", "indexes",
- *  "relations", "user" (synchronised as, or null)}]. Ownership: the caller owns
- *  *out. */
-SATCHEL_API satchel_status satchel_store_collections(satchel_store *store, satchel_buffer *out);
+/**
+ * Returns the collections of a store.
+ *
+ * | field       | type           | meaning                             |
+ * | ----------- | -------------- | ----------------------------------- |
+ * | `name`      | string         | the name                            |
+ * | `version`   | integer        | the version of the records          |
+ * | `count`     | integer        | the number of records               |
+ * | `indexes`   | array          | the indexes                         |
+ * | `relations` | object         | the relations                       |
+ * | `user`      | string or null | the user that it is synchronized as |
+ *
+ * @param store     an open store
+ * @param[out] out  a JSON array
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_store_collections(
+    satchel_store *store, satchel_buffer *out);
 
-/** For if_revision: whatever is there. */
+/** Matches any revision, and also no record, where a revision is expected. */
 #define SATCHEL_ANY_REVISION (-1)
 
 /**
- * Writes a record, durably.
+ * Writes a record durably.
  *
- * @param document      a JSON object; kept byte for byte
- * @param if_revision   the revision that the record must have, 0 when there must
- *                      be none, or SATCHEL_ANY_REVISION
- * @param[out] revision the new revision, from 1; 0 when the document went to the
- *                      spill file; may be NULL
+ * @param records        the collection
+ * @param id             the id of the record
+ * @param document       a JSON object; stored byte for byte
+ * @param if_revision    the revision that the record must have, 0 when it must not exist,
+ *                       or SATCHEL_ANY_REVISION
+ * @param[out] revision  the new revision, from 1; 0 when the document was spooled; may be
+ *                       NULL
  *
- * Returns    SATCHEL_EINVALID for a document that violates the schema, a unique
- *            index or a relation (the message names collection, id and JSON
- *            Pointer), and for another revision; SATCHEL_EFULL and others only
- *            when the spill file could not take it either.
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid id or document;
+ * SATCHEL_ECONSTRAINT when the document violates the schema, a unique index or a
+ * relation; SATCHEL_ECONFLICT when the record has another revision, and when the
+ * declaration of the handle was replaced; the message names collection, id and JSON
+ * Pointer. SATCHEL_EFULL and other statuses of an unwritable store only when the outbox
+ * file cannot be written either.
  */
 SATCHEL_API satchel_status satchel_records_put(
-    satchel_records *records, satchel_bytes id, satchel_bytes document, int64_t if_revision,
-    int64_t *revision);
+    satchel_records *records, satchel_bytes id, satchel_bytes document,
+    int64_t if_revision, int64_t *revision);
 
-/** Writes many records in one transaction, all or none.
- *  @param documents  {id: document, …} or [{"id", "document"}, …]
- *  @param[out] count  how many, 0 when they went to the spill file; may be NULL.
- *  Returns: as satchel_records_put(). */
+/**
+ * Writes several records in one transaction, all or none.
+ *
+ * @param records     the collection
+ * @param documents   {id: document, ...} or [{"id", "document"}, ...]
+ * @param[out] count  the number of records; 0 when they were spooled; may be NULL
+ *
+ * **Returns** As satchel_records_put().
+ */
 SATCHEL_API satchel_status satchel_records_put_many(
     satchel_records *records, satchel_bytes documents, int64_t *count);
 
-/** A record's document, as it was given; none when there is no such record.
- *  Ownership: the caller owns *out. */
+/**
+ * Returns the document of a record, byte for byte as it was written.
+ *
+ * @param records   the collection
+ * @param id        the id of the record
+ * @param[out] out  the document; {NULL, 0} when there is no such record
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid id.
+ */
 SATCHEL_API satchel_status satchel_records_get(
     satchel_records *records, satchel_bytes id, satchel_buffer *out);
 
-/** A record with what is known of it: {"id", "revision", "created", "modified"
- *  (Unix ms), "sync_status": "local" | "pending" | "synced" | "conflict",
- *  "document"}; none when there is no such record. Ownership: the caller owns
- *  *out. */
+/**
+ * Returns a record with its metadata.
+ *
+ * @param records   the collection
+ * @param id        the id of the record
+ * @param[out] out  a @ref json_record "record"; {NULL, 0} when there is no such record
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid id.
+ */
 SATCHEL_API satchel_status satchel_records_record(
     satchel_records *records, satchel_bytes id, satchel_buffer *out);
 
-/** Deletes a record, and what its relations say, in one transaction.
- *  @param[out] existed  may be NULL. Returns: SATCHEL_EINVALID when a relation
- *  restricts it, naming the record that refers to it; or for another revision. */
+/**
+ * Deletes a record, and applies the relations that refer to it, in one transaction.
+ *
+ * @param records       the collection
+ * @param id            the id of the record
+ * @param if_revision   the revision that the record must have, or SATCHEL_ANY_REVISION
+ * @param[out] existed  whether the record existed; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ECONSTRAINT when a relation restricts the deletion; the
+ * message names the record that refers to it; SATCHEL_ECONFLICT when the record has
+ * another revision, and when the declaration of the handle was replaced.
+ */
 SATCHEL_API satchel_status satchel_records_delete(
     satchel_records *records, satchel_bytes id, int64_t if_revision, bool *existed);
 
-/** The records that fit a query: an array of what satchel_records_record() gives;
- *  with "documents": false in the query, without the documents. Ownership: the
- *  caller owns *out. */
+/**
+ * Returns the records that match a query.
+ *
+ * @param records   the collection
+ * @param query     a @ref json_record_query "query"; empty for all records
+ * @param[out] out  a JSON array of @ref json_record "records"
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid query.
+ */
 SATCHEL_API satchel_status satchel_records_list(
     satchel_records *records, satchel_bytes query, satchel_buffer *out);
 
-/** How many records fit a query; an empty one counts all, at once. */
+/**
+ * Returns the number of records that match a query.
+ *
+ * Counting all records takes constant time.
+ *
+ * @param records     the collection
+ * @param query       a @ref json_record_query "query"; empty for all records
+ * @param[out] count  the number
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid query.
+ */
 SATCHEL_API satchel_status satchel_records_count(
     satchel_records *records, satchel_bytes query, int64_t *count);
 
-/** Which of the two is written first. */
+/** Whether a write changes the store or the mirror first. */
 typedef enum satchel_mirror_mode {
-    /** The store; the file follows each commit. */
+    /** The store first; the mirror is written after each commit. */
     SATCHEL_MIRROR_STORE_FIRST = 0,
-    /** The file, before each commit; the write fails when it cannot. */
+    /** The mirror before each commit; the write fails when the mirror cannot be
+     *  written. */
     SATCHEL_MIRROR_FILE_FIRST = 1
 } satchel_mirror_mode;
 
-/** Which of the two wins where both differ when a mirror is attached. */
+/** Which side is kept when a mirror that is attached differs from the collection. */
 typedef enum satchel_mirror_prefer {
-    /** Neither: attaching is refused. */
+    /** Neither: attaching fails. */
     SATCHEL_PREFER_NONE = 0,
-    /** The store takes what the file has; records that only the store has stay. */
+    /** The records of the file are imported; records that only the store has remain. */
     SATCHEL_PREFER_FILE = 1,
-    /** The file is written from the store; as it was, it is kept beside it, as
-     *  "<path>.set-aside-<Unix milliseconds>". */
+    /** The file is renamed to `<path>.quarantine-<Unix milliseconds>` and then written
+     *  from the store. */
     SATCHEL_PREFER_STORE = 2
 } satchel_mirror_prefer;
 
-/** How to attach a mirror; start from SATCHEL_MIRROR_OPTIONS_INIT. */
+/** Options for attaching a mirror; start from SATCHEL_MIRROR_OPTIONS_INIT. */
 typedef struct satchel_mirror_options {
+    /** sizeof(satchel_mirror_options). */
     size_t size;
+    /** Which side is kept when both differ. */
     satchel_mirror_prefer prefer;
+    /** Which side a write changes first. */
     satchel_mirror_mode mode;
 } satchel_mirror_options;
 
+/** The default options for attaching a mirror. */
 #define SATCHEL_MIRROR_OPTIONS_INIT \
     { sizeof(satchel_mirror_options), SATCHEL_PREFER_NONE, SATCHEL_MIRROR_STORE_FIRST }
 
 /**
- * Keeps a collection also as one JSON file, which is replaced as a whole at each
- * commit: for collections that a person may want to read. Costs grow with the
- * collection. Kept until this handle is freed.
+ * Attaches a mirror: one JSON file with the whole collection, replaced at each commit.
  *
- * A file that is there is compared with the collection first. It is written when it
- * is the one that this store wrote last, or has nothing that the store lacks; with
- * the file first, the store takes what it lacks when the file lacks nothing.
- * Otherwise neither side is changed, unless `prefer` says which one wins.
+ * For collections that people may want to read; the cost of a write grows with the
+ * collection. The mirror is attached until this handle is freed.
  *
- * Later, observers hear "@mirror_failed" when the file cannot follow a commit, and
- * "@mirror_edited" when somebody else changed the file: it is left alone until a
- * mirror is attached or rebuilt. With the file first, the write fails instead.
+ * A file that exists is compared with the collection first. It is replaced when this
+ * store wrote it last, or when it contains nothing that the store lacks. With
+ * SATCHEL_MIRROR_FILE_FIRST, the store imports what it lacks when the file lacks nothing.
+ * Otherwise neither side is changed, unless `prefer` selects one.
  *
+ * When the file cannot be written after a commit, observers receive "@mirror_failed".
+ * When another program changed the file, they receive "@mirror_edited", and the file is
+ * not written until a mirror is attached or rebuilt. With SATCHEL_MIRROR_FILE_FIRST, the
+ * write fails instead. The result is
+ *
+ * | field         | type           | meaning                                           |
+ * | ------------- | -------------- | ------------------------------------------------- |
+ * | `imported`    | integer        | the records that the store imported from the file |
+ * | `quarantined` | string or null | the new path of the file that was moved aside     |
+ *
+ * @param records   the collection
  * @param path      the file; its directory must exist
  * @param options   may be NULL
- * @param[out] out  {"imported": records that the store took from the file,
- *                  "set_aside": path of the file that the store was preferred to, or
- *                  null}; may be NULL
+ * @param[out] out  a JSON object; may be NULL
  *
- * Returns    SATCHEL_EINVALID for a file that differs, with a message that counts
- *            and names the differences, for one that cannot be understood (line and
- *            column), and inside a transaction of the caller: nothing is changed.
- * Ownership  the caller owns *out.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for a file that differs (the message counts
+ * and names the differences), for a file that cannot be parsed (with line and column),
+ * and inside a batch. On failure nothing is changed.
  */
 SATCHEL_API satchel_status satchel_records_mirror(
     satchel_records *records, satchel_bytes path, const satchel_mirror_options *options,
     satchel_buffer *out);
 
-/** Compares the collection with its mirror. @param[out] out  [{"id", "kind":
- *  "missing_in_file" | "missing_in_store" | "differs", "pointer" (where they first
- *  differ, or null)}]. Returns: SATCHEL_EINVALID without a mirror, or when it
- *  cannot be understood (line and column). Ownership: the caller owns *out. */
-SATCHEL_API satchel_status satchel_records_verify_mirror(satchel_records *records, satchel_buffer *out);
+/**
+ * Compares the collection with its mirror.
+ *
+ * The result is an array of differences:
+ *
+ * | field     | type           | meaning                                            |
+ * | --------- | -------------- | -------------------------------------------------- |
+ * | `id`      | string         | the id of the record                               |
+ * | `kind`    | string         | "missing_in_file", "missing_in_store" or "differs" |
+ * | `pointer` | string or null | the JSON Pointer of the first difference           |
+ *
+ * @param records   the collection
+ * @param[out] out  a JSON array
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the collection has no mirror, or when
+ * the mirror cannot be parsed (with line and column).
+ */
+SATCHEL_API satchel_status satchel_records_verify_mirror(
+    satchel_records *records, satchel_buffer *out);
 
-/** What satchel_records_rebuild() makes anew. */
+/** What satchel_records_rebuild() rebuilds. */
 typedef enum satchel_rebuild {
+    /** The mirror, from the collection. */
     SATCHEL_REBUILD_MIRROR = 0,
+    /** The collection, from the mirror. */
     SATCHEL_REBUILD_STORE = 1
 } satchel_rebuild;
 
-/** Makes the mirror from the collection, or the collection from the mirror, as a
- *  whole or not at all. @param[out] changed  records that differed; may be NULL */
+/**
+ * Rebuilds the mirror from the collection, or the collection from the mirror, completely
+ * or not at all.
+ *
+ * @param records       the collection
+ * @param which         what is rebuilt
+ * @param[out] changed  the number of records that differed; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID when the collection has no mirror; and for the
+ * collection, SATCHEL_ENOTFOUND when there is no file, SATCHEL_EINVALID or SATCHEL_ENEWER
+ * when it holds records of another version, and SATCHEL_ECONSTRAINT when a record
+ * violates the schema, a unique index or a relation.
+ */
 SATCHEL_API satchel_status satchel_records_rebuild(
     satchel_records *records, satchel_rebuild which, int64_t *changed);
 
-/** What happens where both sides changed a record. */
-typedef enum satchel_sync_strategy {
-    SATCHEL_STRATEGY_NEWEST_WINS = 0,
-    SATCHEL_STRATEGY_REMOTE_WINS = 1,
-    SATCHEL_STRATEGY_LOCAL_WINS = 2,
-    /** Field by field against what both last agreed on; where both changed the same
-     *  field, the newest; an edit outlives a deletion. */
-    SATCHEL_STRATEGY_MERGE = 3,
-    /** Kept as a conflict, with both versions, until satchel_records_resolve(). */
-    SATCHEL_STRATEGY_ASK = 4
-} satchel_sync_strategy;
-
-/** How to synchronise records. */
+/** Options for synchronizing records; start from SATCHEL_RECORD_SYNC_OPTIONS_INIT. */
 typedef struct satchel_record_sync_options {
+    /** sizeof(satchel_record_sync_options). */
     size_t size;
-    satchel_sync_strategy strategy;
-    /** Tells what would move, and moves nothing. */
+    /** What happens to conflicts. */
+    satchel_conflict_policy on_conflict;
+    /** Reports what would be transferred, and transfers nothing. */
     bool dry_run;
     /** As in satchel_sync_options. */
-    bool accepts_unconditional;
-    /** Records that move at once, 1 to 16; 0 means 4. */
+    bool allow_unsafe_remote;
+    /** The number of records that are transferred at the same time, 1 to 16; 0 means
+     *  4. */
     int32_t parallel;
-    /** May be NULL. {"phase": "list" | "records", "records_done", "records_total",
-     *  "bytes_up", "bytes_down"} */
+    /** Receives {"phase": "list" or "records", "records_done", "records_total",
+     *  "bytes_up", "bytes_down"}; may be NULL. */
     satchel_progress_callback progress;
+    /** Passed to `progress`. */
     void *context;
 } satchel_record_sync_options;
 
+/** The default options for synchronizing records. */
 #define SATCHEL_RECORD_SYNC_OPTIONS_INIT \
-    { sizeof(satchel_record_sync_options), SATCHEL_STRATEGY_NEWEST_WINS, false, false, 0, NULL, NULL }
+    { sizeof(satchel_record_sync_options), SATCHEL_CONFLICT_DEFAULT, false, false, 0, \
+      NULL, NULL }
 
 /**
- * Brings a collection and its master copy into agreement: an object a record,
- * records/{user}/{collection}/{id}.json. Deletions travel. Blocks.
+ * Synchronizes a collection with its remote copy: one object for each record, with the
+ * key `records/{user}/{collection}/{id}.json`.
  *
- * @param user      [A-Za-z0-9._-]{1,128}, not only dots
+ * Deletions are synchronized, too. Blocks until it is done. A record that fails remains
+ * pending, is retried at growing intervals, and does not stop the others. The result is
+ *
+ * | field           | type             | meaning                                      |
+ * | --------------- | ---------------- | -------------------------------------------- |
+ * | `downloaded`    | integer          | records that were downloaded                 |
+ * | `uploaded`      | integer          | records that were uploaded                   |
+ * | `deleted_here`  | integer          | records deleted locally, see below           |
+ * | `deleted_there` | integer          | records deleted remotely, see below          |
+ * | `merged`        | integer          | records merged from both sides               |
+ * | `conflicts`     | integer          | records that both sides changed, see below   |
+ * | `unchanged`     | integer          | records that needed no transfer              |
+ * | `requests`      | integer          | requests to the object store, with retries   |
+ * | `bytes_up`      | integer          | bytes of bodies that were sent               |
+ * | `bytes_down`    | integer          | bytes of bodies that were received           |
+ * | `failed`        | array of objects | {"id", "code" (a satchel_status), "message"} |
+ * | `dry_run`       | boolean          | whether it was a dry run                     |
+ *
+ * Records are deleted on one side because they were deleted on the other. `conflicts`
+ * also counts the conflicts that wait for the host's decision.
+ *
+ * @param records   the collection
+ * @param remote    the remote
+ * @param user      whose records they are: `[A-Za-z0-9._-]{1,128}`, not only dots
  * @param options   may be NULL
- * @param[out] out  {"downloaded", "uploaded", "deleted_here", "deleted_there",
- *                  "merged", "conflicts", "unchanged", "requests", "bytes_up",
- *                  "bytes_down" (numbers), "failed": [{"id", "code" (a
- *                  satchel_status), "message"}], "dry_run"}; may be NULL
+ * @param[out] out  a JSON object; may be NULL
  *
- * A record that fails stays pending, is tried again later and later, and does not
- * stop the others.
- *
- * Returns    as satchel_photos_sync().
- * Ownership  the caller owns *out.
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid user, inside a batch, and for a
+ * remote that does not support conditional writes; SATCHEL_EFOREIGN when the collection
+ * is synchronized as another user; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE;
+ * SATCHEL_ECANCELLED.
  */
 SATCHEL_API satchel_status satchel_records_sync(
     satchel_records *records, satchel_remote *remote, satchel_bytes user,
     const satchel_record_sync_options *options, satchel_buffer *out);
 
-/** Forgets the agreement with a master. */
-SATCHEL_API satchel_status satchel_records_unlink(satchel_records *records);
+/**
+ * Detaches a collection from its remote copy.
+ *
+ * What was synchronized last is forgotten: the sync status of its records is "local"
+ * again.
+ *
+ * @param records  the collection
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_records_detach(satchel_records *records);
 
-/** Conflicts, oldest first: {"conflicts": [{"id", "record", "kind": "open" | "lost"
- *  (the strategy gave this local version up), "time", "local", "remote", "base"
- *  (documents, null where deleted)}], "next": number or null}. @param after  0, or
- *  what "next" was. Ownership: the caller owns *out. */
+/**
+ * Returns the conflict log, the oldest conflict first.
+ *
+ * | field       | type             | meaning                                            |
+ * | ----------- | ---------------- | -------------------------------------------------- |
+ * | `conflicts` | array of objects | the conflicts of the page, see below               |
+ * | `next`      | integer or null  | where the next page begins; null for the last page |
+ *
+ * and each element of `conflicts`
+ *
+ * | field    | type           | meaning                                       |
+ * | -------- | -------------- | --------------------------------------------- |
+ * | `id`     | integer        | the number of the conflict                    |
+ * | `record` | string         | the id of the record                          |
+ * | `kind`   | string         | "open" or "lost", see below                   |
+ * | `time`   | integer        | Unix ms                                       |
+ * | `local`  | object or null | the local document; null when it was deleted  |
+ * | `remote` | object or null | the remote document; null when it was deleted |
+ * | `base`   | object or null | the document that was synchronized last       |
+ *
+ * An open conflict waits for the host's decision; in a lost one, the policy overrode the
+ * local version.
+ *
+ * @param records   the collection
+ * @param after     `next` of the previous page; 0 for the first page
+ * @param limit     the size of a page, 1 or more
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid `limit`.
+ */
 SATCHEL_API satchel_status satchel_records_conflicts(
     satchel_records *records, int64_t after, int32_t limit, satchel_buffer *out);
 
-/** Ends a conflict. @param resolution  {"keep": "local" | "remote"} or {"document":
- *  {…}} (null deletes). Returns: SATCHEL_ENOTFOUND. */
+/**
+ * Resolves a conflict.
+ *
+ * A resolution is a JSON object with one field:
+ *
+ * | field      | type           | meaning                                        |
+ * | ---------- | -------------- | ---------------------------------------------- |
+ * | `keep`     | string         | "local" or "remote"                            |
+ * | `document` | object or null | the document to store; null deletes the record |
+ *
+ * @param records     the collection
+ * @param conflict    the number of the conflict
+ * @param resolution  a JSON object
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when there is no such conflict;
+ * SATCHEL_EINVALID for an invalid resolution; otherwise as satchel_records_put() and
+ * satchel_records_delete().
+ */
 SATCHEL_API satchel_status satchel_records_resolve(
     satchel_records *records, int64_t conflict, satchel_bytes resolution);
 
-/** Frees a collection; NULL and a second time are fine. */
+/**
+ * Frees a collection.
+ *
+ * @param records  may be NULL, and may have been freed before
+ */
 SATCHEL_API void satchel_records_free(satchel_records *records);
 
-/* ------------------------------------------------------------------------
- * State: small values that an app changes often
- *
- * A change is seen by every read at once, and is in the file after 2 s of quiet,
- * with the tenth change, 5 s after the first, by satchel_state_flush(), or when
- * the store is closed. Names and keys are 1 to 255 bytes of UTF-8. Observers hear
- * of it under the subject "records", with keys such as "state/theme", once it is
- * in the file.
- * --------------------------------------------------------------------- */
+/** @} */
 
-/** When changes are saved; start from SATCHEL_STATE_OPTIONS_INIT. */
+/**
+ * @defgroup satchel_app_state State
+ * Small values that an app changes often: values, lists, sets and scores.
+ *
+ * Reads see a change immediately. Changes are written to the file 2 s after the last
+ * change, with the tenth change, 5 s after the first change, by satchel_state_flush(),
+ * and when the store is closed. Names and keys are 1 to 255 bytes of UTF-8. Observers
+ * receive changes with the subject "records" and keys such as "state/theme", after they
+ * were written, and @ref json_record_events "events".
+ * @{
+ */
+
+/** When changes of state are written; start from SATCHEL_STATE_OPTIONS_INIT. */
 typedef struct satchel_state_options {
+    /** sizeof(satchel_state_options). */
     size_t size;
-    /** Quiet before a save, in ms; 0 means 2,000. */
+    /** The time without a change before changes are written, in ms; 0 means 2,000. */
     uint32_t quiet_ms;
-    /** Changes that are saved at once; 0 means 10. */
+    /** The number of changes that are written immediately; 0 means 10. */
     uint32_t batch;
-    /** The longest that a change waits, in ms; 0 means 5,000. */
+    /** The longest time before a change is written, in ms; 0 means 5,000. */
     uint32_t age_ms;
 } satchel_state_options;
 
+/** The default options for writing state. */
 #define SATCHEL_STATE_OPTIONS_INIT { sizeof(satchel_state_options), 0, 0, 0 }
 
-/** Says when changes are saved. */
+/**
+ * Sets when changes of state are written.
+ *
+ * @param store    an open store
+ * @param options  NULL for the defaults
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
 SATCHEL_API satchel_status satchel_state_configure(
     satchel_store *store, const satchel_state_options *options);
 
-/** Gives the key for sensitive values. @param key  32 bytes, from the host's
- *  keychain; copied, never stored. Returns: SATCHEL_EINVALID when stored values
- *  were sealed with another key; nothing is changed. */
+/**
+ * Sets the encryption key for sensitive values.
+ *
+ * @param store  an open store
+ * @param key    32 bytes, from the keychain of the host; copied, never stored
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for another length, and when stored values
+ * are encrypted with another key; nothing is changed then.
+ */
 SATCHEL_API satchel_status satchel_state_set_key(satchel_store *store, satchel_bytes key);
 
-/** Seals all sensitive values anew, in one transaction. Returns: SATCHEL_EINVALID
- *  when the present key was not given. */
-SATCHEL_API satchel_status satchel_state_rotate_key(satchel_store *store, satchel_bytes key);
+/**
+ * Encrypts all sensitive values with another key, in one transaction.
+ *
+ * @param store  an open store
+ * @param key    the new key, 32 bytes
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID when the current key was not set, when a value
+ * cannot be decrypted with it, and inside a batch. On failure the current key remains in
+ * use.
+ */
+SATCHEL_API satchel_status satchel_state_rotate_key(
+    satchel_store *store, satchel_bytes key);
 
-/** Sets a value. @param value  any JSON  @param sensitive  stored encrypted
- *  (AES-256-GCM); needs satchel_state_set_key() before. */
+/**
+ * Sets a value.
+ *
+ * @param store      an open store
+ * @param key        the key of the value
+ * @param value      any JSON value
+ * @param sensitive  stores the value encrypted (AES-256-GCM), also in the outbox file;
+ *                   requires satchel_state_set_key() first
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid key or value, and for a
+ * sensitive value without an encryption key.
+ */
 SATCHEL_API satchel_status satchel_state_set(
     satchel_store *store, satchel_bytes key, satchel_bytes value, bool sensitive);
 
-/** A value; none when there is none. Returns: SATCHEL_EINVALID for a sealed value
- *  without its key. Ownership: the caller owns *out. */
+/**
+ * Returns a value.
+ *
+ * @param store     an open store
+ * @param key       the key of the value
+ * @param[out] out  the JSON value; {NULL, 0} when there is none
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for a sensitive value whose encryption key was
+ * not set; SATCHEL_EDAMAGED for one that was modified outside of the library.
+ */
 SATCHEL_API satchel_status satchel_state_get(
     satchel_store *store, satchel_bytes key, satchel_buffer *out);
 
-/** Removes a value. */
+/**
+ * Removes a value.
+ *
+ * A sensitive value can be removed without its encryption key.
+ *
+ * @param store  an open store
+ * @param key    the key of the value
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid key.
+ */
 SATCHEL_API satchel_status satchel_state_remove(satchel_store *store, satchel_bytes key);
 
-/** The keys that begin with a prefix, sorted: a JSON array. Ownership: the caller
- *  owns *out. */
+/**
+ * Returns the keys that begin with a prefix, sorted by their bytes.
+ *
+ * @param store     an open store
+ * @param prefix    the prefix; empty for all keys
+ * @param[out] out  a JSON array of strings
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
 SATCHEL_API satchel_status satchel_state_keys(
     satchel_store *store, satchel_bytes prefix, satchel_buffer *out);
 
-/** Saves what is pending; what was spilled is taken in. @param[out] spilled
- *  whether it went to the spill file, since the store cannot be written; may be
- *  NULL. When it returns SATCHEL_OK, all changes made before survive a kill. */
-SATCHEL_API satchel_status satchel_state_flush(satchel_store *store, bool *spilled);
+/**
+ * Writes pending changes, and drains the outbox file.
+ *
+ * When it returns SATCHEL_OK, all changes that were made before survive the end of the
+ * process.
+ *
+ * @param store         an open store
+ * @param[out] spooled  whether the changes went to the outbox file because the store
+ *                      cannot be written; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID inside a batch, which could still be rolled
+ * back; SATCHEL_EBUSY on a thread that began a batch and left it; SATCHEL_EFULL,
+ * SATCHEL_EIO and others when the outbox file cannot be written either: the changes
+ * remain in memory.
+ */
+SATCHEL_API satchel_status satchel_state_flush(satchel_store *store, bool *spooled);
 
-/** The bounds of a list; start from SATCHEL_STATE_LIST_OPTIONS_INIT. */
+/** The limits of a list; start from SATCHEL_STATE_LIST_OPTIONS_INIT. */
 typedef struct satchel_state_list_options {
+    /** sizeof(satchel_state_list_options). */
     size_t size;
-    /** The most items; 0 means any number. */
+    /** The maximum number of items; 0 means no limit. */
     uint32_t limit;
-    /** The greatest age of an item, in ms; 0 means any. */
+    /** The maximum age of an item, in ms; 0 means no limit. */
     uint64_t maximum_age_ms;
-    /** An item that is there already moves to the front. */
+    /** Moves an item that is in the list already to the front. */
     bool unique;
 } satchel_state_list_options;
 
-#define SATCHEL_STATE_LIST_OPTIONS_INIT { sizeof(satchel_state_list_options), 0, 0, false }
+/** The default limits of a list: none. */
+#define SATCHEL_STATE_LIST_OPTIONS_INIT \
+    { sizeof(satchel_state_list_options), 0, 0, false }
 
-/** Puts an item in front of a list, and drops what is beyond its bounds.
- *  @param options  may be NULL */
+/**
+ * Inserts an item at the front of a list, and removes the items beyond its limits.
+ *
+ * @param store    an open store
+ * @param name     the name of the list
+ * @param value    any JSON value
+ * @param options  may be NULL
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name, value or options.
+ */
 SATCHEL_API satchel_status satchel_state_list_push(
     satchel_store *store, satchel_bytes name, satchel_bytes value,
     const satchel_state_list_options *options);
 
-/** The items within the bounds, newest first: [{"value", "time"}]. Ownership: the
- *  caller owns *out. */
+/**
+ * Returns the items of a list within its limits, the newest first.
+ *
+ * | field   | type    | meaning                     |
+ * | ------- | ------- | --------------------------- |
+ * | `value` | any     | the item                    |
+ * | `time`  | integer | when it was pushed, Unix ms |
+ *
+ * @param store     an open store
+ * @param name      the name of the list
+ * @param options   may be NULL
+ * @param[out] out  a JSON array
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name or options.
+ */
 SATCHEL_API satchel_status satchel_state_list_items(
     satchel_store *store, satchel_bytes name, const satchel_state_list_options *options,
     satchel_buffer *out);
 
-/** Removes the items that equal a value. */
+/**
+ * Removes the items of a list that equal a value.
+ *
+ * @param store  an open store
+ * @param name   the name of the list
+ * @param value  any JSON value
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name or value.
+ */
 SATCHEL_API satchel_status satchel_state_list_remove(
     satchel_store *store, satchel_bytes name, satchel_bytes value);
 
-/** Empties a list. */
-SATCHEL_API satchel_status satchel_state_list_clear(satchel_store *store, satchel_bytes name);
+/**
+ * Removes all items of a list.
+ *
+ * @param store  an open store
+ * @param name   the name of the list
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name.
+ */
+SATCHEL_API satchel_status satchel_state_list_clear(
+    satchel_store *store, satchel_bytes name);
 
-/** Adds a value to a set. @param[out] added  false when it was there; may be NULL */
+/**
+ * Adds a value to a set.
+ *
+ * @param store       an open store
+ * @param name        the name of the set
+ * @param value       any JSON value
+ * @param[out] added  false when the set contained it; may be NULL
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name or value.
+ */
 SATCHEL_API satchel_status satchel_state_member_add(
     satchel_store *store, satchel_bytes name, satchel_bytes value, bool *added);
 
-/** Takes a value from a set. @param[out] removed  may be NULL */
+/**
+ * Removes a value from a set.
+ *
+ * @param store         an open store
+ * @param name          the name of the set
+ * @param value         any JSON value
+ * @param[out] removed  false when the set did not contain it; may be NULL
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name or value.
+ */
 SATCHEL_API satchel_status satchel_state_member_remove(
     satchel_store *store, satchel_bytes name, satchel_bytes value, bool *removed);
 
-/** The values of a set, in a stable order: a JSON array. Ownership: the caller
- *  owns *out. */
+/**
+ * Returns the values of a set, in a stable order.
+ *
+ * @param store     an open store
+ * @param name      the name of the set
+ * @param[out] out  a JSON array
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name.
+ */
 SATCHEL_API satchel_status satchel_state_members(
     satchel_store *store, satchel_bytes name, satchel_buffer *out);
 
-/** The bounds of scores; start from SATCHEL_STATE_SCORE_OPTIONS_INIT. */
+/** The limits of scores; start from SATCHEL_STATE_SCORE_OPTIONS_INIT. */
 typedef struct satchel_state_score_options {
+    /** sizeof(satchel_state_score_options). */
     size_t size;
+    /** The smallest score. */
     double minimum;
+    /** The largest score. */
     double maximum;
 } satchel_state_score_options;
 
-#define SATCHEL_STATE_SCORE_OPTIONS_INIT { sizeof(satchel_state_score_options), -1.0, 1.0 }
+/** The default limits of scores: -1 to 1. */
+#define SATCHEL_STATE_SCORE_OPTIONS_INIT \
+    { sizeof(satchel_state_score_options), -1.0, 1.0 }
 
-/** Adds to a score, which begins at 0 and stays within its bounds.
- *  @param options  may be NULL: -1 to 1  @param[out] value  the new score; may be
- *  NULL. Returns: SATCHEL_EINVALID for a delta that is not finite. */
+/**
+ * Adds a number to a score, which starts at 0 and remains within its limits.
+ *
+ * @param store       an open store
+ * @param name        the name of the scores
+ * @param key         the key of the score
+ * @param delta       the number to add
+ * @param options     may be NULL
+ * @param[out] value  the new score; may be NULL
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for a delta or limits that are not finite,
+ * and when the minimum is greater than the maximum.
+ */
 SATCHEL_API satchel_status satchel_state_score_add(
     satchel_store *store, satchel_bytes name, satchel_bytes key, double delta,
     const satchel_state_score_options *options, double *value);
 
-/** All scores of a name: {key: score}. Ownership: the caller owns *out. */
+/**
+ * Returns all scores of a name.
+ *
+ * @param store     an open store
+ * @param name      the name of the scores
+ * @param[out] out  a JSON object that maps keys to scores
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name.
+ */
 SATCHEL_API satchel_status satchel_state_scores(
     satchel_store *store, satchel_bytes name, satchel_buffer *out);
+
+/** @} */
 
 #ifdef __cplusplus
 }

@@ -36,7 +36,7 @@ static inline void close_catalogue(catalogue opened) {
 /** `told`: what the report has to say. */
 static inline void import_directory(catalogue opened, const char *directory, const char *told) {
     satchel_buffer report = SATCHEL_BUFFER_INIT;
-    satchel_sync_policy policy = SATCHEL_SYNC_REMOTE_WINS;
+    satchel_conflict_policy policy = SATCHEL_CONFLICT_REMOTE_WINS;
     expect(satchel_photos_import_directory(opened.photos, lend(directory), policy, &report));
     if (strstr(report.data, told) == NULL) fail(report.data);
     satchel_buffer_free(&report);

@@ -36,7 +36,7 @@ static void close_store(void) {
 static void put(const record *one) {
     int64_t revision = 0;
     expect(satchel_records_put(kept, lend(one->id), lend(one->document), SATCHEL_ANY_REVISION, &revision));
-    if (revision == 0) fail("a record went to the spill file");
+    if (revision == 0) fail("a record went to the outbox file");
 }
 
 static char *add(char *cursor, const char *data, size_t size) {
@@ -90,9 +90,9 @@ static void remove_one(slice id) {
 }
 
 static void flush(void) {
-    bool spilled = true;
-    expect(satchel_state_flush(store, &spilled));
-    if (spilled) fail("the state went to the spill file");
+    bool spooled = true;
+    expect(satchel_state_flush(store, &spooled));
+    if (spooled) fail("the state went to the outbox file");
 }
 
 static void save(const record *value) {

@@ -1,14 +1,10 @@
-/* The photos of a holiday, on a phone and on a tablet: both keep a catalogue of them, and agree on it through a
- * master copy in an object store. Here both devices are in one program, and the store is a directory, or S3 when
+/* The photos of a holiday, on a phone and on a tablet: both keep a catalogue of them, and synchronize it through
+ * an object store. Here both devices are in one program, and the store is a directory, or S3 when
  * SATCHEL_S3_BUCKET names a bucket (SATCHEL_S3_ENDPOINT where it is not with AWS, and AWS_ACCESS_KEY_ID and so
- * on). jansson reads the JSON that comes back. Usage: album folder, which is made */
-#include <jansson.h>
-#include <satchel.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * on). Usage: album folder, which is made */
+#include "example.h"
+
 #include <sys/stat.h>
-#include <time.h>
 
 /** A device has a store of its own. */
 struct device {
@@ -17,27 +13,6 @@ struct device {
     satchel_photos *photos;
 };
 
-/** Ends the program when a call failed, and says why. */
-static void must(satchel_status status) {
-    if (status == SATCHEL_OK) return;
-    fprintf(stderr, "%s: %s\n", satchel_status_name(status), satchel_error_message());
-    exit(1);
-}
-
-static satchel_bytes text(const char *string) { return (satchel_bytes){string, strlen(string)}; }
-
-/** Reads what the library answered, and gives its memory back. */
-static json_t *answer(satchel_buffer *buffer) {
-    json_t *value = json_loadb(buffer->data, buffer->size, JSON_DECODE_ANY, NULL);
-    satchel_buffer_free(buffer);
-    return value;
-}
-
-static const char *string(const json_t *object, const char *key) {
-    const char *value = json_string_value(json_object_get(object, key));
-    return value ? value : "";
-}
-
 /** Opens a store in the folder, and the catalogue of a directory, which need not exist. */
 static struct device open_device(const char *folder, const char *name) {
     struct device device = {name, NULL, NULL};
@@ -45,93 +20,69 @@ static struct device open_device(const char *folder, const char *name) {
     snprintf(path, sizeof path, "%s/%s.satchel", folder, name);
     must(satchel_store_open(path, NULL, &device.store));
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    must(satchel_photos_open(device.store, text(path), &device.photos));
+    must(satchel_photos_open(device.store, satchel_text(path), &device.photos));
     return device;
-}
-
-/** Where the master copy is. */
-static satchel_remote *open_remote(const char *folder) {
-    satchel_remote *remote;
-    const char *bucket = getenv("SATCHEL_S3_BUCKET"), *endpoint = getenv("SATCHEL_S3_ENDPOINT");
-    char place[4096];
-    if (!bucket) {
-        snprintf(place, sizeof place, "%s/master", folder);
-        must(satchel_remote_directory(text(place), &remote));
-        return remote;
-    }
-    snprintf(place, sizeof place, "album-%lld", (long long)time(NULL));
-    json_t *options = json_pack("{s:s, s:s, s:s*}", "bucket", bucket, "prefix", place, "endpoint", endpoint);
-    char *written = json_dumps(options, 0);
-    must(satchel_remote_s3(text(written), &remote));
-    free(written);
-    json_decref(options);
-    return remote;
 }
 
 /** Adds a photo, or replaces its row. */
 static void add(struct device device, const char *md5, const char *filename, int taken) {
-    json_t *row = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "md5", md5, "filename", filename, "size",
-                            2400000, "photodate", taken, "modified", taken, "width", 4032, "height", 3024);
-    char *written = json_dumps(row, 0);
-    must(satchel_photos_upsert(device.photos, text(written), NULL));
-    free(written);
-    json_decref(row);
+    char row[512];
+    snprintf(row, sizeof row,
+             "{\"md5\": \"%s\", \"filename\": \"%s\", \"size\": 2400000, \"photodate\": %d, \"modified\": %d,"
+             " \"width\": 4032, \"height\": 3024}",
+             md5, filename, taken, taken);
+    must(satchel_photos_upsert(device.photos, satchel_text(row), NULL));
 }
 
 /** Synchronises, and prints which shards moved: a catalogue has sixteen, by the first digit of the MD5. */
 static void sync_device(struct device device, satchel_remote *remote) {
     static const char *const lists[] = {"downloaded", "uploaded", "conflicts"};
     satchel_buffer buffer;
-    must(satchel_photos_sync(device.photos, remote, text("lena"), NULL, &buffer));
-    json_t *report = answer(&buffer), *shard;
+    must(satchel_photos_sync(device.photos, remote, satchel_text("lena"), NULL, &buffer));
     printf("  %s:%*s", device.name, (int)(7 - strlen(device.name)), "");
     const char *comma = "";
     for (int list = 0; list < 3; list++) {
-        json_t *shards = json_object_get(report, lists[list]);
-        size_t index;
-        if (json_array_size(shards) > 0) printf("%s%s", comma, lists[list]), comma = ", ";
-        json_array_foreach(shards, index, shard) printf(" %x", (unsigned)json_integer_value(shard));
+        size_t shards = count_of(&buffer, "%s", lists[list]);
+        if (shards > 0) printf("%s%s", comma, lists[list]), comma = ", ";
+        for (size_t index = 0; index < shards; index++)
+            printf(" %x", (unsigned)number(&buffer, "/%s/%zu", lists[list], index));
     }
-    int requests = (int)json_integer_value(json_object_get(report, "requests"));
-    if (!*comma) printf("nothing to do, %d request%s", requests, requests == 1 ? "" : "s");
+    long requests = number(&buffer, "requests");
+    if (!*comma) printf("nothing to do, %ld request%s", requests, requests == 1 ? "" : "s");
     puts("");
-    json_decref(report);
+    satchel_buffer_free(&buffer);
 }
 
-/** Changes that lost are kept: the device can make them again. */
-static json_t *conflicts_of(struct device device) {
-    satchel_buffer buffer;
-    must(satchel_photos_conflicts(device.photos, 0, 100, &buffer));
-    return answer(&buffer);
+/** The conflict log: changes that lost, which the device can make again. */
+static satchel_buffer conflicts_of(struct device device) {
+    satchel_buffer conflicts;
+    must(satchel_photos_conflicts(device.photos, 0, 100, &conflicts));
+    return conflicts;
 }
 
 static void show_conflicts(struct device device) {
-    json_t *page = conflicts_of(device), *conflict;
-    size_t index;
-    json_array_foreach(json_object_get(page, "conflicts"), index, conflict) {
-        printf("  \"%s\" lost to \"%s\", and is kept.\n", string(json_object_get(conflict, "local"), "filename"),
-               string(json_object_get(conflict, "remote"), "filename"));
+    satchel_buffer page = conflicts_of(device);
+    for (size_t index = 0; index < count_of(&page, "conflicts"); index++) {
+        printf("  \"%s\" lost to \"%s\", and is kept.\n", string(&page, "/conflicts/%zu/local/filename", index),
+               string(&page, "/conflicts/%zu/remote/filename", index));
     }
-    json_decref(page);
+    satchel_buffer_free(&page);
 }
 
 static void reapply_all(struct device device) {
-    json_t *page = conflicts_of(device), *conflict;
-    size_t index;
-    json_array_foreach(json_object_get(page, "conflicts"), index, conflict)
-        must(satchel_photos_reapply(device.photos, json_integer_value(json_object_get(conflict, "id"))));
-    json_decref(page);
+    satchel_buffer page = conflicts_of(device);
+    for (size_t index = 0; index < count_of(&page, "conflicts"); index++)
+        must(satchel_photos_reapply(device.photos, number(&page, "/conflicts/%zu/id", index)));
+    satchel_buffer_free(&page);
 }
 
 /** Prints the names of the photos, the oldest first. */
 static void show_photos(struct device device) {
     satchel_buffer buffer;
-    must(satchel_photos_query(device.photos, text("{\"order\": \"photodate\"}"), &buffer));
-    json_t *page = answer(&buffer), *photo;
-    size_t index;
-    json_array_foreach(json_object_get(page, "photos"), index, photo)
-        printf("%s%s", index ? ", " : "", string(photo, "filename"));
-    json_decref(page);
+    must(satchel_photos_query(device.photos, satchel_text("{\"order\": \"photodate\"}"), &buffer));
+    for (size_t index = 0; index < count_of(&buffer, "photos"); index++)
+        printf("%s%s", index ? ", " : "", string(&buffer, "/photos/%zu/filename", index));
+    satchel_buffer_free(&buffer);
 }
 
 /** Whether two devices would write the same files, byte for byte. */
@@ -154,7 +105,7 @@ int main(int count, char **arguments) {
         return 2;
     }
     struct device phone = open_device(arguments[1], "phone"), tablet = open_device(arguments[1], "tablet");
-    satchel_remote *remote = open_remote(arguments[1]);
+    satchel_remote *remote = open_remote(arguments[1], "album");
     const char *evening = "3c90d1f2e3a4b5c63c90d1f2e3a4b5c6";
 
     puts("The phone took 4 photos of the holiday.");

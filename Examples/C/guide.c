@@ -1,11 +1,6 @@
-/* A travel guide that works offline: takes in what a backend sent for some hundred towns, goes offline, and
- * shows what a traveller sees. jansson reads the JSON that comes back. Usage: guide places.jsonl */
-#include <jansson.h>
-#include <satchel.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+/* A travel guide that works offline: stores what a backend sent for some hundred towns, goes offline, and
+ * shows what a traveller sees. Usage: guide places.jsonl */
+#include "example.h"
 
 static const char *path = "guide.satchel";
 static int64_t today; /* in Unix milliseconds; the store asks for it, so that a day can pass here */
@@ -28,26 +23,6 @@ static double milliseconds(void) {
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-/** Ends the program when a call failed, and says why. */
-static void must(satchel_status status) {
-    if (status == SATCHEL_OK) return;
-    fprintf(stderr, "%s: %s\n", satchel_status_name(status), satchel_error_message());
-    exit(1);
-}
-
-static satchel_bytes text(const char *string) { return (satchel_bytes){string, strlen(string)}; }
-
-/** Reads what the library answered, and gives its memory back. */
-static json_t *answer(satchel_buffer *buffer) {
-    json_t *value = json_loadb(buffer->data, buffer->size, JSON_DECODE_ANY, NULL);
-    satchel_buffer_free(buffer);
-    return value;
-}
-
-static long number(const json_t *object, const char *key) {
-    return (long)json_integer_value(json_object_get(object, key));
-}
-
 static satchel_store *open_guide(void) {
     satchel_store *store;
     satchel_open_options options = SATCHEL_OPEN_OPTIONS_INIT;
@@ -57,18 +32,18 @@ static satchel_store *open_guide(void) {
     return store;
 }
 
-/** Takes in a file of deliveries, one a line. */
-static void take_in(satchel_store *store, FILE *file) {
+/** Stores a file of deliveries, one a line. */
+static void deliver(satchel_store *store, FILE *file) {
     char *line = NULL;
-    size_t room = 0, lines = 0, index;
+    size_t capacity = 0, lines = 0;
     long shared = 0;
     double start = milliseconds();
-    for (ssize_t size; (size = getline(&line, &room, file)) > 0; lines++) {
+    for (ssize_t size; (size = getline(&line, &capacity, file)) > 0; lines++) {
         satchel_buffer buffer;
         must(satchel_catalogue_deliver(store, (satchel_bytes){line, (size_t)size}, NULL, &buffer));
-        json_t *receipts = answer(&buffer), *receipt;
-        json_array_foreach(receipts, index, receipt) shared += number(receipt, "shared_bytes");
-        json_decref(receipts);
+        for (size_t index = 0; index < count_of(&buffer, ""); index++)
+            shared += number(&buffer, "/%zu/shared_bytes", index);
+        satchel_buffer_free(&buffer);
     }
     double took = milliseconds() - start;
     free(line);
@@ -80,41 +55,38 @@ static void take_in(satchel_store *store, FILE *file) {
 static void visit(satchel_store *store, const char *title, const char *location) {
     satchel_read_options options = SATCHEL_READ_OPTIONS_INIT;
     options.allow_expired = true; /* old is better than nothing, offline */
-    satchel_buffer buffer;
+    satchel_buffer headers, section;
     double start = milliseconds();
-    must(satchel_catalogue_sections(store, text(location), &options, &buffer));
+    must(satchel_catalogue_sections(store, satchel_text(location), &options, &headers));
     printf("\n%s: headers in %.3f ms\n", title, milliseconds() - start);
-    size_t index;
-    json_t *headers = answer(&buffer), *header;
-    json_array_foreach(headers, index, header) {
-        const char *name = json_string_value(json_object_get(header, "section"));
+    for (size_t index = 0; index < count_of(&headers, ""); index++) {
+        const char *name = string(&headers, "/%zu/section", index);
         start = milliseconds();
-        must(satchel_catalogue_load(store, text(location), text(name), &options, &buffer));
+        must(satchel_catalogue_load(store, satchel_text(location), satchel_text(name), &options, &section));
         double took = milliseconds() - start;
-        json_t *section = answer(&buffer);
         printf("  %.3f ms  %-7s  entities %2ld, expired %zu, by %-10s  %s\n", took, name,
-               number(header, "entity_count"), json_array_size(json_object_get(section, "expired")),
-               json_string_value(json_object_get(section, "level")),
-               json_string_value(json_object_get(header, "display_title")));
-        json_decref(section);
+               number(&headers, "/%zu/entity_count", index), count_of(&section, "expired"), string(&section, "level"),
+               string(&headers, "/%zu/display_title", index));
+        satchel_buffer_free(&section);
     }
-    json_decref(headers);
+    satchel_buffer_free(&headers);
 }
 
 /** What there is to fetch for a place, counted over its sections. */
 static void show_plan(satchel_store *store, const char *when, const char *location) {
-    satchel_buffer buffer;
-    must(satchel_catalogue_plan(store, text(location), &buffer));
-    json_t *plan = answer(&buffer), *section;
-    const char *name;
+    satchel_buffer buffer, sections;
+    must(satchel_catalogue_plan(store, satchel_text(location), &buffer));
+    must(satchel_json_keys(bytes_of(&buffer), satchel_text(""), &sections));
     size_t fresh = 0, expired = 0, missing = 0;
-    json_object_foreach(plan, name, section) {
-        fresh += json_array_size(json_object_get(section, "fresh"));
-        expired += json_array_size(json_object_get(section, "expired"));
-        missing += json_array_size(json_object_get(section, "missing"));
+    for (size_t index = 0; index < count_of(&sections, ""); index++) {
+        const char *name = string(&sections, "/%zu", index);
+        fresh += count_of(&buffer, "/%s/fresh", name);
+        expired += count_of(&buffer, "/%s/expired", name);
+        missing += count_of(&buffer, "/%s/missing", name);
     }
     printf("  %-15s %zu fresh, %zu expired, %zu missing\n", when, fresh, expired, missing);
-    json_decref(plan);
+    satchel_buffer_free(&sections);
+    satchel_buffer_free(&buffer);
 }
 
 int main(int count, char **arguments) {
@@ -125,7 +97,7 @@ int main(int count, char **arguments) {
     }
     today = (int64_t)time(NULL) * 1000;
     satchel_store *store = open_guide();
-    take_in(store, file);
+    deliver(store, file);
     must(satchel_store_close(store));
     fclose(file);
     store = open_guide();
@@ -140,11 +112,9 @@ int main(int count, char **arguments) {
 
     satchel_buffer buffer;
     must(satchel_catalogue_prune(store, NULL, &buffer));
-    json_t *receipt = answer(&buffer);
-    printf("\nPruned %ld expired entities, %ld bytes.\n", number(receipt, "entities"),
-           number(receipt, "bytes"));
+    printf("\nPruned %ld expired entities, %ld bytes.\n", number(&buffer, "entities"), number(&buffer, "bytes"));
     show_plan(store, "after pruning", porto);
-    json_decref(receipt);
+    satchel_buffer_free(&buffer);
     must(satchel_store_close(store));
     return remove(path);
 }

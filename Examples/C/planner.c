@@ -1,16 +1,11 @@
 /* A study planner, on a laptop and on a phone: semesters, courses, tasks, grades, events and activities refer to
- * each other. The planner saves by itself, is killed, comes back, renames a field of every course, and both devices
- * agree through a master copy in an object store: here a directory, or S3 as for album.c. jansson reads and writes
- * the JSON. Usage: planner folder, which is made */
-#include <jansson.h>
-#include <satchel.h>
+ * each other. The planner saves by itself, is killed, starts again, renames a field of every course, and both devices
+ * synchronize through an object store: here a directory, or S3 as for album.c. Usage: planner folder, which is made */
+#include "example.h"
+
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SEMESTERS, COURSES, TASKS, GRADES, EVENTS, ACTIVITIES, COLLECTIONS };
@@ -43,38 +38,13 @@ struct planner {
     satchel_records *records[COLLECTIONS];
 };
 
-/** Ends the program when a call failed, and says why. */
-static void must(satchel_status status) {
-    if (status == SATCHEL_OK) return;
-    fprintf(stderr, "%s: %s\n", satchel_status_name(status), satchel_error_message());
-    exit(1);
-}
-
-static satchel_bytes text(const char *string) { return (satchel_bytes){string, strlen(string)}; }
-
-/** Reads what the library answered, and gives its memory back. */
-static json_t *answer(satchel_buffer *buffer) {
-    json_t *value = json_loadb(buffer->data, buffer->size, JSON_DECODE_ANY, NULL);
-    satchel_buffer_free(buffer);
-    return value;
-}
-
-static const char *string(const json_t *object, const char *key) {
-    const char *value = json_string_value(json_object_get(object, key));
-    return value ? value : "null";
-}
-
-static int number(const json_t *object, const char *key) {
-    return (int)json_integer_value(json_object_get(object, key));
-}
-
 /** Opens the store; courses of an older version are brought up to date, after a backup. */
 static struct planner open_planner(const char *path, int version) {
     struct planner planner;
     must(satchel_store_open(path, NULL, &planner.store));
     for (int each = 0; each < COLLECTIONS; each++) {
         const char *declaration = each == COURSES && version == 1 ? courses_1 : declarations[each];
-        must(satchel_records_open(planner.store, text(declaration), NULL, &planner.records[each]));
+        must(satchel_records_open(planner.store, satchel_text(declaration), NULL, &planner.records[each]));
     }
     return planner;
 }
@@ -85,39 +55,38 @@ static void close_planner(struct planner *planner) {
 }
 
 static satchel_status try_put(const struct planner *planner, int collection, const char *id, const char *document) {
-    return satchel_records_put(planner->records[collection], text(id), text(document), SATCHEL_ANY_REVISION, NULL);
+    return satchel_records_put(planner->records[collection], satchel_text(id), satchel_text(document), SATCHEL_ANY_REVISION, NULL);
 }
 
 static void put(const struct planner *planner, int collection, const char *id, const char *document) {
     must(try_put(planner, collection, id, document));
 }
 
-static json_t *get(const struct planner *planner, int collection, const char *id) {
-    satchel_buffer out;
-    must(satchel_records_get(planner->records[collection], text(id), &out));
-    return answer(&out);
+static satchel_buffer get(const struct planner *planner, int collection, const char *id) {
+    satchel_buffer document;
+    must(satchel_records_get(planner->records[collection], satchel_text(id), &document));
+    return document;
 }
 
-/** Changes one field of a document. */
-static void change(const struct planner *planner, int collection, const char *id, const char *key, const char *value) {
-    json_t *document = get(planner, collection, id);
-    json_object_set_new(document, key, json_string(value));
-    char *written = json_dumps(document, 0);
-    put(planner, collection, id, written);
-    free(written);
-    json_decref(document);
+/** Changes fields of a document: a JSON Merge Patch. */
+static void change(const struct planner *planner, int collection, const char *id, const char *patch) {
+    satchel_buffer document = get(planner, collection, id), changed;
+    must(satchel_json_merge_patch(bytes_of(&document), satchel_text(patch), &changed));
+    put(planner, collection, id, changed.data);
+    satchel_buffer_free(&document);
+    satchel_buffer_free(&changed);
 }
 
 static int count(const struct planner *planner, int collection) {
     int64_t records;
-    must(satchel_records_count(planner->records[collection], text(""), &records));
+    must(satchel_records_count(planner->records[collection], satchel_text(""), &records));
     return (int)records;
 }
 
-static json_t *list(const struct planner *planner, int collection, const char *query) {
-    satchel_buffer out;
-    must(satchel_records_list(planner->records[collection], text(query), &out));
-    return answer(&out);
+static satchel_buffer list(const struct planner *planner, int collection, const char *query) {
+    satchel_buffer records;
+    must(satchel_records_list(planner->records[collection], satchel_text(query), &records));
+    return records;
 }
 
 static void plan(const struct planner *planner) {
@@ -136,13 +105,10 @@ static void plan(const struct planner *planner) {
 }
 
 static void show_tasks(const struct planner *planner) {
-    size_t index;
-    json_t *record, *tasks = list(planner, TASKS, "{\"where\":{\"due\":{\"lt\":\"2027-03-10\"}},\"order_by\":\"due\"}");
-    json_array_foreach(tasks, index, record) {
-        const json_t *task = json_object_get(record, "document");
-        printf("  until %s: %s\n", string(task, "due"), string(task, "title"));
-    }
-    json_decref(tasks);
+    satchel_buffer tasks = list(planner, TASKS, "{\"where\":{\"due\":{\"lt\":\"2027-03-10\"}},\"order_by\":\"due\"}");
+    for (size_t index = 0; index < count_of(&tasks, ""); index++)
+        printf("  until %s: %s\n", string(&tasks, "/%zu/document/due", index), string(&tasks, "/%zu/document/title", index));
+    satchel_buffer_free(&tasks);
 }
 
 static void refuse(const struct planner *planner) {
@@ -154,7 +120,7 @@ static void refuse(const struct planner *planner) {
                  {EVENTS, "{\"course_id\":\"history\",\"title\":\"Talk\",\"room_key\":\"2027-03-20 H1\"}"}};
     puts("\nWhat does not fit is refused.");
     for (size_t each = 0; each < sizeof wrong / sizeof *wrong; each++) {
-        if (try_put(planner, wrong[each].collection, "new", wrong[each].document) == SATCHEL_EINVALID)
+        if (try_put(planner, wrong[each].collection, "new", wrong[each].document) == SATCHEL_ECONSTRAINT)
             printf("  %s: refused\n", names[wrong[each].collection]);
     }
 }
@@ -167,71 +133,47 @@ static void write_and_die(const char *path) {
     plan(&planner);
     show_tasks(&planner);
     refuse(&planner);
-    must(satchel_state_set(planner.store, text("theme"), text("\"dark\""), false));
-    must(satchel_state_list_push(planner.store, text("searches"), text("\"kepler\""), &ten));
-    must(satchel_state_score_add(planner.store, text("subjects"), text("history"), 0.25, NULL, NULL));
+    must(satchel_state_set(planner.store, satchel_text("theme"), satchel_text("\"dark\""), false));
+    must(satchel_state_list_push(planner.store, satchel_text("searches"), satchel_text("\"kepler\""), &ten));
+    must(satchel_state_score_add(planner.store, satchel_text("subjects"), satchel_text("history"), 0.25, NULL, NULL));
     must(satchel_state_flush(planner.store, NULL));
     fflush(stdout);
     raise(SIGKILL);
 }
 
 static void come_back(const struct planner *planner) {
-    satchel_buffer out;
-    size_t index;
-    json_t *record, *courses = list(planner, COURSES, "{\"order_by\":\"title\"}");
+    satchel_buffer theme, searches, scores, courses = list(planner, COURSES, "{\"order_by\":\"title\"}");
+    double history;
     puts("\nThe planner was killed, and comes back as version 2.");
-    must(satchel_state_get(planner->store, text("theme"), &out));
-    json_t *theme = answer(&out);
-    must(satchel_state_list_items(planner->store, text("searches"), NULL, &out));
-    json_t *searches = answer(&out);
-    must(satchel_state_scores(planner->store, text("subjects"), &out));
-    json_t *scores = answer(&out);
-    printf("  theme %s, searched %s, history %g\n", json_string_value(theme),
-           string(json_array_get(searches, 0), "value"), json_number_value(json_object_get(scores, "history")));
-    json_array_foreach(courses, index, record) {
-        const json_t *course = json_object_get(record, "document");
-        printf("  %s: %d credits\n", string(course, "title"), number(course, "credits"));
+    must(satchel_state_get(planner->store, satchel_text("theme"), &theme));
+    must(satchel_state_list_items(planner->store, satchel_text("searches"), NULL, &searches));
+    must(satchel_state_scores(planner->store, satchel_text("subjects"), &scores));
+    must(satchel_json_get_double(bytes_of(&scores), satchel_text("history"), &history));
+    printf("  theme %s, searched %s, history %g\n", string(&theme, ""), string(&searches, "/0/value"), history);
+    for (size_t index = 0; index < count_of(&courses, ""); index++) {
+        printf("  %s: %ld credits\n", string(&courses, "/%zu/document/title", index),
+               number(&courses, "/%zu/document/credits", index));
     }
-    json_decref(theme);
-    json_decref(searches);
-    json_decref(scores);
-    json_decref(courses);
-}
-
-/** Where the master copy is. */
-static satchel_remote *open_remote(const char *folder) {
-    satchel_remote *remote;
-    const char *bucket = getenv("SATCHEL_S3_BUCKET"), *endpoint = getenv("SATCHEL_S3_ENDPOINT");
-    char place[4096];
-    if (!bucket) {
-        snprintf(place, sizeof place, "%s/master", folder);
-        must(satchel_remote_directory(text(place), &remote));
-        return remote;
-    }
-    snprintf(place, sizeof place, "planner-%lld", (long long)time(NULL));
-    json_t *options = json_pack("{s:s, s:s, s:s*}", "bucket", bucket, "prefix", place, "endpoint", endpoint);
-    char *written = json_dumps(options, 0);
-    must(satchel_remote_s3(text(written), &remote));
-    free(written);
-    json_decref(options);
-    return remote;
+    satchel_buffer_free(&theme);
+    satchel_buffer_free(&searches);
+    satchel_buffer_free(&scores);
+    satchel_buffer_free(&courses);
 }
 
 /** Prints what moved; both fields of a record that was changed on both sides are kept. */
 static void synchronise(const struct planner *planner, satchel_remote *remote, const char *name) {
     satchel_record_sync_options options = SATCHEL_RECORD_SYNC_OPTIONS_INIT;
-    int up = 0, down = 0, merged = 0;
-    options.strategy = SATCHEL_STRATEGY_MERGE;
+    long up = 0, down = 0, merged = 0;
+    options.on_conflict = SATCHEL_CONFLICT_MERGE;
     for (int each = 0; each < COLLECTIONS; each++) {
         satchel_buffer out;
-        must(satchel_records_sync(planner->records[each], remote, text("mia"), &options, &out));
-        json_t *report = answer(&out);
-        up += number(report, "uploaded");
-        down += number(report, "downloaded");
-        merged += number(report, "merged");
-        json_decref(report);
+        must(satchel_records_sync(planner->records[each], remote, satchel_text("mia"), &options, &out));
+        up += number(&out, "uploaded");
+        down += number(&out, "downloaded");
+        merged += number(&out, "merged");
+        satchel_buffer_free(&out);
     }
-    printf("  %s: %*s%d up, %d down, %d merged\n", name, (int)(6 - strlen(name)), "", up, down, merged);
+    printf("  %s: %*s%ld up, %ld down, %ld merged\n", name, (int)(6 - strlen(name)), "", up, down, merged);
 }
 
 static void share(const struct planner *laptop, const struct planner *phone, satchel_remote *remote) {
@@ -239,23 +181,23 @@ static void share(const struct planner *laptop, const struct planner *phone, sat
     synchronise(laptop, remote, "laptop");
     synchronise(phone, remote, "phone");
     puts("Without a network, each changes another field of the same task.");
-    change(laptop, TASKS, "essay", "due", "2027-03-10");
-    change(phone, TASKS, "essay", "title", "Essay on Tycho Brahe");
+    change(laptop, TASKS, "essay", "{\"due\":\"2027-03-10\"}");
+    change(phone, TASKS, "essay", "{\"title\":\"Essay on Tycho Brahe\"}");
     synchronise(laptop, remote, "laptop");
     synchronise(phone, remote, "phone");
     synchronise(laptop, remote, "laptop");
-    json_t *essay = get(laptop, TASKS, "essay");
-    printf("  both have: %s, until %s\n", string(essay, "title"), string(essay, "due"));
-    json_decref(essay);
+    satchel_buffer essay = get(laptop, TASKS, "essay");
+    printf("  both have: %s, until %s\n", string(&essay, "title"), string(&essay, "due"));
+    satchel_buffer_free(&essay);
     puts("The phone drops a course, and all that belongs to it.");
-    must(satchel_records_delete(phone->records[COURSES], text("history"), SATCHEL_ANY_REVISION, NULL));
+    must(satchel_records_delete(phone->records[COURSES], satchel_text("history"), SATCHEL_ANY_REVISION, NULL));
     synchronise(phone, remote, "phone");
     synchronise(laptop, remote, "laptop");
     printf("  laptop: %d course, %d tasks, %d grades\n", count(laptop, COURSES), count(laptop, TASKS),
            count(laptop, GRADES));
-    json_t *reading = get(laptop, ACTIVITIES, "reading");
-    printf("  reading is left, for task %s\n", string(reading, "task_id"));
-    json_decref(reading);
+    satchel_buffer reading = get(laptop, ACTIVITIES, "reading");
+    printf("  reading is left, for task %s\n", string_or("null", &reading, "task_id"));
+    satchel_buffer_free(&reading);
 }
 
 int main(int count, char **arguments) {
@@ -270,7 +212,7 @@ int main(int count, char **arguments) {
     if (child == 0) write_and_die(laptop_path);
     waitpid(child, NULL, 0);
     struct planner laptop = open_planner(laptop_path, 2), phone = open_planner(phone_path, 2);
-    satchel_remote *remote = open_remote(arguments[1]);
+    satchel_remote *remote = open_remote(arguments[1], "planner");
     come_back(&laptop);
     share(&laptop, &phone, remote);
     satchel_remote_free(remote);

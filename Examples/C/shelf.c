@@ -1,65 +1,34 @@
-/* A shelf of stories: lists the stories of a directory, searches them, reads one as it was handed down, and
- * shows what an author hears of a slip of the pen, and of a new version. jansson reads the JSON that comes
- * back. Usage: shelf directory */
-#include <jansson.h>
-#include <satchel.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* A shelf of stories: lists the stories of a directory, searches them, reads one along its authentic path, and shows
+ * an author the report on a misspelled id and on a new version. Usage: shelf directory */
+#include "example.h"
 
 static const char *path = "shelf.satchel", *tale = "urashima-taro";
-
-/** Ends the program when a call failed, and says why. */
-static void must(satchel_status status) {
-    if (status == SATCHEL_OK) return;
-    fprintf(stderr, "%s: %s\n", satchel_status_name(status), satchel_error_message());
-    exit(1);
-}
-
-static satchel_bytes text(const char *string) { return (satchel_bytes){string, strlen(string)}; }
-
-/** Reads what the library answered, and gives its memory back. */
-static json_t *answer(satchel_buffer *buffer) {
-    json_t *value = json_loadb(buffer->data, buffer->size, JSON_DECODE_ANY, NULL);
-    satchel_buffer_free(buffer);
-    return value;
-}
-
-static const char *string(const json_t *object, const char *key) {
-    const char *value = json_string_value(json_object_get(object, key));
-    return value ? value : "";
-}
-
-static int number(const json_t *object, const char *key) {
-    return (int)json_integer_value(json_object_get(object, key));
-}
 
 /** Lists all stories, as a screen would: from the index, once the files have been looked at. */
 static void show_shelf(satchel_stories *library) {
     satchel_buffer buffer;
     must(satchel_stories_load_all(library, false, &buffer));
-    json_t *listing = answer(&buffer), *stories = json_object_get(listing, "stories"), *story;
-    printf("On the shelf: %zu stories, %zu files that are none.\n", json_array_size(stories),
-           json_array_size(json_object_get(listing, "problems")));
-    size_t index;
-    json_array_foreach(stories, index, story) {
-        char ways[12] = "unbounded";
-        if (number(story, "path_count") >= 0) snprintf(ways, sizeof ways, "%d", number(story, "path_count"));
-        printf("  %-5s %-19s %9s ways  %s\n", string(story, "age_range"), string(story, "cultural_origin"),
-               ways, string(story, "title"));
+    size_t count = count_of(&buffer, "stories");
+    printf("On the shelf: %zu stories, %zu files that are none.\n", count, count_of(&buffer, "problems"));
+    for (size_t index = 0; index < count; index++) {
+        char paths[24] = "unbounded";
+        long path_count = number(&buffer, "/stories/%zu/path_count", index);
+        if (path_count >= 0) snprintf(paths, sizeof paths, "%ld", path_count);
+        printf("  %-5s %-19s %9s ways  %s\n", string(&buffer, "/stories/%zu/age_range", index),
+               string(&buffer, "/stories/%zu/cultural_origin", index), paths,
+               string(&buffer, "/stories/%zu/title", index));
     }
-    json_decref(listing);
+    satchel_buffer_free(&buffer);
 }
 
 /** Prints the titles of the stories that fit a query, behind some words. */
 static void select_titles(satchel_stories *library, const char *words, const char *query) {
     satchel_buffer buffer;
-    must(satchel_stories_select(library, text(query), &buffer));
-    json_t *found = answer(&buffer), *story;
-    size_t index;
-    json_array_foreach(found, index, story) printf("%s %s", index ? "," : words, string(story, "title"));
+    must(satchel_stories_select(library, satchel_text(query), &buffer));
+    for (size_t index = 0; index < count_of(&buffer, ""); index++)
+        printf("%s %s", index ? "," : words, string(&buffer, "/%zu/title", index));
     puts(".");
-    json_decref(found);
+    satchel_buffer_free(&buffer);
 }
 
 static void print_first_sentence(const char *passage) {
@@ -67,38 +36,38 @@ static void print_first_sentence(const char *passage) {
     printf("  %.*s\n", (int)(end ? (size_t)(end - passage) + 1 : strlen(passage)), passage);
 }
 
-/** A segment of the tale by its id; of an empty one the first. */
-static json_t *segment_of(satchel_stories *library, const char *id) {
-    satchel_buffer buffer;
-    must(satchel_stories_segment(library, text(tale), text(id), &buffer));
-    return answer(&buffer);
+/** A segment of the tale by its id; the first one for an empty id. */
+static satchel_buffer segment_of(satchel_stories *library, const char *id) {
+    satchel_buffer segment;
+    must(satchel_stories_segment(library, satchel_text(tale), satchel_text(id), &segment));
+    return segment;
 }
 
 /** Reads a story along its authentic path, from the start to an ending. */
 static void read_tale(satchel_stories *library) {
     puts("\nAs it was handed down:");
-    json_t *segment = segment_of(library, ""), *choice = NULL;
-    print_first_sentence(string(segment, "text"));
-    while (!json_is_true(json_object_get(segment, "is_ending"))) {
-        json_t *next = NULL;
-        size_t index;
-        json_array_foreach(json_object_get(segment, "choices"), index, choice) {
-            json_decref(next);
-            next = segment_of(library, string(choice, "next_segment_id"));
-            if (json_is_true(json_object_get(next, "is_authentic_path"))) break;
+    satchel_buffer segment = segment_of(library, "");
+    print_first_sentence(string(&segment, "text"));
+    while (!is_true(&segment, "is_ending")) {
+        satchel_buffer next = SATCHEL_BUFFER_INIT;
+        size_t choice = 0;
+        for (; choice < count_of(&segment, "choices"); choice++) {
+            satchel_buffer_free(&next);
+            next = segment_of(library, string(&segment, "/choices/%zu/next_segment_id", choice));
+            if (is_true(&next, "is_authentic_path")) break;
         }
-        printf("    > %s\n", string(choice, "text"));
-        print_first_sentence(string(next, "text"));
-        json_decref(segment);
+        printf("    > %s\n", string(&segment, "/choices/%zu/text", choice));
+        print_first_sentence(string(&next, "text"));
+        satchel_buffer_free(&segment);
         segment = next;
     }
-    json_decref(segment);
+    satchel_buffer_free(&segment);
 }
 
 /** The tale's text, with something else of the same length in place of some words. */
 static satchel_buffer tale_with(satchel_stories *library, const char *words, const char *others) {
     satchel_buffer story;
-    must(satchel_stories_story(library, text(tale), false, &story));
+    must(satchel_stories_story(library, satchel_text(tale), false, &story));
     for (char *at = story.data; (at = strstr(at, words)); at++) memcpy(at, others, strlen(others));
     return story;
 }
@@ -107,10 +76,10 @@ static satchel_buffer tale_with(satchel_stories *library, const char *words, con
 static void check_slip(satchel_stories *library) {
     satchel_buffer slip = tale_with(library, "Id\": \"the-crane\"", "Id\": \"the-crnae\"");
     satchel_story_check_options options = SATCHEL_STORY_CHECK_OPTIONS_INIT;
-    options.form = SATCHEL_REPORT_TEXT;
-    options.name = text("slip.json");
+    options.format = SATCHEL_REPORT_TEXT;
+    options.name = satchel_text("slip.json");
     satchel_buffer report;
-    must(satchel_story_check(text(slip.data), &options, &report));
+    must(satchel_story_check(satchel_text(slip.data), &options, &report));
     printf("\nA slip of the pen:\n%s", report.data);
     satchel_buffer_free(&report);
     satchel_buffer_free(&slip);
@@ -120,15 +89,13 @@ static void check_slip(satchel_stories *library) {
 static void show_rename(satchel_stories *library) {
     satchel_buffer old = tale_with(library, "\"the-return\"", "\"the-return\""), buffer;
     satchel_buffer newer = tale_with(library, "\"the-return\"", "\"homecoming\"");
-    must(satchel_story_diff(text(old.data), text(newer.data), &buffer));
-    json_t *changes = answer(&buffer), *position;
+    must(satchel_story_diff(satchel_text(old.data), satchel_text(newer.data), &buffer));
     puts("\nA segment gets another name. What breaks for its readers?");
-    size_t index;
-    json_array_foreach(json_object_get(changes, "broken"), index, position) {
-        printf("  \"%s\" is %s; go on at \"%s\".\n", string(position, "segment"), string(position, "reason"),
-               string(position, "suggestion"));
+    for (size_t index = 0; index < count_of(&buffer, "broken"); index++) {
+        printf("  \"%s\" is %s; go on at \"%s\".\n", string(&buffer, "/broken/%zu/segment", index),
+               string(&buffer, "/broken/%zu/reason", index), string(&buffer, "/broken/%zu/suggestion", index));
     }
-    json_decref(changes);
+    satchel_buffer_free(&buffer);
     satchel_buffer_free(&old);
     satchel_buffer_free(&newer);
 }
@@ -143,7 +110,7 @@ static void count_ways(int rooms) {
     }
     snprintf(labyrinth + end, sizeof labyrinth - (size_t)end, ":: Room %d\nDaylight.\n", rooms);
     satchel_buffer digits;
-    must(satchel_story_path_count(text(labyrinth), NULL, &digits));
+    must(satchel_story_path_count(satchel_text(labyrinth), NULL, &digits));
     printf("\nWays through %d rooms with two doors each: %s\n", rooms, digits.data);
     satchel_buffer_free(&digits);
 }
@@ -156,13 +123,13 @@ int main(int count, char **arguments) {
     satchel_store *store;
     satchel_stories *library;
     must(satchel_store_open(path, NULL, &store));
-    must(satchel_stories_open(store, text(arguments[1]), &library));
+    must(satchel_stories_open(store, satchel_text(arguments[1]), &library));
     show_shelf(library);
     select_titles(library, "\nSearching \"urashima taro\" finds", "{\"search\": \"urashima taro\"}");
     select_titles(library, "Searching \"ryugu\" finds", "{\"search\": \"ryugu\"}");
     read_tale(library);
 
-    must(satchel_stories_mark_purchased(library, text(tale), true));
+    must(satchel_stories_mark_purchased(library, satchel_text(tale), true));
     select_titles(library, "\nBought:", "{\"purchased\": true}");
 
     check_slip(library);

@@ -49,7 +49,7 @@ class Planner:
     def sync(self, remote: Remote, name: str) -> None:
         """Prints what moved; both fields of a record that was changed on both sides are kept."""
         reports = [
-            each.sync(remote, "mia", strategy="merge")
+            each.sync(remote, "mia", on_conflict="merge")
             for each in (self.semesters, self.courses, self.tasks, self.grades, self.events, self.activities)
         ]
         up = sum(report.uploaded for report in reports)
@@ -86,7 +86,7 @@ def refuse(planner: Planner) -> None:
     ):
         try:
             collection.put("new", document)
-        except satchel.InvalidArgument:
+        except satchel.ConstraintViolation:
             print(f"  {collection.name}: refused")
 
 

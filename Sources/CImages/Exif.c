@@ -79,7 +79,7 @@ static const ExifEntry *find_either(const struct reading *reading, ExifIfd direc
   return find(reading, directory == EXIF_IFD_EXIF ? EXIF_IFD_0 : EXIF_IFD_EXIF, tag, 1);
 }
 
-/* A value as a number; NaN when it is none. `zero` stands for 0/0, which some write for what they do not know. */
+/* A value as a number; NaN when it is not a number. `zero` stands for 0/0, which some write for what they do not know. */
 static double number(const struct reading *reading, const ExifEntry *entry, unsigned long index, double zero) {
   const struct satchel_images *images = reading->images;
   const unsigned char *data = entry->data + index * images->format_get_size(entry->format);

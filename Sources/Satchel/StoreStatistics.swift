@@ -1,62 +1,62 @@
-/// How a store's file is used.
+/// The usage of a store's file, from `Store.statistics()`.
 public struct StoreStatistics: Equatable, Sendable {
-  /// So many of something.
+  /// A named number of items.
   public struct Count: Equatable, Sendable {
-    /// What is counted: "photos", "records".
+    /// The kind of item: "photos", "records".
     public var name: String
     public var count: Int
   }
 
-  /// What one subject takes.
+  /// The size and contents of one subject.
   public struct Subject: Equatable, Sendable {
-    /// "catalogue", "photos", "stories", "records", "state", "journal" or "remote"; "store" for what belongs to all.
+    /// "catalogue", "photos", "stories", "records", "state", "outbox" or "remote"; "store" for shared tables.
     public var name: String
-    /// Its tables and indexes, in whole pages; nil where SQLite was built without the means to tell.
+    /// The size of its tables and indexes, in whole pages; nil when SQLite was built without `dbstat`.
     public var bytes: Int64?
     public var counts: [Count]
   }
 
-  /// One collection of records.
+  /// The size and contents of one collection of records.
   public struct Collection: Equatable, Sendable {
     public var name: String
     public var version: Int
     public var records: Int
-    /// Of the documents alone.
+    /// The size of the documents alone.
     public var bytes: Int64
-    /// Changes that wait for the next sync.
+    /// The number of changes that are not uploaded yet.
     public var pending: Int
-    /// Conflicts that are open, and local content that lost.
+    /// The number of open conflicts and of local versions that lost a conflict.
     public var conflicts: Int
   }
 
   public var path: String
-  /// On disk, the log included.
+  /// The size on disk, including the WAL.
   public var fileBytes: Int64
   public var pages: Int
-  /// Pages that hold nothing, and are used again.
+  /// The number of unused pages, which SQLite reuses.
   public var freePages: Int
   public var pageSize: Int64
-  /// Those that the store has, the largest first.
+  /// The subjects of the store, the largest first.
   public var subjects: [Subject]
-  /// By name.
+  /// The collections, ordered by name.
   public var collections: [Collection]
-  /// Changes that wait in the spill file beside the store.
-  public var spilled: Int
-  /// What of the spill file cannot be read.
-  public var spillDamages: [String]
-  /// Changes that were spilled, and that the store refused when it was to take them in.
-  public var refused: Int
+  /// The number of spooled changes in the outbox file next to the store.
+  public var spooled: Int
+  /// The damaged parts of the outbox file, one message each.
+  public var outboxDamages: [String]
+  /// The number of spooled changes that the store rejected when the outbox was drained.
+  public var rejected: Int
 }
 
 extension StoreStatistics {
-  /// As the tool prints it.
+  /// The JSON that `satchel store stats --json` prints.
   public var json: JSONValue {
     [
       "path": .string(path), "file_bytes": .int(fileBytes), "pages": .int(Int64(pages)),
       "page_size": .int(pageSize), "free_pages": .int(Int64(freePages)),
       "subjects": .array(subjects.map(\.json)), "collections": .array(collections.map(\.json)),
-      "spilled": .int(Int64(spilled)), "spill_damages": .array(spillDamages.map { .string($0) }),
-      "refused": .int(Int64(refused)),
+      "spooled": .int(Int64(spooled)), "outbox_damages": .array(outboxDamages.map { .string($0) }),
+      "refused": .int(Int64(rejected)),
     ]
   }
 }

@@ -1,19 +1,23 @@
 import CSatchel
 import Satchel
+import SatchelCore
+import SatchelStorage
 
 extension satchel_bytes {
-  /// The bytes, lent for the length of the call.
+  /// Returns the bytes, which are valid for the duration of the call.
   func raw(_ name: StaticString) throws -> UnsafeRawBufferPointer {
     if size == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
     guard let data else { throw SatchelError(.invalid, "\(name): data is NULL, size is \(size)") }
-    // A size beyond Int.max arrives as a negative number.
+    // A `size_t` over Int.max is imported as a negative number.
     guard size > 0, size <= Int.max / 2 else {
-      throw SatchelError(.invalid, "\(name): size \(size) is impossible")
+      throw SatchelError(.invalid, "\(name): invalid size \(size)")
     }
     return UnsafeRawBufferPointer(start: data, count: Int(size))
   }
 
-  /// The bytes as text.
+  /// Returns the bytes as a string.
+  ///
+  /// - Throws: `SatchelError` `.invalid` for invalid UTF-8, naming the offset
   func text(_ name: StaticString) throws -> String {
     let bytes = try raw(name)
     guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -23,13 +27,13 @@ extension satchel_bytes {
     return text
   }
 
-  /// The bytes as JSON; nothing means null.
+  /// Returns the bytes parsed as JSON; null when they are empty.
   func json(_ name: StaticString) throws -> JSONValue {
     let bytes = try raw(name)
     return bytes.isEmpty ? .null : try naming("\(name)") { try JSONValue(parsing: bytes) }
   }
 
-  /// The bytes as a location.
+  /// Returns the bytes parsed as a location.
   func location(_ name: StaticString = "location") throws -> Location {
     let bytes = try raw(name)
     return try naming("\(name)") { try Location(json: JSONValue(parsing: bytes)) }
@@ -37,7 +41,7 @@ extension satchel_bytes {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Bytes before the first that is not UTF-8.
+  /// The number of bytes before the first invalid one.
   fileprivate var validUTF8Count: Int {
     var decoder = UTF8()
     var iterator = makeIterator()
@@ -47,7 +51,16 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// Hands bytes over to the host.
+/// Returns a path that the host passes as a C string.
+func text(_ path: UnsafePointer<CChar>?, _ name: StaticString) throws -> String {
+  guard let path else { throw SatchelError(.invalid, "\(name) is NULL") }
+  guard let text = String(validatingCString: path) else {
+    throw SatchelError(.invalid, "\(name): invalid UTF-8")
+  }
+  return text
+}
+
+/// Copies bytes to a buffer that the host owns.
 func give(_ bytes: UnsafeRawBufferPointer, to out: UnsafeMutablePointer<satchel_buffer>) throws {
   guard let copy = malloc(bytes.count + 1) else {
     throw SatchelError(.noMemory, "no memory for \(bytes.count) bytes")
@@ -66,8 +79,50 @@ func give(_ json: JSONValue, to out: UnsafeMutablePointer<satchel_buffer>) throw
   try give(json.serialized(), to: out)
 }
 
-/// Hands text over; none stays none.
+/// Copies a string to a buffer that the host owns; nil leaves the buffer empty.
 func give(_ text: String?, to out: UnsafeMutablePointer<satchel_buffer>) throws {
   guard var text else { return }
   try text.withUTF8 { try give(UnsafeRawBufferPointer($0), to: out) }
+}
+
+/// A growing buffer in `malloc` memory, which the host takes over without a copy.
+struct HostBuffer: ~Copyable {
+  private var start: UnsafeMutableRawPointer?
+  private var count = 0
+  private var capacity = 0
+
+  deinit { free(start) }
+
+  /// Allocates capacity in advance. A failure is reported by the next `append`.
+  mutating func reserve(_ size: Int) { _ = grow(to: size) }
+
+  mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
+    guard let source = bytes.baseAddress else { return }
+    let needed = count + bytes.count
+    guard needed <= capacity || grow(to: max(needed, capacity + capacity / 2)), let start else {
+      throw SatchelError(.noMemory, "no memory for \(needed) bytes")
+    }
+    memcpy(start + count, source, bytes.count)
+    count = needed
+  }
+
+  /// Grows the capacity to `size` bytes and a terminating NUL.
+  ///
+  /// - Returns: false when there is not enough memory
+  private mutating func grow(to size: Int) -> Bool {
+    guard size < Int.max, let memory = realloc(start, size + 1) else { return false }
+    preferLargePages(memory, size)
+    (start, capacity) = (memory, size)
+    return true
+  }
+
+  /// Transfers the bytes to the host.
+  consuming func give(to out: UnsafeMutablePointer<satchel_buffer>) throws {
+    guard start != nil || grow(to: 0), let text = start?.assumingMemoryBound(to: CChar.self) else {
+      throw SatchelError(.noMemory, "no memory for an empty buffer")
+    }
+    text[count] = 0
+    out.pointee = satchel_buffer(data: text, size: count)
+    start = nil
+  }
 }

@@ -132,22 +132,22 @@ extension Catalogue.Reuse {
 
 extension PruneOptions {
   fileprivate init(_ options: UnsafePointer<satchel_prune_options>?) throws {
-    let given = try OptionsReader(options)
+    let reader = try OptionsReader(options)
     self.init()
-    expired = given.flag(\.expired, default: true)
-    unreferenced = given.flag(\.unreferenced)
-    if let name = given.value(\.section), name.size > 0 { section = try name.text("section") }
-    if let name = given.value(\.scope), name.size > 0 {
+    expired = reader.flag(\.expired, default: true)
+    unreferenced = reader.flag(\.unreferenced)
+    if let name = reader.value(\.section), name.size > 0 { section = try name.text("section") }
+    if let name = reader.value(\.scope), name.size > 0 {
       let text = try name.text("scope")
       guard let known = Scope(name: text) else {
         throw SatchelError(.invalid, "scope: unknown scope \"\(text)\"")
       }
       scope = known
     }
-    if let place = given.value(\.location), place.size > 0 { location = try place.location() }
-    let age = given.number(\.contexts_unused_for_ms, default: -1)
+    if let bytes = reader.value(\.location), bytes.size > 0 { location = try bytes.location() }
+    let age = reader.number(\.contexts_unused_for_ms, default: -1)
     if age >= 0 { contextsUnusedFor = age }
-    let most = given.number(\.max_bytes, default: -1)
-    if most >= 0 { maxBytes = most }
+    let limit = reader.number(\.max_bytes, default: -1)
+    if limit >= 0 { maxBytes = limit }
   }
 }

@@ -1,7 +1,8 @@
 import CSatchel
 import Satchel
 
-/// Runs the body of an exported function: whatever it throws becomes a status and this thread's message.
+/// Runs the body of an exported function and converts a thrown error to a status and the thread's error
+/// message.
 @inline(__always)
 func guarded(_ body: () throws -> Void) -> satchel_status {
   do {
@@ -12,7 +13,8 @@ func guarded(_ body: () throws -> Void) -> satchel_status {
   }
 }
 
-/// As `guarded`, for a function that gives bytes: they are emptied first, and stay so on failure.
+/// Runs the body of an exported function that returns a buffer: empties the buffer first, and leaves it empty
+/// on failure.
 @inline(__always)
 func guarded(
   emptying out: UnsafeMutablePointer<satchel_buffer>?,
@@ -23,6 +25,7 @@ func guarded(
   return guarded { try body(out) }
 }
 
+/// Stores the thread's error message and returns the error's status.
 @inline(never)
 func failed(_ error: any Error) -> satchel_status {
   switch error {
@@ -40,7 +43,7 @@ func failed(_ error: any Error) -> satchel_status {
   }
 }
 
-/// What the last failure of each thread said.
+/// The error message of each thread's last failed call.
 enum ThreadMessage {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
@@ -48,21 +51,21 @@ enum ThreadMessage {
     return key
   }()
 
-  // Never freed, never changed.
-  nonisolated(unsafe) private static let none: UnsafePointer<CChar> = {
-    let empty = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
-    empty.initialize(to: 0)
-    return UnsafePointer(empty)
+  // Allocated once and never changed.
+  nonisolated(unsafe) private static let empty: UnsafePointer<CChar> = {
+    let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+    text.initialize(to: 0)
+    return UnsafePointer(text)
   }()
 
   static var current: UnsafePointer<CChar> {
-    guard let stored = pthread_getspecific(key) else { return none }
+    guard let stored = pthread_getspecific(key) else { return empty }
     return UnsafePointer(stored.assumingMemoryBound(to: CChar.self))
   }
 
   static func set(_ message: String) {
     free(pthread_getspecific(key))
-    // A NUL would end the message early for the host.
+    // The host reads a C string, which a NUL would end early.
     let clean =
       message.utf8.contains(0) ? message.split(separator: "\0").joined(separator: "\u{FFFD}") : message
     pthread_setspecific(key, strdup(clean))

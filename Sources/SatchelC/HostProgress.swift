@@ -2,64 +2,67 @@ import CSatchel
 import Satchel
 import Synchronization
 
-/// Tells a host how far long work has come, one call at a time, and hears whether to go on. Work that is stuck tells
-/// nothing, but asks whether it is cancelled: then the host hears the last progress again, so that it can say so.
+/// Calls the host's progress callback, one call at a time; the callback returns whether to continue.
+///
+/// Work that makes no progress still checks for cancellation; that check repeats the last progress to the
+/// host after `repeatInterval`, so that the host can cancel work that is stuck.
 final class HostProgress: Sendable {
   private struct State {
-    /// What was told last; nil before the first progress.
-    var told: [UInt8]?
-    /// When, by `Clock.monotonic`.
-    var time: Int64 = 0
+    /// The last progress as JSON; nil before the first.
+    var lastProgress: [UInt8]?
+    /// The time of the last call, by `Clock.monotonic`.
+    var lastCall: Int64 = 0
   }
 
-  /// How long the host may hear nothing, in milliseconds.
-  private static let silence: Int64 = 200
+  /// The longest time without a call while the work checks for cancellation, in milliseconds.
+  private static let repeatInterval: Int64 = 200
 
-  private let hear: satchel_progress_callback?
-  // Only handed back to the host.
+  private let callback: satchel_progress_callback?
+  // Only passed back to the host.
   nonisolated(unsafe) private let context: UnsafeMutableRawPointer?
   private let state = Mutex(State())
   private let cancelled = Atomic(false)
 
-  /// - Parameter hear: nil when the host does not care
-  init(_ hear: satchel_progress_callback?, _ context: UnsafeMutableRawPointer?) {
-    self.hear = hear
+  /// - Parameter callback: nil when the host passed none
+  init(_ callback: satchel_progress_callback?, _ context: UnsafeMutableRawPointer?) {
+    self.callback = callback
     self.context = context
   }
 
-  var cancellation: Cancellation { hear == nil ? .never : Cancellation { self.isCancelled() } }
+  /// The cancellation that the host requests through the callback.
+  var cancellation: Cancellation { callback == nil ? .never : Cancellation { self.isCancelled() } }
 
-  /// Tells the host, which may say that it wants no more.
+  /// Reports progress to the host.
   ///
-  /// - Returns: whether to go on
+  /// - Returns: false when the host cancelled the work
   func report(_ progress: JSONValue) -> Bool {
-    guard hear != nil else { return true }
-    // Made by the library: it cannot hold a number that JSON has no form for.
+    guard callback != nil else { return true }
+    // Cannot fail: the library's own values contain no number that JSON cannot represent.
     let text = try? progress.serialized()
     state.withLock { state in
-      state.told = text ?? state.told
-      tell(&state)
+      state.lastProgress = text ?? state.lastProgress
+      notify(&state)
     }
     return !cancelled.load(ordering: .relaxed)
   }
 
   private func isCancelled() -> Bool {
     if cancelled.load(ordering: .relaxed) { return true }
-    // Whoever holds the lock is telling the host at this moment.
+    // When the lock is taken, another thread is calling the host now.
     _ = state.withLockIfAvailable { state in
-      if Clock.monotonic.now() - state.time >= Self.silence { tell(&state) }
+      if Clock.monotonic.now() - state.lastCall >= Self.repeatInterval { notify(&state) }
     }
     return cancelled.load(ordering: .relaxed)
   }
 
-  private func tell(_ state: inout State) {
-    guard let hear, let told = state.told, !cancelled.load(ordering: .relaxed) else { return }
-    let goesOn = told.withUnsafeBytes { told in
+  private func notify(_ state: inout State) {
+    guard let callback, let progress = state.lastProgress, !cancelled.load(ordering: .relaxed) else { return }
+    let shouldContinue = progress.withUnsafeBytes { progress in
       HostWork.calling("a progress callback") {
-        hear(context, satchel_bytes(data: told.baseAddress, size: told.count))
+        callback(context, satchel_bytes(data: progress.baseAddress, size: progress.count))
       }
     }
-    state.time = Clock.monotonic.now()
-    if !goesOn { cancelled.store(true, ordering: .relaxed) }
+    state.lastCall = Clock.monotonic.now()
+    if !shouldContinue { cancelled.store(true, ordering: .relaxed) }
   }
 }

@@ -20,15 +20,16 @@ public func satchel_buffer_free(_ buffer: UnsafeMutablePointer<satchel_buffer>!)
   buffer.pointee = satchel_buffer()
 }
 
-/// Texts that live as long as the process.
+/// C strings that are never freed.
 private enum Constant {
-  nonisolated(unsafe) static let version = text(Satchel.version)
+  nonisolated(unsafe) static let version = text(Store.version)
   nonisolated(unsafe) static let unknownStatus = text("SATCHEL_E?")
   nonisolated(unsafe) static let statusNames =
     [
       "SATCHEL_OK", "SATCHEL_EINVALID", "SATCHEL_ENOTFOUND", "SATCHEL_EBUSY", "SATCHEL_EDAMAGED",
       "SATCHEL_EFOREIGN", "SATCHEL_ENEWER", "SATCHEL_EREADONLY", "SATCHEL_EFULL", "SATCHEL_EIO",
       "SATCHEL_ECLOSED", "SATCHEL_ECANCELLED", "SATCHEL_ENOMEMORY", "SATCHEL_EINTERNAL",
+      "SATCHEL_ECONFLICT", "SATCHEL_ECONSTRAINT", "SATCHEL_EAUTH", "SATCHEL_EUNAVAILABLE",
     ].map(text)
 
   private static func text(_ text: String) -> UnsafePointer<CChar> {

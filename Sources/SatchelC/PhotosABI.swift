@@ -9,7 +9,7 @@ public func satchel_photos_open(
   return guarded {
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
     let catalogue = try Handles.stores.borrow(store).photos(in: directory.text("directory"))
-    out.pointee = Handles.photos.give(catalogue)
+    out.pointee = Handles.photos.insert(catalogue)
   }
 }
 
@@ -108,12 +108,12 @@ public func satchel_photos_changes(
 
 @_cdecl("satchel_photos_free") @implementation
 public func satchel_photos_free(_ photos: OpaquePointer!) {
-  // Claims that cannot be given back now are given back when their process is found to be gone.
-  try? Handles.photos.take(photos)?.close()
+  // Errors are ignored: leases that cannot be released now are reclaimed once this process has ended.
+  try? Handles.photos.remove(photos)?.close()
 }
 
 extension satchel_bytes {
-  /// The bytes as the name of a photo.
+  /// Returns the bytes parsed as a photo's MD5.
   func md5(_ name: StaticString = "md5") throws -> MD5 {
     let text = try text(name)
     guard let md5 = MD5(text) else {
@@ -122,9 +122,47 @@ extension satchel_bytes {
     return md5
   }
 
-  /// The bytes as a query; nothing asks for all.
+  /// Returns the bytes parsed as a query; empty bytes select all photos.
   fileprivate func photoQuery() throws -> PhotoQuery {
-    let asked = try json("query")
-    return asked == .null ? PhotoQuery() : try PhotoQuery(json: asked)
+    let query = try json("query")
+    return query == .null ? PhotoQuery() : try PhotoQuery(json: query)
   }
+}
+
+@_cdecl("satchel_photos_set_local") @implementation
+public func satchel_photos_set_local(
+  _ photos: OpaquePointer!, _ md5: satchel_bytes, _ columns: satchel_bytes
+) -> satchel_status {
+  guarded { try Handles.photos.borrow(photos).setLocal(md5.md5(), json: columns.json("columns")) }
+}
+
+@_cdecl("satchel_photos_star") @implementation
+public func satchel_photos_star(
+  _ photos: OpaquePointer!, _ md5: satchel_bytes, _ starred: Bool
+) -> satchel_status {
+  guarded { try Handles.photos.borrow(photos).star(md5.md5(), starred) }
+}
+
+@_cdecl("satchel_photos_backup_queue") @implementation
+public func satchel_photos_backup_queue(_ photos: OpaquePointer!, _ md5: satchel_bytes) -> satchel_status {
+  guarded { try Handles.photos.borrow(photos).queueBackup(md5.md5()) }
+}
+
+@_cdecl("satchel_photos_backup_claim") @implementation
+public func satchel_photos_backup_claim(
+  _ photos: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { try give(Handles.photos.borrow(photos).claimBackup()?.json ?? .null, to: $0) }
+}
+
+@_cdecl("satchel_photos_backup_done") @implementation
+public func satchel_photos_backup_done(_ photos: OpaquePointer!, _ md5: satchel_bytes) -> satchel_status {
+  guarded { try Handles.photos.borrow(photos).finishBackup(md5.md5()) }
+}
+
+@_cdecl("satchel_photos_backup_failed") @implementation
+public func satchel_photos_backup_failed(
+  _ photos: OpaquePointer!, _ md5: satchel_bytes, _ error: satchel_bytes
+) -> satchel_status {
+  guarded { try Handles.photos.borrow(photos).failBackup(md5.md5(), reason: error.text("error")) }
 }

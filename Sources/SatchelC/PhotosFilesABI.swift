@@ -15,14 +15,15 @@ public func satchel_photos_export_shard(
 
 @_cdecl("satchel_photos_import_shard") @implementation
 public func satchel_photos_import_shard(
-  _ photos: OpaquePointer!, _ shard: Int32, _ file: satchel_bytes, _ policy: satchel_sync_policy,
+  _ photos: OpaquePointer!, _ shard: Int32, _ file: satchel_bytes, _ onConflict: satchel_conflict_policy,
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   out?.pointee = satchel_buffer()
   return guarded {
     let catalogue = try Handles.photos.borrow(photos)
     let report = try catalogue.importShard(
-      index(of: shard), file.raw("file"), policy: SyncPolicy(policy.rawValue))
+      index(of: shard), file.raw("file"),
+      onConflict: ConflictPolicy(onConflict.rawValue, default: .remoteWins))
     if let out { try give(report.json, to: out) }
   }
 }
@@ -40,31 +41,52 @@ public func satchel_photos_export_directory(
 
 @_cdecl("satchel_photos_import_directory") @implementation
 public func satchel_photos_import_directory(
-  _ photos: OpaquePointer!, _ path: satchel_bytes, _ policy: satchel_sync_policy,
+  _ photos: OpaquePointer!, _ path: satchel_bytes, _ onConflict: satchel_conflict_policy,
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   out?.pointee = satchel_buffer()
   return guarded {
     let catalogue = try Handles.photos.borrow(photos)
-    let report = try catalogue.importDirectory(path.text("path"), policy: SyncPolicy(policy.rawValue))
+    let report = try catalogue.importDirectory(
+      path.text("path"), onConflict: ConflictPolicy(onConflict.rawValue, default: .remoteWins))
     if let out { try give(report.json, to: out) }
   }
 }
 
 private func index(of shard: Int32) throws -> Shard.Index {
   guard let index = Shard.Index(Int(shard)) else {
-    throw SatchelError(.invalid, "shard: \(shard) is none of 0 to 15")
+    throw SatchelError(.invalid, "shard: \(shard) is not in 0 to 15")
   }
   return index
 }
 
-extension SyncPolicy {
-  /// The policy that a number of the header stands for.
-  init(_ number: satchel_sync_policy.RawValue) throws {
-    switch satchel_sync_policy(rawValue: number) {
-    case SATCHEL_SYNC_REMOTE_WINS: self = .remoteWins
-    case SATCHEL_SYNC_MERGE_ROWS: self = .mergeRows
-    default: throw SatchelError(.invalid, "policy: \(number) is unknown")
+@_cdecl("satchel_photos_scan") @implementation
+public func satchel_photos_scan(
+  _ photos: OpaquePointer!, _ options: UnsafePointer<satchel_scan_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let catalogue = try Handles.photos.borrow(photos)
+    let reader = try OptionsReader(options)
+    let progress = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
+    let scanOptions = try ScanOptions(reader)
+    let report = try HostWork.on(HostWork.Subject(ObjectIdentifier(catalogue.database))) {
+      try catalogue.scan(options: scanOptions) { progress.report($0.json) }
     }
+    if let out { try give(report.json, to: out) }
+  }
+}
+
+extension ScanOptions {
+  fileprivate init(_ reader: OptionsReader<satchel_scan_options>) throws {
+    let (minutes, parallel) = (reader.number(\.time_zone_offset, default: 0), try reader.parallel(\.parallel))
+    guard (-1440...1440).contains(minutes) else {
+      throw SatchelError(.invalid, "options: time_zone_offset: \(minutes) is not in -1440 to 1440 minutes")
+    }
+    self.init(
+      timeZoneOffset: Int64(minutes) * 60, deleteMissing: reader.flag(\.delete_missing),
+      forceRehash: reader.flag(\.force_rehash))
+    if let parallel { self.parallel = parallel }
   }
 }

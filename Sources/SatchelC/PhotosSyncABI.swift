@@ -10,11 +10,11 @@ public func satchel_photos_sync(
   return guarded {
     let catalogue = try Handles.photos.borrow(photos)
     let store = try Handles.remotes.borrow(remote).store
-    let given = try OptionsReader(options)
-    let progress = HostProgress(given.value(\.progress) ?? nil, given.value(\.context) ?? nil)
-    var wanted = try SyncOptions(given)
-    wanted.cancellation = progress.cancellation
-    let report = try catalogue.sync(with: store, user: UserID(user.text("user")), options: wanted) {
+    let reader = try OptionsReader(options)
+    let progress = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
+    var syncOptions = try SyncOptions(reader)
+    syncOptions.cancellation = progress.cancellation
+    let report = try catalogue.sync(with: store, user: UserID(user.text("user")), options: syncOptions) {
       progress.report($0.json)
     }
     if let out { try give(report.json, to: out) }
@@ -30,22 +30,22 @@ public func satchel_photos_verify(
   return guarded {
     let catalogue = try Handles.photos.borrow(photos)
     let store = try Handles.remotes.borrow(remote).store
-    let given = try OptionsReader(options)
-    let progress = HostProgress(given.value(\.progress) ?? nil, given.value(\.context) ?? nil)
-    var wanted = SyncOptions()
-    wanted.acceptsUnconditional = given.flag(\.accepts_unconditional)
-    if let parallel = try given.parallel(\.parallel) { wanted.parallel = parallel }
-    wanted.cancellation = progress.cancellation
+    let reader = try OptionsReader(options)
+    let progress = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
+    var syncOptions = SyncOptions()
+    syncOptions.allowUnsafeRemote = reader.flag(\.allow_unsafe_remote)
+    if let parallel = try reader.parallel(\.parallel) { syncOptions.parallel = parallel }
+    syncOptions.cancellation = progress.cancellation
     let report = try catalogue.verify(
-      store, user: UserID(user.text("user")), repairs: given.flag(\.repair), options: wanted
+      store, user: UserID(user.text("user")), repairs: reader.flag(\.repair), options: syncOptions
     ) { progress.report($0.json) }
     if let out { try give(report.json, to: out) }
   }
 }
 
-@_cdecl("satchel_photos_unlink") @implementation
-public func satchel_photos_unlink(_ photos: OpaquePointer!) -> satchel_status {
-  guarded { try Handles.photos.borrow(photos).unlink() }
+@_cdecl("satchel_photos_detach") @implementation
+public func satchel_photos_detach(_ photos: OpaquePointer!) -> satchel_status {
+  guarded { try Handles.photos.borrow(photos).detach() }
 }
 
 @_cdecl("satchel_photos_conflicts") @implementation
@@ -73,11 +73,11 @@ public func satchel_photos_dismiss(_ photos: OpaquePointer!, _ conflict: Int64) 
 }
 
 extension SyncOptions {
-  fileprivate init(_ given: OptionsReader<satchel_sync_options>) throws {
+  fileprivate init(_ reader: OptionsReader<satchel_sync_options>) throws {
     self.init()
-    policy = try SyncPolicy(given.choice(\.policy) ?? SATCHEL_SYNC_REMOTE_WINS.rawValue)
-    isDryRun = given.flag(\.dry_run)
-    acceptsUnconditional = given.flag(\.accepts_unconditional)
-    if let parallel = try given.parallel(\.parallel) { self.parallel = parallel }
+    onConflict = try reader.conflictPolicy(\.on_conflict, default: .remoteWins)
+    isDryRun = reader.flag(\.dry_run)
+    allowUnsafeRemote = reader.flag(\.allow_unsafe_remote)
+    if let parallel = try reader.parallel(\.parallel) { self.parallel = parallel }
   }
 }

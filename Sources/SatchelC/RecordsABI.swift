@@ -9,13 +9,13 @@ public func satchel_records_open(
   out?.pointee = nil
   return guarded {
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
-    let given = try OptionsReader(options)
-    let host = (given.value(\.migrate) ?? nil).map { HostMigration($0, given.value(\.context) ?? nil) }
+    let reader = try OptionsReader(options)
+    let host = (reader.value(\.migrate) ?? nil).map { HostMigration($0, reader.value(\.context) ?? nil) }
     var declared = try CollectionDeclaration(json: declaration.json("declaration"), callback: host?.body)
-    declared.redeclare = given.flag(\.redeclare)
+    declared.redeclare = reader.flag(\.redeclare)
     let store = try Handles.stores.borrow(store)
     let collection = declared
-    out.pointee = Handles.records.give(try HostWork.on(store.work) { try store.records(collection) })
+    out.pointee = Handles.records.insert(try HostWork.on(store.work) { try store.records(collection) })
   }
 }
 
@@ -107,19 +107,19 @@ public func satchel_records_count(
 
 @_cdecl("satchel_records_free") @implementation
 public func satchel_records_free(_ records: OpaquePointer!) {
-  _ = Handles.records.take(records)
+  _ = Handles.records.remove(records)
 }
 
-/// The revision that a host expects; nil for whatever is there.
+/// Returns the revision that the host expects; nil for any.
 private func expected(_ revision: Int64) throws -> Int64? {
   guard revision >= Int64(SATCHEL_ANY_REVISION) else {
-    throw SatchelError(.invalid, "if_revision: \(revision) is no revision")
+    throw SatchelError(.invalid, "if_revision: \(revision) is not a revision")
   }
   return revision == Int64(SATCHEL_ANY_REVISION) ? nil : revision
 }
 
 extension satchel_bytes {
-  /// The bytes as a query of records; nothing asks for all.
+  /// Returns the bytes parsed as a query; empty bytes select all records.
   fileprivate func recordQuery() throws -> RecordQuery {
     try raw("query").isEmpty ? RecordQuery() : try RecordQuery(json: json("query"))
   }

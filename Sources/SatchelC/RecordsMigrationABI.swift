@@ -1,14 +1,14 @@
 import CSatchel
 import Satchel
 
-/// What a host answers when it migrates a record.
+/// The host's answer to one migration callback.
 final class RecordAnswer: Sendable {
   struct Content {
     var document: [UInt8]?
     var message: String?
   }
 
-  let content = Guarded(Content())
+  let content = Locked(Content())
 }
 
 @_cdecl("satchel_record_answer_document") @implementation
@@ -27,8 +27,8 @@ public func satchel_record_answer_message(_ answer: OpaquePointer!, _ message: s
   content.withLock { $0.message = String(decoding: bytes, as: UTF8.self) }
 }
 
-/// The host's function that brings a record from one version to another.
-// Unchecked: function and context are the host's, and only used while its call to open a collection lasts.
+/// The host's callback that migrates a record from one version to another.
+// Unchecked: function and context are the host's, and are only used during its call to open a collection.
 final class HostMigration: @unchecked Sendable {
   private let migrate: satchel_record_migration
   private let context: UnsafeMutableRawPointer?
@@ -44,10 +44,10 @@ final class HostMigration: @unchecked Sendable {
 
   private func run(_ id: String, _ document: JSONObject, _ from: Int, _ to: Int) throws -> JSONObject {
     let answer = RecordAnswer()
-    guard let handle = Handles.recordAnswers.give(answer) else {
-      throw SatchelError(.noMemory, "no handle to be had")
+    guard let handle = Handles.recordAnswers.insert(answer) else {
+      throw SatchelError(.noMemory, "no memory for a handle")
     }
-    defer { _ = Handles.recordAnswers.take(handle) }
+    defer { _ = Handles.recordAnswers.remove(handle) }
     let record = try JSONValue.object(["id": .string(id), "document": .object(document)]).serialized()
     let isDone = record.withUnsafeBytes { record in
       HostWork.calling("a migration") {
@@ -57,10 +57,10 @@ final class HostMigration: @unchecked Sendable {
       }
     }
     let content = answer.content.withLock { $0 }
-    guard isDone else { throw JSONError(content.message ?? "the host could not migrate it") }
-    guard let bytes = content.document else { throw JSONError("the host gave no document") }
+    guard isDone else { throw JSONError(content.message ?? "the host's migration failed without a message") }
+    guard let bytes = content.document else { throw JSONError("the host's migration set no document") }
     guard case .object(let document) = try JSONValue(parsing: bytes) else {
-      throw JSONError("the host gave no object")
+      throw JSONError("the host's migration set a document that is not an object")
     }
     return document
   }

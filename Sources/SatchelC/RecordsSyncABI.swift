@@ -10,19 +10,19 @@ public func satchel_records_mirror(
 ) -> satchel_status {
   out?.pointee = satchel_buffer()
   return guarded {
-    let given = try OptionsReader(options)
+    let reader = try OptionsReader(options)
     let mode: MirrorMode
-    switch given.choice(\.mode) ?? SATCHEL_MIRROR_STORE_FIRST.rawValue {
+    switch reader.choice(\.mode) ?? SATCHEL_MIRROR_STORE_FIRST.rawValue {
     case SATCHEL_MIRROR_STORE_FIRST.rawValue: mode = .storeFirst
     case SATCHEL_MIRROR_FILE_FIRST.rawValue: mode = .fileFirst
-    case let other: throw SatchelError(.invalid, "mode: \(other) is none")
+    case let other: throw SatchelError(.invalid, "mode: \(other) is not a satchel_mirror_mode")
     }
     let prefer: MirrorPreference?
-    switch given.choice(\.prefer) ?? SATCHEL_PREFER_NONE.rawValue {
+    switch reader.choice(\.prefer) ?? SATCHEL_PREFER_NONE.rawValue {
     case SATCHEL_PREFER_NONE.rawValue: prefer = nil
     case SATCHEL_PREFER_FILE.rawValue: prefer = .file
     case SATCHEL_PREFER_STORE.rawValue: prefer = .store
-    case let other: throw SatchelError(.invalid, "prefer: \(other) is none")
+    case let other: throw SatchelError(.invalid, "prefer: \(other) is not a satchel_mirror_prefer")
     }
     let report = try Handles.records.borrow(records).mirror(path.text("path"), prefer: prefer, mode: mode)
     if let out { try give(report.json, to: out) }
@@ -49,13 +49,13 @@ public func satchel_records_rebuild(
     switch which {
     case SATCHEL_REBUILD_MIRROR: count = try collection.rebuildMirror()
     case SATCHEL_REBUILD_STORE: count = try collection.rebuildFromMirror()
-    default: throw SatchelError(.invalid, "which: \(which.rawValue) is none")
+    default: throw SatchelError(.invalid, "which: \(which.rawValue) is not a satchel_rebuild")
     }
     changed?.pointee = Int64(count)
   }
 }
 
-// MARK: Agreement
+// MARK: Sync
 
 @_cdecl("satchel_records_sync") @implementation
 public func satchel_records_sync(
@@ -66,20 +66,20 @@ public func satchel_records_sync(
   return guarded {
     let collection = try Handles.records.borrow(records)
     let store = try Handles.remotes.borrow(remote).store
-    let given = try OptionsReader(options)
-    let progress = HostProgress(given.value(\.progress) ?? nil, given.value(\.context) ?? nil)
-    var wanted = try RecordSyncOptions(given)
-    wanted.cancellation = progress.cancellation
-    let report = try collection.sync(with: store, user: UserID(user.text("user")), options: wanted) {
+    let reader = try OptionsReader(options)
+    let progress = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
+    var syncOptions = try RecordSyncOptions(reader)
+    syncOptions.cancellation = progress.cancellation
+    let report = try collection.sync(with: store, user: UserID(user.text("user")), options: syncOptions) {
       progress.report($0.json)
     }
     if let out { try give(report.json, to: out) }
   }
 }
 
-@_cdecl("satchel_records_unlink") @implementation
-public func satchel_records_unlink(_ records: OpaquePointer!) -> satchel_status {
-  guarded { try Handles.records.borrow(records).unlink() }
+@_cdecl("satchel_records_detach") @implementation
+public func satchel_records_detach(_ records: OpaquePointer!) -> satchel_status {
+  guarded { try Handles.records.borrow(records).detach() }
 }
 
 @_cdecl("satchel_records_conflicts") @implementation
@@ -107,24 +107,11 @@ public func satchel_records_resolve(
 }
 
 extension RecordSyncOptions {
-  fileprivate init(_ given: OptionsReader<satchel_record_sync_options>) throws {
+  fileprivate init(_ reader: OptionsReader<satchel_record_sync_options>) throws {
     self.init()
-    strategy = try RecordSyncStrategy(given.choice(\.strategy) ?? SATCHEL_STRATEGY_NEWEST_WINS.rawValue)
-    isDryRun = given.flag(\.dry_run)
-    acceptsUnconditional = given.flag(\.accepts_unconditional)
-    if let parallel = try given.parallel(\.parallel) { self.parallel = parallel }
-  }
-}
-
-extension RecordSyncStrategy {
-  fileprivate init(_ number: satchel_sync_strategy.RawValue) throws {
-    switch satchel_sync_strategy(rawValue: number) {
-    case SATCHEL_STRATEGY_NEWEST_WINS: self = .newestWins
-    case SATCHEL_STRATEGY_REMOTE_WINS: self = .remoteWins
-    case SATCHEL_STRATEGY_LOCAL_WINS: self = .localWins
-    case SATCHEL_STRATEGY_MERGE: self = .merge
-    case SATCHEL_STRATEGY_ASK: self = .ask
-    default: throw SatchelError(.invalid, "options: strategy \(number) is none")
-    }
+    onConflict = try reader.conflictPolicy(\.on_conflict, default: .newestWins)
+    isDryRun = reader.flag(\.dry_run)
+    allowUnsafeRemote = reader.flag(\.allow_unsafe_remote)
+    if let parallel = try reader.parallel(\.parallel) { self.parallel = parallel }
   }
 }

@@ -34,8 +34,8 @@ public func satchel_remote_probe(
     let under = try ObjectPrefix(prefix.text("prefix"))
     let reason: JSONValue =
       switch try ConditionProbe().probe(store, under: under) {
-      case .honoured: .null
-      case .ignored(let what): .string(what)
+      case .supported: .null
+      case .unsupported(let reason): .string(reason)
       }
     try give(["honoured": .bool(reason == .null), "reason": reason], to: out)
   }
@@ -43,7 +43,7 @@ public func satchel_remote_probe(
 
 @_cdecl("satchel_remote_free") @implementation
 public func satchel_remote_free(_ remote: OpaquePointer!) {
-  _ = Handles.remotes.take(remote)
+  _ = Handles.remotes.remove(remote)
 }
 
 private func making(
@@ -52,6 +52,6 @@ private func making(
   out?.pointee = nil
   return guarded {
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
-    out.pointee = Handles.remotes.give(Remote(try make()))
+    out.pointee = Handles.remotes.insert(Remote(try make()))
   }
 }

@@ -2,10 +2,10 @@ import CSatchel
 import Satchel
 import Synchronization
 
-/// What a host answers to one request. Its handle is good until the host's function returns: one that is kept
-/// longer is no handle any more, and what is set through it goes nowhere.
+/// The host's answer to one request. Its handle is valid until the host's function returns; later calls with
+/// it are ignored.
 final class RemoteAnswer: Sendable {
-  /// What was set. Bytes that cannot be read count as not set.
+  /// The values that the host set; invalid bytes count as not set.
   struct Content: Sendable {
     var body: [UInt8]?
     var etag: String?
@@ -16,16 +16,16 @@ final class RemoteAnswer: Sendable {
 
   private let content = Mutex(Content())
 
-  /// Calls a function of the host with a handle to answer through.
+  /// Calls a function of the host with a handle for its answer, and returns its result and the answer.
   static func of(_ ask: (OpaquePointer?) -> satchel_remote_result) -> (satchel_remote_result, Content) {
     let answer = RemoteAnswer()
-    let handle = Handles.answers.give(answer)
+    let handle = Handles.answers.insert(answer)
     let result = ask(handle)
-    _ = Handles.answers.take(handle)
+    _ = Handles.answers.remove(handle)
     return (result, answer.content.withLock { $0 })
   }
 
-  /// Sets something of the answer behind a handle, if it is one.
+  /// Changes the content of an answer; ignores an invalid handle.
   static func set(_ handle: OpaquePointer?, _ change: (inout Content) throws -> Void) {
     guard let answer = try? Handles.answers.borrow(handle) else { return }
     answer.content.withLock { content in
@@ -62,8 +62,103 @@ public func satchel_remote_answer_size(_ answer: OpaquePointer!, _ size: Int64) 
 
 @_cdecl("satchel_remote_answer_message") @implementation
 public func satchel_remote_answer_message(_ answer: OpaquePointer!, _ message: satchel_bytes) {
-  // What is not UTF-8 of it is mended: it is for people.
+  // Invalid UTF-8 is replaced: the message is only displayed.
   RemoteAnswer.set(answer) { answer in
     answer.message = try String(decoding: message.raw("message").prefix(2000), as: UTF8.self)
+  }
+}
+
+/// Converts a host's result and answer to the values and errors of an object store.
+struct RemoteResult {
+  let result: satchel_remote_result
+  let content: RemoteAnswer.Content
+  /// The key or other subject of the request, for messages.
+  let subject: String
+  /// Whether the request may have written something.
+  var isWrite = false
+
+  init(
+    about subject: String, isWrite: Bool = false, _ ask: (OpaquePointer?) -> satchel_remote_result
+  ) {
+    (result, content) = RemoteAnswer.of { answer in
+      HostWork.calling("a function of the remote") { ask(answer) }
+    }
+    self.subject = subject
+    self.isWrite = isWrite
+  }
+
+  /// Checks the result.
+  ///
+  /// - Throws: the error of a result other than `SATCHEL_REMOTE_OK`
+  func check() throws(ObjectStoreError) {
+    switch result {
+    case SATCHEL_REMOTE_OK: return
+    case SATCHEL_REMOTE_NOT_FOUND: throw failure(.notFound, "no such object")
+    case SATCHEL_REMOTE_PRECONDITION_FAILED:
+      throw failure(.preconditionFailed, "the object was changed meanwhile")
+    case SATCHEL_REMOTE_UNKNOWN where isWrite:
+      throw failure(.unknownOutcome(retryAfter: nil), "the outcome of the write is unknown")
+    case SATCHEL_REMOTE_UNKNOWN, SATCHEL_REMOTE_TRANSIENT:
+      throw failure(.transient(retryAfter: nil), "temporarily unavailable")
+    case SATCHEL_REMOTE_DENIED: throw failure(.denied, "denied")
+    case SATCHEL_REMOTE_FAILED: throw failure(.failed(.io), "failed")
+    case SATCHEL_REMOTE_NOT_MODIFIED:
+      throw invalid("SATCHEL_REMOTE_NOT_MODIFIED is not a result of this function")
+    default: throw invalid("\(Int32(truncatingIfNeeded: result.rawValue)) is not a satchel_remote_result")
+    }
+  }
+
+  func reading() throws(ObjectStoreError) -> HostReading {
+    if result == SATCHEL_REMOTE_NOT_MODIFIED { return .notModified }
+    try check()
+    guard let body = content.body else { throw invalid("no body was set") }
+    return .object(body: body, etag: try etag(), metadata: try metadata())
+  }
+
+  func head() throws(ObjectStoreError) -> HostHead {
+    try check()
+    guard let size = content.size else { throw invalid("no size was set") }
+    return HostHead(size: size, etag: try etag(), metadata: try metadata())
+  }
+
+  func etag() throws(ObjectStoreError) -> String {
+    try check()
+    guard let etag = content.etag else { throw invalid("no etag was set") }
+    return etag
+  }
+
+  func page() throws(ObjectStoreError) -> HostPage {
+    try check()
+    guard let body = content.body, let listing = try? JSONValue(parsing: body).objectValue,
+      let entries = listing["entries"]?.arrayValue, let hasMore = listing["has_more"]?.boolValue
+    else { throw invalid("the listing is not {\"entries\": […], \"has_more\": boolean}") }
+    var page = HostPage(entries: [], hasMore: hasMore)
+    for entry in entries {
+      guard let key = entry.objectValue?["key"]?.stringValue, let size = entry.objectValue?["size"]?.intValue
+      else { throw invalid("an entry of the listing is not {\"key\", \"size\", \"etag\"}") }
+      page.entries.append(
+        HostPage.Entry(key: key, size: size, etag: entry.objectValue?["etag"]?.stringValue))
+    }
+    return page
+  }
+
+  private func metadata() throws(ObjectStoreError) -> [String: String] {
+    guard let bytes = content.metadata, !bytes.isEmpty else { return [:] }
+    guard let object = try? JSONValue(parsing: bytes).objectValue else {
+      throw invalid("the metadata is not a JSON object")
+    }
+    var values: [String: String] = [:]
+    for (name, value) in object {
+      guard let text = value.stringValue else { throw invalid("the metadata \"\(name)\" is not a string") }
+      values[name] = text
+    }
+    return values
+  }
+
+  private func invalid(_ message: String) -> ObjectStoreError { failure(.failed(.foreign), message) }
+
+  private func failure(_ reason: ObjectStoreError.Reason, _ message: String) -> ObjectStoreError {
+    let detail = content.message.map { ": \($0)" } ?? ""
+    return ObjectStoreError(reason, "\(subject): the host's store: \(message)\(detail)")
   }
 }

@@ -2,18 +2,18 @@ import CSatchel
 import Satchel
 
 extension HostCalls {
-  /// The functions of a host, called with what it lends and answered through a handle.
+  /// Wraps the host's functions, which answer through handles.
   init(_ operations: UnsafePointer<satchel_remote_operations>?, _ host: HostContext) throws {
-    let given = try OptionsReader(operations)
+    let reader = try OptionsReader(operations)
     func function<Function>(
       _ field: KeyPath<satchel_remote_operations, Function?>, _ name: String
     ) throws -> Function {
-      guard let function = given.value(field) ?? nil else {
+      guard let function = reader.value(field) ?? nil else {
         throw SatchelError(.invalid, "operations: \(name) is NULL")
       }
       return function
     }
-    // Functions of the host's, safe to call anywhere by the header's word.
+    // By the header's contract the host's functions may be called on any thread.
     nonisolated(unsafe) let get = try function(\.get, "get")
     nonisolated(unsafe) let put = try function(\.put, "put")
     nonisolated(unsafe) let head = try function(\.head, "head")
@@ -71,7 +71,7 @@ private func lend<Result>(
   }
 }
 
-/// Texts; none is the empty one.
+/// Passes two strings; nil is passed as empty bytes.
 private func lend<Result>(
   _ first: String, _ second: String?, to body: (satchel_bytes, satchel_bytes) -> Result
 ) -> Result {

@@ -11,16 +11,16 @@ public func satchel_session_new(
   let host = HostContext(context, release)
   return guarded {
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
-    let hear = callback
     let store = try Handles.stores.borrow(store)
     let work = store.work
+    let notify = callback
     let session = Session(store.catalogue) { event in
-      guard let hear else { return }
+      guard let notify else { return }
       lend(event.json) { event in
-        HostWork.on(work) { HostWork.calling("a session's callback") { hear(host.address, event) } }
+        HostWork.on(work) { HostWork.calling("a session's callback") { notify(host.address, event) } }
       }
     }
-    out.pointee = Handles.sessions.give(session)
+    out.pointee = Handles.sessions.insert(session)
   }
 }
 
@@ -59,12 +59,12 @@ public func satchel_session_set_order(_ session: OpaquePointer!, _ names: satche
   guarded {
     let session = try Handles.sessions.borrow(session)
     guard case .array(let list) = try names.json("names") else {
-      throw SatchelError(.invalid, "names: not an array of texts")
+      throw SatchelError(.invalid, "names: not an array of strings")
     }
     try session.setOrder(
       list.enumerated().map { index, name in
         guard case .string(let text) = name else {
-          throw SatchelError(.invalid, "names: /\(index) is no text")
+          throw SatchelError(.invalid, "names: /\(index) is not a string")
         }
         return text
       })
@@ -80,5 +80,5 @@ public func satchel_session_state(
 
 @_cdecl("satchel_session_free") @implementation
 public func satchel_session_free(_ session: OpaquePointer!) {
-  Handles.sessions.take(session)?.end()
+  Handles.sessions.remove(session)?.end()
 }

@@ -6,12 +6,12 @@ public func satchel_state_configure(
   _ store: OpaquePointer!, _ options: UnsafePointer<satchel_state_options>!
 ) -> satchel_status {
   guarded {
-    let given = try OptionsReader(options)
-    var wanted = StateOptions()
-    wanted.quiet = Int(given.number(\.quiet_ms, default: 0))
-    wanted.batch = Int(given.number(\.batch, default: 0))
-    wanted.age = Int(given.number(\.age_ms, default: 0))
-    try Handles.stores.borrow(store).state.configure(wanted)
+    let reader = try OptionsReader(options)
+    var stateOptions = StateOptions()
+    stateOptions.quiet = Int(reader.number(\.quiet_ms, default: 0))
+    stateOptions.batch = Int(reader.number(\.batch, default: 0))
+    stateOptions.age = Int(reader.number(\.age_ms, default: 0))
+    try Handles.stores.borrow(store).state.configure(stateOptions)
   }
 }
 
@@ -62,17 +62,17 @@ public func satchel_state_keys(
 
 @_cdecl("satchel_state_flush") @implementation
 public func satchel_state_flush(
-  _ store: OpaquePointer!, _ spilled: UnsafeMutablePointer<Bool>!
+  _ store: OpaquePointer!, _ spooled: UnsafeMutablePointer<Bool>!
 ) -> satchel_status {
-  spilled?.pointee = false
+  spooled?.pointee = false
   return guarded {
-    let isSpilled = try Handles.stores.borrow(store).state.flush()
-    spilled?.pointee = isSpilled
+    let isSpooled = try Handles.stores.borrow(store).state.flush()
+    spooled?.pointee = isSpooled
   }
 }
 
 extension satchel_bytes {
-  /// The bytes as a value of the state, which says null by "null".
+  /// Returns the bytes parsed as a JSON value; null must be written as "null".
   func stateValue() throws -> JSONValue {
     let bytes = try raw("value")
     return try naming("value") { try JSONValue(parsing: bytes) }

@@ -37,12 +37,12 @@ public func satchel_state_list_clear(_ store: OpaquePointer!, _ name: satchel_by
 private func list(
   _ store: OpaquePointer?, _ name: satchel_bytes, _ options: UnsafePointer<satchel_state_list_options>?
 ) throws -> StateList {
-  let given = try OptionsReader(options)
-  let limit = given.number(\.limit, default: 0)
-  let age = given.number(\.maximum_age_ms, default: 0)
+  let reader = try OptionsReader(options)
+  let limit = reader.number(\.limit, default: 0)
+  let age = reader.number(\.maximum_age_ms, default: 0)
   return try Handles.stores.borrow(store).state.list(
     name.text("name"), limit: limit == 0 ? nil : Int(limit),
-    maximumAge: age == 0 ? nil : Int64(clamping: age), isUnique: given.flag(\.unique))
+    maximumAge: age == 0 ? nil : Int64(clamping: age), isUnique: reader.flag(\.unique))
 }
 
 // MARK: Sets
@@ -92,8 +92,8 @@ public func satchel_state_score_add(
 ) -> satchel_status {
   value?.pointee = 0
   return guarded {
-    let given = try OptionsReader(options)
-    let (minimum, maximum) = (given.value(\.minimum) ?? -1, given.value(\.maximum) ?? 1)
+    let reader = try OptionsReader(options)
+    let (minimum, maximum) = (reader.value(\.minimum) ?? -1, reader.value(\.maximum) ?? 1)
     guard minimum <= maximum else {
       throw SatchelError(.invalid, "options: the minimum \(minimum) is above the maximum \(maximum)")
     }
@@ -109,7 +109,7 @@ public func satchel_state_scores(
   _ store: OpaquePointer!, _ name: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    // As they were saved, whatever their bounds.
+    // Without clamping, since the saved bounds are not known here.
     let largest = Double.greatestFiniteMagnitude
     let state = try Handles.stores.borrow(store).state
     let scores = try state.scores(name.text("name"), bounds: -largest...largest).all()

@@ -8,26 +8,26 @@ public func satchel_store_open(
 ) -> satchel_status {
   out?.pointee = nil
   return guarded {
-    // First of all, so that the host's clock is released however this ends.
-    let given = try OptionsReader(options)
+    // Created first, so that `clock_release` is called on every path.
+    let reader = try OptionsReader(options)
     let context = HostContext(
-      given.value(\.clock_context) ?? nil, given.value(\.clock_release) ?? nil)
+      reader.value(\.clock_context) ?? nil, reader.value(\.clock_release) ?? nil)
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
     let path = try text(path, "path")
-    var wanted = StoreOptions()
-    wanted.isReadOnly = given.flag(\.read_only)
-    wanted.setsAside = given.flag(\.set_aside)
-    wanted.durability = given.flag(\.relaxed_durability) ? .relaxed : .full
-    let timeout = given.number(\.busy_timeout_ms, default: 0)
-    if timeout > 0 { wanted.busyTimeout = Int32(clamping: timeout) }
-    if let clock = given.value(\.clock) ?? nil {
-      // The pointer is a function of the host's, safe to call anywhere by the header's word.
+    var storeOptions = StoreOptions()
+    storeOptions.isReadOnly = reader.flag(\.read_only)
+    storeOptions.quarantine = reader.flag(\.quarantine)
+    storeOptions.durability = reader.flag(\.relaxed_durability) ? .relaxed : .full
+    let timeout = reader.number(\.busy_timeout_ms, default: 0)
+    if timeout > 0 { storeOptions.busyTimeout = Int32(clamping: timeout) }
+    if let clock = reader.value(\.clock) ?? nil {
+      // By the header's contract the host's clock may be called on any thread.
       nonisolated(unsafe) let clock = clock
-      wanted.clock = Clock {
+      storeOptions.clock = Clock {
         HostWork.callingClock({ clock(context.address) }, instead: { Clock.system.now() })
       }
     }
-    out.pointee = Handles.stores.give(try Satchel(path: path, options: wanted))
+    out.pointee = Handles.stores.insert(try Store(path: path, options: storeOptions))
   }
 }
 
@@ -36,8 +36,8 @@ public func satchel_store_close(_ store: OpaquePointer!) -> satchel_status {
   guarded {
     guard store != nil else { return }
     try Handles.stores.borrow(store).database.refuseClosingInCallback()
-    guard let satchel = Handles.stores.take(store) else { throw Handles.stores.missing(store) }
-    try satchel.close()
+    guard let closing = Handles.stores.remove(store) else { throw Handles.stores.missing(store) }
+    try closing.close()
   }
 }
 
@@ -79,31 +79,71 @@ public func satchel_store_observe(
   return guarded {
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
     guard let callback else { throw SatchelError(.invalid, "callback is NULL") }
-    nonisolated(unsafe) let hear = callback
+    nonisolated(unsafe) let notify = callback
     let store = try Handles.stores.borrow(store)
     let work = store.work
     let observation = try store.observe { change in
       lend(change.json) { change in
-        HostWork.on(work) { HostWork.calling("an observer") { hear(host.address, change) } }
+        HostWork.on(work) { HostWork.calling("an observer") { notify(host.address, change) } }
       }
     }
-    out.pointee = Handles.observers.give(ObserverHandle(observation))
+    out.pointee = Handles.observers.insert(ObserverHandle(observation))
   }
 }
 
 @_cdecl("satchel_observer_free") @implementation
 public func satchel_observer_free(_ observer: OpaquePointer!) {
-  Handles.observers.take(observer)?.observation.cancel()
+  Handles.observers.remove(observer)?.observation.cancel()
 }
 
-extension Satchel {
-  /// What work for the store is for.
+// MARK: Transactions
+
+@_cdecl("satchel_store_begin") @implementation
+public func satchel_store_begin(_ store: OpaquePointer!) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).begin() }
+}
+
+@_cdecl("satchel_store_commit") @implementation
+public func satchel_store_commit(_ store: OpaquePointer!) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).commit() }
+}
+
+@_cdecl("satchel_store_rollback") @implementation
+public func satchel_store_rollback(_ store: OpaquePointer!) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).rollback() }
+}
+
+@_cdecl("satchel_store_batch") @implementation
+public func satchel_store_batch(
+  _ store: OpaquePointer!, _ batch: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  batch?.pointee = 0
+  return guarded {
+    guard let batch else { throw SatchelError(.invalid, "batch is NULL") }
+    batch.pointee = try Handles.stores.borrow(store).carriedBatch ?? 0
+  }
+}
+
+@_cdecl("satchel_store_enter") @implementation
+public func satchel_store_enter(_ store: OpaquePointer!, _ batch: Int64) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).enter(batch) }
+}
+
+@_cdecl("satchel_store_leave") @implementation
+public func satchel_store_leave(_ store: OpaquePointer!) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).leave() }
+}
+
+// MARK: Callbacks
+
+extension Store {
+  /// The subject of callbacks that run on behalf of this store.
   var work: HostWork.Subject { HostWork.Subject(ObjectIdentifier(database)) }
 }
 
-/// Lends a value to a callback, for the length of the call.
+/// Calls `body` with a value as JSON; the bytes are valid for the duration of the call.
 func lend(_ json: JSONValue, to body: (satchel_bytes) -> Void) {
-  // Made by the library from valid text: it cannot hold a number that JSON has no form for.
+  // Cannot fail: the library's own values contain no number that JSON cannot represent.
   guard let bytes = try? json.serialized() else { return }
   bytes.withUnsafeBytes { body(satchel_bytes(data: $0.baseAddress, size: $0.count)) }
 }

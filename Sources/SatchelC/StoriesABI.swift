@@ -9,7 +9,7 @@ public func satchel_stories_open(
   return guarded {
     guard let out else { throw SatchelError(.invalid, "out is NULL") }
     let library = try Handles.stores.borrow(store).stories(in: directory.text("directory"))
-    out.pointee = Handles.stories.give(library)
+    out.pointee = Handles.stories.insert(library)
   }
 }
 
@@ -37,8 +37,8 @@ public func satchel_stories_select(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let library = try Handles.stories.borrow(stories)
-    let asked = try query.json("query")
-    let found = try library.select(asked == .null ? StoryQuery() : StoryQuery(json: asked))
+    let query = try query.json("query")
+    let found = try library.select(query == .null ? StoryQuery() : StoryQuery(json: query))
     try give(.array(found.map(\.json)), to: out)
   }
 }
@@ -49,11 +49,11 @@ public func satchel_stories_facets(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let library = try Handles.stories.borrow(stories)
-    func texts(_ list: [String]) -> JSONValue { .array(list.map { .string($0) }) }
+    func strings(_ list: [String]) -> JSONValue { .array(list.map { .string($0) }) }
     try give(
       [
-        "tags": texts(library.tags()), "cultures": texts(library.cultures()),
-        "age_ranges": texts(library.ageRanges()),
+        "tags": strings(library.tags()), "cultures": strings(library.cultures()),
+        "age_ranges": strings(library.ageRanges()),
       ], to: out)
   }
 }
@@ -99,5 +99,5 @@ public func satchel_stories_clear_cache(_ stories: OpaquePointer!) -> satchel_st
 
 @_cdecl("satchel_stories_free") @implementation
 public func satchel_stories_free(_ stories: OpaquePointer!) {
-  Handles.stories.take(stories)?.close()
+  Handles.stories.remove(stories)?.close()
 }

@@ -7,20 +7,20 @@ public func satchel_story_check(
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    let given = try OptionsReader(options)
-    let number = given.choice(\.source) ?? 0
+    let reader = try OptionsReader(options)
+    let number = reader.choice(\.source) ?? 0
     guard let source = StorySource(rawValue: Int32(bitPattern: number)) else {
-      throw SatchelError(.invalid, "options: source \(number) is unknown")
+      throw SatchelError(.invalid, "options: source \(number) is not a satchel_story_source")
     }
-    let form = satchel_report_form(rawValue: given.choice(\.form) ?? 0)
-    let name = try given.value(\.name)?.text("options: name") ?? ""
+    let format = satchel_report_format(rawValue: reader.choice(\.format) ?? 0)
+    let name = try reader.value(\.name)?.text("options: name") ?? ""
     let report = try naming("text") { try StoryReport.check(text.raw("text"), source: source) }
-    switch form {
+    switch format {
     case SATCHEL_REPORT_JSON: try give(report.serialized(), to: out)
     case SATCHEL_REPORT_SARIF:
-      try give(SARIF.log([(name, report.findings)], version: Satchel.version), to: out)
+      try give(SARIF.log([(name, report.findings)], version: Store.version), to: out)
     case SATCHEL_REPORT_TEXT: try give(report.text(name: name), to: out)
-    default: throw SatchelError(.invalid, "options: form \(form.rawValue) is unknown")
+    default: throw SatchelError(.invalid, "options: format \(format.rawValue) is not a satchel_report_format")
     }
   }
 }
@@ -55,14 +55,14 @@ public func satchel_story_path_count(
 
 @_cdecl("satchel_story_graph") @implementation
 public func satchel_story_graph(
-  _ text: satchel_bytes, _ form: satchel_graph_form, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ text: satchel_bytes, _ format: satchel_graph_format, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let story = try text.story("text")
-    switch form {
+    switch format {
     case SATCHEL_GRAPH_DOT: try give(story.graph(.dot), to: out)
     case SATCHEL_GRAPH_MERMAID: try give(story.graph(.mermaid), to: out)
-    default: throw SatchelError(.invalid, "form \(form.rawValue) is unknown")
+    default: throw SatchelError(.invalid, "format: \(format.rawValue) is not a satchel_graph_format")
     }
   }
 }
@@ -85,7 +85,7 @@ public func satchel_story_from_twee(
 }
 
 extension satchel_bytes {
-  /// The bytes as a story.
+  /// Returns the bytes parsed as a story.
   fileprivate func story(_ name: StaticString) throws -> Story {
     do {
       return try Story(raw(name))
@@ -97,7 +97,7 @@ extension satchel_bytes {
 }
 
 extension Story {
-  /// The segment with an id, or the first one for none.
+  /// Returns the segment with an id; the first segment for the empty id.
   func segment(named id: String) throws -> StorySegment {
     guard let segment = id.isEmpty ? start : segment(id) else {
       let reason = id.isEmpty ? "the story has no segments" : "there is no segment \"\(id)\""

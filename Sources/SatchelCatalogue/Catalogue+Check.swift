@@ -1,8 +1,9 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension Catalogue {
-  /// Findings in the catalogue's tables: rows and counts that contradict each other. Reads all of them.
+  /// Returns the inconsistencies between the catalogue's rows and counts. Reads all of its tables.
   package func check() throws -> [StoreFinding] {
     try database.read { connection in
       var check = CatalogueCheck(connection: connection)
@@ -12,11 +13,11 @@ extension Catalogue {
   }
 }
 
-/// Examines the catalogue's tables: everything that is derived from other rows is derived again and compared.
+/// Checks the catalogue's tables: recomputes everything that is derived from other rows, and compares it.
 private struct CatalogueCheck {
   let connection: Connection
   var findings: [StoreFinding] = []
-  /// The number of sections that refer to an entity, by the entity's row.
+  /// The number of sections that reference each entity, by the entity's row.
   private var references: [Int64: Int64] = [:]
 
   init(connection: Connection) { self.connection = connection }
@@ -29,16 +30,16 @@ private struct CatalogueCheck {
     try checkIndex()
   }
 
-  private mutating func find(_ code: String, _ message: String) {
+  private mutating func report(_ code: String, _ message: String) {
     findings.append(StoreFinding(code: code, message: message))
   }
 
-  /// Reports rows that should not be there.
+  /// Reports rows that must not exist.
   ///
-  /// - Parameter query: selects their number
+  /// - Parameter query: selects the number of such rows
   private mutating func expectNone(_ query: StaticString, _ code: String, _ message: String) throws {
     let count = try connection.number(query)
-    if count > 0 { find(code, "\(count) \(message)") }
+    if count > 0 { report(code, "\(count) \(message)") }
   }
 
   // MARK: Places
@@ -62,7 +63,8 @@ private struct CatalogueCheck {
       }
     }
     for context in contradicting.sorted() {
-      find("context_place", "context \(context) is stored for other places than those of its location")
+      report(
+        "context_place", "context \(context) is stored for places that differ from those of its location")
     }
 
     var listed: [Int64: (entries: Int, revisions: Set<Int64>)] = [:]
@@ -76,12 +78,12 @@ private struct CatalogueCheck {
       listed[context]?.revisions.insert(row.anyInteger(2))
     }
     for context in misplaced {
-      find("context_at", "context \(context) is listed at a place that it is not in")
+      report("context_at", "context \(context) is listed at a place that does not contain it")
     }
     for (context, chain) in contexts.sorted(by: { $0.key < $1.key }) {
       let found = listed[context]
       if found?.entries ?? 0 != chain.levels.count || found.map({ $0.revisions.count > 1 }) == true {
-        find("context_at", "context \(context) is not listed once at each of its places, with one revision")
+        report("context_at", "context \(context) is not listed once at each of its places, with one revision")
       }
     }
   }
@@ -91,35 +93,37 @@ private struct CatalogueCheck {
   private mutating func checkSections() throws {
     try expectNone(
       "SELECT count(*) FROM section WHERE context NOT IN (SELECT id FROM context)", "section_context",
-      "sections belong to no context")
+      "sections have no context")
     try expectNone(
       "SELECT count(*) FROM section_content WHERE section NOT IN (SELECT id FROM section)",
-      "orphaned_content", "section contents belong to no section")
+      "orphaned_content", "section contents have no section")
     try expectNone(
-      "SELECT count(*) - count(DISTINCT id) FROM section", "section_content", "sections share a content")
+      "SELECT count(*) - count(DISTINCT id) FROM section", "section_content", "sections share their content")
 
     var (references, found): ([Int64: Int64], [(String, String)]) = ([:], [])
     try connection.each(
       """
-      SELECT s.name, c.holes, c.skeleton, s.in_global, s.in_country, s.in_adminarea, s.in_locality,
+      SELECT s.name, c.placeholders, c.template, s.in_global, s.in_country, s.in_adminarea, s.in_locality,
       s.in_sublocality, s.in_coordinate FROM section s LEFT JOIN section_content c ON c.section = s.id
       """
     ) { row in
       let name = row.text(0)
       if row.isNull(1) { return found.append(("missing_content", "section \(name) has no content")) }
-      let holes = HoleCoding.decodeSection(row.bytes(1))
-      for entity in Set(holes.map(\.target.entity)) { references[entity, default: 0] += 1 }
-      if HoleCoding.encode(holes).count != row.bytes(1).count || !row.bytes(2).hasPlaceholders(holes) {
-        found.append(("placeholder", "section \(name): its placeholders do not fit its content"))
+      let placeholders = PlaceholderCoding.decodeSection(row.bytes(1))
+      for entity in Set(placeholders.map(\.target.entity)) { references[entity, default: 0] += 1 }
+      if PlaceholderCoding.encode(placeholders).count != row.bytes(1).count
+        || !row.bytes(2).hasPlaceholders(placeholders)
+      {
+        found.append(("placeholder", "section \(name): its placeholders do not match its content"))
       }
       let stored = (3..<9).map { row.anyInteger($0) }
-      let counted = HoleCoding.counts(holes.map(\.target))
+      let counted = PlaceholderCoding.counts(placeholders.map(\.target))
       if stored != counted {
         found.append(("section_counts", "section \(name) has \(counted) entities by scope, not \(stored)"))
       }
     }
     self.references = references
-    for (code, message) in found { find(code, message) }
+    for (code, message) in found { report(code, message) }
   }
 
   // MARK: Entities
@@ -129,7 +133,7 @@ private struct CatalogueCheck {
     var found: [(String, String)] = []
     try connection.each(
       """
-      SELECT e.id, e.entity_id, e.uses, e.size, c.body, c.holes, e.scope, e.place, p.level
+      SELECT e.id, e.entity_id, e.reference_count, e.size, c.body, c.placeholders, e.scope, e.place, p.level
       FROM entity e LEFT JOIN entity_content c ON c.entity = e.id LEFT JOIN place p ON p.id = e.place
       """
     ) { row in
@@ -137,16 +141,21 @@ private struct CatalogueCheck {
       let id = row.text(1)
       if row.anyInteger(2) != expected {
         found.append(
-          ("use_count", "entity \(id) is referenced by \(expected) sections, not by \(row.anyInteger(2))"))
+          (
+            "use_count",
+            "entity \(id) has the reference count \(row.anyInteger(2)), but \(expected) sections reference it"
+          ))
       }
       let body = row.bytes(4)
       if row.isNull(3) != row.isNull(4) || (!row.isNull(3) && row.anyInteger(3) != Int64(body.count)) {
-        found.append(("content_size", "entity \(id) has content of another size than it states"))
+        found.append(("content_size", "entity \(id) has content whose size differs from the stored size"))
       }
       if !row.isNull(5) {
-        let holes = HoleCoding.decodeEntity(row.bytes(5))
-        if HoleCoding.encode(holes).count != row.bytes(5).count || !body.hasPlaceholders(holes) {
-          found.append(("placeholder", "entity \(id): its placeholders do not fit its content"))
+        let placeholders = PlaceholderCoding.decodeEntity(row.bytes(5))
+        if PlaceholderCoding.encode(placeholders).count != row.bytes(5).count
+          || !body.hasPlaceholders(placeholders)
+        {
+          found.append(("placeholder", "entity \(id): its placeholders do not match its content"))
         }
       }
       let level = Scope(rawValue: Int(clamping: row.anyInteger(6)))?.level
@@ -154,24 +163,24 @@ private struct CatalogueCheck {
         found.append(("entity_place", "entity \(id) is stored for a place that its scope does not allow"))
       }
     }
-    for (code, message) in found { find(code, message) }
+    for (code, message) in found { report(code, message) }
     for row in references.keys.sorted() {
-      find("dangling_reference", "a section refers to entity row \(row), which is not there")
+      report("dangling_reference", "a section references entity row \(row), which does not exist")
     }
     try expectNone(
       "SELECT count(*) FROM entity_content WHERE entity NOT IN (SELECT id FROM entity)", "orphaned_content",
-      "entity contents belong to no entity")
+      "entity contents have no entity")
   }
 
-  /// A block that states too late a time, or is missing, hides expired entities from pruning. One that states too early
-  /// a time only costs a look.
+  /// Checks the expiry blocks. A missing block, or one with a time that is too late, hides expired entities
+  /// from pruning; a time that is too early only costs a read.
   private mutating func checkExpiryBlocks() throws {
     try expectNone(
       """
       SELECT count(*) FROM (SELECT id / 256 AS block, min(expires_at) AS earliest FROM entity
       WHERE size IS NOT NULL GROUP BY id / 256) e LEFT JOIN expiry_block b ON b.block = e.block
       WHERE b.earliest IS NULL OR b.earliest > e.earliest
-      """, "expiry_block", "blocks of entities are missing or state too late a time of expiry")
+      """, "expiry_block", "expiry blocks are missing, or have a time later than that of their entities")
   }
 
   private mutating func checkIndex() throws {
@@ -185,26 +194,27 @@ private struct CatalogueCheck {
         isOrdered = false
       }
     } catch let error as SatchelError where error.code == .damaged {
-      return find("entity_index", error.message)
+      return report("entity_index", error.message)
     }
-    if !isOrdered { find("entity_index", "the index of entities is not in order") }
+    if !isOrdered { report("entity_index", "the entity index is not sorted") }
     var missing = 0
     try source.scan(connection, from: 0, through: floor) { hash, row in
       if indexed.remove([hash, row]) == nil { missing += 1 }
     }
-    if missing > 0 { find("entity_index", "\(missing) entities are missing from the index of entities") }
+    if missing > 0 { report("entity_index", "\(missing) entities are missing from the entity index") }
     if !indexed.isEmpty {
-      find("entity_index", "\(indexed.count) entries of the index of entities are stale")
+      report("entity_index", "\(indexed.count) entries of the entity index are stale")
     }
   }
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether a placeholder stands at each of these positions; those of nested entities have no position.
-  fileprivate func hasPlaceholders<Target>(_ holes: [Template<Target>.Hole]) -> Bool {
-    holes.allSatisfy { hole in
-      hole.offset == HoleCoding.nested
-        || (hole.offset < count && hole.prefix <= hole.offset && self[hole.offset] == UInt8(ascii: "0"))
+  /// Whether the bytes have a placeholder at each of these offsets; those of nested entities have no offset.
+  fileprivate func hasPlaceholders<Target>(_ placeholders: [Template<Target>.Placeholder]) -> Bool {
+    placeholders.allSatisfy { placeholder in
+      placeholder.offset == PlaceholderCoding.nested
+        || (placeholder.offset < count && placeholder.prefix <= placeholder.offset
+          && self[placeholder.offset] == UInt8(ascii: "0"))
     }
   }
 }

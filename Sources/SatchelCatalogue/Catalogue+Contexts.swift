@@ -1,20 +1,21 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A location that content was delivered for, in short.
+/// A summary of a location that content was delivered for.
 public struct ContextSummary: Sendable, Equatable {
-  /// The location as it was delivered first.
+  /// The location as it was first delivered.
   public var location: Location
   public var sectionCount: Int
-  /// Entities that its sections refer to, counted in each.
+  /// The number of entities that its sections reference; an entity counts once for each section.
   public var entityCount: Int
-  /// When one of its sections was written last, in Unix milliseconds.
+  /// When one of its sections was last written, in Unix milliseconds.
   public var updatedAt: Int64
-  /// When it was written or read last, in Unix milliseconds; reading is noted when a store closes or prunes, and
-  /// not more exactly than to the hour.
+  /// When it was last written or read, in Unix milliseconds. Reads are recorded when the store closes or
+  /// prunes, with a precision of one hour.
   public var usedAt: Int64
 
-  /// As an object: location, sections, entities, updated_at, used_at.
+  /// A JSON object with location, sections, entities, updated_at and used_at.
   public var json: JSONValue {
     [
       "location": location.json, "sections": .int(Int64(sectionCount)), "entities": .int(Int64(entityCount)),
@@ -24,8 +25,8 @@ public struct ContextSummary: Sendable, Equatable {
 }
 
 extension Catalogue {
-  /// All locations that content was delivered for, the most recently updated first. Reads all headers: time grows
-  /// with the number of sections.
+  /// Returns all locations that content was delivered for, the most recently updated first. Reads all section
+  /// headers: time grows with the number of sections.
   public func contexts() throws -> [ContextSummary] {
     try database.read { connection in
       var summaries: [ContextSummary] = []
@@ -37,7 +38,7 @@ extension Catalogue {
         """
       ) { row in
         guard let location = try? Location(json: JSONValue(parsing: row.bytes(0))) else {
-          throw SatchelError(.damaged, "a context's location cannot be read")
+          throw SatchelError(.damaged, "a context's location cannot be parsed")
         }
         summaries.append(
           ContextSummary(
@@ -46,5 +47,32 @@ extension Catalogue {
       }
       return summaries
     }
+  }
+}
+
+extension Catalogue {
+  /// Stores the active location, which persists across restarts; nil removes it.
+  public func setActiveLocation(_ location: Location?) throws {
+    try database.write { transaction in
+      let connection = transaction.connection
+      guard let location else {
+        try connection.run("DELETE FROM setting WHERE key = 'active_location'")
+        return
+      }
+      try connection.run(
+        "INSERT INTO setting(key, value) VALUES('active_location', ?1) ON CONFLICT DO UPDATE SET value = ?1",
+        .text(try location.json.text))
+    }
+  }
+
+  /// Returns the active location; nil when none is set.
+  public func activeLocation() throws -> Location? {
+    try database.read { try Self.activeLocation($0) }
+  }
+
+  static func activeLocation(_ connection: Connection) throws -> Location? {
+    try connection.first("SELECT value FROM setting WHERE key = 'active_location'") {
+      try? Location(json: JSONValue(parsing: $0.text(0)))
+    } ?? nil
   }
 }

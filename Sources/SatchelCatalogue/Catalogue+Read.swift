@@ -1,29 +1,33 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension Catalogue {
-  /// Whether a location's content is its own or another place's.
+  /// The origin of a location's stored content.
   public enum Cached: String, Sendable {
-    case exact, inherited
+    /// The content was delivered for the location.
+    case exact
+    /// The content was delivered for another location that shares a level with it.
+    case inherited
   }
 
-  /// Headers of a location's sections, the first delivered first. No entity is read.
+  /// Returns the headers of a location's sections, in the order of first delivery. Reads no entity.
   ///
-  /// - Parameter union: take the sections of all contexts that share a level with the location, the most
-  ///   specific winning section by section; cost grows with the contexts of the country
+  /// - Parameter union: whether to include the sections of all contexts that share a level with the location,
+  ///   the most specific context winning section by section; the cost grows with the contexts of the country
   public func sections(at location: Location, union: Bool = false) throws -> [SectionHeader] {
     try reading(location) { reader in
-      try reader.found(union: union).map {
+      try reader.visibleSections(union: union).map {
         try $0.record.header($0.context.coverage, level: $0.context.level)
       }
     }
   }
 
-  /// As `sections`, as the JSON that crosses the C boundary.
+  /// Returns the result of `sections` as the JSON text of the C interface.
   package func sectionsText(at location: Location, union: Bool) throws -> [UInt8] {
     try reading(location) { reader in
       var text: [UInt8] = [UInt8(ascii: "[")]
-      for found in try reader.found(union: union) {
+      for found in try reader.visibleSections(union: union) {
         text.append(contentsOf: text.count > 1 ? ",{".utf8 : "{".utf8)
         try found.record.writeHeader(found.context.coverage, level: found.context.level, into: &text)
         text.append(UInt8(ascii: "}"))
@@ -33,26 +37,29 @@ extension Catalogue {
     }
   }
 
-  /// A section with its content; nil when the location has no such section.
+  /// Returns a section with its content; nil when the location has no such section.
   ///
-  /// - Parameter allowExpired: keep expired entities in the content; they are named in any case
+  /// - Parameters:
+  ///   - allowExpired: whether expired entities stay in the content; `expired` lists them in either case
+  ///   - union: whether to search all contexts that share a level with the location
   public func load(
     _ section: String, at location: Location, allowExpired: Bool = false, union: Bool = false
   ) throws -> Section? {
     try reading(location) { reader in
-      guard let found = try reader.found(section, union: union),
+      guard let found = try reader.visibleSection(section, union: union),
         let rendered = try reader.render(found, allowsExpired: allowExpired)
       else { return nil }
       return try Section(found, rendered)
     }
   }
 
-  /// As `load`, as the JSON that crosses the C boundary, without taking the content apart on the way.
+  /// Returns the result of `load` as the JSON text of the C interface, without parsing the content into
+  /// values.
   package func loadText(
     _ section: String, at location: Location, allowExpired: Bool, union: Bool
   ) throws -> [UInt8]? {
     try reading(location) { reader in
-      guard let found = try reader.found(section, union: union),
+      guard let found = try reader.visibleSection(section, union: union),
         let rendered = try reader.render(found, allowsExpired: allowExpired)
       else { return nil }
       var text: [UInt8] = []
@@ -70,22 +77,23 @@ extension Catalogue {
     }
   }
 
-  /// What has to be fetched for a location, section by section. Reads no content.
+  /// Returns, for each section of a location, which entities are fresh, expired and missing. Reads no
+  /// content.
   public func plan(for location: Location) throws -> [(section: String, plan: Plan)] {
     try reading(location) { try $0.plan() }
   }
 
-  /// Whether there is something to show for a location; nil when there is nothing.
+  /// Returns the origin of a location's stored content; nil when nothing is stored for it.
   public func hasCached(_ location: Location) throws -> Cached? {
     try reading(location) { reader in
       guard let context = try reader.serving() else { return nil }
       if context.isExact { return .exact }
-      return try reader.found(union: false).isEmpty ? nil : .inherited
+      return try reader.visibleSections(union: false).isEmpty ? nil : .inherited
     }
   }
 
-  /// The variant of an entity that covers a location, the most specific first, expired or not; nil when there
-  /// is none.
+  /// Returns the most specific variant of an entity that covers a location, expired or not; nil when there is
+  /// no such variant.
   public func entity(_ entityID: String, at location: Location) throws -> Entity? {
     try reading(location) { reader in
       let connection = reader.connection

@@ -1,8 +1,9 @@
+import SatchelCore
 import SatchelStorage
 
 extension Catalogue {
-  /// Makes the catalogue's tables agree with each other again, after rows of them were lost or changed: what is counted
-  /// or indexed is worked out again from the sections and the entities' content.
+  /// Restores the consistency of the catalogue's tables after rows were lost or changed: recomputes counts
+  /// and indexes from the sections and the entities' content.
   package func repair() throws {
     try database.write { transaction in
       let connection = transaction.connection
@@ -12,10 +13,11 @@ extension Catalogue {
       try connection.run("DELETE FROM section WHERE id NOT IN (SELECT section FROM section_content)")
       try connection.run("DELETE FROM section_content WHERE section NOT IN (SELECT id FROM section)")
       try connection.run("DELETE FROM context_at WHERE context NOT IN (SELECT id FROM context)")
-      let (uses, counts) = try recount(connection)
-      try connection.run("UPDATE entity SET uses = 0")
-      for (row, count) in uses {
-        try connection.run("UPDATE entity SET uses = ? WHERE id = ?", .integer(count), .integer(row))
+      let (references, counts) = try recount(connection)
+      try connection.run("UPDATE entity SET reference_count = 0")
+      for (row, count) in references {
+        try connection.run(
+          "UPDATE entity SET reference_count = ? WHERE id = ?", .integer(count), .integer(row))
       }
       for (section, counts) in counts {
         try connection.run(
@@ -30,27 +32,29 @@ extension Catalogue {
         """
         INSERT INTO expiry_block SELECT id / 256, min(expires_at) FROM entity WHERE size IS NOT NULL GROUP BY id / 256
         """)
-      // The next write that finds many entities outside of the index merges them.
+      // The next write that finds many entities missing from the index merges them.
       try connection.run("DELETE FROM entity_index")
       try connection.run("DELETE FROM setting WHERE key = 'indexed_through'")
     }
   }
 
-  /// By entity how many sections use it, and by section how many of its entities each scope has.
-  private func recount(_ connection: Connection) throws -> (uses: [Int64: Int64], counts: [Int64: [Int64]]) {
-    var uses: [Int64: Int64] = [:]
+  /// Returns the reference count of each entity, and for each section the number of its entities by scope.
+  private func recount(_ connection: Connection) throws -> (
+    references: [Int64: Int64], counts: [Int64: [Int64]]
+  ) {
+    var references: [Int64: Int64] = [:]
     var counts: [Int64: [Int64]] = [:]
-    try connection.each("SELECT section, holes FROM section_content") { row in
-      let targets = HoleCoding.decodeSection(row.bytes(1)).map(\.target)
-      for entity in Set(targets.map(\.entity)) { uses[entity, default: 0] += 1 }
-      counts[row.anyInteger(0)] = HoleCoding.counts(targets)
+    try connection.each("SELECT section, placeholders FROM section_content") { row in
+      let targets = PlaceholderCoding.decodeSection(row.bytes(1)).map(\.target)
+      for entity in Set(targets.map(\.entity)) { references[entity, default: 0] += 1 }
+      counts[row.anyInteger(0)] = PlaceholderCoding.counts(targets)
     }
-    return (uses, counts)
+    return (references, counts)
   }
 }
 
-extension HoleCoding {
-  /// The number of a section's entities by the broadest scope at which a reader sees them.
+extension PlaceholderCoding {
+  /// Returns the number of a section's entities by the broadest scope at which they are visible.
   static func counts(_ targets: [SectionTarget]) -> [Int64] {
     var scopes: [Int64: Scope] = [:]
     for target in targets {

@@ -1,10 +1,12 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Content scoped to places: stored once, reused between places, back on screen instantly and offline.
+/// A catalogue of content scoped to places: an entity is stored once, shared between the places that it
+/// covers, and loaded without a network.
 ///
-/// Safe to use from any number of threads. Writing returns when the data is on the disk; reading never waits
-/// for writing.
+/// Safe to use from any number of threads. A write returns after its data is on the disk; reads never wait
+/// for writes.
 public final class Catalogue: Sendable {
   package let database: Database
   let index = VariantIndex()
@@ -17,24 +19,27 @@ public final class Catalogue: Sendable {
       try index.merge(in: transaction)
       try usage.write(in: transaction)
     }
-    database.hasClosingWork = { try usage.isWorthWriting($0) }
+    database.hasClosingWork = { try usage.needsWrite($0) }
   }
 
-  /// What to do with an entity that is stored already.
+  /// The policy for an entity that is already stored.
   public enum Reuse: Sendable {
-    /// Same content: only its expiry is renewed. Changed content: updated.
+    /// Renews the expiry of an entity whose content is the same, and updates one whose content changed.
     case unlessChanged
-    /// A fresh stored copy is kept untouched until it expires.
+    /// Leaves a stored entity unchanged until it expires.
     case untilExpiry
   }
 
-  /// Takes a section in, in one transaction.
+  /// Stores a section, in one transaction.
   ///
   /// - Parameters:
-  ///   - section: UTF-8 JSON: section, display_title, config, action, content
-  ///   - location: where it belongs
-  /// - Throws: `SatchelError` `.invalid` for what is no section, with the place; `.busy`, `.full`, `.readOnly`,
-  ///   `.io`. Nothing is changed then. A bad `_storage` is no error: the receipt names it.
+  ///   - section: UTF-8 JSON object with section, display_title, config, action and content
+  ///   - location: the location that the section belongs to
+  ///   - reuse: the policy for entities that are already stored
+  /// - Returns: the counts of what was stored, and the objects that could not be stored as entities. A
+  ///   malformed `_storage` is reported there and is not an error.
+  /// - Throws: `SatchelError` `.invalid` for a malformed section, with pointer and position; `.busy`,
+  ///   `.full`, `.readOnly`, `.io`. The transaction is then rolled back.
   @discardableResult
   public func persist(
     _ section: UnsafeRawBufferPointer, at location: Location, reuse: Reuse = .unlessChanged
@@ -45,13 +50,13 @@ public final class Catalogue: Sendable {
       return try database.write { transaction in
         let persister = try SectionPersister(self, location, reuse, transaction)
         let receipt = try persister.persist(payload, tape, pointer: "")
-        try index.mergeIfMuch(in: transaction)
+        try index.mergeIfNeeded(in: transaction)
         return receipt
       }
     }
   }
 
-  /// Takes a section in that was made in Swift.
+  /// Stores a section that was built in Swift, in one transaction.
   @discardableResult
   public func persist(
     _ section: JSONValue, at location: Location, reuse: Reuse = .unlessChanged
@@ -60,16 +65,17 @@ public final class Catalogue: Sendable {
     return try bytes.withUnsafeBytes { try persist($0, at: location, reuse: reuse) }
   }
 
-  /// Takes a delivery in, `{"location": …, "sections": […]}`, all of it in one transaction.
+  /// Stores a delivery, `{"location": …, "sections": […]}`, in one transaction.
   ///
-  /// - Returns: a receipt for each section.
+  /// - Returns: one receipt for each section
+  /// - Throws: as `persist`
   @discardableResult
   public func deliver(_ delivery: UnsafeRawBufferPointer, reuse: Reuse = .unlessChanged) throws -> [Receipt] {
     try naming("delivery") {
       let tape = try JSONTape(delivery)
       guard let place = tape.member("location", of: tape.root),
         let list = tape.member("sections", of: tape.root)
-      else { throw JSONError("a delivery is an object with location and sections", pointer: "") }
+      else { throw JSONError("a delivery must be an object with location and sections", pointer: "") }
       guard tape[list].kind == .array else {
         throw JSONError("sections must be an array", pointer: "/sections")
       }
@@ -82,7 +88,7 @@ public final class Catalogue: Sendable {
         let receipts = try payloads.enumerated().map { position, payload in
           try persister.persist(payload, tape, pointer: "/sections/\(position)")
         }
-        try index.mergeIfMuch(in: transaction)
+        try index.mergeIfNeeded(in: transaction)
         return receipts
       }
     }

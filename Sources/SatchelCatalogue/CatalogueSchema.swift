@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelStorage
 
-/// The catalogue's tables. Keys are chosen so that the order on disk is the order of use: a context's section
-/// headers lie side by side, and an entity's content lies where it was delivered, beside its section's others.
+/// The schema of the catalogue's tables. The keys put rows on disk in the order of access: a context's
+/// section headers are adjacent, and the content of a section's entities is stored in the order of delivery.
 package enum CatalogueSchema {
   package static let rules = StoredRules(
     bounds: [
@@ -17,15 +18,15 @@ package enum CatalogueSchema {
       "section.in_coordinate": SectionTable.counts, "entity.id": 1...1 << 53, "entity.scope": 0...5,
       "entity.place": StoredRange.count, "entity.time_to_live": StoredRange.time,
       "entity.expires_at": StoredRange.time, "entity.updated_at": StoredRange.time,
-      "entity.uses": StoredRange.count,
+      "entity.reference_count": StoredRange.count,
       "entity.size": StoredRange.length, "expiry_block.block": 0...1 << 45,
       "expiry_block.earliest": StoredRange.time,
       "entity_index.first": StoredRange.any,
     ],
-    documents: ["context.location", "section.config", "section_content.skeleton", "entity_content.body"])
+    documents: ["context.location", "section.config", "section_content.template", "entity_content.body"])
 
   package static let version1 = """
-    -- Places are told apart by `identity`, the tuple of their components; `text` is for people.
+    -- `identity`, the tuple of the components, identifies a place; `text` is for display.
     CREATE TABLE place(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       level INTEGER NOT NULL,
@@ -33,8 +34,9 @@ package enum CatalogueSchema {
       text TEXT NOT NULL
     );
 
-    -- A location that content was delivered for: the places it lies in, 0 where it has none. Persisting another
-    -- section does not touch it: when it was updated stands in context_at, and when in its sections.
+    -- A location that content was delivered for: its place at each level, 0 for none. Persisting another
+    -- section does not update the row: context_at has the revision of the last update, and the sections have
+    -- its time.
     CREATE TABLE context(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       country INTEGER NOT NULL,
@@ -47,8 +49,9 @@ package enum CatalogueSchema {
       UNIQUE(coordinate, sublocality, locality, adminarea, country)
     );
 
-    -- The contexts in a place, the most recently updated last. `own` marks the context that lies nowhere more
-    -- specific: each place has at most one such, a coordinate one for each way its places were named.
+    -- The contexts in a place, the most recently updated last. `own` is 1 when the place is the most
+    -- specific one of the context: a place has at most one such context, and a coordinate one for each
+    -- combination of place names.
     CREATE TABLE context_at(
       place INTEGER NOT NULL,
       own INTEGER NOT NULL,
@@ -57,8 +60,8 @@ package enum CatalogueSchema {
       PRIMARY KEY(place, own, revision, context)
     ) WITHOUT ROWID;
 
-    -- Headers; in the order of their ids, which is that of their first delivery. The counts tell, without a look at any entity, how many of the section's entities another
-    -- place would see.
+    -- Section headers; the order of the ids is that of first delivery. The counts give the number of entities
+    -- that are visible from another place, without reading any entity.
     CREATE TABLE section(
       context INTEGER NOT NULL,
       name TEXT NOT NULL,
@@ -75,15 +78,15 @@ package enum CatalogueSchema {
       PRIMARY KEY(context, name)
     ) WITHOUT ROWID;
 
-    -- What is left of a section without its entities, and where these belong in it.
+    -- A section's content without its entities, and the placeholders of the entities.
     CREATE TABLE section_content(
       section INTEGER PRIMARY KEY,
-      skeleton BLOB NOT NULL,
-      holes BLOB NOT NULL
+      template BLOB NOT NULL,
+      placeholders BLOB NOT NULL
     );
 
-    -- Variants: one a (entity_id, scope, place). `size` is NULL when the content was pruned while a section
-    -- still refers to it. `uses` counts these sections.
+    -- Variants: one row for each (entity_id, scope, place). `size` is NULL when the content was pruned while
+    -- a section still references the variant. `reference_count` is the number of sections that reference it.
     CREATE TABLE entity(
       id INTEGER PRIMARY KEY,
       entity_id TEXT NOT NULL,
@@ -93,13 +96,13 @@ package enum CatalogueSchema {
       time_to_live INTEGER NOT NULL,
       expires_at INTEGER NOT NULL,
       updated_at INTEGER NOT NULL,
-      uses INTEGER NOT NULL,
+      reference_count INTEGER NOT NULL,
       size INTEGER
     );
-    CREATE INDEX entity_unused ON entity(id) WHERE uses = 0;
+    CREATE INDEX entity_unreferenced ON entity(id) WHERE reference_count = 0;
 
-    -- No entity whose row lies in a block of 256 expires before `earliest`: pruning skips the other blocks. An
-    -- index on expires_at would cost persisting two pages more.
+    -- A lower bound of the expiry of the entities in each block of 256 rows, so that pruning skips blocks. An
+    -- index on expires_at would make persisting write two more pages.
     CREATE TABLE expiry_block(
       block INTEGER PRIMARY KEY,
       earliest INTEGER NOT NULL
@@ -108,11 +111,11 @@ package enum CatalogueSchema {
     CREATE TABLE entity_content(
       entity INTEGER PRIMARY KEY,
       body BLOB NOT NULL,
-      holes BLOB
+      placeholders BLOB
     );
 
-    -- From the hash of a variant's identity to its row, in sorted blocks (see KeyBlocks), for entities up to setting
-    -- 'indexed_through'; later ones are found by VariantIndex.
+    -- Maps the hash of a variant's identity to its row, in sorted blocks (see KeyBlocks), for entities up to
+    -- setting 'indexed_through'; VariantIndex finds later ones.
     CREATE TABLE entity_index(
       first INTEGER PRIMARY KEY,
       entries BLOB NOT NULL

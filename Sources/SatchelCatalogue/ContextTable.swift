@@ -1,20 +1,21 @@
+import SatchelCore
 import SatchelStorage
 
-/// A context as a reader meets it: whose content it is, and how much of it covers the location asked for.
+/// A context that serves a location, and the part of its content that covers the location.
 struct ServingContext {
   var row: Int64
   var coverage: Coverage
-  /// The level it was found at.
+  /// The level at which it was found.
   var level: Level
-  /// Whether it is the location's own.
+  /// Whether it is the location's own context.
   var isExact: Bool
 }
 
-/// Finds the contexts that serve a location.
+/// Reads and writes the tables `context` and `context_at`.
 struct ContextTable {
   let connection: Connection
 
-  /// The row of a location's own context; 0 when there is none.
+  /// Returns the row of a location's own context; 0 when it has none.
   func exact(_ chain: PlaceChain) throws -> Int64 {
     guard chain.isComplete, !chain.levels.isEmpty else { return 0 }
     return try connection.number(
@@ -25,20 +26,21 @@ struct ContextTable {
       .integer(chain[.adminarea]), .integer(chain[.country]))
   }
 
-  /// The context that serves a location: its own, else the one that shares the most specific level with it.
+  /// Returns the context that serves a location: its own, else the one that shares the most specific level
+  /// with it.
   func serving(_ location: Location) throws -> ServingContext? {
     let chain = try PlaceChain(location, in: connection)
     if let own = try own(location, chain) { return own }
     for level in chain.levels where level != .coordinate {
-      if let (row, theirs) = try latest(at: chain[level]) {
+      if let (row, other) = try latest(at: chain[level]) {
         return ServingContext(
-          row: row, coverage: Coverage(of: chain, by: theirs), level: level, isExact: false)
+          row: row, coverage: Coverage(of: chain, by: other), level: level, isExact: false)
       }
     }
     return nil
   }
 
-  /// All contexts that share a level with the location, the most specific and then the latest first.
+  /// Visits all contexts that share a level with the location, by specificity and then the latest first.
   func sharing(_ location: Location, visit: (ServingContext) throws -> Void) throws {
     let chain = try PlaceChain(location, in: connection)
     var seen: Set<Int64> = []
@@ -47,9 +49,9 @@ struct ContextTable {
       try visit(own)
     }
     for level in chain.levels {
-      for (row, theirs) in try all(at: chain[level]) where seen.insert(row).inserted {
+      for (row, other) in try all(at: chain[level]) where seen.insert(row).inserted {
         try visit(
-          ServingContext(row: row, coverage: Coverage(of: chain, by: theirs), level: level, isExact: false))
+          ServingContext(row: row, coverage: Coverage(of: chain, by: other), level: level, isExact: false))
       }
     }
   }
@@ -58,11 +60,11 @@ struct ContextTable {
     guard let level = location.mostSpecificLevel else { return nil }
     let row = try exact(chain)
     if row != 0 { return ServingContext(row: row, coverage: .everything, level: level, isExact: true) }
-    // The same coordinate, told with more or fewer names. A bare coordinate sees all that was delivered for
-    // it: offline, nobody names places.
-    guard chain[.coordinate] != 0, let (row, theirs) = try latest(at: chain[.coordinate]) else { return nil }
+    // The same coordinate with other place names. A location with only a coordinate sees everything that was
+    // delivered for it: offline, reverse geocoding does not provide names.
+    guard chain[.coordinate] != 0, let (row, other) = try latest(at: chain[.coordinate]) else { return nil }
     let isBare = location.keys.allSatisfy { $0.level == .coordinate }
-    let coverage = isBare ? .everything : Coverage(of: chain, by: theirs)
+    let coverage = isBare ? .everything : Coverage(of: chain, by: other)
     return ServingContext(row: row, coverage: coverage, level: .coordinate, isExact: isBare)
   }
 
@@ -94,7 +96,7 @@ struct ContextTable {
 
   // MARK: Writing
 
-  /// Finds or makes the context of a location, and makes it the latest of all its places.
+  /// Finds or inserts the context of a location, and makes it the latest of each of its places.
   static func touch(_ location: Location, _ chain: PlaceChain, in transaction: Transaction) throws -> Int64 {
     let connection = transaction.connection
     let table = ContextTable(connection: connection)
@@ -131,7 +133,7 @@ struct ContextTable {
     }
   }
 
-  /// The commit that updated a context last.
+  /// Returns the revision of the commit that last updated a context.
   private func revision(of row: Int64, _ chain: PlaceChain) throws -> Int64? {
     guard let level = chain.levels.first else { return nil }
     return try connection.first(
@@ -140,7 +142,7 @@ struct ContextTable {
     ) { try $0.integer(0) }
   }
 
-  /// Removes a context and its sections; what they referred to is used once less.
+  /// Removes a context and its sections, and decrements the reference counts of their entities.
   static func remove(_ row: Int64, in transaction: Transaction) throws {
     let connection = transaction.connection
     guard
@@ -159,5 +161,46 @@ struct ContextTable {
     }
     for name in names { try SectionTable.remove(name, of: row, in: transaction) }
     try connection.run("DELETE FROM context WHERE id = ?", .integer(row))
+  }
+}
+
+/// The times at which contexts were last read. They are kept in memory, so that reads do not write, and
+/// stored by the next prune or when the store closes; a crash only makes the least-recently-used order less
+/// exact.
+final class ContextUsage: Sendable {
+  private static let maxCount = 65_536
+  /// The precision of the order across restarts: one hour, in milliseconds.
+  private static let tolerance: Int64 = 3_600_000
+  private let times = Locked<[Int64: Int64]>([:])
+
+  func note(_ context: Int64, at time: Int64) {
+    times.withLock { times in
+      if times.count >= Self.maxCount { times.removeAll() }
+      times[context] = time
+    }
+  }
+
+  /// Whether the stored times are old enough that closing must write them, even when nothing else was
+  /// written.
+  func needsWrite(_ connection: Connection) throws -> Bool {
+    try times.withLock { times in
+      try times.contains { context, time in
+        try connection.number("SELECT used_at FROM context WHERE id = ?", .integer(context)) < time
+          - Self.tolerance
+      }
+    }
+  }
+
+  func write(in transaction: Transaction) throws {
+    let pending = times.withLock { times in
+      let pending = times
+      times = [:]
+      return pending
+    }
+    for (context, time) in pending.sorted(by: { $0.key < $1.key }) {
+      try transaction.connection.run(
+        "UPDATE context SET used_at = ? WHERE id = ? AND used_at < ?", .integer(time), .integer(context),
+        .integer(time))
+    }
   }
 }

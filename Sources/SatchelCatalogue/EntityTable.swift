@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What is known of a variant without its content.
+/// A row of `entity`: a variant without its content.
 struct EntityRecord {
   var row: Int64
   var entityID: String
@@ -11,13 +12,13 @@ struct EntityRecord {
   var updatedAt: Int64
   var timeToLive: Int64
   var displayName: String
-  /// Bytes of content; nil when it was pruned.
+  /// The size of the content in bytes; nil when it was pruned.
   var size: Int64?
 
   func isExpired(at now: Int64) -> Bool { expiresAt <= now }
 }
 
-/// The tables of entities: `entity` for facts, `entity_content` for bodies.
+/// Reads and writes the tables `entity`, `entity_content` and `expiry_block`.
 struct EntityTable {
   let connection: Connection
 
@@ -38,43 +39,43 @@ struct EntityTable {
       size: try statement.integerIfAny(7, in: StoredRange.length))
   }
 
-  /// Reads a body and its holes; the bytes are valid inside `read` only.
+  /// Reads a body and its placeholders; the bytes are valid only inside `read`.
   func withContent<Result>(
-    of row: Int64, read: (UnsafeRawBufferPointer, [Template<EntityTarget>.Hole]) throws -> Result
+    of row: Int64, read: (UnsafeRawBufferPointer, [Template<EntityTarget>.Placeholder]) throws -> Result
   ) throws -> Result? {
-    let statement = try connection.prepared("SELECT body, holes FROM entity_content WHERE entity = ?")
+    let statement = try connection.prepared("SELECT body, placeholders FROM entity_content WHERE entity = ?")
     defer { statement.reset() }
     try statement.bind(.integer(row), at: 1)
     guard try statement.step() else { return nil }
-    return try read(statement.bytes(0), HoleCoding.decodeEntity(statement.bytes(1)))
+    return try read(statement.bytes(0), PlaceholderCoding.decodeEntity(statement.bytes(1)))
   }
 
-  func hasContent(_ row: Int64, body: UnsafeRawBufferPointer, holes: [UInt8]) throws -> Bool {
-    let statement = try connection.prepared("SELECT body, holes FROM entity_content WHERE entity = ?")
+  func hasContent(_ row: Int64, body: UnsafeRawBufferPointer, placeholders: [UInt8]) throws -> Bool {
+    let statement = try connection.prepared("SELECT body, placeholders FROM entity_content WHERE entity = ?")
     defer { statement.reset() }
     try statement.bind(.integer(row), at: 1)
     guard try statement.step() else { return false }
-    return statement.bytes(0).hasSameBytes(as: body) && statement.bytes(1).elementsEqual(holes)
+    return statement.bytes(0).hasSameBytes(as: body) && statement.bytes(1).elementsEqual(placeholders)
   }
 
-  /// Whether other entities are nested in a stored one. Reads no more of the body than its first page.
-  func holdsOthers(_ row: Int64) throws -> Bool {
+  /// Whether other entities are nested in a stored one. Reads only the first page of the body.
+  func hasNestedEntities(_ row: Int64) throws -> Bool {
     try connection.first(
-      "SELECT typeof(holes) = 'blob' FROM entity_content WHERE entity = ?", .integer(row)
+      "SELECT typeof(placeholders) = 'blob' FROM entity_content WHERE entity = ?", .integer(row)
     ) { try $0.integer(0) != 0 } ?? false
   }
 
   // MARK: Writing
 
-  /// A new variant. It is used once: by the section that brings it.
+  /// Inserts a new variant with a reference count of one: that of the section that delivers it.
   func insert(
     _ row: Int64, _ tag: StorageTag, place: Int64, displayName: String, body: UnsafeRawBufferPointer,
-    holes: [UInt8], now: Int64
+    placeholders: [UInt8], now: Int64
   ) throws {
     let insert = try connection.prepared(
       """
-      INSERT INTO entity(id, entity_id, scope, place, display_name, time_to_live, expires_at, updated_at, uses,
-      size) VALUES(?, ?, ?, ?, ?, ?, ?, ?, 1, ?)
+      INSERT INTO entity(id, entity_id, scope, place, display_name, time_to_live, expires_at, updated_at,
+      reference_count, size) VALUES(?, ?, ?, ?, ?, ?, ?, ?, 1, ?)
       """)
     defer { insert.reset() }
     try insert.bind(.integer(row), at: 1)
@@ -87,25 +88,25 @@ struct EntityTable {
     try insert.bind(.integer(now), at: 8)
     try insert.bind(.integer(Int64(body.count)), at: 9)
     _ = try insert.step()
-    try insertContent(row, body, holes)
+    try insertContent(row, body, placeholders)
     try lowerEarliest(of: row, to: now + tag.timeToLive)
   }
 
-  private func insertContent(_ row: Int64, _ body: UnsafeRawBufferPointer, _ holes: [UInt8]) throws {
+  private func insertContent(_ row: Int64, _ body: UnsafeRawBufferPointer, _ placeholders: [UInt8]) throws {
     let insert = try connection.prepared(
-      "INSERT OR REPLACE INTO entity_content(entity, body, holes) VALUES(?, ?, ?)")
+      "INSERT OR REPLACE INTO entity_content(entity, body, placeholders) VALUES(?, ?, ?)")
     defer { insert.reset() }
     try insert.bind(.integer(row), at: 1)
     try insert.bind(.blob(body), at: 2)
-    try holes.withUnsafeBytes { bytes in
-      try insert.bind(holes.isEmpty ? .null : .blob(bytes), at: 3)
+    try placeholders.withUnsafeBytes { bytes in
+      try insert.bind(placeholders.isEmpty ? .null : .blob(bytes), at: 3)
       _ = try insert.step()
     }
   }
 
-  /// New content for a variant, and a new life.
+  /// Replaces the content of a variant, and renews its expiry.
   func update(
-    _ row: Int64, _ tag: StorageTag, displayName: String, body: UnsafeRawBufferPointer, holes: [UInt8],
+    _ row: Int64, _ tag: StorageTag, displayName: String, body: UnsafeRawBufferPointer, placeholders: [UInt8],
     now: Int64
   ) throws {
     try connection.run(
@@ -113,11 +114,11 @@ struct EntityTable {
       UPDATE entity SET display_name = ?, time_to_live = ?, expires_at = ?, updated_at = ?, size = ? WHERE id = ?
       """, displayName == tag.entityID ? .null : .text(displayName), .integer(tag.timeToLive),
       .integer(now + tag.timeToLive), .integer(now), .integer(Int64(body.count)), .integer(row))
-    try insertContent(row, body, holes)
+    try insertContent(row, body, placeholders)
     try lowerEarliest(of: row, to: now + tag.timeToLive)
   }
 
-  /// The same content again: it lives on.
+  /// Renews the expiry of a variant whose content is the same.
   func renew(_ record: EntityRecord, _ tag: StorageTag, displayName: String, now: Int64) throws {
     let expiry = now + tag.timeToLive
     guard
@@ -131,24 +132,25 @@ struct EntityTable {
     if expiry < record.expiresAt { try lowerEarliest(of: record.row, to: expiry) }
   }
 
-  /// One section more, or less, refers to a variant.
-  func changeUses(of row: Int64, by difference: Int64) throws {
+  /// Adds `difference` to the reference count of a variant.
+  func changeReferenceCount(of row: Int64, by difference: Int64) throws {
     try connection.run(
-      "UPDATE entity SET uses = uses + ? WHERE id = ?", .integer(difference), .integer(row))
+      "UPDATE entity SET reference_count = reference_count + ? WHERE id = ?", .integer(difference),
+      .integer(row))
   }
 
-  /// Takes content away: all of the variant when nothing refers to it, else only its body, so that it can be
-  /// named as missing.
+  /// Deletes the content of a variant, and the variant itself when no section references it. A variant that
+  /// is still referenced stays, to be reported as missing.
   ///
-  /// - Returns: the bytes of content that went; nil when there was none.
+  /// - Returns: the size of the deleted content in bytes; nil when there was none
   func prune(_ row: Int64) throws -> Int64? {
     guard
-      let (uses, size) = try connection.first(
-        "SELECT uses, size FROM entity WHERE id = ?", .integer(row),
+      let (referenceCount, size) = try connection.first(
+        "SELECT reference_count, size FROM entity WHERE id = ?", .integer(row),
         read: { (try $0.integer(0, in: StoredRange.count), try $0.integerIfAny(1, in: StoredRange.length)) })
     else { return nil }
     try connection.run("DELETE FROM entity_content WHERE entity = ?", .integer(row))
-    if uses > 0 {
+    if referenceCount > 0 {
       try connection.run("UPDATE entity SET size = NULL WHERE id = ?", .integer(row))
     } else {
       let record = try record(row)
@@ -168,5 +170,58 @@ extension UnsafeRawBufferPointer {
     guard count == other.count else { return false }
     guard count > 0, let one = baseAddress, let two = other.baseAddress else { return true }
     return memcmp(one, two, count) == 0
+  }
+}
+
+extension EntityTable {
+  /// The number of rows that share an entry of `expiry_block`.
+  private static let blockSize: Int64 = 256
+
+  /// Lowers the earliest expiry of an entity's block to `expiry`, if that is earlier.
+  func lowerEarliest(of row: Int64, to expiry: Int64) throws {
+    let block = row / Self.blockSize
+    let known = try connection.prepared("SELECT earliest FROM expiry_block WHERE block = ?")
+    defer { known.reset() }
+    try known.bind(.integer(block), at: 1)
+    if try known.step(), known.anyInteger(0) <= expiry { return }
+    known.reset()
+    try connection.run(
+      "INSERT OR REPLACE INTO expiry_block(block, earliest) VALUES(?, ?)", .integer(block), .integer(expiry))
+  }
+
+  /// Returns the rows of expired entities that have content, in ascending order.
+  func expired(at now: Int64) throws -> [Int64] {
+    var blocks: [Int64] = []
+    try connection.each("SELECT block FROM expiry_block WHERE earliest <= ?", .integer(now)) {
+      blocks.append(try $0.integer(0, in: 0...1 << 45))
+    }
+    var rows: [Int64] = []
+    for block in blocks {
+      try connection.each(
+        "SELECT id FROM entity WHERE id >= ? AND id < ? AND size IS NOT NULL AND expires_at <= ?",
+        .integer(block * Self.blockSize), .integer((block + 1) * Self.blockSize), .integer(now)
+      ) { rows.append(try $0.integer(0)) }
+    }
+    return rows
+  }
+
+  /// Recomputes, after a prune, the blocks that may have expired entities.
+  func refreshBlocks(at now: Int64) throws {
+    var blocks: [Int64] = []
+    try connection.each("SELECT block FROM expiry_block WHERE earliest <= ?", .integer(now)) {
+      blocks.append(try $0.integer(0, in: 0...1 << 45))
+    }
+    for block in blocks {
+      let earliest = try connection.first(
+        "SELECT min(expires_at) FROM entity WHERE id >= ? AND id < ? AND size IS NOT NULL",
+        .integer(block * Self.blockSize), .integer((block + 1) * Self.blockSize)
+      ) { try $0.integerIfAny(0) }
+      if let earliest = earliest ?? nil {
+        try connection.run(
+          "UPDATE expiry_block SET earliest = ? WHERE block = ?", .integer(earliest), .integer(block))
+      } else {
+        try connection.run("DELETE FROM expiry_block WHERE block = ?", .integer(block))
+      }
+    }
   }
 }

@@ -1,10 +1,12 @@
+import SatchelCore
 import SatchelStorage
 
-/// The rows of the places that a location lies in, by level; 0 where it has none, or where nothing was ever
-/// delivered for that place.
+/// The rows of a location's places, by level; 0 where it has no place, or where nothing was ever delivered
+/// for that place.
 struct PlaceChain: Equatable {
   private var rows = SIMD8<Int64>(repeating: 0)
-  /// Whether all places of the location are known. Otherwise it must not be taken for one that has fewer.
+  /// Whether all places of the location are stored. An incomplete chain must not match a location with fewer
+  /// places.
   private(set) var isComplete = true
 
   init() {}
@@ -14,16 +16,17 @@ struct PlaceChain: Equatable {
     set { rows[level.rawValue] = newValue }
   }
 
-  /// The levels it has a place at, the most specific first.
+  /// The levels that have a place, the most specific first.
   var levels: [Level] { Level.mostSpecificFirst.filter { self[$0] != 0 } }
 
-  /// The place that an entity of a scope belongs to: none for `global`, nil where the location has no such place.
+  /// Returns the row of the place that an entity of a scope belongs to: 0 for `global`, nil where the
+  /// location has no such place.
   func place(of scope: Scope) -> Int64? {
     guard let level = scope.level else { return 0 }
     return self[level] == 0 ? nil : self[level]
   }
 
-  /// Looks a location's places up.
+  /// Looks up a location's places.
   init(_ location: Location, in connection: Connection) throws {
     for key in location.keys {
       let row = try Self.find(key, in: connection)
@@ -32,7 +35,7 @@ struct PlaceChain: Equatable {
     }
   }
 
-  /// Looks a location's places up, and makes those that are new.
+  /// Looks up a location's places, and inserts those that are new.
   init(making location: Location, in transaction: Transaction) throws {
     let connection = transaction.connection
     for key in location.keys {
@@ -51,7 +54,7 @@ struct PlaceChain: Equatable {
     try connection.number("SELECT id FROM place WHERE identity = ?", .text(key.identity))
   }
 
-  /// Reads the five columns of a context, the first of them at `column`, in the order of `context`.
+  /// Reads the five columns of a context in the order of `context`, starting at `column`.
   init(_ row: Statement, from column: Int32) throws {
     self[.country] = try row.integer(column)
     self[.adminarea] = try row.integer(column + 1)
@@ -61,7 +64,7 @@ struct PlaceChain: Equatable {
   }
 }
 
-/// Which scopes of another context's content cover a location.
+/// The set of scopes at which a context's content covers a location.
 struct Coverage: Equatable {
   private var bits = 0
 
@@ -69,7 +72,7 @@ struct Coverage: Equatable {
 
   private init(bits: Int) { self.bits = bits }
 
-  /// Content covers a location at the scopes at which both have the same key, and at `global`.
+  /// Creates the set of the scopes at which both have the same key, and `global`.
   init(of location: PlaceChain, by context: PlaceChain) {
     bits = 1
     for level in Level.allCases where location[level] != 0 && location[level] == context[level] {

@@ -1,22 +1,24 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What to remove. As it stands it removes the content of entities that have expired.
+/// Options of a prune. The default removes the content of expired entities.
 public struct PruneOptions: Sendable {
-  /// Content of entities that have expired.
+  /// Whether to remove the content of expired entities.
   public var expired = true
-  /// Entities that no section refers to any more.
+  /// Whether to remove entities that no section references.
   public var unreferenced = false
-  /// Only what this section refers to.
+  /// Restricts the prune to entities that this section references.
   public var section: String?
-  /// Only entities of this scope.
+  /// Restricts the prune to entities of this scope.
   public var scope: Scope?
-  /// Only what this location's own context refers to.
+  /// Restricts the prune to entities that this location's own context references.
   public var location: Location?
-  /// Contexts that were neither written nor read for so many milliseconds; the active location's stays.
+  /// Removes contexts that were neither written nor read for this many milliseconds, except the active
+  /// location's.
   public var contextsUnusedFor: Int64?
-  /// Then, while the store holds more bytes than this: what expired, and whole contexts, the least recently
-  /// used first, the active location's last.
+  /// Finally removes expired content, unreferenced entities and whole contexts until the store has at most
+  /// this many bytes: the least recently used contexts first, the active location's last.
   public var maxBytes: Int64?
 
   public init() {}
@@ -24,17 +26,18 @@ public struct PruneOptions: Sendable {
   var isNarrowed: Bool { section != nil || scope != nil || location != nil }
 }
 
-/// What was removed.
+/// The counts of what a prune removed.
 public struct PruneReceipt: Sendable, Equatable {
-  /// Variants whose content went.
+  /// The number of variants whose content was removed.
   public var entities = 0
+  /// The number of contexts that were removed.
   public var contexts = 0
-  /// Bytes of their content.
+  /// The size of the removed content in bytes.
   public var bytes = 0
-  /// Bytes by which the file on disk shrank.
+  /// The number of bytes by which the store's file shrank.
   public var fileBytes = 0
 
-  /// As it crosses the C boundary.
+  /// The JSON object that the C interface returns.
   public var json: JSONValue {
     [
       "entities": .int(Int64(entities)), "contexts": .int(Int64(contexts)), "bytes": .int(Int64(bytes)),
@@ -44,16 +47,16 @@ public struct PruneReceipt: Sendable, Equatable {
 }
 
 extension Catalogue {
-  /// Removes content, and gives its space back to the file system.
+  /// Removes content, and returns its space to the file system.
   ///
-  /// With neither `expired` nor `unreferenced`, everything goes that section, scope and location name. An
-  /// entity that a section still refers to is named as missing afterwards, and is whole again when it is
+  /// Without `expired` and `unreferenced`, it removes everything that `section`, `scope` and `location`
+  /// select. An entity that a section still references is reported as missing afterwards, until it is
   /// delivered again.
   @discardableResult
   public func prune(_ options: PruneOptions = PruneOptions()) throws -> PruneReceipt {
     let before = try database.pageBytes()
     var receipt = try database.write { transaction in
-      // Rows of entities must be in the index before they go: see VariantIndex.nextRow.
+      // Rows of entities must be in the index before they are deleted: see VariantIndex.nextRow.
       try index.merge(in: transaction)
       try usage.write(in: transaction)
       var pruner = Pruner(options, transaction, database)
@@ -69,7 +72,7 @@ extension Catalogue {
   }
 }
 
-/// Carries a prune out, inside one transaction.
+/// Performs a prune, inside one transaction.
 private struct Pruner {
   let options: PruneOptions
   let transaction: Transaction
@@ -79,8 +82,9 @@ private struct Pruner {
   var receipt = PruneReceipt()
   private var changed = IDList()
 
-  /// Keys that observers are told one by one; beyond it they are told to read anew.
-  private static let mostKeys = 1000
+  /// The maximum number of keys in a change; with more, observers are notified of `*` and read everything
+  /// again.
+  private static let maxKeys = 1000
 
   init(_ options: PruneOptions, _ transaction: Transaction, _ database: Database) {
     self.options = options
@@ -90,26 +94,26 @@ private struct Pruner {
     entities = EntityTable(connection: connection)
   }
 
-  var changedKeys: [String] { changed.ids.count > Self.mostKeys ? ["*"] : changed.ids }
+  var changedKeys: [String] { changed.ids.count > Self.maxKeys ? ["*"] : changed.ids }
 
   mutating func run() throws {
     if options.expired || options.unreferenced {
       try pruneByCondition()
     } else if options.isNarrowed {
-      try pruneNamed()
+      try pruneSelected()
     }
     if let age = options.contextsUnusedFor, age >= 0 {
       try removeContexts(
         leastRecentlyUsed().filter { $0.usedAt <= transaction.now - age && !$0.isActive }.map(\.row))
     }
-    if let most = options.maxBytes, most >= 0 { try fit(into: most) }
+    if let maxBytes = options.maxBytes, maxBytes >= 0 { try shrink(to: maxBytes) }
     try entities.refreshBlocks(at: transaction.now)
   }
 
-  // MARK: What is named
+  // MARK: Selection
 
-  /// Sections that the options name, all when they name none.
-  private func namedSections() throws -> [(context: Int64, name: String, id: Int64)] {
+  /// Returns the sections that the options select; all when they select none.
+  private func selectedSections() throws -> [(context: Int64, name: String, id: Int64)] {
     var found: [(Int64, String, Int64)] = []
     if let location = options.location {
       let chain = try PlaceChain(location, in: connection)
@@ -129,7 +133,7 @@ private struct Pruner {
   private func referenced(by sections: [(context: Int64, name: String, id: Int64)]) throws -> Set<Int64> {
     let table = SectionTable(connection: connection)
     var rows: Set<Int64> = []
-    for section in sections { rows.formUnion(try table.holes(section.id).map(\.target.entity)) }
+    for section in sections { rows.formUnion(try table.placeholders(section.id).map(\.target.entity)) }
     return rows
   }
 
@@ -138,8 +142,8 @@ private struct Pruner {
     if options.expired {
       rows = try entities.expired(at: transaction.now)
       if options.section != nil || options.location != nil {
-        let named = try referenced(by: namedSections())
-        rows.removeAll { !named.contains($0) }
+        let selected = try referenced(by: selectedSections())
+        rows.removeAll { !selected.contains($0) }
       }
     }
     if options.unreferenced { rows += try unreferenced() }
@@ -149,8 +153,8 @@ private struct Pruner {
   private func unreferenced() throws -> [Int64] {
     var rows: [Int64] = []
     let places = try options.location.map { try PlaceChain($0, in: connection) }
-    try connection.each("SELECT id, entity_id, scope, place FROM entity WHERE uses = 0") { row in
-      // Nothing refers to them: their id and place must say where they belong.
+    try connection.each("SELECT id, entity_id, scope, place FROM entity WHERE reference_count = 0") { row in
+      // No section references them: only their id and place give their section and location.
       if let section = options.section, EntityID.section(of: row.text(1)) != section { return }
       if let places {
         guard let scope = Scope(rawValue: Int(row.anyInteger(2))),
@@ -162,24 +166,24 @@ private struct Pruner {
     return rows
   }
 
-  private mutating func pruneNamed() throws {
+  private mutating func pruneSelected() throws {
     if options.scope != nil {
       if options.section == nil, options.location == nil {
         var rows: [Int64] = []
         try connection.each("SELECT id FROM entity") { rows.append($0.anyInteger(0)) }
         for row in rows { try prune(row) }
       } else {
-        for row in try referenced(by: namedSections()).sorted() { try prune(row) }
+        for row in try referenced(by: selectedSections()).sorted() { try prune(row) }
       }
       return
     }
-    let sections = try namedSections()
+    let sections = try selectedSections()
     let rows = try referenced(by: sections)
     for section in sections {
       try SectionTable.remove(section.name, of: section.context, in: transaction)
       changed.add(section.name)
     }
-    try pruneUnused(rows)
+    try pruneUnreferenced(rows)
     for context in Set(sections.map(\.context)).sorted()
     where try connection.number("SELECT count(*) FROM section WHERE context = ?", .integer(context)) == 0 {
       try ContextTable.remove(context, in: transaction)
@@ -198,9 +202,9 @@ private struct Pruner {
     receipt.bytes += Int(bytes)
   }
 
-  private mutating func pruneUnused(_ rows: Set<Int64>) throws {
+  private mutating func pruneUnreferenced(_ rows: Set<Int64>) throws {
     for row in rows.sorted()
-    where try connection.number("SELECT uses FROM entity WHERE id = ?", .integer(row)) == 0 {
+    where try connection.number("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) == 0 {
       guard let record = try entities.record(row) else { continue }
       changed.add(record.entityID)
       if let bytes = try entities.prune(row) {
@@ -211,7 +215,7 @@ private struct Pruner {
   }
 
   private func leastRecentlyUsed() throws -> [(row: Int64, usedAt: Int64, isActive: Bool)] {
-    // What serves it, be it its own or another place's: that is what the person has on the screen.
+    // The context that serves the active location, its own or another place's: its content is on the screen.
     let active = try Catalogue.activeLocation(connection)
     let activeRow = try active.flatMap { try ContextTable(connection: connection).serving($0)?.row }
     var found: [(row: Int64, usedAt: Int64, isActive: Bool)] = []
@@ -233,24 +237,24 @@ private struct Pruner {
       try ContextTable.remove(row, in: transaction)
       for section in sections { changed.add(section.name) }
       receipt.contexts += 1
-      try pruneUnused(entities)
+      try pruneUnreferenced(entities)
     }
   }
 
-  /// Takes away until what is left fits.
-  private mutating func fit(into most: Int64) throws {
-    var isFitting: Bool { get throws { try database.usedBytes(connection) <= most } }
-    if try isFitting { return }
+  /// Removes content until the store has at most `maxBytes` bytes.
+  private mutating func shrink(to maxBytes: Int64) throws {
+    var isWithinLimit: Bool { get throws { try database.usedBytes(connection) <= maxBytes } }
+    if try isWithinLimit { return }
     for row in try entities.expired(at: transaction.now) {
-      if try isFitting { return }
+      if try isWithinLimit { return }
       try prune(row)
     }
     for row in try unreferenced() {
-      if try isFitting { return }
+      if try isWithinLimit { return }
       try prune(row)
     }
     for context in try leastRecentlyUsed() {
-      if try isFitting { return }
+      if try isWithinLimit { return }
       try removeContexts([context.row])
     }
   }

@@ -3,41 +3,44 @@ import SatchelJSON
 /// A section with its content.
 public struct Section: Sendable, Equatable {
   public var header: SectionHeader
-  /// As it was sent, less `_storage`, and less what is missing, expired or belongs to other places.
+  /// The content as delivered, without `_storage` and without entities that are missing, expired or of other
+  /// places.
   public var content: JSONValue
-  /// Entity ids whose content is not stored any more.
+  /// The ids of entities whose content is no longer stored.
   public var missing: [String]
-  /// Entity ids whose time is over; in the content only when the caller allowed expired ones.
+  /// The ids of expired entities; they are in the content only when the caller allowed expired ones.
   public var expired: [String]
 }
 
-/// Entities of one section by what has to be done about them.
+/// The entities of one section that are fresh, expired and missing.
 public struct Plan: Sendable, Equatable {
-  /// Entity ids that need not be fetched.
+  /// The ids of entities that do not have to be fetched.
   public var fresh: [String] = []
+  /// The ids of entities that are stored but expired.
   public var expired: [String] = []
+  /// The ids of entities whose content is no longer stored.
   public var missing: [String] = []
 
-  /// As it crosses the C boundary.
+  /// The JSON object that the C interface returns.
   public var json: JSONValue {
     func list(_ ids: [String]) -> JSONValue { .array(ids.map { .string($0) }) }
     return ["fresh": list(fresh), "expired": list(expired), "missing": list(missing)]
   }
 }
 
-/// One variant of an entity.
+/// A variant of an entity, with its content.
 public struct Entity: Sendable, Equatable {
   public var entityID: String
   public var content: JSONValue
   public var scope: Scope
   public var displayName: String
-  /// Unix milliseconds.
+  /// In Unix milliseconds.
   public var expiresAt: Int64
-  /// Unix milliseconds.
+  /// In Unix milliseconds.
   public var updatedAt: Int64
 }
 
-/// A section's content while it is still bytes: what crosses the C boundary is not taken apart on the way.
+/// A section's content as JSON text, which the C interface returns without parsing it.
 struct RenderedContent {
   var content: [UInt8]
   var missing: [String]
@@ -45,7 +48,7 @@ struct RenderedContent {
 }
 
 extension Section {
-  init(_ found: SectionReader.Found, _ rendered: RenderedContent) throws {
+  init(_ found: SectionReader.VisibleSection, _ rendered: RenderedContent) throws {
     header = try found.record.header(found.context.coverage, level: found.context.level)
     content = try JSONValue(parsing: rendered.content)
     missing = rendered.missing
@@ -54,11 +57,27 @@ extension Section {
 }
 
 extension Entity {
-  /// As it crosses the C boundary.
+  /// The JSON object that the C interface returns.
   public var json: JSONValue {
     [
       "entity_id": .string(entityID), "content": content, "scope": .string(scope.name),
       "display_name": .string(displayName), "expires_at": .int(expiresAt), "updated_at": .int(updatedAt),
     ]
+  }
+}
+
+/// Creates and splits entity ids of the form "section:key".
+public enum EntityID {
+  /// Returns the id of a label in a section: "cuisine:chinese_cuisine"; "cuisine:unknown" when the normalized
+  /// label is empty.
+  public static func make(section: String, label: String) -> String {
+    section + ":" + (PlaceText.normalize(label) ?? "unknown")
+  }
+
+  /// Returns the part before the first colon; nil when there is no colon, or nothing before it.
+  public static func section(of id: String) -> String? {
+    // By bytes, not characters: a combining mark may follow the colon.
+    guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), colon > id.startIndex else { return nil }
+    return String(id[..<colon])
   }
 }

@@ -1,21 +1,22 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What of a section can be shown before its content is read.
+/// The metadata of a section, which can be shown before its content is read.
 public struct SectionHeader: Sendable, Equatable {
   /// The section's name.
   public var section: String
   public var displayTitle: String?
-  /// As the backend sent it; `.null` when it sent none.
+  /// The config as delivered; `.null` when none was delivered.
   public var config: JSONValue
-  /// Entities that the location asked for sees.
+  /// The number of entities that are visible from the requested location.
   public var entityCount: Int
-  /// Unix milliseconds.
+  /// In Unix milliseconds.
   public var updatedAt: Int64
-  /// The level that it was found at.
+  /// The level at which it was found.
   public var level: Level
 
-  /// As it crosses the C boundary.
+  /// The JSON object that the C interface returns.
   public var json: JSONValue {
     [
       "section": .string(section), "display_title": displayTitle.map { .string($0) } ?? .null,
@@ -30,10 +31,10 @@ struct SectionRecord {
   var id: Int64
   var name: String
   var displayTitle: String?
-  /// JSON text.
+  /// The config as JSON text.
   var config: String?
   var updatedAt: Int64
-  /// Entities by scope.
+  /// The number of entities by scope.
   var counts: [Int64]
 
   func entityCount(_ coverage: Coverage) -> Int {
@@ -47,14 +48,15 @@ struct SectionRecord {
       updatedAt: updatedAt, level: level)
   }
 
-  /// Adds the members of the header's JSON, without braces. The config's text is checked, and goes through as it is: a
-  /// hundred headers are on the screen before a hundred configs would have been taken apart and put together again.
+  /// Appends the members of the header's JSON object, without braces. The config's text is validated and
+  /// copied: parsing and serializing a hundred configs would delay a hundred headers.
   func writeHeader(_ coverage: Coverage, level: Level, into text: inout [UInt8]) throws {
     if let config {
       do {
         try Array(config.utf8).withUnsafeBytes { try JSONScanner.check($0) }
       } catch {
-        throw SatchelError(.damaged, "section \(name): its config is damaged: \(error)", underlying: error)
+        throw SatchelError(
+          .damaged, "section \(name): its config is not valid JSON: \(error)", underlying: error)
       }
     }
     text.append(contentsOf: "\"section\":".utf8)

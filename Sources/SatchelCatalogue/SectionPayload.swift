@@ -1,23 +1,24 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A section as a backend sent it, its content still untouched.
+/// The members of a delivered section; its content is not yet parsed.
 struct SectionPayload {
   enum Action: String { case replace, edit }
 
   var name: String
   var displayTitle: String?
-  /// JSON text of the config to keep; nil for none.
+  /// The JSON text of the config to store; nil for none.
   var config: String?
   var action: Action
-  /// Where the content stands on the tape; nil when there is none.
+  /// The index of the content on the tape; nil when there is none.
   var content: Int?
-  /// The value of `config` on the tape, for edits.
+  /// The index of the value of `config` on the tape, for edits.
   var configIndex: Int?
 
   /// Reads the section at `index` of a tape.
   ///
-  /// - Parameter pointer: of the section itself, for errors
+  /// - Parameter pointer: the section's pointer, for errors
   init(_ tape: JSONTape, at index: Int, pointer: String) throws {
     guard tape[index].kind == .object else {
       throw JSONError("a section must be an object", pointer: pointer)
@@ -26,12 +27,12 @@ struct SectionPayload {
       throw JSONError("a section needs a name, the key \"section\"", pointer: pointer)
     }
     guard tape[nameIndex].kind == .string, tape[nameIndex].start < tape[nameIndex].end else {
-      throw JSONError("a section's name must be a text that is not empty", pointer: pointer + "/section")
+      throw JSONError("a section's name must be a string that is not empty", pointer: pointer + "/section")
     }
     name = tape.text(nameIndex)
     if let title = tape.member("display_title", of: index), tape[title].kind != .null {
       guard tape[title].kind == .string else {
-        throw JSONError("display_title must be a text", pointer: pointer + "/display_title")
+        throw JSONError("display_title must be a string", pointer: pointer + "/display_title")
       }
       displayTitle = tape.text(title)
     }
@@ -41,7 +42,7 @@ struct SectionPayload {
       }
       configIndex = stated
       config = String(
-        decoding: UnsafeRawBufferPointer(rebasing: tape.bytes[tape.spelling(stated)]), as: UTF8.self)
+        decoding: UnsafeRawBufferPointer(rebasing: tape.bytes[tape.rawRange(stated)]), as: UTF8.self)
     }
     action = .replace
     if let stated = tape.member("action", of: index), tape[stated].kind != .null {
@@ -57,31 +58,31 @@ struct SectionPayload {
   }
 }
 
-/// What persisting a section did.
+/// The counts of what persisting a section stored, and the problems that it found.
 public struct Receipt: Sendable, Equatable {
-  /// An object that could not be taken as an entity, and why.
+  /// An object that could not be stored as an entity, and the reason.
   public struct Problem: Sendable, Equatable {
-    /// RFC 6901, from the root of what was given.
+    /// The JSON Pointer (RFC 6901) of the object or member, from the root of the given document.
     public var pointer: String
     public var reason: String
   }
 
   public var section: String
-  /// Variants stored for the first time, or again after they had been pruned.
+  /// The number of variants stored for the first time, or again after they were pruned.
   public var saved = 0
-  /// Variants whose content changed.
+  /// The number of variants whose content changed.
   public var updated = 0
-  /// Variants that were there already.
+  /// The number of variants that were already stored.
   public var reused = 0
-  /// Objects that stay in the section because they are no entities.
+  /// The number of objects that stay in the section because they are not entities.
   public var inline = 0
   public var problems: [Problem] = []
-  /// Bytes of content written.
+  /// The size of the written content in bytes.
   public var bytes = 0
-  /// Bytes of content that were stored already, and were not stored again.
+  /// The size in bytes of content that was already stored and therefore not written.
   public var sharedBytes = 0
 
-  /// As it crosses the C boundary.
+  /// The JSON object that the C interface returns.
   public var json: JSONValue {
     [
       "section": .string(section), "saved": .int(Int64(saved)), "updated": .int(Int64(updated)),

@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Carries out what a dissection found: one location's sections, inside one transaction.
+/// Stores the sections of one location, inside one transaction.
 final class SectionPersister {
   private let catalogue: Catalogue
   private let location: Location
@@ -13,8 +14,9 @@ final class SectionPersister {
   private let scopes: Set<Scope>
   private let variants: VariantIndex.View
   private var nextRow: Int64
-  /// Whether a stored entity was kept that holds others: the section will show these, and not what was sent.
-  private var keepsOthers = false
+  /// Whether a stored entity with nested ones was kept: the section then has these instead of the delivered
+  /// ones.
+  private var keepsNestedEntities = false
 
   init(
     _ catalogue: Catalogue, _ location: Location, _ reuse: Catalogue.Reuse, _ transaction: Transaction
@@ -32,9 +34,11 @@ final class SectionPersister {
     nextRow = try VariantIndex.nextRow(connection)
   }
 
-  /// Entities that an edit leaves alone: those of the section as it was that the edit does not name.
+  /// Identifies the entities that an edit leaves unchanged: those of the stored section that the edit does
+  /// not contain.
   private struct Untouched {
-    var named: Set<EntityTarget>
+    /// The entities that the edit contains.
+    var edited: Set<EntityTarget>
   }
 
   func persist(_ payload: SectionPayload, _ tape: JSONTape, pointer: String) throws -> Receipt {
@@ -60,10 +64,10 @@ final class SectionPersister {
       error.reason = "cannot edit section \(payload.name): \(error.reason)"
       throw error
     }
-    var named: Set<EntityTarget> = []
+    var editedTargets: Set<EntityTarget> = []
     if let content = payload.content {
-      let sent = Dissection(tape, at: content, pointer: "", scopes: Set(Scope.allCases))
-      named = Set(sent.entities.map { EntityTarget(entityID: $0.tag.entityID, scope: $0.tag.scope) })
+      let sent = NormalizedSection(tape, at: content, pointer: "", scopes: Set(Scope.allCases))
+      editedTargets = Set(sent.entities.map { EntityTarget(entityID: $0.tag.entityID, scope: $0.tag.scope) })
     }
     var payload = payload
     payload.displayTitle = payload.displayTitle ?? before?.header.displayTitle
@@ -71,11 +75,12 @@ final class SectionPersister {
     return try edited.serialized().withUnsafeBytes { bytes in
       let tape = try JSONTape(bytes)
       return try replace(
-        payload, tape, tape.root, pointer: pointer + "/content", untouched: Untouched(named: named))
+        payload, tape, tape.root, pointer: pointer + "/content", untouched: Untouched(edited: editedTargets))
     }
   }
 
-  /// The config to keep: what the edit says beyond how to edit, over what was there.
+  /// Returns the config to store: the stored config, merged with the members of the edit's config that are
+  /// not edit options.
   private static func config(_ before: JSONValue, editedBy config: JSONValue) throws -> String? {
     var rest = config.objectValue ?? JSONObject()
     for key in ["operation", "target_path", "match"] { rest.removeValue(forKey: key) }
@@ -88,21 +93,21 @@ final class SectionPersister {
   private func replace(
     _ payload: SectionPayload, _ tape: JSONTape, _ content: Int, pointer: String, untouched: Untouched?
   ) throws -> Receipt {
-    let dissection = Dissection(tape, at: content, pointer: pointer, scopes: scopes)
+    let normalized = NormalizedSection(tape, at: content, pointer: pointer, scopes: scopes)
     let context = try ContextTable.touch(location, chain, in: transaction)
     let sections = SectionTable(connection: connection)
     let before = try sections.record(payload.name, of: context)
     var receipt = Receipt(section: payload.name)
-    receipt.inline = dissection.inlineObjects
-    keepsOthers = false
-    receipt.problems = dissection.problems.map { .init(pointer: $0.pointer, reason: $0.reason) }
+    receipt.inline = normalized.inlineObjects
+    keepsNestedEntities = false
+    receipt.problems = normalized.problems.map { .init(pointer: $0.pointer, reason: $0.reason) }
 
-    let usedBefore = try before.map { Set(try sections.holes($0.id).map(\.target.entity)) } ?? []
+    let usedBefore = try before.map { Set(try sections.placeholders($0.id).map(\.target.entity)) } ?? []
     var rows: [Int64] = []
     var inserted: Set<Int64> = []
-    rows.reserveCapacity(dissection.entities.count)
-    try dissection.bodies.withUnsafeBytes { bodies in
-      for entity in dissection.entities {
+    rows.reserveCapacity(normalized.entities.count)
+    try normalized.bodies.withUnsafeBytes { bodies in
+      for entity in normalized.entities {
         let body = UnsafeRawBufferPointer(rebasing: bodies[entity.body])
         let (row, isNew) = try store(entity, body, untouched, &receipt)
         rows.append(row)
@@ -111,27 +116,28 @@ final class SectionPersister {
     }
     let used = Set(rows)
     for row in used where !usedBefore.contains(row) && !inserted.contains(row) {
-      try entities.changeUses(of: row, by: 1)
+      try entities.changeReferenceCount(of: row, by: 1)
     }
-    for row in usedBefore where !used.contains(row) { try entities.changeUses(of: row, by: -1) }
+    for row in usedBefore where !used.contains(row) { try entities.changeReferenceCount(of: row, by: -1) }
 
-    let filled = Self.fill(dissection, rows)
-    if keepsOthers || dissection.taggedObjects > Renderer.maxEntities {
-      try refuseTooLarge(filled, pointer: pointer)
+    let filled = Self.fill(normalized, rows)
+    if keepsNestedEntities || normalized.taggedObjects > Renderer.maxEntities {
+      try checkSize(filled, pointer: pointer)
     }
     var counts = [Int64](repeating: 0, count: Scope.allCases.count)
-    for entity in dissection.entities { counts[entity.effectiveScope.rawValue] += 1 }
+    for entity in normalized.entities { counts[entity.effectiveScope.rawValue] += 1 }
     try SectionTable.write(
       payload, content: filled, counts: counts, replacing: before, of: context, in: transaction)
     receipt.bytes += filled.bytes.count
     transaction.note(
-      subject: "catalogue", keys: [payload.name] + dissection.entities.map(\.tag.entityID),
+      subject: "catalogue", keys: [payload.name] + normalized.entities.map(\.tag.entityID),
       place: location.keys.first?.text)
     return receipt
   }
 
-  /// Refuses a section that could not be loaded. One that shows just what was sent can be, as that has been parsed.
-  private func refuseTooLarge(_ template: Template<SectionTarget>, pointer: String) throws {
+  /// Throws for a section that is too large to load. A section with only delivered content was parsed, so it
+  /// can be loaded.
+  private func checkSize(_ template: Template<SectionTarget>, pointer: String) throws {
     var renderer = Renderer(
       entities: entities, variants: { self.variants }, chain: chain, coverage: .everything,
       now: transaction.now, allowsExpired: true)
@@ -142,43 +148,43 @@ final class SectionPersister {
     }
   }
 
-  /// The skeleton with rows in its holes, and behind these the rows of entities that are nested in others.
-  private static func fill(_ dissection: Dissection, _ rows: [Int64]) -> Template<SectionTarget> {
-    var filled = Template<SectionTarget>(bytes: dissection.skeleton.bytes)
-    filled.holes = dissection.skeleton.holes.map { hole in
-      let scope = dissection.entities[hole.target].tag.scope
+  /// Returns the template with rows as targets of its placeholders, followed by the rows of nested entities.
+  private static func fill(_ normalized: NormalizedSection, _ rows: [Int64]) -> Template<SectionTarget> {
+    var filled = Template<SectionTarget>(bytes: normalized.template.bytes)
+    filled.placeholders = normalized.template.placeholders.map { placeholder in
+      let scope = normalized.entities[placeholder.target].tag.scope
       return .init(
-        offset: hole.offset, prefix: hole.prefix,
-        target: SectionTarget(entity: rows[hole.target], scope: scope))
+        offset: placeholder.offset, prefix: placeholder.prefix,
+        target: SectionTarget(entity: rows[placeholder.target], scope: scope))
     }
-    for (entity, row) in zip(dissection.entities, rows) where entity.isNested {
-      filled.holes.append(
+    for (entity, row) in zip(normalized.entities, rows) where entity.isNested {
+      filled.placeholders.append(
         .init(
-          offset: HoleCoding.nested, prefix: 0,
+          offset: PlaceholderCoding.nested, prefix: 0,
           target: SectionTarget(entity: row, scope: entity.effectiveScope)))
     }
     return filled
   }
 
-  /// Stores one variant, or finds it stored.
+  /// Stores one variant, or finds the stored one.
   ///
-  /// - Returns: its row, and whether it was made now.
+  /// - Returns: its row, and whether it was inserted
   private func store(
-    _ entity: Dissection.Entity, _ body: UnsafeRawBufferPointer, _ untouched: Untouched?,
+    _ entity: NormalizedSection.Entity, _ body: UnsafeRawBufferPointer, _ untouched: Untouched?,
     _ receipt: inout Receipt
   ) throws -> (row: Int64, isNew: Bool) {
     let tag = entity.tag
     guard let place = chain.place(of: tag.scope) else {
       throw SatchelError(.internal, "an entity of scope \(tag.scope.name) without a place")
     }
-    let holes = entity.holes.isEmpty ? [] : HoleCoding.encode(entity.holes)
+    let placeholders = entity.placeholders.isEmpty ? [] : PlaceholderCoding.encode(entity.placeholders)
     let variant = VariantIndex.Variant(entityID: tag.entityID, scope: tag.scope, place: place)
     let hash = VariantIndex.hash(variant)
     guard let row = try variants.find(variant, hash: hash), let record = try entities.record(row) else {
       let row = nextRow
       nextRow += 1
       try entities.insert(
-        row, tag, place: place, displayName: entity.displayName, body: body, holes: holes,
+        row, tag, place: place, displayName: entity.displayName, body: body, placeholders: placeholders,
         now: transaction.now)
       catalogue.index.add(hash, row: row, in: transaction)
       receipt.saved += 1
@@ -186,36 +192,37 @@ final class SectionPersister {
       return (row, true)
     }
     let isStored = record.size != nil
-    // It was pruned, and the edit that carries it along says nothing of it: it is still missing.
-    if !isStored, body.count == 2, isLeftAlone(tag, by: untouched) { return (row, false) }
+    // It was pruned, and the edit does not contain it: it is still missing.
+    if !isStored, body.count == 2, isUntouched(tag, by: untouched) { return (row, false) }
     if isStored, reuse == .untilExpiry, !record.isExpired(at: transaction.now) {
       receipt.reused += 1
       receipt.sharedBytes += Int(record.size ?? 0)
-      if !keepsOthers { keepsOthers = try entities.holdsOthers(row) }
-    } else if isStored, try entities.hasContent(row, body: body, holes: holes) {
-      if !isLeftAlone(tag, by: untouched) {
+      if !keepsNestedEntities { keepsNestedEntities = try entities.hasNestedEntities(row) }
+    } else if isStored, try entities.hasContent(row, body: body, placeholders: placeholders) {
+      if !isUntouched(tag, by: untouched) {
         try entities.renew(record, tag, displayName: entity.displayName, now: transaction.now)
       }
       receipt.reused += 1
       receipt.sharedBytes += body.count
-    } else if isStored, isLeftAlone(tag, by: untouched), try saysTheSame(row, body) {
+    } else if isStored, isUntouched(tag, by: untouched), try hasEqualValue(row, body) {
       receipt.reused += 1
       receipt.sharedBytes += body.count
     } else {
       try entities.update(
-        row, tag, displayName: entity.displayName, body: body, holes: holes, now: transaction.now)
+        row, tag, displayName: entity.displayName, body: body, placeholders: placeholders,
+        now: transaction.now)
       if isStored { receipt.updated += 1 } else { receipt.saved += 1 }
       receipt.bytes += body.count
     }
     return (row, false)
   }
 
-  private func isLeftAlone(_ tag: StorageTag, by untouched: Untouched?) -> Bool {
-    untouched.map { !$0.named.contains(EntityTarget(entityID: tag.entityID, scope: tag.scope)) } ?? false
+  private func isUntouched(_ tag: StorageTag, by untouched: Untouched?) -> Bool {
+    untouched.map { !$0.edited.contains(EntityTarget(entityID: tag.entityID, scope: tag.scope)) } ?? false
   }
 
-  /// Whether a stored body is the same value: an edit writes what it leaves alone in its own spelling.
-  private func saysTheSame(_ row: Int64, _ body: UnsafeRawBufferPointer) throws -> Bool {
+  /// Whether a stored body is the same JSON value: an edit serializes unchanged entities again.
+  private func hasEqualValue(_ row: Int64, _ body: UnsafeRawBufferPointer) throws -> Bool {
     try entities.withContent(of: row) { bytes, _ in
       try JSONValue(parsing: bytes) == JSONValue(parsing: body)
     } ?? false

@@ -1,14 +1,15 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// The tables of sections: `section` for headers, `section_content` for skeletons.
+/// Reads and writes the tables `section` and `section_content`.
 struct SectionTable {
   let connection: Connection
 
-  /// How many entities a section can have.
+  /// The valid range of a section's entity counts.
   static var counts: ClosedRange<Int64> { 0...1 << 32 }
 
-  /// A context's headers, in the order of their first delivery.
+  /// Returns a context's headers, in the order of first delivery.
   func records(of context: Int64) throws -> [SectionRecord] {
     var records: [SectionRecord] = []
     try connection.each(
@@ -17,7 +18,7 @@ struct SectionTable {
       in_locality, in_sublocality, in_coordinate FROM section WHERE context = ?
       """, .integer(context)
     ) { records.append(try Self.read($0)) }
-    // Numbers are moved many times, records once.
+    // Sorting moves each element many times, so it sorts indices and moves each record once.
     let order = records.indices.sorted { records[$0].id < records[$1].id }
     return order.map { records[$0] }
   }
@@ -37,14 +38,15 @@ struct SectionTable {
   }
 
   func content(_ id: Int64) throws -> Template<SectionTarget>? {
-    try connection.first("SELECT skeleton, holes FROM section_content WHERE section = ?", .integer(id)) {
-      Template(bytes: Array($0.bytes(0)), holes: HoleCoding.decodeSection($0.bytes(1)))
+    try connection.first("SELECT template, placeholders FROM section_content WHERE section = ?", .integer(id))
+    {
+      Template(bytes: Array($0.bytes(0)), placeholders: PlaceholderCoding.decodeSection($0.bytes(1)))
     }
   }
 
-  func holes(_ id: Int64) throws -> [Template<SectionTarget>.Hole] {
-    try connection.first("SELECT holes FROM section_content WHERE section = ?", .integer(id)) {
-      HoleCoding.decodeSection($0.bytes(0))
+  func placeholders(_ id: Int64) throws -> [Template<SectionTarget>.Placeholder] {
+    try connection.first("SELECT placeholders FROM section_content WHERE section = ?", .integer(id)) {
+      PlaceholderCoding.decodeSection($0.bytes(0))
     } ?? []
   }
 
@@ -52,25 +54,26 @@ struct SectionTable {
 
   /// Writes a section's header and content.
   ///
-  /// - Parameter before: the row it replaces
+  /// - Parameter before: the section that it replaces; nil for a new one
   static func write(
     _ section: SectionPayload, content: Template<SectionTarget>, counts: [Int64],
     replacing before: SectionRecord?,
     of context: Int64, in transaction: Transaction
   ) throws {
     let connection = transaction.connection
-    let holes = HoleCoding.encode(content.holes)
-    let id = try content.bytes.withUnsafeBytes { skeleton in
-      try holes.withUnsafeBytes { holes -> Int64 in
+    let placeholders = PlaceholderCoding.encode(content.placeholders)
+    let id = try content.bytes.withUnsafeBytes { template in
+      try placeholders.withUnsafeBytes { placeholders -> Int64 in
         if let before {
           try connection.run(
-            "UPDATE section_content SET skeleton = ?, holes = ? WHERE section = ?", .blob(skeleton),
-            .blob(holes),
+            "UPDATE section_content SET template = ?, placeholders = ? WHERE section = ?", .blob(template),
+            .blob(placeholders),
             .integer(before.id))
           return before.id
         }
         try connection.run(
-          "INSERT INTO section_content(skeleton, holes) VALUES(?, ?)", .blob(skeleton), .blob(holes))
+          "INSERT INTO section_content(template, placeholders) VALUES(?, ?)", .blob(template),
+          .blob(placeholders))
         return connection.lastInsertedRow
       }
     }
@@ -85,14 +88,14 @@ struct SectionTable {
       .integer(counts[3]), .integer(counts[4]), .integer(counts[5]))
   }
 
-  /// Removes a section; what it referred to is used once less.
+  /// Removes a section, and decrements the reference counts of its entities.
   static func remove(_ name: String, of context: Int64, in transaction: Transaction) throws {
     let connection = transaction.connection
     let table = SectionTable(connection: connection)
     guard let record = try table.record(name, of: context) else { return }
     let entities = EntityTable(connection: connection)
-    for row in Set(try table.holes(record.id).map(\.target.entity)) {
-      try entities.changeUses(of: row, by: -1)
+    for row in Set(try table.placeholders(record.id).map(\.target.entity)) {
+      try entities.changeReferenceCount(of: row, by: -1)
     }
     try connection.run("DELETE FROM section_content WHERE section = ?", .integer(record.id))
     try connection.run(

@@ -1,87 +1,93 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import Synchronization
 
-/// What one screen shows: the sections of a location, each placeholder → loading → loaded | failed.
+/// The model of one screen: the sections of a location, each in the state placeholder, loading, loaded or
+/// failed.
 ///
-/// Usable without any user interface. Safe to use from any number of threads; events are told one at a time, on
-/// the thread that caused them, or on a thread of the session's when content was loaded.
-// Unchecked: all state is behind the monitor.
+/// It does not depend on a user interface. Safe to use from any number of threads. Events are delivered one
+/// at a time, on the thread that caused them, or on the session's own thread when content was loaded.
+// Unchecked: `lock` guards all mutable state.
 public final class Session: @unchecked Sendable {
   private let catalogue: Catalogue
-  private let hear: @Sendable (SessionEvent) -> Void
+  private let onEvent: @Sendable (SessionEvent) -> Void
   private let worker = Worker()
-  private let monitor = Monitor()
-  /// Held while the host hears an event, so that it never hears two at once.
-  private let telling = Monitor()
-  /// The thread on which the host hears one, 0 for none.
-  private let teller = Atomic<UInt>(0)
+  private let lock = ConditionLock()
+  /// Held while an event is delivered, so that events do not overlap.
+  private let deliveryLock = ConditionLock()
+  /// The thread that delivers an event; 0 for none.
+  private let deliveringThread = Atomic<UInt>(0)
 
   private var location: Location?
   private var sections: [SessionSection] = []
   private var order: [String] = []
-  /// Grows with every `show`: what was asked for before is not shown any more.
+  /// The number of calls of `show`; results for an earlier generation are discarded.
   private var generation = 0
-  private var isOver = false
+  private var isEnded = false
 
-  public init(_ catalogue: Catalogue, hear: @escaping @Sendable (SessionEvent) -> Void = { _ in }) {
+  /// Creates a session that shows no location yet.
+  ///
+  /// - Parameter onEvent: called for each event
+  public init(_ catalogue: Catalogue, onEvent: @escaping @Sendable (SessionEvent) -> Void = { _ in }) {
     self.catalogue = catalogue
-    self.hear = hear
+    self.onEvent = onEvent
   }
 
   deinit { end() }
 
-  /// Falls silent. Waits for an event under way on another thread. In an event it does not wait for content being
-  /// loaded, whose own event would have to wait for this one.
+  /// Ends the session: no event is delivered afterwards. Waits for an event that is being delivered on
+  /// another thread. Called from an event, it does not wait for content that is being loaded, because the
+  /// event of that load would wait for the caller's event.
   public func end() {
-    monitor.withLock { isOver = true }
-    worker.stop(waits: teller.load(ordering: .relaxed) != ThreadIdentity.current)
-    telling.withLock {}
+    lock.withLock { isEnded = true }
+    worker.stop(waits: deliveringThread.load(ordering: .relaxed) != ThreadIdentity.current)
+    deliveryLock.withLock {}
   }
 
-  // MARK: What the host says
+  // MARK: Commands of the host
 
-  /// Shows a location: what is stored for it at once, as placeholders; then tells the host what to fetch. It
-  /// becomes the active location.
+  /// Shows a location: its stored sections as placeholders, then an event with the entities to fetch. The
+  /// location becomes the active location.
   public func show(_ location: Location) throws {
     try checkOpen()
     let headers = try catalogue.sections(at: location)
     let (cached, plan) = (try catalogue.hasCached(location), try catalogue.plan(for: location))
     if !catalogue.database.options.isReadOnly { try catalogue.setActiveLocation(location) }
-    monitor.withLock {
+    lock.withLock {
       generation += 1
       self.location = location
       sections = headers.map { SessionSection(name: $0.section, header: $0, state: .placeholder) }
       arrange()
     }
-    tell(.sections)
-    tell(.refresh(cached: cached, plan: plan))
+    deliver(.sections)
+    deliver(.refresh(cached: cached, plan: plan))
   }
 
-  /// Persists a section for the session's location, and shows it with its content.
+  /// Stores a section for the session's location, and shows it with its content.
   @discardableResult
   public func handle(_ section: UnsafeRawBufferPointer) throws -> Receipt {
     let (location, generation) = try current()
     let receipt = try catalogue.persist(section, at: location)
     let headers = try catalogue.sections(at: location)
     let loaded = try catalogue.load(receipt.section, at: location, allowExpired: true)
-    let isNew = monitor.withLock {
+    let isNew = lock.withLock {
       guard generation == self.generation else { return false }
       let known = Set(sections.map(\.name))
       let before = Dictionary(sections.map { ($0.name, $0.state) }, uniquingKeysWith: { $1 })
-      // The location may have had another place's sections until now; its own take over.
+      // The location may have shown another place's sections until now; its own replace them.
       sections = headers.map {
         SessionSection(name: $0.section, header: $0, state: before[$0.section] ?? .placeholder)
       }
       arrange()
       return known != Set(sections.map(\.name))
     }
-    if isNew { tell(.sections) }
+    if isNew { deliver(.sections) }
     if let loaded { set(receipt.section, .loaded(loaded), generation) }
     return receipt
   }
 
-  /// Asks for a section's content; it follows as an event, from a thread of the session's.
+  /// Loads a section's content on the session's own thread; an event reports the result.
   public func load(_ section: String) throws {
     let (location, generation) = try current()
     set(section, .loading, generation)
@@ -91,7 +97,7 @@ public final class Session: @unchecked Sendable {
         if let loaded = try self.catalogue.load(section, at: location, allowExpired: true) {
           self.set(section, .loaded(loaded), generation)
         } else {
-          self.set(section, .failed(reason: "nothing is stored for it"), generation)
+          self.set(section, .failed(reason: "nothing is stored for the section"), generation)
         }
       } catch {
         self.set(section, .failed(reason: "\(error)"), generation)
@@ -99,29 +105,29 @@ public final class Session: @unchecked Sendable {
     }
   }
 
-  /// Says that fetching a section failed. What is loaded of it already stays on the screen.
+  /// Reports that the host could not fetch a section. Content that is already loaded stays on the screen.
   public func fail(_ section: String, reason: String) throws {
     let (_, generation) = try current()
-    let isLoaded = monitor.withLock { self.section(section)?.state.name == "loaded" }
+    let isLoaded = lock.withLock { self.section(section)?.state.name == "loaded" }
     if !isLoaded { set(section, .failed(reason: reason), generation) }
   }
 
-  /// Puts sections into an order; those not named follow as they were delivered.
+  /// Sets the order of the sections; sections that are not listed follow in the order of delivery.
   public func setOrder(_ names: [String]) throws {
     try checkOpen()
-    monitor.withLock {
+    lock.withLock {
       order = names
       arrange()
     }
-    tell(.sections)
+    deliver(.sections)
   }
 
-  /// What the screen shows now.
+  /// The location and the sections that the screen shows.
   public var state: (location: Location?, sections: [SessionSection]) {
-    monitor.withLock { (location, sections) }
+    lock.withLock { (location, sections) }
   }
 
-  /// As it crosses the C boundary.
+  /// The JSON object that the C interface returns.
   public var json: JSONValue {
     let (location, sections) = state
     return [
@@ -134,12 +140,12 @@ public final class Session: @unchecked Sendable {
   // MARK: State
 
   private func checkOpen() throws {
-    if monitor.withLock({ isOver }) { throw SatchelError(.closed, "the session is over") }
+    if lock.withLock({ isEnded }) { throw SatchelError(.closed, "the session has ended") }
   }
 
   private func current() throws -> (Location, Int) {
     try checkOpen()
-    return try monitor.withLock {
+    return try lock.withLock {
       guard let location else { throw SatchelError(.invalid, "the session shows no location yet") }
       return (location, generation)
     }
@@ -148,8 +154,8 @@ public final class Session: @unchecked Sendable {
   private func section(_ name: String) -> SessionSection? { sections.first { $0.name == name } }
 
   private func set(_ name: String, _ state: SectionState, _ generation: Int) {
-    let isShown = monitor.withLock {
-      guard generation == self.generation, !isOver else { return false }
+    let isShown = lock.withLock {
+      guard generation == self.generation, !isEnded else { return false }
       if let index = sections.firstIndex(where: { $0.name == name }) {
         sections[index].state = state
         if case .loaded(let section) = state { sections[index].header = section.header }
@@ -159,7 +165,7 @@ public final class Session: @unchecked Sendable {
       }
       return true
     }
-    if isShown { tell(.section(name, state: state.name)) }
+    if isShown { deliver(.section(name, state: state.name)) }
   }
 
   private func arrange() {
@@ -169,11 +175,11 @@ public final class Session: @unchecked Sendable {
     }.map(\.element)
   }
 
-  private func tell(_ event: SessionEvent) {
-    telling.withLock {
-      let outer = teller.exchange(ThreadIdentity.current, ordering: .relaxed)
-      defer { teller.store(outer, ordering: .relaxed) }
-      if monitor.withLock({ !isOver }) { hear(event) }
+  private func deliver(_ event: SessionEvent) {
+    deliveryLock.withLock {
+      let outer = deliveringThread.exchange(ThreadIdentity.current, ordering: .relaxed)
+      defer { deliveringThread.store(outer, ordering: .relaxed) }
+      if lock.withLock({ !isEnded }) { onEvent(event) }
     }
   }
 }

@@ -1,8 +1,8 @@
 import SatchelJSON
 
-/// What one section of a screen is at.
+/// The state of one section on a screen.
 public enum SectionState: Sendable, Equatable {
-  /// The header is known, the content was not asked for.
+  /// The header is known; the content was not requested.
   case placeholder
   case loading
   case loaded(Section)
@@ -21,11 +21,11 @@ public enum SectionState: Sendable, Equatable {
 /// A section on a screen.
 public struct SessionSection: Sendable, Equatable {
   public var name: String
-  /// nil while nothing of the section is stored.
+  /// The header; nil while nothing is stored for the section.
   public var header: SectionHeader?
   public var state: SectionState
 
-  /// As it crosses the C boundary.
+  /// The JSON object that the C interface returns.
   public var json: JSONValue {
     var json: JSONObject = ["section": .string(name), "state": .string(state.name)]
     json["display_title"] = header?.displayTitle.map { .string($0) } ?? .null
@@ -43,19 +43,19 @@ public struct SessionSection: Sendable, Equatable {
   }
 }
 
-/// What a session tells its host.
+/// An event that a session delivers to its host.
 public enum SessionEvent: Sendable, Equatable {
-  /// The list of sections is another one; each begins as a placeholder.
+  /// The list of sections changed; a new section starts as a placeholder.
   case sections
-  /// One section's state or content changed.
+  /// The state or the content of one section changed.
   case section(String, state: String)
-  /// The host should fetch: entities that are expired or missing, section by section. `cached` says what is on
-  /// the screen meanwhile: "exact", "inherited" or nothing.
+  /// The host should fetch the entities that are expired or missing in each section. `cached` is the origin
+  /// of the content on the screen meanwhile; nil when there is none.
   case refresh(cached: Catalogue.Cached?, plan: [(section: String, plan: Plan)])
 
   public static func == (one: Self, other: Self) -> Bool { one.json == other.json }
 
-  /// As it crosses the C boundary.
+  /// The JSON object that the C interface returns.
   public var json: JSONValue {
     switch self {
     case .sections: ["event": "sections"]

@@ -1,12 +1,12 @@
-/// An edit as a backend sends it: what to do, where, and to which elements.
+/// An edit of a JSON value as a backend sends it: an operation, a target path, and a match for `remove`.
 public struct JSONEdit: Sendable {
-  /// What an edit does with the value at its target.
+  /// The operation on the value at the target.
   public enum Operation: String, Sendable, CaseIterable {
     /// Deep merge.
     case merge
-    /// To the end of an array.
+    /// Appends to an array.
     case append
-    /// Elements of an array that hold all of `match`.
+    /// Removes the elements of an array that contain all members of `match`.
     case remove
     /// JSON Merge Patch, RFC 7396.
     case mergePatch = "merge_patch"
@@ -14,18 +14,19 @@ public struct JSONEdit: Sendable {
     case patch
   }
 
-  /// What to do.
+  /// The operation.
   public let operation: Operation
-  /// Where; the empty path is the whole value.
+  /// The path of the value to edit; the empty path is the whole value.
   public let target: JSONPath
-  /// For `remove`, what an element must hold to go; else empty.
+  /// For `remove`, the members that an element must contain to be removed; otherwise empty.
   public let match: JSONObject
 
-  /// Reads an edit.
+  /// Parses an edit.
   ///
-  /// - Parameter config: null, or an object with `operation` ("merge" when absent), `target_path` (the whole when
-  ///   absent) and `match` (for "remove", a non-empty object). Null counts as absent; other keys are ignored.
-  /// - Throws: `JSONError` naming the key.
+  /// - Parameter config: null, or an object with `operation` (default: "merge"), `target_path` (default: the
+  ///   whole value) and `match` (for "remove", a non-empty object). Null counts as absent; other keys are
+  ///   ignored.
+  /// - Throws: `JSONError` with the pointer of the invalid key
   public init(config: JSONValue) throws {
     var members = JSONObject()
     switch config {
@@ -37,14 +38,14 @@ public struct JSONEdit: Sendable {
     target = try JSONEdit.target(members["target_path"] ?? .null)
     match = try JSONEdit.match(members["match"] ?? .null)
     if operation == .remove, match.isEmpty {
-      throw JSONError("\"remove\" needs a \"match\" that is not empty", pointer: "/match")
+      throw JSONError("\"remove\" requires a non-empty \"match\"", pointer: "/match")
     }
   }
 
-  /// The edited value.
+  /// Returns the edited value.
   ///
-  /// - Throws: `JSONError` naming the component, for a target that the operation cannot work on, a result of more
-  ///   than 512 levels, or a JSON Patch that does not apply.
+  /// - Throws: `JSONError` with the pointer of the component, for a target to which the operation is not
+  ///   applicable, a result of more than 512 levels, or a JSON Patch that cannot be applied
   public func apply(to existing: JSONValue, new: JSONValue) throws -> JSONValue {
     var result = existing
     switch operation {
@@ -75,7 +76,7 @@ public struct JSONEdit: Sendable {
     try result.modify(at: target) { value in
       let existing = value ?? .null
       value = nil
-      // A value that is no array moves one level down.
+      // A value that is not an array becomes an element, one level deeper.
       if case .object = existing { try existing.checkDepth(inside: level + 1) }
       value = existing.appending(new)
     }
@@ -97,7 +98,7 @@ public struct JSONEdit: Sendable {
     case .null: return .merge
     case .string(let name):
       guard let operation = Operation(rawValue: name) else {
-        throw JSONError("\"\(name)\" is no operation", pointer: "/operation")
+        throw JSONError("unknown operation \"\(name)\"", pointer: "/operation")
       }
       return operation
     default: throw JSONError("\"operation\" is \(value.kind), not a string", pointer: "/operation")

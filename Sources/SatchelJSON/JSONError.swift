@@ -1,10 +1,11 @@
-/// Why a text is not JSON, or a value cannot be edited as asked, and where.
+/// An error of parsing, editing or converting JSON, with its location.
 public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What is wrong, in words; no place in it.
+  /// The reason, without the location.
   public var reason: String
-  /// RFC 6901 pointer of the value (or path component) it is about; nil where no value was begun.
+  /// The RFC 6901 pointer of the value (or path component); nil when no value has begun.
   public var pointer: String?
-  /// Byte offset into the text, 1-based line and column (in bytes); nil for errors about values.
+  /// The position in the text: byte offset, and 1-based line and column (in bytes); nil for errors about
+  /// values.
   public var position: JSONPosition?
 
   public init(_ reason: String, pointer: String? = nil, position: JSONPosition? = nil) {
@@ -13,22 +14,22 @@ public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     self.position = position
   }
 
-  /// "line 3, column 7, at /items/0: duplicate key "a"".
+  /// The location and the reason, such as "line 3, column 7, at /items/0: duplicate key "a"".
   public var description: String {
-    var place: [String] = []
-    if let position { place.append("line \(position.line), column \(position.column)") }
-    if let pointer { place.append("at \(pointer.isEmpty ? "the root" : pointer)") }
-    return place.isEmpty ? reason : place.joined(separator: ", ") + ": " + reason
+    var location: [String] = []
+    if let position { location.append("line \(position.line), column \(position.column)") }
+    if let pointer { location.append("at \(pointer.isEmpty ? "the root" : pointer)") }
+    return location.isEmpty ? reason : location.joined(separator: ", ") + ": " + reason
   }
 }
 
-/// A place in a text.
+/// A position in a text.
 public struct JSONPosition: Equatable, Sendable {
-  /// Bytes before it.
+  /// The offset in bytes.
   public var offset: Int
-  /// Counted from 1.
+  /// The line, counted from 1.
   public var line: Int
-  /// Bytes since the line began, counted from 1.
+  /// The column in bytes, counted from 1.
   public var column: Int
 
   public init(offset: Int, line: Int, column: Int) {

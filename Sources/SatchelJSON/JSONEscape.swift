@@ -1,6 +1,6 @@
-/// Escapes of JSON strings, resolved.
+/// Resolves the escape sequences of JSON strings.
 package enum JSONEscape {
-  /// The text of a string's bytes (without quotes) that a scanner has accepted.
+  /// Decodes the bytes of a string (without quotes) that the scanner has validated.
   package static func resolved(_ bytes: UnsafeRawBufferPointer) -> String {
     guard bytes.contains(UInt8(ascii: "\\")) else { return String(decoding: bytes, as: UTF8.self) }
     var units: [UInt8] = []

@@ -6,12 +6,12 @@
   import Darwin
 #endif
 
-/// The keys of all objects that are open, innermost last, so that duplicates are found without a hash table.
+/// The keys of all open objects, innermost last, for the detection of duplicate keys without a hash table.
 ///
-/// Few keys are compared as they come. Beyond `fewKeys` they are sorted once, when their object ends, which
-/// keeps the cost at n log n whatever the keys are.
+/// The first `linearSearchLimit` keys of an object are compared when they are added. With more keys, all are
+/// sorted once at the end of the object, which limits the cost to O(n log n) for any keys.
 struct JSONKeyStack {
-  private static let fewKeys = 12
+  private static let linearSearchLimit = 12
   private let base: UnsafePointer<UInt8>
   private var slices: ContiguousArray<JSONSlice> = []
 
@@ -28,24 +28,25 @@ struct JSONKeyStack {
 
   /// Adds a key to the object whose keys begin at `first`.
   ///
-  /// - Returns: whether one of its first keys has the same bytes.
+  /// - Returns: whether one of the object's first keys has the same bytes
   @inline(__always)
   mutating func append(_ slice: JSONSlice, frame first: Int) -> Bool {
     var isDuplicate = false
-    if slices.count - first <= Self.fewKeys {
+    if slices.count - first <= Self.linearSearchLimit {
       for index in first..<slices.count where isEqual(slices[index], slice) { isDuplicate = true }
     }
     slices.append(slice)
     return isDuplicate
   }
 
-  /// The first key of the object that repeats an earlier one, among many or behind escapes.
+  /// Returns the object's first duplicate key that `append` could not detect: among many keys, or with
+  /// escapes.
   func duplicate(from first: Int, hasEscapedKey: Bool) -> JSONSlice? {
     if hasEscapedKey {
       var seen: Set<JSONKey> = []
       return slices[first...].first { !seen.insert(JSONKey(text: text($0))).inserted }
     }
-    guard slices.count - first > Self.fewKeys else { return nil }
+    guard slices.count - first > Self.linearSearchLimit else { return nil }
     let sorted = slices[first...].sorted { isOrdered($0, $1) }
     var earliest: JSONSlice?
     for (one, other) in zip(sorted, sorted.dropFirst()) where isEqual(one, other) {
@@ -54,12 +55,12 @@ struct JSONKeyStack {
     return earliest
   }
 
-  /// The key as text, escapes resolved.
+  /// Decodes a key.
   func text(_ slice: JSONSlice) -> String {
     JSONEscape.resolved(UnsafeRawBufferPointer(start: base + slice.start, count: slice.count))
   }
 
-  func holdsNul(_ slice: JSONSlice) -> Bool { text(slice).utf8.contains(0) }
+  func containsNUL(_ slice: JSONSlice) -> Bool { text(slice).utf8.contains(0) }
 
   private func isEqual(_ one: JSONSlice, _ other: JSONSlice) -> Bool {
     one.count == other.count && memcmp(base + one.start, base + other.start, one.count) == 0

@@ -1,31 +1,31 @@
-/// The members of a JSON object, in the order they were added.
+/// The members of a JSON object, in insertion order.
 ///
-/// Small objects are searched, large ones keep an index, so that finding a key costs about the same in both.
+/// Small objects are searched linearly; large ones have an index.
 public struct JSONObject: Sendable {
-  /// From here on an index pays.
-  private static let indexedCount = 17
+  /// The number of members from which an index is faster than a linear search.
+  private static let indexThreshold = 17
 
   private(set) var members: [(key: String, value: JSONValue)] = []
   private var index: [JSONKey: Int]?
 
-  /// An object without members.
+  /// Creates an empty object.
   public init() {}
 
-  /// Members in that order; of a key that is named twice the last value counts, at the first one's place.
+  /// Creates an object with the members in order. A repeated key has its last value, at its first position.
   public init(_ members: some Sequence<(String, JSONValue)>) {
     for (key, value) in members { self[key] = value }
   }
 
-  /// Members whose keys are known to differ.
+  /// Creates an object from members whose keys are unique.
   init(distinct members: [(key: String, value: JSONValue)]) {
     self.members = members
     buildIndexIfLarge()
   }
 
-  /// The keys in order.
+  /// The keys, in insertion order.
   public var keys: [String] { members.map(\.key) }
 
-  /// The value of a key. Setting a new key appends it; setting nil removes the member.
+  /// The value of a key; nil when it is absent. Setting a new key appends it; setting nil removes the member.
   public subscript(key: String) -> JSONValue? {
     get {
       guard let position = position(of: key) else { return nil }
@@ -41,7 +41,7 @@ public struct JSONObject: Sendable {
     }
   }
 
-  /// Removes a member, and gives its value; nil when there is none.
+  /// Removes a member and returns its value; nil when it is absent.
   @discardableResult
   public mutating func removeValue(forKey key: String) -> JSONValue? {
     guard let position = position(of: key) else { return nil }
@@ -50,26 +50,27 @@ public struct JSONObject: Sendable {
     return value
   }
 
-  /// Removes the members for which the condition holds, in one pass.
+  /// Removes the members that satisfy the condition, in one pass.
   public mutating func removeAll(where condition: (String, JSONValue) throws -> Bool) rethrows {
     let count = members.count
     try members.removeAll { try condition($0.key, $0.value) }
     if members.count != count { buildIndexIfLarge() }
   }
 
-  /// Where a key stands; nil when there is none.
+  /// Returns the position of a key; nil when it is absent.
   func position(of key: String) -> Int? {
     if let index { return index[JSONKey(text: key)] }
     return members.firstIndex { $0.key.hasSameBytes(as: key) }
   }
 
-  /// The value of a key that most likely stands at that position: equal objects mostly share their order.
+  /// Returns the value of a key that is probably at the given position: equal objects usually have the same
+  /// order.
   func value(of key: String, near position: Int) -> JSONValue? {
     guard position < members.count, members[position].key.hasSameBytes(as: key) else { return self[key] }
     return members[position].value
   }
 
-  /// Takes a value out to be changed in place, without a copy; `put` gives it back.
+  /// Moves a value out, so that it can be modified without a copy, and leaves null; `put` moves it back.
   mutating func take(at position: Int) -> JSONValue {
     let value = members[position].value
     members[position].value = .null
@@ -85,7 +86,7 @@ public struct JSONObject: Sendable {
   mutating func removeMember(at position: Int) {
     let member = members.remove(at: position)
     guard index != nil else { return }
-    guard members.count >= JSONObject.indexedCount else {
+    guard members.count >= JSONObject.indexThreshold else {
       index = nil
       return
     }
@@ -108,7 +109,7 @@ public struct JSONObject: Sendable {
   }
 
   private mutating func buildIndexIfLarge() {
-    guard members.count >= JSONObject.indexedCount else {
+    guard members.count >= JSONObject.indexThreshold else {
       index = nil
       return
     }
@@ -128,6 +129,29 @@ extension JSONObject: RandomAccessCollection {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-  /// Of a key that is named twice the last value counts.
+  /// Creates an object; a repeated key has its last value.
   public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
+}
+
+/// A key that is compared by its bytes.
+///
+/// Swift's `String ==` treats "é" and "e\u{301}" as equal, so one of two such keys would be lost.
+struct JSONKey: Hashable {
+  let text: String
+
+  static func == (left: JSONKey, right: JSONKey) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+  func hash(into hasher: inout Hasher) {
+    let hashed: Void? = text.utf8.withContiguousStorageIfAvailable {
+      hasher.combine(bytes: UnsafeRawBufferPointer($0))
+    }
+    if hashed == nil { for byte in text.utf8 { hasher.combine(byte) } }
+  }
+}
+
+extension String {
+  /// Whether both are the same sequence of UTF-8 bytes.
+  package func hasSameBytes(as other: String) -> Bool {
+    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+  }
 }

@@ -1,8 +1,8 @@
 import CJansson
 
-/// From a text to values, by jansson.
+/// Parses JSON texts with Jansson.
 enum JSONParser {
-  /// Jansson seeds its hash tables at the first object, which two threads must not do at once.
+  /// Jansson seeds its hash tables when it creates the first object, which is not thread-safe.
   private static let seeded: Void = json_object_seed(0)
 
   static func parse(_ bytes: UnsafeRawBufferPointer) throws -> JSONValue {
@@ -19,8 +19,8 @@ enum JSONParser {
     return value(root)
   }
 
-  /// Before anything else, so that neither jansson's recursion nor ours runs deeper than the limit; and for a NUL
-  /// outside of strings, which jansson passes over where it stands behind a number or a word.
+  /// Checks the depth before parsing, so that neither Jansson's recursion nor this parser's exceeds the
+  /// limit; and rejects a NUL outside of strings, which Jansson accepts after a number or a literal.
   private static func checkShape(_ bytes: UnsafeRawBufferPointer) throws {
     var depth = 0
     var offset = 0
@@ -34,7 +34,7 @@ enum JSONParser {
           throw error
         }
       case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-      case 0: throw JSONError("a NUL outside of a string", position: position(of: offset, in: bytes))
+      case 0: throw JSONError("NUL outside of a string", position: position(of: offset, in: bytes))
       case UInt8(ascii: "\""):
         offset += 1
         while offset < bytes.count, bytes[offset] != UInt8(ascii: "\"") {
@@ -46,7 +46,7 @@ enum JSONParser {
     }
   }
 
-  /// The depth was checked: it recurses at most 512 times.
+  /// Converts a value. It recurses at most 512 levels, because the depth was checked.
   private static func value(_ node: UnsafeMutablePointer<json_t>) -> JSONValue {
     switch node.pointee.type {
     case JSON_OBJECT: return .object(object(node))
@@ -87,32 +87,55 @@ enum JSONParser {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// What jansson says, with its place: the end of what it had read.
+  /// Converts Jansson's error, whose position is the end of the bytes that were read.
   private static func failure(_ error: json_error_t, in bytes: UnsafeRawBufferPointer) -> JSONError {
     let reason = withUnsafeBytes(of: error.text) { text in
       String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
     }
     let offset = min(max(Int(error.position), 0), bytes.count)
-    var place = position(of: max(offset - 1, 0), in: bytes)
-    place.offset = offset
-    return JSONError(reason.isEmpty ? "not JSON" : reason, position: place)
+    var location = position(of: max(offset - 1, 0), in: bytes)
+    location.offset = offset
+    return JSONError(reason.isEmpty ? "not JSON" : reason, position: location)
   }
 
   private static func position(of offset: Int, in bytes: UnsafeRawBufferPointer) -> JSONPosition {
-    var place = JSONPosition(offset: offset, line: 1, column: 1)
+    var position = JSONPosition(offset: offset, line: 1, column: 1)
     for byte in bytes.prefix(offset) {
       if byte == UInt8(ascii: "\n") {
-        place.line += 1
-        place.column = 1
+        position.line += 1
+        position.column = 1
       } else {
-        place.column += 1
+        position.column += 1
       }
     }
-    return place
+    return position
   }
 }
 
 extension JSONError {
-  /// The one error of all that is nested too deeply.
+  /// The error for values that exceed the maximum depth.
   static var tooDeep: JSONError { JSONError("more than \(JSONValue.maximumDepth) levels") }
+}
+
+extension JSONValue {
+  /// Parses a JSON text: UTF-8 without a byte-order mark, with one value of any kind, optionally surrounded
+  /// by white space. A number too small for a double becomes 0.0.
+  ///
+  /// - Throws: `JSONError` with the position, for text that is not JSON, more than 512 levels, a duplicate
+  ///   key, an invalid or lone surrogate, a NUL in a key, an integer outside of Int64, or a number beyond the
+  ///   largest double
+  public init(parsing bytes: UnsafeRawBufferPointer) throws {
+    self = try JSONParser.parse(bytes)
+  }
+
+  /// Parses a JSON text; see `init(parsing:)` for bytes.
+  public init(parsing text: String) throws {
+    var text = text
+    self = try text.withUTF8 { try JSONParser.parse(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Parses a JSON text; see `init(parsing:)` for bytes.
+  public init(parsing bytes: [UInt8]) throws {
+    self = try bytes.withUnsafeBytes { try JSONParser.parse($0) }
+  }
 }

@@ -10,7 +10,7 @@ extension JSONPatch.Operation {
     }
   }
 
-  /// The place it is about.
+  /// The target location.
   var path: JSONPath {
     switch self {
     case .add(let path, _), .remove(let path), .replace(let path, _), .test(let path, _): return path
@@ -25,34 +25,34 @@ extension JSONPatch.Operation {
       try Self.add(new, at: path, to: &value)
     case .remove(let path):
       try value.modify(at: path) { target in
-        guard target != nil else { throw path.nothing }
+        guard target != nil else { throw path.missingValue }
         target = nil
       }
     case .replace(let path, let new):
       try new.checkDepth(inside: path.components.count)
       try value.modify(at: path) { target in
-        guard target != nil else { throw path.nothing }
+        guard target != nil else { throw path.missingValue }
         target = new
       }
     case .move(let from, let path):
       try move(from, to: path, in: &value)
     case .copy(let from, let path):
-      guard let source = try value.value(at: from) else { throw from.nothing }
+      guard let source = try value.value(at: from) else { throw from.missingValue }
       let depth = source.measure(&budget)
       guard budget >= 0 else { throw JSONError("the patch copies more than \(JSONPatch.copyLimit) bytes") }
       guard path.components.count + depth <= JSONValue.maximumDepth else { throw JSONError.tooDeep }
       try Self.add(source, at: path, to: &value)
     case .test(let path, let expected):
-      guard let actual = try value.value(at: path) else { throw path.nothing }
-      // RFC 6902 compares numbers by value: 1 and 1.0 pass.
+      guard let actual = try value.value(at: path) else { throw path.missingValue }
+      // RFC 6902 compares numbers by value: 1 equals 1.0.
       guard JSONValue.equal(actual, expected, numerically: true) else {
-        throw JSONError("the value is not the one expected", pointer: path.pointer)
+        throw JSONError("the test failed: the value is not the expected one", pointer: path.pointer)
       }
     }
   }
 
   private func move(_ from: JSONPath, to path: JSONPath, in value: inout JSONValue) throws {
-    guard let source = try value.value(at: from) else { throw from.nothing }
+    guard let source = try value.value(at: from) else { throw from.missingValue }
     guard path.begins(with: from) else {
       try source.checkDepth(inside: path.components.count)
       try value.modify(at: from) { $0 = nil }
@@ -69,8 +69,8 @@ extension JSONPatch.Operation {
       return
     }
     try value.modify(at: parent) { container in
-      guard var target = container else { throw parent.nothing }
-      // Handed on, not shared: the insertion below then needs no copy.
+      guard var target = container else { throw parent.missingValue }
+      // The container is moved, not shared, so that the insertion does not copy it.
       container = nil
       defer { container = target }
       if var object = target.movedObject() {
@@ -80,15 +80,15 @@ extension JSONPatch.Operation {
         defer { target = .array(elements) }
         elements.insert(new, at: try index(key, path, count: elements.count))
       } else {
-        throw JSONError("\(target.kind) takes no \"\(key)\"", pointer: parent.pointer)
+        throw JSONError("\"\(key)\" cannot be added to \(target.kind)", pointer: parent.pointer)
       }
     }
   }
 
-  /// Where in an array a component inserts.
+  /// Returns the array index at which a component inserts.
   private static func index(_ component: String, _ path: JSONPath, count: Int) throws -> Int {
     guard let index = component == "-" ? count : JSONPath.arrayIndex(component) else {
-      throw JSONError("\"\(component)\" is no index of an array", pointer: path.pointer)
+      throw JSONError("\"\(component)\" is not an array index", pointer: path.pointer)
     }
     guard index <= count else {
       throw JSONError("\"\(component)\" is beyond the array's end (\(count) elements)", pointer: path.pointer)
@@ -98,6 +98,6 @@ extension JSONPatch.Operation {
 }
 
 extension JSONPath {
-  /// The error of a path that must lead to something.
-  fileprivate var nothing: JSONError { JSONError("there is nothing at this place", pointer: pointer) }
+  /// The error for a path at which a value is required.
+  fileprivate var missingValue: JSONError { JSONError("there is no value at this path", pointer: pointer) }
 }

@@ -1,10 +1,10 @@
-/// A JSON Patch (RFC 6902): operations that are applied in order, all of them or none.
+/// A JSON Patch (RFC 6902): operations that are applied in order, atomically.
 public struct JSONPatch: Sendable {
-  /// What one patch may copy by "copy", in values and bytes of text: without a limit, 40 operations that copy the
-  /// whole into itself would fill any memory.
+  /// The maximum amount that one patch may copy with "copy", in values plus bytes of text. Without a limit,
+  /// 40 operations that copy the whole value into itself would exhaust any memory.
   public static let copyLimit = 16 << 20
 
-  /// One step of a patch.
+  /// One operation of a patch.
   enum Operation: Sendable {
     case add(JSONPath, JSONValue)
     case remove(JSONPath)
@@ -16,10 +16,10 @@ public struct JSONPatch: Sendable {
 
   private let operations: [Operation]
 
-  /// Reads a patch.
+  /// Parses a patch.
   ///
-  /// - Parameter json: an array of operations; members that an operation does not know are ignored.
-  /// - Throws: `JSONError` naming the operation by its index, with a pointer into the patch.
+  /// - Parameter json: an array of operations; unknown members of an operation are ignored
+  /// - Throws: `JSONError` with the index of the operation, and a pointer into the patch
   public init(json: JSONValue) throws {
     guard case .array(let items) = json else {
       throw JSONError("a JSON Patch is an array of operations, not \(json.kind)", pointer: "")
@@ -33,10 +33,10 @@ public struct JSONPatch: Sendable {
     }
   }
 
-  /// The value with all operations applied.
+  /// Returns the value with all operations applied.
   ///
-  /// - Throws: `JSONError` naming the operation by its index, with the pointer into the value, for the first
-  ///   operation that cannot be applied or the first test that fails.
+  /// - Throws: `JSONError` with the index of the operation and a pointer into the value, for the first
+  ///   operation that cannot be applied, or the first test that fails
   public func apply(to value: JSONValue) throws -> JSONValue {
     var value = value
     var budget = JSONPatch.copyLimit
@@ -53,7 +53,7 @@ public struct JSONPatch: Sendable {
   }
 
   private static func operation(_ item: JSONValue) throws -> Operation {
-    guard case .object(let object) = item else { throw JSONError("\(item.kind) is no operation") }
+    guard case .object(let object) = item else { throw JSONError("\(item.kind), not an object") }
     let name = try text("op", of: object)
     switch name {
     case "add": return .add(try path("path", of: object), try value(of: object))
@@ -62,12 +62,12 @@ public struct JSONPatch: Sendable {
     case "move": return .move(from: try path("from", of: object), to: try path("path", of: object))
     case "copy": return .copy(from: try path("from", of: object), to: try path("path", of: object))
     case "test": return .test(try path("path", of: object), try value(of: object))
-    default: throw JSONError("\"\(name)\" is no operation of a JSON Patch", pointer: "/op")
+    default: throw JSONError("unknown JSON Patch operation \"\(name)\"", pointer: "/op")
     }
   }
 
   private static func text(_ key: String, of object: JSONObject) throws -> String {
-    guard let member = object[key] else { throw JSONError("it has no \"\(key)\"") }
+    guard let member = object[key] else { throw JSONError("\"\(key)\" is missing") }
     guard case .string(let text) = member else {
       throw JSONError("\"\(key)\" is \(member.kind), not a string", pointer: "/\(key)")
     }
@@ -84,7 +84,7 @@ public struct JSONPatch: Sendable {
   }
 
   private static func value(of object: JSONObject) throws -> JSONValue {
-    guard let value = object["value"] else { throw JSONError("it has no \"value\"") }
+    guard let value = object["value"] else { throw JSONError("\"value\" is missing") }
     return value
   }
 }

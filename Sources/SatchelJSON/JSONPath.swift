@@ -1,21 +1,21 @@
-/// Where in a value: dot-separated keys ("cards.items"), or a JSON Pointer (RFC 6901) when it begins with "/".
-/// The empty path is the whole value.
+/// The path of a value: dot-separated keys ("cards.items"), or a JSON Pointer (RFC 6901) when it begins with
+/// "/". The empty path is the whole value.
 public struct JSONPath: Sendable {
-  /// The keys, and for a pointer also the array indexes, from the outermost.
+  /// The keys, and for a pointer also the array indexes, from the root.
   public let components: [String]
-  /// Whether it was given as a JSON Pointer: only these reach into arrays.
+  /// Whether the path was given as a JSON Pointer; only pointers address array elements.
   public let isPointer: Bool
 
-  /// Reads a path.
+  /// Parses a path.
   ///
-  /// - Throws: `JSONError` for an empty component of a dotted path, a "~" that escapes nothing, a NUL, and more
-  ///   than 512 components.
+  /// - Throws: `JSONError` for an empty component of a dotted path, an invalid "~" escape, a NUL, or more
+  ///   than 512 components
   public init(_ text: String) throws {
     let bytes = text.utf8
     isPointer = bytes.first == UInt8(ascii: "/")
-    // No key holds a NUL, and an edit must not make one: what it gives could not be read again.
-    guard !bytes.contains(0) else { throw JSONError("a path with a NUL in it") }
-    // Bytes, not characters: a combining mark may follow a separator.
+    // A key with a NUL could not be parsed again, so an edit must not create one.
+    guard !bytes.contains(0) else { throw JSONError("the path contains a NUL") }
+    // The path is split by bytes, not by characters, because a combining mark may follow a separator.
     if bytes.isEmpty {
       components = []
     } else if isPointer {
@@ -29,14 +29,14 @@ public struct JSONPath: Sendable {
       }
     }
     guard components.count <= JSONValue.maximumDepth else {
-      throw JSONError("a path of more than \(JSONValue.maximumDepth) components")
+      throw JSONError("the path has more than \(JSONValue.maximumDepth) components")
     }
   }
 
-  /// Reads a JSON Pointer, which is empty or begins with "/".
+  /// Parses a JSON Pointer, which is empty or begins with "/".
   public init(pointer text: String) throws {
     guard text.isEmpty || text.utf8.first == UInt8(ascii: "/") else {
-      throw JSONError("\"\(text)\" is no JSON Pointer: it does not begin with \"/\"")
+      throw JSONError("\"\(text)\" is not a JSON Pointer: it does not begin with \"/\"")
     }
     try self.init(text)
   }
@@ -46,7 +46,7 @@ public struct JSONPath: Sendable {
     self.isPointer = isPointer
   }
 
-  /// The path as JSON Pointer, whatever form it was given in.
+  /// The path as a JSON Pointer.
   public var pointer: String { JSONPath.pointer(components) }
 
   /// The path without its last component; nil for the empty path.
@@ -54,12 +54,12 @@ public struct JSONPath: Sendable {
     components.isEmpty ? nil : JSONPath(components: components.dropLast(), isPointer: isPointer)
   }
 
-  /// Whether it leads through `other`, or to it.
+  /// Whether `other` is a prefix of this path, or equal to it.
   func begins(with other: JSONPath) -> Bool {
     components.starts(with: other.components) { $0.hasSameBytes(as: $1) }
   }
 
-  /// The JSON Pointer of components.
+  /// Returns the JSON Pointer of components.
   package static func pointer(_ components: some Sequence<String>) -> String {
     var bytes: [UInt8] = []
     for component in components {
@@ -75,7 +75,7 @@ public struct JSONPath: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// An array index as RFC 6901 writes it: digits without a leading zero; nil for anything else.
+  /// Parses an array index of RFC 6901: digits without a leading zero; nil for anything else.
   static func arrayIndex(_ component: String) -> Int? {
     let bytes = component.utf8
     guard bytes.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
@@ -95,7 +95,7 @@ public struct JSONPath: Sendable {
       switch rest.popFirst() {
       case UInt8(ascii: "0"): result.append(UInt8(ascii: "~"))
       case UInt8(ascii: "1"): result.append(UInt8(ascii: "/"))
-      default: throw JSONError("the pointer \"\(text)\" has a \"~\" that is neither \"~0\" nor \"~1\"")
+      default: throw JSONError("the pointer \"\(text)\" contains a \"~\" that is neither \"~0\" nor \"~1\"")
       }
     }
     return String(decoding: result, as: UTF8.self)

@@ -1,7 +1,9 @@
 extension JSONScanner {
-  /// An error that names where the scanner is: line, column, and the pointer of the innermost value begun.
+  /// Creates an error with the scanner's location: line, column, and the pointer of the innermost value that
+  /// has begun.
   ///
-  /// - Parameter key: the member of the innermost object that it is about, when that is not the last one.
+  /// - Parameter key: the key of the member that the error is about, when it is not the innermost object's
+  ///   last one
   func failure(_ reason: String, at offset: Int? = nil, key: JSONSlice? = nil) -> JSONError {
     let bytes = UnsafeRawBufferPointer(start: base, count: count)
     return JSONError(
@@ -16,9 +18,9 @@ extension JSONScanner {
         continue
       }
       let isInnermost = index + 1 == frames.count
-      let behind = isInnermost ? keys.count : frames[index + 1].firstKey
-      // While a key is being read it names nothing yet: the error is about its object.
-      guard behind - frame.firstKey >= frame.members, let last = keys.last(before: behind) else { continue }
+      let end = isInnermost ? keys.count : frames[index + 1].firstKey
+      // An error inside a key is about its object, because the key is incomplete.
+      guard end - frame.firstKey >= frame.members, let last = keys.last(before: end) else { continue }
       result += "/" + JSONPointer.escaped(keys.text(isInnermost ? key ?? last : last))
     }
     return result
@@ -30,7 +32,7 @@ extension JSONScanner {
 }
 
 extension JSONPosition {
-  /// The place `offset` bytes into a text.
+  /// Computes the line and column of a byte offset.
   package init(offset: Int, in bytes: UnsafeRawBufferPointer) {
     let offset = min(max(offset, 0), bytes.count)
     var line = 1
@@ -43,9 +45,9 @@ extension JSONPosition {
   }
 }
 
-/// RFC 6901.
+/// JSON Pointer escaping (RFC 6901).
 package enum JSONPointer {
-  /// A key as a reference token: "~" becomes "~0", "/" becomes "~1".
+  /// Escapes a key as a reference token: "~" becomes "~0", "/" becomes "~1".
   package static func escaped(_ key: String) -> String {
     var result = ""
     for scalar in key.unicodeScalars {

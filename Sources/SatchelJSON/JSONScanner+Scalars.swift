@@ -1,7 +1,7 @@
 extension JSONScanner {
-  /// Steps over a string, from its opening quote to behind its closing one.
+  /// Scans a string, from its opening quote to after its closing quote.
   ///
-  /// - Returns: whether it holds an escape.
+  /// - Returns: whether it contains escape sequences
   package mutating func string() throws(JSONError) -> Bool {
     var isEscaped = false
     position += 1
@@ -22,7 +22,7 @@ extension JSONScanner {
     }
   }
 
-  /// Steps over printable ASCII that is neither quote nor backslash, sixteen bytes at a time.
+  /// Skips printable ASCII except quotes and backslashes, 16 bytes at a time.
   @inline(__always)
   private mutating func skipPlain() {
     let raw = UnsafeRawPointer(base)
@@ -46,9 +46,9 @@ extension JSONScanner {
     self.position = position
   }
 
-  /// The high bits of a word's bytes that are special: quote, backslash, control characters, beyond ASCII.
+  /// Returns the high bits of the special bytes of a word: quote, backslash, control characters, non-ASCII.
   ///
-  /// A borrow may set the bits of bytes behind the first special one, never before it.
+  /// A borrow may set the bits of bytes after the first special one, never before it.
   @inline(__always)
   private static func special(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -82,7 +82,7 @@ extension JSONScanner {
     }
   }
 
-  /// The number behind a `\u` that begins at `offset`.
+  /// Returns the code unit of the escape `\uXXXX` at `offset`.
   private func codeUnit(at offset: Int) throws(JSONError) -> UInt32 {
     guard offset + 6 <= count else { throw failure("the text ends inside an escape") }
     var unit: UInt32 = 0
@@ -104,7 +104,7 @@ extension JSONScanner {
     }
   }
 
-  /// Steps over one well-formed sequence of two to four bytes (Unicode, table 3-7).
+  /// Scans one well-formed UTF-8 sequence of two to four bytes (Unicode, table 3-7).
   @inline(__always)
   private mutating func multibyte() throws(JSONError) {
     let first = base[position]
@@ -130,9 +130,9 @@ extension JSONScanner {
   @inline(__always)
   private func isContinuation(_ distance: Int) -> Bool { base[position + distance] & 0xC0 == 0x80 }
 
-  /// Steps over a number.
+  /// Scans a number.
   ///
-  /// - Returns: `.integer` when it has neither fraction nor exponent, else `.double`.
+  /// - Returns: `.integer` when it has neither fraction nor exponent, otherwise `.double`
   package mutating func number() throws(JSONError) -> JSONKind {
     let start = position
     let isNegative = base[position] == UInt8(ascii: "-")
@@ -151,7 +151,9 @@ extension JSONScanner {
       position += 1
       let first = position
       skipDigits()
-      guard position > first else { throw failure("a number needs a digit behind its point", at: start) }
+      guard position > first else {
+        throw failure("a number needs a digit after the decimal point", at: start)
+      }
     }
     if position < count, base[position] | 0x20 == UInt8(ascii: "e") {
       kind = .double

@@ -1,27 +1,27 @@
-/// Reads a JSON text once, strictly, and tells a sink where everything stands.
+/// A strict streaming scanner for JSON, which reports the positions of all values to a sink.
 ///
-/// Strict means RFC 8259 and the rules of `satchel.h`: valid UTF-8, no byte-order mark, at most
+/// It accepts RFC 8259 with the restrictions of `satchel.h`: valid UTF-8, no byte-order mark, at most
 /// `JSONScanner.maximumDepth` levels, no duplicate keys, no lone surrogates, no NUL in a key, integers within
-/// Int64, numbers within the range of a double. Nothing is copied and no value is made.
+/// Int64, numbers within the range of a double. It neither copies bytes nor creates values.
 package struct JSONScanner {
-  /// Levels of arrays and objects that a text may nest.
+  /// The maximum nesting depth of arrays and objects.
   package static let maximumDepth = 512
 
   let base: UnsafePointer<UInt8>
   let count: Int
-  /// Offset of the byte that is read next.
+  /// The offset of the next byte.
   package var position = 0
-  /// Containers around the value that is scanned, which count for the depth.
+  /// The number of containers around the scanned value, which count towards the depth.
   private var level = 0
   var frames: ContiguousArray<Frame> = []
   var keys: JSONKeyStack
 
-  /// An open container, and where the scanner is inside it.
+  /// An open container, and the scanner's state in it.
   struct Frame {
     var kind: JSONKind
-    /// Keys met (object) or elements begun (array).
+    /// The number of members or elements that have begun.
     var members = 0
-    /// Where this object's keys begin in the key stack.
+    /// The position of the object's first key in the key stack.
     var firstKey: Int
     var hasEscapedKey = false
   }
@@ -33,7 +33,7 @@ package struct JSONScanner {
     frames.reserveCapacity(16)
   }
 
-  /// Scans one value and the white space around it.
+  /// Scans a text: one value, optionally surrounded by white space.
   package static func scan(
     _ bytes: UnsafeRawBufferPointer, into sink: inout some JSONSink
   ) throws(JSONError) {
@@ -44,23 +44,23 @@ package struct JSONScanner {
     try scanner.document(&sink)
   }
 
-  /// Whether a text is JSON; throws the place and cause where it is not.
+  /// Validates a text.
   package static func check(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
     var sink = JSONNullSink()
     try scan(bytes, into: &sink)
   }
 
-  /// A scanner for a reader that knows what it reads, and takes tokens one by one.
+  /// Creates a scanner for a reader that requests the tokens one by one.
   ///
-  /// Its errors name no pointer, since it does not know what is around the token.
+  /// Its errors have no pointer, because the scanner does not know the context of a token.
   package init?(tokensOf bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return nil }
     self.init(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
   }
 
-  /// Steps over a whole value.
+  /// Skips a whole value.
   ///
-  /// - Parameter level: how many containers are open around it
+  /// - Parameter level: the number of open containers around it
   package mutating func skipValue(level: Int) throws(JSONError) {
     self.level = level
     var sink = JSONNullSink()
@@ -76,12 +76,12 @@ package struct JSONScanner {
     try value(&sink)
     while !frames.isEmpty { try nextMember(&sink) }
     skipSpace()
-    if position < count { throw failure("something follows the value") }
+    if position < count { throw failure("unexpected text after the value") }
   }
 
-  /// Begins a value: a scalar is read whole, a container is opened.
+  /// Scans the start of a value: a scalar is scanned completely, a container is opened.
   private mutating func value(_ sink: inout some JSONSink) throws(JSONError) {
-    guard position < count else { throw failure("the text ends where a value should stand") }
+    guard position < count else { throw failure("the text ends where a value is expected") }
     let start = position
     switch base[position] {
     case UInt8(ascii: "\""):
@@ -95,7 +95,7 @@ package struct JSONScanner {
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       let kind = try number()
       sink.scalar(kind, JSONSlice(start, position), isEscaped: false)
-    default: throw failure("unexpected \(printable(base[position])) where a value should stand")
+    default: throw failure("unexpected \(printable(base[position])) where a value is expected")
     }
   }
 
@@ -108,7 +108,7 @@ package struct JSONScanner {
     frames.append(Frame(kind: kind, firstKey: keys.count))
   }
 
-  /// Reads the next member of the innermost container, or its end.
+  /// Scans the next member of the innermost container, or its end.
   private mutating func nextMember(_ sink: inout some JSONSink) throws(JSONError) {
     let top = frames.count - 1
     let kind = frames[top].kind
@@ -127,11 +127,12 @@ package struct JSONScanner {
     }
     if frames[top].members > 0 {
       guard base[position] == UInt8(ascii: ",") else {
-        throw failure("unexpected \(printable(base[position])) where a comma or the end should stand")
+        throw failure(
+          "unexpected \(printable(base[position])) where a comma or \(printable(closing)) is expected")
       }
       position += 1
       skipSpace()
-      if position < count, base[position] == closing { throw failure("a comma before the end") }
+      if position < count, base[position] == closing { throw failure("a trailing comma") }
     }
     frames[top].members += 1
     if kind == .object { try key(&sink, frame: top) }
@@ -140,33 +141,33 @@ package struct JSONScanner {
 
   private mutating func key(_ sink: inout some JSONSink, frame top: Int) throws(JSONError) {
     guard position < count, base[position] == UInt8(ascii: "\"") else {
-      throw failure("a key should stand here")
+      throw failure("a key is expected")
     }
     let start = position
     let isEscaped = try string()
     let slice = JSONSlice(start + 1, position - 1)
     if isEscaped {
       frames[top].hasEscapedKey = true
-      if keys.holdsNul(slice) { throw failure("a NUL in a key", at: start) }
+      if keys.containsNUL(slice) { throw failure("NUL in a key", at: start) }
     }
     if keys.append(slice, frame: frames[top].firstKey) { throw duplicate(slice, at: start) }
     sink.key(slice, isEscaped: isEscaped)
     skipSpace()
     guard position < count, base[position] == UInt8(ascii: ":") else {
-      throw failure("a colon should stand behind the key")
+      throw failure("a colon is expected after the key")
     }
     position += 1
     skipSpace()
   }
 
-  /// What `append` could not see on the way: duplicates among many keys, or behind escapes.
+  /// Checks for duplicates that `append` could not detect: among many keys, or with escapes.
   private func checkKeys(of frame: Frame) throws(JSONError) {
     guard let slice = keys.duplicate(from: frame.firstKey, hasEscapedKey: frame.hasEscapedKey) else { return }
     throw duplicate(slice, at: slice.start - 1)
   }
 
   private func duplicate(_ slice: JSONSlice, at offset: Int) -> JSONError {
-    failure("the key \"\(keys.text(slice))\" stands here for the second time", at: offset, key: slice)
+    failure("duplicate key \"\(keys.text(slice))\"", at: offset, key: slice)
   }
 
   private mutating func literal(
@@ -174,9 +175,9 @@ package struct JSONScanner {
   ) throws(JSONError) {
     let start = position
     let length = word.utf8CodeUnitCount
-    guard position + length <= count else { throw failure("an unknown word") }
+    guard position + length <= count else { throw failure("an unknown literal") }
     for index in 0..<length where base[position + index] != word.utf8Start[index] {
-      throw failure("an unknown word")
+      throw failure("an unknown literal")
     }
     position += length
     sink.scalar(kind, JSONSlice(start, position), isEscaped: false)

@@ -1,28 +1,29 @@
-/// The values of one JSON text in the order of the text, 16 bytes each: what `JSONScanner` met, to walk over.
+/// An index of the values of one JSON text: one token of 16 bytes for each value and key, in text order.
 ///
-/// A tape does not own the text; it is only useful while the bytes it was made from live.
+/// A tape does not own the text, and is valid only as long as the bytes.
 package struct JSONTape {
   /// A value or a key.
   package struct Token {
-    /// First byte: of a string behind its quote, of a container its bracket.
+    /// The offset of the first byte: of a string after its opening quote, of a container at its opening
+    /// bracket.
     package var start: UInt32
-    /// Behind the last byte: of a string its closing quote, of a container behind its bracket.
+    /// The offset of the end: of a string at its closing quote, of a container after its closing bracket.
     package var end: UInt32
-    /// Index of the token behind this one and all that it holds.
+    /// The index of the token after this one and all of its descendants.
     package var next: UInt32
     package var kind: JSONKind
     package var isKey: Bool
     package var isEscaped: Bool
   }
 
-  /// The largest text a tape can address.
+  /// The maximum size of a text in bytes.
   package static let maximumSize = Int(UInt32.max) - 1
 
   package let bytes: UnsafeRawBufferPointer
   package private(set) var tokens: ContiguousArray<Token> = []
   private var open: ContiguousArray<Int> = []
 
-  /// Scans a text.
+  /// Scans a text and builds its tape.
   package init(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
     guard bytes.count <= Self.maximumSize else { throw JSONError("the text is larger than 4 GiB") }
     self.bytes = bytes
@@ -30,22 +31,23 @@ package struct JSONTape {
     try JSONScanner.scan(bytes, into: &self)
   }
 
-  /// The root value's index.
+  /// The index of the root value.
   package var root: Int { 0 }
 
   package subscript(index: Int) -> Token { tokens[index] }
 
-  /// Indices of an array's elements, or of an object's values (the key stands one before each).
+  /// Returns the indices of an array's elements, or of an object's values (each value's key precedes it by
+  /// one).
   package func children(of index: Int) -> Children { Children(tape: self, parent: index) }
 
-  /// The value of a member of the object at `index`.
+  /// Returns the index of the value of a member of the object at `index`; nil when it is absent.
   package func member(_ name: StaticString, of index: Int) -> Int? {
     guard tokens[index].kind == .object else { return nil }
     for child in children(of: index) where keyEquals(child, name) { return child }
     return nil
   }
 
-  /// Whether the value at `child` of an object stands under the key `name`.
+  /// Whether the key of the object's value at `child` is `name`.
   package func keyEquals(_ child: Int, _ name: StaticString) -> Bool {
     let key = tokens[child - 1]
     if key.isEscaped { return text(child - 1).hasSameBytes(as: "\(name)") }
@@ -59,32 +61,32 @@ package struct JSONTape {
     return true
   }
 
-  /// A string's or key's text, escapes resolved; a scalar's spelling otherwise.
+  /// Returns the decoded text of a string or key, or the raw text of another scalar.
   package func text(_ index: Int) -> String {
     let token = tokens[index]
     let slice = UnsafeRawBufferPointer(rebasing: bytes[Int(token.start)..<Int(token.end)])
     return token.isEscaped ? JSONEscape.resolved(slice) : String(decoding: slice, as: UTF8.self)
   }
 
-  /// The bytes that spell the value, a string's quotes included.
-  package func spelling(_ index: Int) -> Range<Int> {
+  /// Returns the range of the value's raw bytes, including a string's quotes.
+  package func rawRange(_ index: Int) -> Range<Int> {
     let token = tokens[index]
     let quote = token.kind == .string ? 1 : 0
     return Int(token.start) - quote..<Int(token.end) + quote
   }
 
-  /// Adds the bytes that spell a value or key (quotes included) to others.
+  /// Appends the raw bytes of a value or key, including quotes.
   package func copy(_ index: Int, to target: inout [UInt8]) {
-    target.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[spelling(index)]))
+    target.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[rawRange(index)]))
   }
 
-  /// Adds the bytes that spell an object, less one of its members, to others.
+  /// Appends the raw bytes of an object without one of its members.
   package func copy(_ object: Int, without member: Int, to target: inout [UInt8]) {
-    let whole = spelling(object)
-    let key = spelling(member - 1)
-    let behind = Int(tokens[member].next)
-    let hasNext = behind < Int(tokens[object].next)
-    // The comma behind the member goes with it; that of the last member stands before it.
+    let whole = rawRange(object)
+    let key = rawRange(member - 1)
+    let following = Int(tokens[member].next)
+    let hasNext = following < Int(tokens[object].next)
+    // The comma after the member is omitted too; for the last member, the comma before it.
     var end = key.lowerBound
     if !hasNext {
       while end > whole.lowerBound, bytes[end - 1] != UInt8(ascii: ","), bytes[end - 1] != UInt8(ascii: "{") {
@@ -92,26 +94,26 @@ package struct JSONTape {
       }
       if bytes[end - 1] == UInt8(ascii: ",") { end -= 1 }
     }
-    let rest = hasNext ? spelling(behind).lowerBound : spelling(member).upperBound
+    let rest = hasNext ? rawRange(following).lowerBound : rawRange(member).upperBound
     target.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[whole.lowerBound..<end]))
     target.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[rest..<whole.upperBound]))
   }
 
-  /// The value as a `JSONValue`.
+  /// Returns the value as a `JSONValue`.
   package func value(_ index: Int) throws -> JSONValue {
-    try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[spelling(index)]))
+    try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[rawRange(index)]))
   }
 
-  /// Where the value stands in the text.
+  /// Returns the position of the value in the text.
   package func position(_ index: Int) -> JSONPosition {
-    JSONPosition(offset: spelling(index).lowerBound, in: bytes)
+    JSONPosition(offset: rawRange(index).lowerBound, in: bytes)
   }
 
-  /// Walks the values directly inside one container.
+  /// Iterates over the direct children of a container.
   package struct Children: Sequence, IteratorProtocol {
     let tape: JSONTape
     var index: Int
-    let behind: Int
+    let end: Int
     let step: Int
 
     init(tape: JSONTape, parent: Int) {
@@ -120,11 +122,11 @@ package struct JSONTape {
       let isContainer = token.kind == .object || token.kind == .array
       step = token.kind == .object ? 1 : 0
       index = parent + 1
-      behind = isContainer && !token.isKey ? Int(token.next) : index
+      end = isContainer && !token.isKey ? Int(token.next) : index
     }
 
     package mutating func next() -> Int? {
-      guard index + step < behind else { return nil }
+      guard index + step < end else { return nil }
       let value = index + step
       index = Int(tape.tokens[value].next)
       return value

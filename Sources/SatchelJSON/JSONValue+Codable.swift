@@ -1,8 +1,8 @@
 extension JSONValue: Codable {
-  /// Reads any value from any decoder.
+  /// Decodes any value from any decoder.
   ///
-  /// Decoders that do not tell 1 from 1.0 give an integer for both, and those that forget the order of keys give
-  /// them in theirs; `init(parsing:)` keeps both.
+  /// Decoders that do not distinguish 1 from 1.0 return an integer for both, and some do not preserve the
+  /// order of keys; `init(parsing:)` preserves both.
   public init(from decoder: any Decoder) throws {
     guard decoder.codingPath.count <= JSONValue.maximumDepth else {
       throw DecodingError.dataCorrupted(
@@ -31,8 +31,9 @@ extension JSONValue: Codable {
     } else if let value = try? container.decode(Int64.self) {
       self = .int(value)
     } else if (try? container.decode(UInt64.self)) != nil {
-      // As a double it would come back as another number.
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "the integer is beyond Int64")
+      // As a double the value would be rounded.
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "the integer is outside of Int64")
     } else if let value = try? container.decode(Double.self) {
       self = .double(value)
     } else {
@@ -40,7 +41,7 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Writes the value to any encoder.
+  /// Encodes the value with any encoder.
   public func encode(to encoder: any Encoder) throws {
     guard encoder.codingPath.count <= JSONValue.maximumDepth else {
       throw EncodingError.invalidValue(

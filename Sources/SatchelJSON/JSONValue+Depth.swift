@@ -1,14 +1,15 @@
 extension JSONValue {
-  /// How many containers stand inside each other: 0 for a scalar, 1 for [] and {}.
+  /// The nesting depth: 0 for a scalar, 1 for [] and {}.
   ///
-  /// Keeps its own stack: values that a program built may be deeper than the thread's stack allows.
+  /// Uses an explicit stack, because a value built by a program may be too deep for recursion on the thread's
+  /// stack.
   public var depth: Int {
     var budget = Int.max
     return measure(&budget)
   }
 
-  /// The depth, taking the value's size (one per value, and the bytes of texts and keys) off the budget. Stops
-  /// when the budget is used up, which leaves it below zero.
+  /// Returns the depth, and subtracts the value's size (one per value, plus the bytes of strings and keys)
+  /// from the budget. Stops when the budget is exhausted, which leaves it negative.
   func measure(_ budget: inout Int) -> Int {
     var deepest = 0
     var pending: [(value: JSONValue, level: Int)] = [(self, 1)]
@@ -31,7 +32,7 @@ extension JSONValue {
     return deepest
   }
 
-  /// Throws when the value, put `level` containers deep, would exceed the limit.
+  /// Throws when the value would exceed the maximum depth inside of `level` containers.
   func checkDepth(inside level: Int) throws {
     guard level + depth <= JSONValue.maximumDepth else { throw JSONError.tooDeep }
   }

@@ -1,12 +1,13 @@
 extension JSONValue: Equatable {
-  /// Same type and same value; the order of an object's keys does not matter.
+  /// Returns whether both have the same type and the same value; the order of an object's keys is ignored.
   public static func == (left: JSONValue, right: JSONValue) -> Bool {
     equal(left, right, numerically: false)
   }
 
-  /// Whether two values are equal; numerically: whether 1 and 1.0 are.
+  /// Returns whether two values are equal; with `numerically`, 1 and 1.0 are equal.
   ///
-  /// Keeps its own stack: values that a program built may be deeper than the thread's stack allows.
+  /// Uses an explicit stack, because a value built by a program may be too deep for recursion on the thread's
+  /// stack.
   package static func equal(_ left: JSONValue, _ right: JSONValue, numerically: Bool) -> Bool {
     var pending: [(JSONValue, JSONValue)] = []
     var pair: (JSONValue, JSONValue)? = (left, right)
@@ -39,7 +40,7 @@ extension JSONValue: Equatable {
     return true
   }
 
-  /// Nil when both are containers of the same kind, whose elements decide.
+  /// Returns nil when both are containers of the same kind, whose elements must be compared.
   private static func equalScalars(_ left: JSONValue, _ right: JSONValue, _ numerically: Bool) -> Bool? {
     switch (left, right) {
     case (.null, .null): return true
@@ -56,7 +57,7 @@ extension JSONValue: Equatable {
 }
 
 extension JSONObject: Equatable {
-  /// Same keys with equal values, in whatever order.
+  /// Returns whether both have the same keys with equal values, in any order.
   public static func == (left: JSONObject, right: JSONObject) -> Bool {
     JSONValue.object(left) == JSONValue.object(right)
   }

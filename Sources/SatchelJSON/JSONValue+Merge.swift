@@ -1,24 +1,25 @@
 extension JSONValue {
-  /// Deep merge: objects merge, new values win, a null is stored as null, anything else (arrays too) is replaced.
+  /// Returns the deep merge with a new value: objects are merged recursively, all other values (including
+  /// arrays and null) are replaced by the new ones.
   ///
-  /// - Throws: `JSONError` when the objects to merge are nested more than 512 levels deep.
+  /// - Throws: `JSONError` when the objects to merge are nested more than 512 levels deep
   public func merging(_ new: JSONValue) throws -> JSONValue {
     var result = self
     try result.merge(new, level: 1)
     return result
   }
 
-  /// JSON Merge Patch (RFC 7396): as a merge, but a null in the patch removes the member.
+  /// Applies a JSON Merge Patch (RFC 7396): like a merge, but a null in the patch removes the member.
   ///
-  /// - Throws: `JSONError` when the patch is nested more than 512 levels deep.
+  /// - Throws: `JSONError` when the patch is nested more than 512 levels deep
   public func mergePatched(by patch: JSONValue) throws -> JSONValue {
     var result = self
     try result.mergePatch(patch, level: 1)
     return result
   }
 
-  /// The array with a value at its end: the items of an array one by one, any other value as one item. Null
-  /// counts as an empty array; a value that is no array becomes the first element.
+  /// Returns the array with the new value appended: an array's elements one by one, any other value as one
+  /// element. Null counts as an empty array; a value that is not an array becomes the first element.
   public func appending(_ new: JSONValue) -> JSONValue {
     var elements: [JSONValue]
     switch self {
@@ -30,7 +31,7 @@ extension JSONValue {
     return .array(elements)
   }
 
-  /// Whether it is an object that holds every key of `match` with an equal value.
+  /// Whether this is an object that contains every key of `match` with an equal value.
   func holds(_ match: JSONObject) -> Bool {
     guard case .object(let object) = self else { return false }
     return match.allSatisfy { object[$0.key] == $0.value }
@@ -75,7 +76,7 @@ extension JSONValue {
         object[key] = value
       }
     }
-    // All at once: one by one, each removal would move the members behind it.
+    // In one pass, because each single removal would move all following members.
     if removed { object.removeAll { key, _ in changes[key]?.isNull == true } }
     self = .object(object)
   }

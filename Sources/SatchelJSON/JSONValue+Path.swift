@@ -1,26 +1,27 @@
 extension JSONValue {
-  /// The value at a path; nil when the path leads to nothing. A null on the way counts as nothing.
+  /// Returns the value at a path; nil when it is absent. A null on the path counts as an empty object.
   ///
-  /// - Throws: `JSONError` naming the component when the path runs through something that has no members.
+  /// - Throws: `JSONError` with the pointer of the component when the path leads through a value without
+  ///   members
   public func value(at path: JSONPath) throws -> JSONValue? {
     let trace = try trace(path)
     return trace.positions.count == path.components.count ? trace.reached : nil
   }
 
-  /// The value at a path given as text; see `JSONPath`.
+  /// Returns the value at a path given as a string; see `JSONPath`.
   public func value(at path: String) throws -> JSONValue? { try value(at: JSONPath(path)) }
 
-  /// Changes the value at a path.
+  /// Modifies the value at a path.
   ///
-  /// Objects that are missing on the way (or null) are made, unless `body` leaves the value nil. Leaving an
-  /// existing value nil removes it; the whole value becomes null instead.
+  /// Objects on the path that are missing or null are created, unless `body` leaves the value nil. If `body`
+  /// sets an existing value to nil, it is removed; the root becomes null instead.
   ///
-  /// - Parameter body: gets the value, nil when there is none.
-  /// - Throws: `JSONError` naming the component when the path runs through something that has no members, or to
-  ///   an element beyond an array's end: nothing is changed then. And what `body` throws.
+  /// - Parameter body: called with the value, nil when it is absent
+  /// - Throws: `JSONError` with the pointer of the component when the path leads through a value without
+  ///   members, or to an element beyond an array's end (nothing is changed then), and the errors of `body`
   public mutating func modify(at path: JSONPath, _ body: (inout JSONValue?) throws -> Void) throws {
     let positions = try positionsToModify(path)
-    // Down: every container is taken out of its own, so that the change needs no copy.
+    // Move every container on the path out of its parent, so that the change does not copy it.
     var parents: [(container: JSONValue, position: Int)] = []
     var current = moved()
     for position in positions {
@@ -38,7 +39,7 @@ extension JSONValue {
       if let leaf { current.setMember(key, JSONValue.wrap(leaf, in: missing.dropFirst())) }
       leaf = current.moved()
     }
-    // And up again, also after an error.
+    // Move them back, also after an error.
     while var parent = parents.popLast() {
       parent.container.putChild(leaf, at: parent.position)
       leaf = parent.container.moved()
@@ -47,12 +48,13 @@ extension JSONValue {
     try outcome.get()
   }
 
-  /// Changes the value at a path given as text; see `JSONPath`.
+  /// Modifies the value at a path given as a string; see `JSONPath`.
   public mutating func modify(at path: String, _ body: (inout JSONValue?) throws -> Void) throws {
     try modify(at: JSONPath(path), body)
   }
 
-  /// How far a path leads: where each component stands in its container, and the value at the last of them.
+  /// Follows a path as far as it exists: returns the position of each component in its container, and the
+  /// last value.
   private func trace(_ path: JSONPath) throws -> (positions: [Int], reached: JSONValue) {
     var positions: [Int] = []
     var reached = self
@@ -66,7 +68,7 @@ extension JSONValue {
       case .array(let elements) where path.isPointer:
         guard component != "-" else { return (positions, reached) }
         guard let position = JSONPath.arrayIndex(component) else {
-          throw path.failure("\"\(component)\" is no index of an array", after: positions.count + 1)
+          throw path.failure("\"\(component)\" is not an array index", after: positions.count + 1)
         }
         guard position < elements.count else { return (positions, reached) }
         positions.append(position)
@@ -113,7 +115,7 @@ extension JSONValue {
     }
   }
 
-  /// Sets a member; what is no object (a null on the way) becomes one.
+  /// Sets a member; a value that is not an object (a null on the path) becomes one.
   private mutating func setMember(_ key: String, _ value: JSONValue) {
     var object = movedObject() ?? JSONObject()
     object[key] = value
@@ -126,7 +128,7 @@ extension JSONValue {
 }
 
 extension JSONPath {
-  /// An error about the component that `count` components lead to.
+  /// Creates an error about the value that the first `count` components lead to.
   func failure(_ reason: String, after count: Int) -> JSONError {
     JSONError(reason, pointer: JSONPath.pointer(components.prefix(count)))
   }

@@ -1,9 +1,9 @@
 extension JSONValue {
-  /// Appends the value as compact JSON: no white space, doubles in the shortest form that reads back the same,
-  /// and escapes only where JSON demands them.
+  /// Appends the value as compact JSON: no white space, doubles in the shortest form that round-trips, and
+  /// only the escapes that JSON requires.
   ///
-  /// - Throws: `JSONError` with a pointer for NaN and infinity, and for more than 512 levels; `bytes` then ends
-  ///   where it began.
+  /// - Throws: `JSONError` with a pointer for NaN, infinity, or more than 512 levels; `bytes` is then
+  ///   unchanged
   public func write(into bytes: inout [UInt8]) throws {
     let start = bytes.count
     var path: [String] = []
@@ -11,7 +11,7 @@ extension JSONValue {
       try write(into: &bytes, level: 1, path: &path)
     } catch var error as JSONError {
       bytes.removeSubrange(start...)
-      // Each level prepended its component while the error passed through it.
+      // Each level has appended its component while the error passed through it.
       error.pointer = JSONPath.pointer(path.reversed())
       throw error
     }
@@ -35,7 +35,7 @@ extension JSONValue {
     case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
     case .int(let value): bytes.append(contentsOf: String(value).utf8)
     case .double(let value):
-      guard value.isFinite else { throw JSONError("\(value) has no form in JSON") }
+      guard value.isFinite else { throw JSONError("\(value) cannot be represented in JSON") }
       bytes.append(contentsOf: value.description.utf8)
     case .string(let value): JSONValue.write(value, into: &bytes)
     case .array(let elements):
@@ -69,7 +69,7 @@ extension JSONValue {
     }
   }
 
-  /// Appends a text as a JSON string, with its quotes.
+  /// Appends a JSON string, with quotes and escapes.
   package static func write(_ text: String, into bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var text = text

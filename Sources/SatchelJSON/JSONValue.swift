@@ -1,7 +1,7 @@
-/// One JSON value: what a text says, without its white space and spelling.
+/// A JSON value.
 ///
-/// Integers and doubles are different values (`1` and `1.0` are not equal), so that a number comes back as it
-/// was sent. Strings and keys are compared by their bytes, as RFC 8259 wants it, not by Unicode equivalence.
+/// Integers and doubles are different values (`1` and `1.0` are not equal), so that numbers round-trip.
+/// Strings and keys are compared by their bytes, as RFC 8259 specifies, not by Unicode equivalence.
 public enum JSONValue: Sendable {
   case null
   case bool(Bool)
@@ -11,30 +11,30 @@ public enum JSONValue: Sendable {
   case array([JSONValue])
   case object(JSONObject)
 
-  /// How many containers may stand inside each other; the outermost is level 1.
+  /// The maximum nesting depth of containers; the outermost is level 1.
   public static let maximumDepth = 512
 }
 
 extension JSONValue {
-  /// Whether it is null.
+  /// Whether the value is null.
   public var isNull: Bool {
     if case .null = self { return true }
     return false
   }
 
-  /// The truth value; nil when it is something else.
+  /// The Boolean; nil for any other value.
   public var boolValue: Bool? {
     if case .bool(let value) = self { return value }
     return nil
   }
 
-  /// The integer; nil when it is something else, doubles included.
+  /// The integer; nil for any other value, including doubles.
   public var intValue: Int64? {
     if case .int(let value) = self { return value }
     return nil
   }
 
-  /// The number, an integer rounded to the nearest double; nil when it is no number.
+  /// The number; an integer is rounded to the nearest double. Nil when the value is not a number.
   public var doubleValue: Double? {
     switch self {
     case .int(let value): return Double(value)
@@ -43,28 +43,28 @@ extension JSONValue {
     }
   }
 
-  /// The text; nil when it is something else.
+  /// The string; nil for any other value.
   public var stringValue: String? {
     if case .string(let value) = self { return value }
     return nil
   }
 
-  /// The elements; nil when it is no array.
+  /// The elements; nil when the value is not an array.
   public var arrayValue: [JSONValue]? {
     if case .array(let value) = self { return value }
     return nil
   }
 
-  /// The members; nil when it is no object.
+  /// The members; nil when the value is not an object.
   public var objectValue: JSONObject? {
     if case .object(let value) = self { return value }
     return nil
   }
 
-  /// The member of that name; nil when there is none, or when this is no object.
+  /// The value of a member; nil when it is absent, or this value is not an object.
   public subscript(key: String) -> JSONValue? { objectValue?[key] }
 
-  /// What kind of value it is, for messages: "an object", "a number".
+  /// The kind of the value for messages, such as "an object" or "a number".
   package var kind: String {
     switch self {
     case .null: return "null"
@@ -74,5 +74,56 @@ extension JSONValue {
     case .array: return "an array"
     case .object: return "an object"
     }
+  }
+}
+
+/// Literals of every kind except `nil`, which must keep meaning "no value" for a `JSONValue?`; null is
+/// `.null`.
+extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+
+  public init(integerLiteral value: Int64) { self = .int(value) }
+
+  public init(floatLiteral value: Double) { self = .double(value) }
+
+  public init(stringLiteral value: String) { self = .string(value) }
+
+  public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+
+  /// Creates an object; a repeated key has its last value.
+  public init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self = .object(JSONObject(elements))
+  }
+}
+
+/// Moves without copies. Swift modifies a container in place only while it has one owner, otherwise it copies
+/// the whole container. A pattern such as `case .object(var object) = self` creates a second owner
+/// (measured); these functions do not.
+extension JSONValue {
+  /// Returns the value and leaves null.
+  mutating func moved() -> JSONValue {
+    var value = JSONValue.null
+    swap(&self, &value)
+    return value
+  }
+
+  /// Returns the members and leaves null; when the value is not an object, returns nil and leaves it
+  /// unchanged.
+  @inline(never)
+  mutating func movedObject() -> JSONObject? {
+    guard case .object(let object) = self else { return nil }
+    self = .null
+    return object
+  }
+
+  /// Returns the elements and leaves null; when the value is not an array, returns nil and leaves it
+  /// unchanged.
+  @inline(never)
+  mutating func movedArray() -> [JSONValue]? {
+    guard case .array(let elements) = self else { return nil }
+    self = .null
+    return elements
   }
 }

@@ -1,15 +1,74 @@
-/// How a caller says that it no longer wants what it asked for.
+import SatchelCore
+import SatchelStorage
+
+/// A caller's request to stop an operation.
 public struct Cancellation: Sendable {
-  /// Asked again and again while work goes on, from whatever thread does it; must be quick.
+  /// Returns whether the operation should stop. Called repeatedly, from any thread that does the work; must
+  /// be fast.
   public var isCancelled: @Sendable () -> Bool
 
   public init(_ isCancelled: @escaping @Sendable () -> Bool) { self.isCancelled = isCancelled }
 
-  /// Work that nobody will cancel.
+  /// A cancellation that never happens.
   public static let never = Cancellation { false }
 
-  /// - Throws: `.cancelled` once the caller has given up.
+  /// Throws if the caller has cancelled.
+  ///
+  /// - Throws: `.cancelled`
   public func check() throws(ObjectStoreError) {
     if isCancelled() { throw ObjectStoreError(.cancelled, "cancelled by the caller") }
+  }
+}
+
+// The C library is built without Swift concurrency: see the Makefile.
+#if !SATCHEL_WITHOUT_CONCURRENCY
+  extension Cancellation {
+    /// Runs a blocking call on a new thread. The cancellation passed to `body` combines this one and the
+    /// task's.
+    package func onOwnThread<Result: Sendable>(
+      _ body: @escaping @Sendable (Cancellation) throws -> Result
+    ) async throws -> Result {
+      let isCancelled = Locked(false)
+      let either = Cancellation { isCancelled.withLock { $0 } || self.isCancelled() }
+      return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+          let thread = SystemThread {
+            // The thread is never joined.
+            pthread_detach(pthread_self())
+            let call: () throws -> Result = { try body(either) }
+            continuation.resume(with: Swift.Result(catching: call))
+          }
+          if thread == nil {
+            continuation.resume(throwing: SatchelError(.noMemory, "a thread cannot be created"))
+          }
+        }
+      } onCancel: {
+        isCancelled.withLock { $0 = true }
+      }
+    }
+  }
+#endif
+
+extension Clock {
+  /// Milliseconds of the monotonic clock, which is not affected by changes to the system time.
+  public static let monotonic = Clock {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}
+
+extension Cancellation {
+  /// Waits, checking for cancellation every 20 ms.
+  ///
+  /// - Throws: `.cancelled`
+  public func wait(milliseconds: Int64) throws(ObjectStoreError) {
+    let (start, milliseconds) = (Clock.monotonic.now(), max(milliseconds, 0))
+    while true {
+      try check()
+      let left = milliseconds - (Clock.monotonic.now() - start)
+      guard left > 0 else { return }
+      usleep(UInt32(clamping: min(left, 20) * 1000))
+    }
   }
 }

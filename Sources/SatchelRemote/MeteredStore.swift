@@ -1,17 +1,18 @@
+import SatchelCore
 import SatchelStorage
 
-/// Another store, with a count of what is asked of it.
+/// A wrapper around another store that counts requests and bytes.
 public final class MeteredStore: ObjectStore {
   private let store: any ObjectStore
-  private let meter = Guarded(Traffic())
+  private let meter = Locked(Traffic())
 
   public init(_ store: any ObjectStore) { self.store = store }
 
   public var identity: String? { store.identity }
 
-  public var listsTags: Bool { store.listsTags }
+  public var listsETags: Bool { store.listsETags }
 
-  /// Since it was made.
+  /// The traffic since this wrapper was created.
   public var traffic: Traffic { meter.withLock { $0 } }
 
   private func count(up: Int = 0, down: Int = 0, requests: Int64 = 0) {
@@ -58,4 +59,16 @@ public final class MeteredStore: ObjectStore {
     count(requests: 1)
     return try store.list(prefix, from: continuation, limit: limit, cancellation: cancellation)
   }
+}
+
+/// The requests and bytes exchanged with a store.
+public struct Traffic: Sendable, Equatable {
+  /// Calls of the store. A store may send several HTTP requests for one call; they count once.
+  public var requests: Int64 = 0
+  /// Bytes of bodies written, including repeated attempts.
+  public var bytesUp: Int64 = 0
+  /// Bytes of bodies read.
+  public var bytesDown: Int64 = 0
+
+  public init() {}
 }

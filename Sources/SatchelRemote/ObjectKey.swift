@@ -1,28 +1,31 @@
-/// The name of an object: components between slashes, none of which can lead out of the store or its prefix.
+/// The name of an object: components separated by slashes, none of which can escape the store or its prefix.
 ///
-/// Keys are equal when their bytes are: unlike strings, a composed "é" is another key than a decomposed one.
+/// Keys are compared by their UTF-8 bytes: unlike Swift strings, a composed and a decomposed "é" are
+/// different keys.
 public struct ObjectKey: Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// The most bytes of UTF-8 that a key may have, as in S3.
+  /// The maximum length of a key in bytes of UTF-8, as in S3.
   public static let maximumLength = 1024
 
   public let text: String
 
-  /// - Throws: `.invalidKey` for a key that is empty or longer than 1024 bytes, has a component that is empty, "."
-  ///   or "..", or holds a control character
+  /// Validates a key.
+  ///
+  /// - Throws: `.invalidKey` for a key that is empty or longer than 1024 bytes, has a component that is
+  ///   empty, "." or "..", or contains a control character
   public init(_ text: String) throws(ObjectStoreError) {
-    guard !text.utf8.isEmpty else { throw ObjectStoreError(.invalidKey, "an empty key") }
+    guard !text.utf8.isEmpty else { throw ObjectStoreError(.invalidKey, "the key is empty") }
     try Self.check(text, isPrefix: false)
     self.text = text
   }
 
-  /// This key below another one.
+  /// Returns this key with another one as its prefix.
   ///
-  /// - Throws: `.invalidKey` when both together are too long
+  /// - Throws: `.invalidKey` when the result is longer than 1024 bytes
   public func below(_ prefix: ObjectKey) throws(ObjectStoreError) -> ObjectKey {
     try ObjectKey(prefix.text + "/" + text)
   }
 
-  /// What stands between the slashes.
+  /// The parts between the slashes.
   public var components: [String] {
     text.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
   }
@@ -41,20 +44,22 @@ public struct ObjectKey: Sendable, Hashable, Comparable, CustomStringConvertible
   }
 
   static func check(_ text: String, isPrefix: Bool) throws(ObjectStoreError) {
-    func refuse(_ why: String) -> ObjectStoreError {
-      // What cannot be shown is not: control characters do not belong into messages either.
+    func invalid(_ reason: String) -> ObjectStoreError {
+      // Control characters are left out of messages.
       let shown = String(String.UnicodeScalarView(text.unicodeScalars.prefix(64).filter { !isControl($0) }))
-      return ObjectStoreError(.invalidKey, "the key \"\(shown)\" \(why)")
+      return ObjectStoreError(.invalidKey, "the key \"\(shown)\" \(reason)")
     }
-    guard text.utf8.count <= maximumLength else { throw refuse("is longer than \(maximumLength) bytes") }
-    guard !text.unicodeScalars.contains(where: isControl) else { throw refuse("holds a control character") }
+    guard text.utf8.count <= maximumLength else { throw invalid("is longer than \(maximumLength) bytes") }
+    guard !text.unicodeScalars.contains(where: isControl) else {
+      throw invalid("contains a control character")
+    }
     let components = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     for (index, component) in components.enumerated() {
-      // A prefix may end anywhere, also behind a slash.
+      // A prefix may end anywhere, including after a slash.
       if isPrefix, index == components.count - 1, component.isEmpty { continue }
-      guard !component.isEmpty else { throw refuse("has an empty component") }
+      guard !component.isEmpty else { throw invalid("has an empty component") }
       guard !component.elementsEqual(".".utf8), !component.elementsEqual("..".utf8) else {
-        throw refuse("has a component \".\" or \"..\"")
+        throw invalid("has a component \".\" or \"..\"")
       }
     }
   }

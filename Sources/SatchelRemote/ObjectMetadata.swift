@@ -1,32 +1,35 @@
-/// What a writer says about an object beside its content; travels in headers, and is bound to what those can carry.
+/// User-defined metadata of an object. It is sent as HTTP headers, and limited to what they can carry.
 public struct ObjectMetadata: Sendable, Equatable {
-  /// The most bytes of all names and values together, as in S3.
+  /// The maximum size of all names and values together in bytes, as in S3.
   public static let maximumSize = 2048
 
-  /// Values by their names, which are in lower case.
+  /// The values by name; names are in lower case.
   public let values: [String: String]
 
-  /// Nothing to say.
+  /// Empty metadata.
   public static let none = ObjectMetadata()
 
   private init() { values = [:] }
 
-  /// - Parameter values: names of a-z, 0-9 and "-"; values of printable ASCII that neither begin nor end with a
-  ///   space and have no two spaces side by side, because signatures and proxies do not keep those
-  /// - Throws: `.failed(.invalid)` for others, and when there is too much of it
+  /// Validates metadata.
+  ///
+  /// - Parameter values: names of a-z, 0-9 and "-"; values of printable ASCII that neither begin nor end with
+  ///   a space and have no two consecutive spaces, because signatures and proxies do not preserve those
+  /// - Throws: `.failed(.invalid)` for other names or values, and for more than `maximumSize` bytes
   public init(_ values: [String: String]) throws(ObjectStoreError) {
     var size = 0
     for (name, value) in values {
       guard !name.isEmpty, name.utf8.allSatisfy(Self.isOfName) else {
-        throw ObjectStoreError(.failed(.invalid), "a name of metadata is not made of a-z, 0-9 and \"-\"")
+        throw ObjectStoreError(.failed(.invalid), "a metadata name may contain only a-z, 0-9 and \"-\"")
       }
       guard Self.isValue(value) else {
-        throw ObjectStoreError(.failed(.invalid), "the metadata \"\(name)\" is not plain printable ASCII")
+        throw ObjectStoreError(
+          .failed(.invalid), "the metadata value of \"\(name)\" is not printable ASCII, or has extra spaces")
       }
       size += name.utf8.count + value.utf8.count
     }
     guard size <= Self.maximumSize else {
-      throw ObjectStoreError(.failed(.invalid), "more than \(Self.maximumSize) bytes of metadata")
+      throw ObjectStoreError(.failed(.invalid), "the metadata is larger than \(Self.maximumSize) bytes")
     }
     self.values = values
   }

@@ -1,10 +1,11 @@
-/// A part of a listing.
+/// One page of a listing.
 public struct ObjectPage: Sendable, Equatable {
+  /// One object of a listing.
   public struct Entry: Sendable, Equatable {
     public var key: ObjectKey
-    /// Bytes of the body.
+    /// The size of the body in bytes.
     public var size: Int64
-    /// Where the store knows it without reading the object.
+    /// The ETag; nil when the store does not include it in listings.
     public var etag: ETag?
 
     public init(key: ObjectKey, size: Int64, etag: ETag? = nil) {
@@ -14,17 +15,18 @@ public struct ObjectPage: Sendable, Equatable {
     }
   }
 
-  /// Where the next page begins; means something only to the store that gave it, for the same prefix.
+  /// The position at which the next page begins. Valid only for the store that returned it, with the same
+  /// prefix.
   public struct Continuation: Sendable, Equatable {
     public let text: String
     public init(_ text: String) { self.text = text }
   }
 
-  /// In the order of their keys' bytes.
+  /// The objects, in the byte order of their keys.
   public var entries: [Entry]
-  /// How many names were passed over on this page because they are no keys of ours.
+  /// The number of names on this page that were skipped because they are not valid keys.
   public var skipped: Int
-  /// Nil on the last page.
+  /// The start of the next page; nil on the last page.
   public var next: Continuation?
 
   public init(entries: [Entry], skipped: Int = 0, next: Continuation? = nil) {
@@ -32,4 +34,24 @@ public struct ObjectPage: Sendable, Equatable {
     self.skipped = skipped
     self.next = next
   }
+}
+
+/// A prefix of keys: leading bytes of a key, not necessarily whole components.
+public struct ObjectPrefix: Sendable, CustomStringConvertible {
+  public let text: String
+
+  /// The empty prefix, which matches every key.
+  public static let all = ObjectPrefix()
+
+  private init() { text = "" }
+
+  /// Validates a prefix.
+  ///
+  /// - Throws: `.invalidKey` when no valid key can begin with it
+  public init(_ text: String) throws(ObjectStoreError) {
+    try ObjectKey.check(text, isPrefix: true)
+    self.text = text
+  }
+
+  public var description: String { text }
 }

@@ -1,49 +1,55 @@
-/// Where objects are kept: a directory, S3, or what a host supplies.
+import SatchelCore
+import SatchelStorage
+
+/// An object store: a directory, an S3 bucket, or an implementation that the host supplies.
 ///
-/// All calls block, may be made from any thread at any time, and see every write that had returned before they began.
-/// A conditional write is atomic: of many at once with the same condition, exactly one takes effect.
+/// All calls block and may be made from any thread at any time. Reads and listings are strongly consistent:
+/// they see every write that returned before they began. Conditional writes are atomic: of concurrent writes
+/// with the same condition, exactly one takes effect.
 public protocol ObjectStore: Sendable {
-  /// Tells where the store is, the same in every process, without credentials: what was learned of it is remembered
-  /// under this name. Nil, unless a store says otherwise: then it is known only while its value lives.
+  /// A stable name of the store's location, the same in every process and free of credentials. Results of
+  /// probes are stored under this name. Nil by default: results are then cached only for the lifetime of the
+  /// instance.
   var identity: String? { get }
 
-  /// Whether a listing gives each object's tag as `get` does. False, unless a store says otherwise.
-  var listsTags: Bool { get }
+  /// Whether listings include each object's ETag, the same as `get` returns. False by default.
+  var listsETags: Bool { get }
 
-  /// Reads an object, unless it is still the one that the caller knows.
+  /// Reads an object, unless its ETag is still `known`.
   ///
-  /// - Throws: `.notFound`, `.truncated`, and what any call may: `.denied`, `.transient`, `.cancelled`, `.invalidKey`,
-  ///   `.failed`
+  /// - Throws: `.notFound`, `.truncated`, and the errors of any call: `.denied`, `.transient`, `.cancelled`,
+  ///   `.invalidKey`, `.failed`
   func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
     -> ObjectReading
 
-  /// Writes an object as a whole; nobody ever sees a part of it.
+  /// Writes an object as a whole; readers never see a partial object.
   ///
-  /// - Returns: the tag of what was written
-  /// - Throws: `.preconditionFailed` when the condition is not met, `.notFound` or `.preconditionFailed` for `ifMatch`
-  ///   where there is no object, `.unknownOutcome` when it cannot be told whether the write took effect
+  /// - Returns: the ETag of the written object
+  /// - Throws: `.preconditionFailed` when the condition is not met, `.notFound` or `.preconditionFailed` for
+  ///   `ifMatch` when the object does not exist, `.unknownOutcome` when it is unknown whether the write took
+  ///   effect
   func put(
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag
 
-  /// What is known of an object without reading it.
+  /// Returns an object's size, ETag and metadata without its body.
   ///
   /// - Throws: `.notFound`
   func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead
 
-  /// Removes an object. Without a condition it is no error that there is none.
+  /// Deletes an object. Without a condition, deleting a missing object succeeds.
   ///
   /// - Throws: as `put`
   func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
 
-  /// Keys that begin with `prefix`, each once; within a page in the order of their bytes.
+  /// Returns one page of the keys that begin with `prefix`, each key once, in byte order within the page.
   ///
-  /// The pages are in that order too, but for some stores of S3 that keep directories (SeaweedFS).
+  /// Pages are in that order too, except for some S3 stores that keep directories (SeaweedFS).
   ///
   /// - Parameters:
-  ///   - continuation: nil for the first page, then what the last page gave
-  ///   - limit: the most entries of a page, 1 to 1000; others are cut to that
+  ///   - continuation: nil for the first page, then `next` of the previous page
+  ///   - limit: the maximum number of entries of a page, clamped to 1 to 1000
   func list(
     _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
     cancellation: Cancellation
@@ -53,9 +59,9 @@ public protocol ObjectStore: Sendable {
 extension ObjectStore {
   public var identity: String? { nil }
 
-  public var listsTags: Bool { false }
+  public var listsETags: Bool { false }
 
-  /// Reads an object.
+  /// Reads an object unconditionally.
   public func get(_ key: ObjectKey, cancellation: Cancellation = .never) throws(ObjectStoreError)
     -> StoredObject
   {
@@ -63,7 +69,7 @@ extension ObjectStore {
     case .object(let object): return object
     case .notModified:
       throw ObjectStoreError(
-        .failed(.foreign), "\(key): the store says \"not modified\" without having been asked")
+        .failed(.foreign), "\(key): the store answers \"not modified\" to an unconditional request")
     }
   }
 
@@ -86,7 +92,7 @@ extension ObjectStore {
     try delete(key, ifMatch: known, cancellation: .never)
   }
 
-  /// All pages of a listing, in the order of the keys' bytes.
+  /// Returns the entries of all pages of a listing, in the byte order of their keys.
   public func list(_ prefix: ObjectPrefix = .all, cancellation: Cancellation = .never)
     throws(ObjectStoreError)
     -> [ObjectPage.Entry]
@@ -104,4 +110,73 @@ extension ObjectStore {
     } while continuation != nil
     return entries.sorted { $0.key < $1.key }
   }
+}
+
+/// An object read from a store.
+public struct StoredObject: Sendable, Equatable {
+  public var body: [UInt8]
+  public var etag: ETag
+  public var metadata: ObjectMetadata
+
+  public init(body: [UInt8], etag: ETag, metadata: ObjectMetadata = .none) {
+    self.body = body
+    self.etag = etag
+    self.metadata = metadata
+  }
+
+  public var head: ObjectHead { ObjectHead(size: Int64(body.count), etag: etag, metadata: metadata) }
+}
+
+/// The size, ETag and metadata of an object, without its body.
+public struct ObjectHead: Sendable, Equatable {
+  /// The size of the body in bytes.
+  public var size: Int64
+  public var etag: ETag
+  public var metadata: ObjectMetadata
+
+  public init(size: Int64, etag: ETag, metadata: ObjectMetadata = .none) {
+    self.size = size
+    self.etag = etag
+    self.metadata = metadata
+  }
+}
+
+/// The result of a conditional read.
+public enum ObjectReading: Sendable, Equatable {
+  /// The object; its ETag differs from the known one.
+  case object(StoredObject)
+  /// The object still has the known ETag.
+  case notModified
+}
+
+/// The precondition of a write.
+public enum ObjectCondition: Sendable, Hashable {
+  /// The write is unconditional.
+  case none
+  /// No object exists under the key (If-None-Match: *).
+  case ifAbsent
+  /// The existing object has this ETag (If-Match).
+  case ifMatch(ETag)
+}
+
+/// The ETag of an object: an opaque name that a store gives to one version of its content.
+///
+/// Different contents have different ETags. Equal bytes may have the same one, as in S3.
+public struct ETag: Sendable, Hashable, CustomStringConvertible {
+  /// The ETag as the store sent it, including quotes if it sent any.
+  public let text: String
+
+  /// - Returns: nil for text that is not valid in a header: empty, longer than 1024 bytes, or not printable
+  ///   ASCII
+  public init?(_ text: String) {
+    guard (1...1024).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      return nil
+    }
+    self.text = text
+  }
+
+  /// Creates an ETag from a content hash in hexadecimal digits.
+  init(hash: [UInt8]) { text = hash.hexadecimal }
+
+  public var description: String { text }
 }

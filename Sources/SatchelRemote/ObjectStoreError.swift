@@ -1,31 +1,35 @@
+import SatchelCore
 import SatchelStorage
 
-/// Why an object store did not do what it was asked, told so that the caller knows what to do next.
+/// The failure of an object store call. The reason determines whether the call may be retried.
 public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
   public enum Reason: Sendable, Equatable {
-    /// There is no object under the key.
+    /// No object exists under the key.
     case notFound
-    /// The object is not as the condition wants it: somebody else was there first. Nothing was changed.
+    /// The condition of the write is not met, because another writer changed the object first. Nothing was
+    /// changed.
     case preconditionFailed
-    /// A write may have taken effect or not (its answer was lost, or the store said 409 or 5xx): read back
-    /// before trying again. Milliseconds, when the store said how long to wait.
+    /// The write may or may not have taken effect (its response was lost, or the store answered 409 or 5xx):
+    /// read the object back before retrying. `retryAfter`: milliseconds, when the store asked for a delay.
     case unknownOutcome(retryAfter: Int64?)
-    /// Credentials, permissions, or a link that would lead out of the store. Trying again does not help.
+    /// The store refuses the credentials or their permissions, its certificate is not trusted, or a symbolic
+    /// link would lead out of the store. Retrying does not help.
     case denied
-    /// Nothing was changed, and trying again may help. Milliseconds, when the store said how long to wait.
+    /// Nothing was changed; a retry may succeed. `retryAfter`: milliseconds, when the store asked for a
+    /// delay.
     case transient(retryAfter: Int64?)
     /// The body ended before its announced length.
     case truncated
-    /// The caller gave up.
+    /// The caller cancelled.
     case cancelled
-    /// The key or prefix is none, or none that this store can hold.
+    /// The key or prefix is invalid, or this store cannot represent it.
     case invalidKey
-    /// Anything else; trying again does not help.
+    /// Any other failure; retrying does not help.
     case failed(SatchelError.Code)
   }
 
   public var reason: Reason
-  /// Names the key and the cause; holds no credentials and no content.
+  /// The key and the cause; contains neither credentials nor content.
   public var message: String
 
   public init(_ reason: Reason, _ message: String) {
@@ -35,7 +39,8 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { message }
 
-  /// Whether the same request may simply be sent again. An unknown outcome may not: it has to be read back first.
+  /// Whether the same request may be retried as it is. After `unknownOutcome` the object must be read back
+  /// first.
   public var isTransient: Bool {
     switch reason {
     case .transient, .truncated: true
@@ -43,7 +48,7 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// How long the store asked to be left alone, in milliseconds.
+  /// The delay before a retry that the store asked for, in milliseconds.
   public var retryAfter: Int64? {
     switch reason {
     case .transient(let wait), .unknownOutcome(let wait): wait
@@ -51,13 +56,15 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The same for callers of the library.
+  /// The same failure with the library's error code: `denied` becomes `unauthorized`, `transient` and
+  /// `unknownOutcome` become `unavailable`.
   public var satchelError: SatchelError {
     let code: SatchelError.Code =
       switch reason {
       case .notFound: .notFound
-      case .preconditionFailed, .unknownOutcome, .transient: .busy
-      case .denied: .readOnly
+      case .preconditionFailed: .busy
+      case .unknownOutcome, .transient: .unavailable
+      case .denied: .unauthorized
       case .truncated: .damaged
       case .cancelled: .cancelled
       case .invalidKey: .invalid

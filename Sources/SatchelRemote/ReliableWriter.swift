@@ -1,21 +1,24 @@
+import SatchelCore
 import SatchelStorage
 
-/// Writes an object under a condition, and finds out what became of it whatever happens on the way.
+/// Writes an object under a condition, and determines the outcome in spite of lost responses.
 ///
-/// "Condition not met" may be the answer to a repetition of one's own write that had won; a lost answer, 409 and 5xx
-/// say nothing at all. In all these cases the object is read back and compared, and then tried again or not.
+/// "Precondition failed" may be the response to a repetition of this writer's own successful write; a lost
+/// response, 409 and 5xx leave the outcome unknown. In all these cases the object is read back and compared,
+/// and the write is retried if it did not take effect.
 public struct ReliableWriter: Sendable {
-  /// What is in the store now.
+  /// The outcome of a write: the object that the store has now.
   public enum Outcome: Sendable, Equatable {
-    /// What was to be written, by this attempt or by an earlier one whose answer was lost.
+    /// The store has the written object, from this attempt or an earlier one whose response was lost.
     case written(ETag)
-    /// Something else, as it was read back. Perhaps somebody has built on what was written meanwhile.
+    /// The store has another object, as read back. It may be based on the written one: another device may
+    /// have changed it in the meantime.
     case lost(ObjectHead)
-    /// Nothing, where the condition was an object that the writer knew.
+    /// The object does not exist; only for a condition `ifMatch`.
     case gone
   }
 
-  /// Of the metadata: SHA-256 of the body, in hexadecimal digits.
+  /// The name of the metadata entry that contains the SHA-256 of the body, in hexadecimal digits.
   public static let checksumName = "sha256"
 
   private let store: any ObjectStore
@@ -28,14 +31,14 @@ public struct ReliableWriter: Sendable {
 
   /// Writes an object as a whole.
   ///
-  /// Writers of the same bytes are not told apart: all of them have written them. Who needs to be must put
-  /// something of its own into the body.
+  /// Concurrent writers of the same bytes are not distinguished: each of them gets `written`. A writer that
+  /// must be distinguished includes a unique value in the body.
   ///
   /// - Parameters:
-  ///   - checksum: SHA-256 of the body in hexadecimal digits, where it is known already
+  ///   - checksum: SHA-256 of the body in hexadecimal digits, if already known
   ///   - metadata: the checksum is added to it
-  /// - Throws: `.unknownOutcome` when attempts are used up and one may have taken effect, `.transient` when none did,
-  ///   and what else `put` throws but for `.preconditionFailed`
+  /// - Throws: `.unknownOutcome` when all attempts failed and one may have taken effect, `.transient` when
+  ///   none did, and the other errors of `put` except `.preconditionFailed`
   public func write(
     _ key: ObjectKey, _ body: [UInt8], checksum: String? = nil, condition: ObjectCondition,
     metadata: ObjectMetadata = .none, cancellation: Cancellation = .never
@@ -48,20 +51,20 @@ public struct ReliableWriter: Sendable {
         random: &random,
         pause: { wait throws(ObjectStoreError) in try cancellation.wait(milliseconds: wait) },
         { _ throws(ObjectStoreError) in
-          let refusal: ObjectStoreError
+          let failure: ObjectStoreError
           do throws(ObjectStoreError) {
             return .written(
               try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation))
           } catch {
-            refusal = error
+            failure = error
           }
-          switch (refusal.reason, condition) {
+          switch (failure.reason, condition) {
           case (.unknownOutcome, _): isUncertain = true
           case (.preconditionFailed, _): break
           case (.notFound, .ifMatch): break
-          default: throw refusal
+          default: throw failure
           }
-          return try readBack(key, body, checksum, condition, after: refusal, cancellation)
+          return try readBack(key, body, checksum, condition, after: failure, cancellation)
         })
     } catch {
       guard isUncertain, error.isTransient else { throw error }
@@ -69,34 +72,37 @@ public struct ReliableWriter: Sendable {
     }
   }
 
-  /// - Throws: `.transient` when it has to be written again
+  /// Reads the object back to determine the outcome of a failed write.
+  ///
+  /// - Throws: `.transient` when the write must be retried
   private func readBack(
     _ key: ObjectKey, _ body: [UInt8], _ checksum: String, _ condition: ObjectCondition,
-    after refusal: ObjectStoreError, _ cancellation: Cancellation
+    after failure: ObjectStoreError, _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> Outcome {
-    let again = ObjectStoreError(.transient(retryAfter: refusal.retryAfter), refusal.message)
+    let retry = ObjectStoreError(.transient(retryAfter: failure.retryAfter), failure.message)
     let head: ObjectHead
     do throws(ObjectStoreError) {
       head = try store.head(key, cancellation: cancellation)
     } catch {
       guard error.reason == .notFound else { throw error }
       if case .ifMatch = condition { return .gone }
-      throw again
+      throw retry
     }
-    if try isOurs(head, key, body, checksum, cancellation) { return .written(head.etag) }
+    if try isWritten(head, key, body, checksum, cancellation) { return .written(head.etag) }
     switch condition {
-    case .none: throw again
-    case .ifMatch(let known) where known == head.etag: throw again
+    case .none: throw retry
+    case .ifMatch(let known) where known == head.etag: throw retry
     case .ifAbsent, .ifMatch: return .lost(head)
     }
   }
 
-  private func isOurs(
+  /// Whether the object in the store has the written bytes.
+  private func isWritten(
     _ head: ObjectHead, _ key: ObjectKey, _ body: [UInt8], _ checksum: String, _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> Bool {
     guard head.size == Int64(body.count) else { return false }
     if let known = head.metadata[Self.checksumName] { return known == checksum }
-    // Written by somebody who says nothing about it, or kept by a store that loses metadata.
+    // The object was written without a checksum, or the store does not keep metadata.
     switch try store.get(key, ifNoneMatch: nil, cancellation: cancellation) {
     case .object(let object): return object.etag == head.etag && object.body == body
     case .notModified: return false

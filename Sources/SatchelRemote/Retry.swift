@@ -1,16 +1,17 @@
+import SatchelCore
 import SatchelStorage
 
-/// How often and how soon to try again: exponential backoff with full jitter, bounded by attempts and by time.
+/// A retry policy: exponential backoff with full jitter, limited by attempts and by time.
 ///
-/// A value that decides and does nothing: time and chance are given to it.
+/// The clock and the random numbers are passed in, so that tests are deterministic.
 public struct Retry: Sendable, Equatable {
-  /// The most attempts, the first one included; less than 1 means 1.
+  /// The maximum number of attempts, including the first; less than 1 means 1.
   public var attempts: Int
-  /// The longest wait after the first failure, in milliseconds; doubled with each further one.
+  /// The maximum delay after the first failure, in milliseconds; doubled after each further failure.
   public var base: Int64
-  /// The longest wait after any failure, in milliseconds, unless the store asks for more.
+  /// The maximum delay after any failure, in milliseconds, unless the store asks for a longer one.
   public var ceiling: Int64
-  /// No attempt begins later than so many milliseconds after the first.
+  /// The time limit in milliseconds: no attempt begins later than this after the first.
   public var limit: Int64
 
   public init(attempts: Int = 6, base: Int64 = 200, ceiling: Int64 = 10_000, limit: Int64 = 60_000) {
@@ -20,13 +21,13 @@ public struct Retry: Sendable, Equatable {
     self.limit = limit
   }
 
-  /// How long to wait before the next attempt.
+  /// Returns the delay before the next attempt.
   ///
   /// - Parameters:
-  ///   - failures: how many attempts have failed so far, 1 or more
+  ///   - failures: the number of attempts that have failed so far, 1 or more
   ///   - elapsed: milliseconds since the first attempt began
   ///   - retryAfter: milliseconds that the store asked for, if it did
-  /// - Returns: milliseconds; nil when it is time to give up
+  /// - Returns: milliseconds; nil when no attempt remains
   public func delay(
     afterFailures failures: Int, elapsed: Int64, retryAfter: Int64? = nil,
     random: inout some RandomNumberGenerator
@@ -35,15 +36,15 @@ public struct Retry: Sendable, Equatable {
     let left = limit.subtractingReportingOverflow(max(elapsed, 0))
     guard !left.overflow, left.partialValue > 0 else { return nil }
     let jitter = Int64.random(in: 0...window(afterFailures: failures), using: &random)
-    // Also on top of what the store asked for, so that not all who were sent away come back at once.
+    // The jitter is added to the store's delay too, so that clients do not all retry at the same moment.
     let (wait, overflow) = max(retryAfter ?? 0, 0).addingReportingOverflow(jitter)
     if !overflow, wait <= left.partialValue { return wait }
-    // The jitter may be cut, the store's wish may not.
-    let wish = max(retryAfter ?? 0, 0)
-    return wish <= left.partialValue ? left.partialValue : nil
+    // The jitter may be shortened, the store's delay may not.
+    let minimum = max(retryAfter ?? 0, 0)
+    return minimum <= left.partialValue ? left.partialValue : nil
   }
 
-  /// The longest wait that chance can give.
+  /// The maximum jitter.
   private func window(afterFailures failures: Int) -> Int64 {
     let (base, ceiling) = (max(base, 0), max(ceiling, 0))
     let shift = max(failures, 1) - 1
@@ -51,12 +52,13 @@ public struct Retry: Sendable, Equatable {
     return base << Int64(shift)
   }
 
-  /// Does something until it succeeds, fails for good, or the bounds are reached; then the last error is thrown.
+  /// Calls `body` until it succeeds, throws an error that is not transient, or a limit is reached.
   ///
   /// - Parameters:
-  ///   - clock: tells how much time has passed; one that cannot be set, outside of tests
-  ///   - pause: waits for so many milliseconds
-  ///   - body: gets the number of the attempt, from 1
+  ///   - clock: a monotonic clock, in milliseconds
+  ///   - pause: waits for the given number of milliseconds
+  ///   - body: called with the number of the attempt, from 1
+  /// - Throws: the error of the last attempt, or of `pause`
   public func run<Result>(
     clock: Clock = .monotonic, random: inout some RandomNumberGenerator,
     pause: (Int64) throws(ObjectStoreError) -> Void,

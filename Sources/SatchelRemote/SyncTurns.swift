@@ -1,14 +1,15 @@
+import SatchelCore
 import SatchelStorage
 
-/// Lets syncs of one thing take turns, while those of others go on.
-// Unchecked: the set is touched only with the monitor held.
+/// Serializes syncs of the same subject; syncs of different subjects run concurrently.
+// Unchecked: the set is accessed only while the lock is held.
 package final class SyncTurns: @unchecked Sendable {
-  /// What one sync at a time is about.
+  /// The subject of a sync: a part of one database.
   package struct Subject: Hashable {
     var database: ObjectIdentifier
     var name: String
 
-    /// - Parameter name: of all that this database may synchronise
+    /// - Parameter name: unique among the subjects of the database
     package init(database: Database, name: String) {
       self.database = ObjectIdentifier(database)
       self.name = name
@@ -16,27 +17,29 @@ package final class SyncTurns: @unchecked Sendable {
   }
 
   package static let shared = SyncTurns()
-  private let monitor = Monitor()
+  private let lock = ConditionLock()
   private var busy: Set<Subject> = []
 
-  /// - Throws: `cancelled` when the caller gives up while it waits; `busy` in a function of the host's that the sync
-  ///   itself has called
-  package func take<Result>(
+  /// Waits until no other sync of the subject is running, then calls `body`.
+  ///
+  /// - Throws: `cancelled` when the caller cancels while it waits; `busy` when called in a callback of the
+  ///   same sync
+  package func withTurn<Result>(
     _ subject: Subject, _ cancellation: Cancellation, _ body: () throws -> Result
   ) throws -> Result {
     let work = HostWork.Subject(subject.database, subject.name)
     try HostWork.refuse("\(subject.name): a synchronisation cannot begin", work)
-    try monitor.withLock {
+    try lock.withLock {
       while busy.contains(subject) {
         if cancellation.isCancelled() { throw SatchelError(.cancelled, "cancelled by the caller") }
-        monitor.wait(milliseconds: 20)
+        lock.wait(milliseconds: 20)
       }
       busy.insert(subject)
     }
     defer {
-      monitor.withLock {
+      lock.withLock {
         busy.remove(subject)
-        monitor.signal()
+        lock.signal()
       }
     }
     return try HostWork.on(HostWork.Subject(subject.database)) { try HostWork.on(work, body) }

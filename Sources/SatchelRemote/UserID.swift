@@ -1,22 +1,26 @@
+import SatchelCore
 import SatchelStorage
 
-/// Whose content it is, in an object store: a name, never a path.
+/// The ID of a user, which separates users' content in an object store. It is a name, never a path.
 public struct UserID: Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public let text: String
 
-  /// - Throws: `SatchelError` (`invalid`) unless it is 1 to 128 of A-Z, a-z, 0-9, ".", "_" and "-", and not dots
-  ///   only.
+  /// Validates a user ID.
+  ///
+  /// - Throws: `SatchelError` (`invalid`) unless it is 1 to 128 of A-Z, a-z, 0-9, ".", "_" and "-", and not
+  ///   only dots
   public init(_ text: String) throws {
     let bytes = text.utf8
     guard (1...128).contains(bytes.count) else {
-      throw SatchelError(.invalid, "user: an id has 1 to 128 characters, not \(bytes.count)")
+      throw SatchelError(.invalid, "user: an ID has 1 to 128 characters, not \(bytes.count)")
     }
     guard bytes.allSatisfy(UserID.isAllowed) else {
-      throw SatchelError(.invalid, "user: an id has letters, digits, \".\", \"_\" and \"-\" of ASCII only")
+      throw SatchelError(
+        .invalid, "user: an ID may contain only ASCII letters, digits, \".\", \"_\" and \"-\"")
     }
     guard bytes.contains(where: { $0 != UInt8(ascii: ".") }) else {
-      throw SatchelError(.invalid, "user: an id is not dots only")
+      throw SatchelError(.invalid, "user: an ID must not consist only of dots")
     }
     self.text = text
   }

@@ -1,12 +1,13 @@
+import SatchelCore
 import Synchronization
 
-/// The identity of a batch, which threads carry. It outlives the batch, and then says how it ended.
+/// The identity of a batch, which threads carry. It outlives the batch, and then has its outcome.
 final class BatchTicket: Sendable {
-  enum State: UInt8 { case open, committed, undone }
+  enum State: UInt8 { case open, committed, rolledBack }
 
   /// Unique in the process, from 1.
   let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
-  /// The batch that this one began in.
+  /// The enclosing batch.
   let outer: BatchTicket?
   /// The thread that began it.
   let thread = ThreadIdentity.current
@@ -15,11 +16,11 @@ final class BatchTicket: Sendable {
 
   init(in outer: BatchTicket?) { self.outer = outer }
 
-  var state: State { State(rawValue: stored.load(ordering: .acquiring)) ?? .undone }
+  var state: State { State(rawValue: stored.load(ordering: .acquiring)) ?? .rolledBack }
   func end(_ state: State) { stored.store(state.rawValue, ordering: .releasing) }
 }
 
-/// The batches that the calling thread carries, one for each store.
+/// The batches that the calling thread carries, at most one for each store.
 enum CarriedBatches {
   private final class Entries {
     var tickets: [(store: UInt64, ticket: BatchTicket)] = []
@@ -45,7 +46,7 @@ enum CarriedBatches {
     entries?.tickets.first { $0.store == store }?.ticket
   }
 
-  /// Lets the calling thread carry another batch of a store, or none.
+  /// Sets the calling thread's batch of a store; nil for none.
   static func carry(_ ticket: BatchTicket?, of store: UInt64) {
     guard let known = entries else {
       guard let ticket else { return }
@@ -59,7 +60,7 @@ enum CarriedBatches {
   }
 }
 
-/// Tells threads apart.
+/// Identifies threads.
 package enum ThreadIdentity {
   package static var current: UInt {
     #if canImport(Glibc)
@@ -70,6 +71,6 @@ package enum ThreadIdentity {
   }
 }
 
-/// Why a call was refused as busy: another batch of this process is open. Trying again soon does not help, and the
-/// write must not be kept for later either, since the caller is told that it failed.
+/// The cause of a `.busy` error: another batch of this process is open. A quick retry does not help, and the
+/// write must not be spooled either, since the caller gets an error.
 package struct BatchIsOpen: Error {}

@@ -1,16 +1,17 @@
+import SatchelCore
 import SatchelJSON
 
-/// What one commit changed.
+/// A change made by one commit.
 public struct Change: Equatable, Sendable {
   /// "catalogue", "photos", "stories" or "records".
   public var subject: String
-  /// Names and ids of what changed; `["*"]` when too much happened elsewhere to say.
+  /// Names and ids of the changed items; `["*"]` when too much was changed elsewhere to list it.
   public var keys: [String]
-  /// Text key of the place it was for, where there is one.
+  /// The text key of the change's place, if it has one.
   public var place: String?
-  /// Whether the handle that tells it also wrote it.
+  /// Whether the notifying handle also wrote it.
   public var isOwn: Bool
-  /// The commit's number in the store.
+  /// The commit's revision.
   public var revision: Int64
 
   package init(subject: String, keys: [String], place: String?, isOwn: Bool, revision: Int64) {
@@ -21,7 +22,7 @@ public struct Change: Equatable, Sendable {
     self.revision = revision
   }
 
-  /// As it crosses the C boundary.
+  /// The JSON of the C interface.
   package var json: JSONValue {
     [
       "subject": .string(subject), "keys": .array(keys.map { .string($0) }),
@@ -30,13 +31,14 @@ public struct Change: Equatable, Sendable {
   }
 }
 
-/// The table of what the latest commits changed, by which processes hear of each other.
+/// The change log: a table of the latest commits' changes, from which processes learn of each other's
+/// commits.
 package enum ChangeLog {
-  /// Commits that the log holds at least.
+  /// The minimum number of commits that the change log keeps.
   static let kept: Int64 = 1024
   static let trimInterval: Int64 = 256
 
-  /// What the number of a commit can be.
+  /// The valid revisions.
   static var revisions: ClosedRange<Int64> { 1...StoredRange.usual.upperBound }
 
   package static let rules = StoredRules(
@@ -54,8 +56,8 @@ package enum ChangeLog {
     );
     """
 
-  /// Changes as the log holds them.
-  static func text(of changes: [Change]) -> [UInt8] {
+  /// Returns changes as the JSON of the change log.
+  static func json(of changes: [Change]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(changes.reduce(64) { $0 + 64 + $1.keys.count * 32 })
     text.append(UInt8(ascii: "["))
@@ -77,20 +79,20 @@ package enum ChangeLog {
     return text
   }
 
-  /// When the newest commit was made.
+  /// Returns the time of the newest commit.
   static func newestTime(_ connection: Connection) throws -> Int64 {
     try connection.number("SELECT time FROM change ORDER BY revision DESC LIMIT 1")
   }
 
-  /// The newest commit's number.
+  /// Returns the newest commit's revision.
   static func newest(_ connection: Connection) throws -> Int64 {
     try connection.number("SELECT max(revision) FROM change")
   }
 
-  /// All that a change may be about: what happened in a gap may have been about any of them.
+  /// All subjects: changes that were already removed from the change log may have been about any of them.
   private static let subjects = ["catalogue", "photos", "stories", "records"]
 
-  /// What others committed behind `revision`.
+  /// Returns the changes that other handles committed after `revision`.
   static func read(_ connection: Connection, after revision: Int64, except writer: Int64) throws -> [Change] {
     var changes: [Change] = []
     let oldest = try connection.number("SELECT min(revision) FROM change")

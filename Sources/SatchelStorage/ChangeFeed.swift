@@ -1,17 +1,20 @@
-/// Tells subscribers of changes: own ones at once, those of others when its watcher finds them in the log.
-// Unchecked: all state is behind the monitor.
+import SatchelCore
+
+/// Notifies subscribers of changes: of the handle's own at once, of others' when a thread finds them in the
+/// change log.
+// Unchecked: `condition` guards all state.
 package final class ChangeFeed: @unchecked Sendable {
-  private let monitor = Monitor()
+  private let condition = ConditionLock()
   private var subscribers: [Int: @Sendable (Change) -> Void] = [:]
   private var nextSubscriber = 0
   private var watcher: SystemThread?
   private var isStopped = false
 
-  /// How often the watcher asks SQLite whether anyone has written, in milliseconds.
+  /// The interval at which the thread asks SQLite for commits of others, in milliseconds.
   private static let interval = 100
 
-  /// Ends a subscription when asked to, or when it is given up.
-  // Unchecked: nothing in it changes.
+  /// A subscription; ends on `cancel` or when it is released.
+  // Unchecked: it is immutable.
   package final class Subscription: @unchecked Sendable {
     private weak var feed: ChangeFeed?
     private let number: Int
@@ -25,58 +28,61 @@ package final class ChangeFeed: @unchecked Sendable {
     deinit { cancel() }
   }
 
-  func subscribe(_ hear: @escaping @Sendable (Change) -> Void) -> Subscription {
-    monitor.withLock {
+  func subscribe(_ observer: @escaping @Sendable (Change) -> Void) -> Subscription {
+    condition.withLock {
       nextSubscriber += 1
-      subscribers[nextSubscriber] = hear
+      subscribers[nextSubscriber] = observer
       return Subscription(self, nextSubscriber)
     }
   }
 
   private func remove(_ number: Int) {
-    let gone = monitor.withLock { subscribers.removeValue(forKey: number) }
-    _ = gone  // Released here, outside the lock: giving it up may call the host.
+    let removed = condition.withLock { subscribers.removeValue(forKey: number) }
+    _ = removed  // Released here, outside the lock: the release may call the host.
   }
 
-  func tell(_ change: Change) {
-    let hearers = monitor.withLock { Array(subscribers.sorted { $0.key < $1.key }.map(\.value)) }
-    for hear in hearers { hear(change) }
+  func notify(_ change: Change) {
+    let observers = condition.withLock { Array(subscribers.sorted { $0.key < $1.key }.map(\.value)) }
+    HostWork.notify { for observer in observers { observer(change) } }
   }
 
   // MARK: Other handles
 
-  /// Starts the watcher, once.
+  /// Starts the thread that finds commits of others, once.
   func watch(writer: Int64, open: () throws -> Connection) throws {
-    try monitor.withLock {
+    try condition.withLock {
       guard watcher == nil, !isStopped else { return }
       let connection = try open()
       let newest = try ChangeLog.newest(connection)
-      watcher = SystemThread { [self] in follow(connection, from: newest, writer: writer) }
-      if watcher == nil { throw SatchelError(.noMemory, "no thread to be had for the watcher") }
+      watcher = SystemThread { [self] in pollChanges(connection, from: newest, writer: writer) }
+      if watcher == nil {
+        throw SatchelError(.noMemory, "the system cannot start a thread to observe changes")
+      }
     }
   }
 
-  private func follow(_ connection: Connection, from newest: Int64, writer: Int64) {
+  private func pollChanges(_ connection: Connection, from newest: Int64, writer: Int64) {
     var newest = newest
     var version: Int64 = -1
     while true {
-      let isOver = monitor.withLock {
-        if !isStopped { monitor.wait(milliseconds: Self.interval) }
+      let isOver = condition.withLock {
+        if !isStopped { condition.wait(milliseconds: Self.interval) }
         return isStopped
       }
       if isOver { return }
-      // A failure here is another writer's moment; the next round asks again.
+      // A failure means that another connection is writing; the next round retries.
       guard let seen = try? connection.number("PRAGMA data_version"), seen != version,
-        let (latest, found) = try? Self.news(connection, after: newest, except: writer)
+        let (latest, found) = try? Self.newChanges(connection, after: newest, except: writer)
       else { continue }
-      for change in found { tell(change) }
+      for change in found { notify(change) }
       newest = max(newest, latest)
       version = seen
     }
   }
 
-  /// What others committed, and the newest revision: of one state of the store, so that nothing is told twice.
-  private static func news(
+  /// Returns the changes of others and the newest revision, read in one transaction so that no change is
+  /// reported twice.
+  private static func newChanges(
     _ connection: Connection, after revision: Int64, except writer: Int64
   ) throws -> (latest: Int64, found: [Change]) {
     try connection.run("BEGIN")
@@ -85,19 +91,19 @@ package final class ChangeFeed: @unchecked Sendable {
     return (latest, latest > revision ? try ChangeLog.read(connection, after: revision, except: writer) : [])
   }
 
-  /// Falls silent for good.
+  /// Stops all notifications, and waits for the thread.
   func stop() {
-    let thread = monitor.withLock {
+    let thread = condition.withLock {
       isStopped = true
-      monitor.signal()
+      condition.signal()
       return watcher
     }
     if let thread, !thread.isCurrent { thread.join() }
-    let gone = monitor.withLock {
-      let gone = subscribers
+    let removed = condition.withLock {
+      let removed = subscribers
       subscribers = [:]
-      return gone
+      return removed
     }
-    _ = gone
+    _ = removed
   }
 }

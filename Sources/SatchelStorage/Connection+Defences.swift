@@ -1,14 +1,16 @@
 import CSQLite
+import SatchelCore
 
 extension Connection {
-  /// Switches on what SQLite has against files that somebody crafted: see https://sqlite.org/security.html.
+  /// Enables SQLite's defences against crafted files: see https://sqlite.org/security.html.
   ///
-  /// - Parameter isDefensive: whether SQL can neither write the tables behind virtual ones nor switch the journal off;
-  ///   false only for a file that the library has just made itself
+  /// - Parameter isDefensive: whether SQL can neither write shadow tables nor switch the journal off; false
+  ///   only for a file that the library has just created
   func defend(_ isDefensive: Bool) throws {
     for (option, value) in [
       (SQLITE_DBCONFIG_DEFENSIVE, isDefensive ? 1 : 0),
-      // Functions with side effects and virtual tables cannot be called from views, triggers and columns.
+      // Views, triggers and generated columns cannot call functions with side effects, nor use virtual
+      // tables.
       (SQLITE_DBCONFIG_TRUSTED_SCHEMA, isDefensive ? 0 : 1),
       (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
     ] as [(Int32, Int32)] {
@@ -16,19 +18,20 @@ extension Connection {
       if code != SQLITE_OK { throw error(code, "configuring the connection") }
     }
     for (limit, value) in Self.limits { sqlite3_limit(handle, limit, value) }
-    // Otherwise a cell whose size lies is found by what it runs over.
+    // Reports a cell with a wrong size before it overwrites its neighbours.
     try execute("PRAGMA cell_size_check = ON")
   }
 
-  /// Lets triggers of the file write to full-text searches, which older versions of SQLite do not count as harmless
-  /// (3.40 says "unsafe use of virtual table"). The schema has been compared with the known one by then.
+  /// Lets triggers of the file write to full-text indexes, which older versions of SQLite do not count as
+  /// harmless (3.40 reports "unsafe use of virtual table"). The schema has been compared with the known one
+  /// before.
   package func trustSchema() {
     guard !trustsSchema else { return }
-    // Once: each change of it makes SQLite prepare all statements again.
+    // Once: each change of this setting makes SQLite prepare all statements again.
     trustsSchema = satchel_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) == SQLITE_OK
   }
 
-  /// What the library needs at most, several times over; SQLite's own are larger.
+  /// Limits of several times what the library needs; SQLite's defaults are larger.
   private static var limits: [(Int32, Int32)] {
     [
       (SQLITE_LIMIT_LENGTH, 1 << 30), (SQLITE_LIMIT_SQL_LENGTH, 1 << 18), (SQLITE_LIMIT_COLUMN, 200),

@@ -1,38 +1,39 @@
 import CSQLite
+import SatchelCore
 
-/// One SQLite connection with its prepared statements. Used by one thread at a time: `Database` sees to it.
-// Unchecked: whoever holds a connection got it from Database, which hands it to one thread at a time.
+/// A SQLite connection with its prepared statements. One thread uses it at a time: `Database` ensures that.
+// Unchecked: `Database` lends a connection to one thread at a time.
 package final class Connection: @unchecked Sendable {
   let handle: OpaquePointer
   private var statements = StatementTable()
   let path: String
-  /// Tells the read transaction under way from all others, of other connections too; 0 while there is none that several
-  /// reads may share. What was read in it holds for as long as it has this number.
+  /// Identifies the current read transaction among those of all connections; 0 outside a transaction that
+  /// several reads may share. Data read in it stays valid while the number is the same.
   package internal(set) var snapshot: UInt64 = 0
-  /// How the latest transaction that wrote left the store; see `Transaction.follows`.
-  var standing: Transaction.Standing?
-  /// Whether triggers may do all; see `trustSchema`.
+  /// The state after the latest write transaction; see `Transaction.predecessor`.
+  var lastCommit: Transaction.CommitState?
+  /// Whether the schema is trusted; see `trustSchema`.
   var trustsSchema = false
-  /// See Connection+WAL.
+  /// The state of the WAL; see Connection+WAL.
   var wal = WALUse()
-  /// How long a call waits for another connection, in milliseconds.
+  /// The time that a call waits for another connection, in milliseconds.
   let busyTimeout: Int32
 
-  /// Opens a file.
+  /// Opens a database file.
   ///
   /// - Parameters:
-  ///   - flags: of `sqlite3_open_v2`; SQLITE_OPEN_NOMUTEX is added.
-  ///   - isImmutable: nobody will write to the file, so that neither locks nor files beside it are needed.
-  ///   - fileSystem: name of the VFS; nil for SQLite's default.
-  ///   - isDefensive: false where the journal is switched off, which a defensive connection does not allow.
+  ///   - flags: for `sqlite3_open_v2`; SQLITE_OPEN_NOMUTEX is added
+  ///   - isImmutable: whether no process writes to the file, so that it needs neither locks nor WAL files
+  ///   - vfsName: the name of the VFS; nil for SQLite's default
+  ///   - isDefensive: false to switch the journal off, which a defensive connection does not allow
   init(
-    path: String, flags: Int32, busyTimeout: Int32, isImmutable: Bool = false, fileSystem: String? = nil,
+    path: String, flags: Int32, busyTimeout: Int32, isImmutable: Bool = false, vfsName: String? = nil,
     isDefensive: Bool = true
   ) throws {
     var opened: OpaquePointer?
     let name = isImmutable ? Self.immutableName(of: path) : path
     let flags = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (isImmutable ? SQLITE_OPEN_URI : 0)
-    let code = sqlite3_open_v2(name, &opened, flags, fileSystem)
+    let code = sqlite3_open_v2(name, &opened, flags, vfsName)
     guard code == SQLITE_OK, let opened else {
       let error = SatchelError(sqlite: code, on: opened, doing: "opening \(path)")
       sqlite3_close_v2(opened)
@@ -42,19 +43,19 @@ package final class Connection: @unchecked Sendable {
     self.path = path
     self.busyTimeout = busyTimeout
     sqlite3_busy_timeout(handle, busyTimeout)
-    // SQLite's own checkpoints run without a guard: see CheckpointGuard.
+    // Automatic checkpoints are off: they run without a guard, see CheckpointGuard.
     sqlite3_wal_autocheckpoint(handle, 0)
     try defend(isDefensive)
   }
 
   deinit {
     statements.removeAll()
-    // Another store may be at the path by now: its log is not ours to delete.
+    // Another store may be at the path by now: its WAL must not be deleted.
     if hasMoved { keepWAL() }
     sqlite3_close_v2(handle)
   }
 
-  /// The path as SQLite's URI; a relative one stays relative.
+  /// Returns the path as a SQLite URI; a relative path stays relative.
   private static func immutableName(of path: String) -> String {
     var escaped: [UInt8] = []
     let digits = Array("0123456789ABCDEF".utf8)
@@ -69,17 +70,17 @@ package final class Connection: @unchecked Sendable {
     return (isAbsolute ? "file://" : "file:") + String(decoding: escaped, as: UTF8.self) + "?immutable=1"
   }
 
-  func error(_ code: Int32, _ what: String) -> SatchelError {
-    SatchelError(sqlite: code, on: handle, doing: "\(what) in \(path)")
+  func error(_ code: Int32, _ operation: String) -> SatchelError {
+    SatchelError(sqlite: code, on: handle, doing: "\(operation) in \(path)")
   }
 
-  /// Runs SQL text that has no parameters, several statements if need be.
+  /// Runs one or more SQL statements without parameters.
   package func execute(_ sql: String) throws {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     if code != SQLITE_OK { throw error(code, "running “\(sql.prefix(60))”") }
   }
 
-  /// The prepared statement for a constant SQL text, made once.
+  /// Returns the prepared statement for a constant SQL text, prepared once.
   package func prepared(_ sql: StaticString) throws -> Statement {
     let key = UInt(bitPattern: sql.utf8Start)
     if let statement = statements[key] { return statement }
@@ -89,7 +90,7 @@ package final class Connection: @unchecked Sendable {
       handle, text, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
     guard code == SQLITE_OK, let compiled else {
       var error = error(code, "preparing “\(sql)”")
-      // The text is constant and fits the schema's version: a table that is not there was lost.
+      // The SQL is constant and fits the schema's version: a missing table was lost.
       if code == SQLITE_ERROR { error.code = .damaged }
       throw error
     }
@@ -98,7 +99,7 @@ package final class Connection: @unchecked Sendable {
     return statement
   }
 
-  /// Runs a statement to its end.
+  /// Runs a statement to completion.
   package func run(_ sql: StaticString, _ bindings: Binding...) throws {
     let statement = try prepared(sql)
     defer { statement.reset() }
@@ -106,7 +107,7 @@ package final class Connection: @unchecked Sendable {
     while try statement.step() {}
   }
 
-  /// The first row of a query, read by `read`; nil when there is none.
+  /// Returns the first row of a query, read by `read`; nil when the query has no rows.
   package func first<Value>(
     _ sql: StaticString, _ bindings: Binding..., read: (Statement) throws -> Value
   ) throws -> Value? {
@@ -116,7 +117,7 @@ package final class Connection: @unchecked Sendable {
     return try statement.step() ? read(statement) : nil
   }
 
-  /// Visits each row of a query. The same query must not be run again inside `visit`.
+  /// Calls `visit` for each row of a query. `visit` must not run the same query again.
   package func each(
     _ sql: StaticString, _ bindings: Binding..., visit: (Statement) throws -> Void
   ) throws {
@@ -126,7 +127,8 @@ package final class Connection: @unchecked Sendable {
     while try statement.step() { try visit(statement) }
   }
 
-  /// A single number, 0 when there is none; `.damaged` for one that is unusually large, see `Statement.integer`.
+  /// Returns a single integer, 0 when there is no row; throws `.damaged` for one that is unusually large, see
+  /// `Statement.integer`.
   package func number(_ sql: StaticString, _ bindings: Binding...) throws -> Int64 {
     let statement = try prepared(sql)
     defer { statement.reset() }
@@ -136,7 +138,8 @@ package final class Connection: @unchecked Sendable {
 
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
   package var changes: Int64 { sqlite3_changes64(handle) }
-  /// Changes with every commit that this connection sees, its own too; known once something is read.
+  /// A number that changes with every commit that this connection sees, including its own; valid after the
+  /// first read.
   var dataVersion: UInt32 {
     var version: UInt32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
@@ -145,14 +148,14 @@ package final class Connection: @unchecked Sendable {
 
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Whether the database is in WAL mode; asked once, as nothing of ours changes it afterwards.
+  /// Whether the database is in WAL mode; asked once, since the library does not change it afterwards.
   private(set) lazy var isWAL =
     (try? first("PRAGMA journal_mode", read: { $0.text(0) == "wal" })) ?? nil ?? false
 
-  /// Hears every statement that runs on this connection, as SQL; for tests that must know what is read.
-  package func trace(_ hear: (@Sendable (String) -> Void)?) {
-    tracer = hear
-    guard hear != nil else {
+  /// Calls `observer` with the SQL of every statement that runs on this connection; for tests.
+  package func trace(_ observer: (@Sendable (String) -> Void)?) {
+    tracer = observer
+    guard observer != nil else {
       sqlite3_trace_v2(handle, 0, nil, nil)
       return
     }
@@ -166,4 +169,38 @@ package final class Connection: @unchecked Sendable {
   }
 
   private var tracer: (@Sendable (String) -> Void)?
+}
+
+extension Connection {
+  /// Whether the path no longer names the open file. Costs one system call.
+  var hasMoved: Bool {
+    var answer: Int32 = 0
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
+    return code == SQLITE_OK && answer != 0
+  }
+
+  /// Keeps the WAL file when this connection closes.
+  func keepWAL() {
+    var keeps: Int32 = 1
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
+  }
+
+  /// Whether the WAL is no longer at its path.
+  var hasLostWAL: Bool {
+    guard isWAL, let name = sqlite3_db_filename(handle, "main"), let wal = sqlite3_filename_wal(name)
+    else {
+      return false
+    }
+    return access(wal, F_OK) != 0 && errno == ENOENT
+  }
+
+  /// Throws when the store's file was removed, renamed or replaced while it was open: SQLite would go on
+  /// writing to a file without a name. Runs after each commit, and costs two system calls: a commit that
+  /// `write` acknowledges was in the file at the store's path at that time.
+  func verifyFileAtPath() throws {
+    guard let lost = hasMoved ? "its file" : hasLostWAL ? "its WAL" : nil else { return }
+    throw SatchelError(
+      .io,
+      "\(path): \(lost) was removed or replaced while the store was open: close the store and open it again")
+  }
 }

@@ -1,29 +1,31 @@
+import SatchelCore
 import Synchronization
 
-/// Read connections, opened when first needed and lent to one thread at a time.
+/// A pool of read connections, which are opened when first needed and lent to one thread at a time.
 ///
-/// When reads follow each other closely, the transaction of a connection stays open from one to the next. One that
-/// stays open keeps the log from being emptied: it is ended after 20 ms, or by a thread that is started with the first
-/// when no read comes any more.
-// Unchecked: all state is behind the monitor; a connection's view is touched only by who has it, or with the monitor
-// held while nobody has.
+/// When reads follow each other closely, a connection's read transaction staysOpen open from one read to the
+/// next. An open read transaction prevents SQLite from resetting the WAL: it is ended after 20 ms, by a
+/// thread when no further read comes.
+// Unchecked: `condition` guards all state; a connection's `sharedRead` is accessed only by its borrower, or
+// with `condition` held while it is not lent.
 final class ConnectionPool: @unchecked Sendable {
-  /// Reads in a row after which a transaction is kept, and how closely they follow, in milliseconds.
-  private static let fewReads = 8
-  private static let pause: Int64 = 5
-  /// How long a transaction is kept, and how long without a read, in milliseconds.
-  private static let patience: Int64 = 20
+  /// The number of consecutive reads after which a transaction is kept, and the longest pause between them in
+  /// milliseconds.
+  private static let minReadsInARow = 8
+  private static let maxPause: Int64 = 5
+  /// How long a transaction is kept, and how long it is kept without a read, in milliseconds.
+  private static let maxKeptTime: Int64 = 20
 
   private final class Reader {
     let connection: Connection
-    var view = ReadView()
+    var sharedRead = SharedReadTransaction()
     var lastRead: Int64 = 0
-    /// Since when its transaction is kept; nil while it is not.
+    /// The time since which its transaction is kept; nil while it is not kept.
     var keptSince: Int64?
     init(_ connection: Connection) { self.connection = connection }
   }
 
-  private let monitor = Monitor()
+  private let condition = ConditionLock()
   private let open: () throws -> Connection
   private let limit: Int
   private var idle: [Reader] = []
@@ -31,13 +33,14 @@ final class ConnectionPool: @unchecked Sendable {
   private var adopted: Connection?
   private var readsInARow = 0
   private var lastRead: Int64 = 0
-  private var isDrained = false
-  /// Pieces of work under way that want the log to be empty.
-  private var emptying = 0
+  private var isClosed = false
+  /// The number of operations in progress that need the WAL without readers.
+  private var keepSuspensions = 0
 
-  private var caretaker: SystemThread?
-  /// Where the caretaker waits: whoever waits for a connection must not be woken in its place.
-  private let care = Monitor()
+  private var expiryThread: SystemThread?
+  /// The condition that `expiryThread` waits for; a separate one, so that a signal for a waiting borrower
+  /// does not wake it instead.
+  private let expiryCondition = ConditionLock()
   private let isAsleep = Atomic(false)
 
   init(limit: Int, open: @escaping () throws -> Connection) {
@@ -45,129 +48,132 @@ final class ConnectionPool: @unchecked Sendable {
     self.open = open
   }
 
-  /// Lends a connection inside a read transaction that sees everything committed before the call.
+  /// Runs `body` on a connection, in a read transaction that sees everything committed before the call.
   func withTransaction<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    let reader = try take()
-    var isSound = false
-    defer { giveBack(reader, isSound: isSound) }
-    try reader.view.begin(reader.connection)
+    let reader = try acquire()
+    var isReusable = false
+    defer { release(reader, isReusable: isReusable) }
+    try reader.sharedRead.begin(reader.connection)
     let result = try body(reader.connection)
-    isSound = true
+    isReusable = true
     return result
   }
 
-  private func take() throws -> Reader {
-    monitor.lock()
-    while idle.isEmpty && lent >= limit { monitor.wait() }
+  private func acquire() throws -> Reader {
+    condition.lock()
+    while idle.isEmpty && lent >= limit { condition.wait() }
     lent += 1
     let reader = idle.popLast()
-    monitor.unlock()
+    condition.unlock()
     do {
       return try reader ?? Reader(open())
     } catch {
-      monitor.withLock {
+      condition.withLock {
         lent -= 1
-        monitor.signal()
+        condition.signal()
       }
       throw error
     }
   }
 
-  private func giveBack(_ reader: Reader, isSound: Bool) {
+  private func release(_ reader: Reader, isReusable: Bool) {
     let now = Clock.steadyMilliseconds
-    monitor.withLock {
-      readsInARow = now - lastRead <= Self.pause ? readsInARow + 1 : 0
+    condition.withLock {
+      readsInARow = now - lastRead <= Self.maxPause ? readsInARow + 1 : 0
       lastRead = now
       reader.lastRead = now
-      let isHot = isSound && emptying == 0 && readsInARow >= Self.fewReads
-      let isYoung = now - (reader.keptSince ?? now) < Self.patience
-      let stays = isHot && isYoung && reader.view.canStay(reader.connection) && takesCare()
-      if stays {
+      let isFrequent = isReusable && keepSuspensions == 0 && readsInARow >= Self.minReadsInARow
+      let isRecent = now - (reader.keptSince ?? now) < Self.maxKeptTime
+      let staysOpen =
+        isFrequent && isRecent && reader.sharedRead.canStay(reader.connection) && ensureExpiryThread()
+      if staysOpen {
         reader.keptSince = reader.keptSince ?? now
       } else {
         end(reader)
       }
       lent -= 1
       idle.append(reader)
-      if lent == limit - 1 { monitor.signal() }
+      if lent == limit - 1 { condition.signal() }
     }
   }
 
-  /// Adds a connection that is open already, and that may write: it is closed last, and takes the log along.
+  /// Adds an open connection that may write: it is closed last, and deletes the WAL.
   func adopt(_ connection: Connection) {
-    monitor.withLock {
+    condition.withLock {
       idle.append(Reader(connection))
       adopted = connection
     }
   }
 
-  /// Runs `body` while no transaction is kept, so that the log can be emptied.
-  func emptying<Result>(_ body: () throws -> Result) rethrows -> Result {
-    monitor.withLock {
-      emptying += 1
+  /// Runs `body` while no transaction is kept, so that a checkpoint can reset the WAL.
+  func withoutKeptTransactions<Result>(_ body: () throws -> Result) rethrows -> Result {
+    condition.withLock {
+      keepSuspensions += 1
       for reader in idle { end(reader) }
     }
-    defer { monitor.withLock { emptying -= 1 } }
+    defer { condition.withLock { keepSuspensions -= 1 } }
     return try body()
   }
 
   private func end(_ reader: Reader) {
-    reader.view.end(reader.connection)
+    reader.sharedRead.end(reader.connection)
     reader.keptSince = nil
   }
 
-  /// Closes the connections that are not lent.
-  func drain() {
-    let caretaker = monitor.withLock { () -> SystemThread? in
+  /// Closes the connections that are not lent, and ends the thread.
+  func close() {
+    let expiryThread = condition.withLock { () -> SystemThread? in
       idle.removeAll()
       adopted = nil
-      isDrained = true
-      defer { self.caretaker = nil }
-      return self.caretaker
+      isClosed = true
+      defer { self.expiryThread = nil }
+      return self.expiryThread
     }
     wake()
-    caretaker?.join()
+    expiryThread?.join()
   }
 
-  // MARK: Ending what nobody reads any more
+  // MARK: Ending unused transactions
 
-  /// - Returns: whether there is somebody to end what is kept
-  private func takesCare() -> Bool {
-    if isDrained { return false }
-    if caretaker == nil {
-      caretaker = SystemThread { [self] in takeCare() }
+  /// Starts or wakes the thread that ends kept transactions.
+  ///
+  /// - Returns: whether there is such a thread
+  private func ensureExpiryThread() -> Bool {
+    if isClosed { return false }
+    if expiryThread == nil {
+      expiryThread = SystemThread { [self] in expireTransactions() }
     } else if isAsleep.load(ordering: .relaxed) {
       wake()
     }
-    return caretaker != nil
+    return expiryThread != nil
   }
 
   private func wake() {
-    care.withLock {
+    expiryCondition.withLock {
       isAsleep.store(false, ordering: .relaxed)
-      care.signal()
+      expiryCondition.signal()
     }
   }
 
-  private func takeCare() {
+  private func expireTransactions() {
     while true {
-      care.withLock {
-        while isAsleep.load(ordering: .relaxed) { care.wait() }
-        care.wait(milliseconds: Int(Self.patience))
+      expiryCondition.withLock {
+        while isAsleep.load(ordering: .relaxed) { expiryCondition.wait() }
+        expiryCondition.wait(milliseconds: Int(Self.maxKeptTime))
       }
-      let isOver = monitor.withLock {
-        endOld()
-        let isKept = lent > 0 || idle.contains { $0.view.isOpen }
-        // With the monitor held: whoever keeps one afterwards sees it, and wakes.
-        isAsleep.store(!isKept && !isDrained, ordering: .relaxed)
-        return isDrained
+      let isOver = condition.withLock {
+        endExpired()
+        let isKept = lent > 0 || idle.contains { $0.sharedRead.isOpen }
+        // With `condition` held: a thread that keeps a transaction afterwards sees this, and wakes it.
+        isAsleep.store(!isKept && !isClosed, ordering: .relaxed)
+        return isClosed
       }
       if isOver { return }
     }
   }
 
-  private func endOld() {
+  private func endExpired() {
     let now = Clock.steadyMilliseconds
-    for reader in idle where now - reader.lastRead >= Self.patience { end(reader) }
+    for reader in idle where now - reader.lastRead >= Self.maxKeptTime { end(reader) }
   }
 }

@@ -1,103 +1,111 @@
-/// A transaction that one call began and another will end.
+import SatchelCore
+
+/// A transaction that one call begins and another one ends.
 struct Batch {
   var ticket: BatchTicket
   var transaction: Transaction
-  /// Where it began inside of another transaction; nil for the outermost.
-  var mark: Transaction.Mark?
-  /// How many calls of `write` it is in: they end what began in them.
-  var calls: Int
+  /// The savepoint where it began inside another transaction; nil for the outermost.
+  var savepoint: Transaction.Savepoint?
+  /// The nesting depth of `write` at its beginning: a `write` ends the batches that began in it.
+  var writeDepth: Int
 }
 
-/// Transactions across several calls, for hosts that cannot hand over a closure. A batch belongs to the thread that
-/// began it, and to those that enter it: their calls are part of it, one at a time. Nobody else's are.
+/// Transactions that span several calls, for hosts that cannot pass a closure. A batch belongs to the thread
+/// that began it and to the threads that enter it: only their calls are part of it, one at a time.
 extension Database {
-  /// Begins a batch, which the calling thread carries until it ends. Inside of another transaction it is a savepoint.
+  /// Begins a batch, which the calling thread carries until it ends. Inside another transaction it is a
+  /// savepoint.
   ///
-  /// - Throws: `.busy`, `.readOnly`, `.io`, `.closed`; `.invalid` when the batch that the thread carries was undone
+  /// - Throws: `.busy`, `.readOnly`, `.io`, `.closed`; `.invalid` when the batch that the thread carries was
+  ///   rolled back
   package func begin() throws {
-    try pass {
-      guard !options.isReadOnly else { throw SatchelError(.readOnly, "\(path): opened to read only") }
-      try writing.withLock(within: patience) {
+    try whileOpen {
+      guard !options.isReadOnly else {
+        throw SatchelError(.readOnly, "\(path): opened read-only; open it writable to change it")
+      }
+      try writing.withLock(within: timeout) {
         guard !isClosing.load(ordering: .relaxed) else {
           throw SatchelError(.closed, "\(path): the store is closed")
         }
-        let mark = try current?.beginNested()
+        let savepoint = try current?.beginNested()
         let transaction = try current ?? startTransaction()
         let ticket = BatchTicket(in: batches.last?.ticket)
-        batches.append(Batch(ticket: ticket, transaction: transaction, mark: mark, calls: calls))
+        batches.append(
+          Batch(ticket: ticket, transaction: transaction, savepoint: savepoint, writeDepth: writeDepth))
         writing.setInnermost(ticket)
         writing.carry(ticket)
       }
     }
   }
 
-  /// Ends the batch that the calling thread carries; when that fails, everything in it is undone.
+  /// Commits the batch that the calling thread carries; when that fails, everything in it is rolled back.
   ///
-  /// - Throws: `.invalid` when the thread carries none, when it was undone with the one around it, and when a batch
-  ///   inside of it has not ended
+  /// - Throws: `.invalid` when the thread carries no batch, when an enclosing batch was rolled back, and when
+  ///   a batch inside this one has not ended
   package func commit() throws {
-    var told: [Change] = []
+    var committed: [Change] = []
     try endCarried { batch, isInnermost in
       guard isInnermost else {
-        undoThrough(batch)
+        rollBackThrough(batch)
         throw SatchelError(
-          .invalid, "\(path): a batch inside of this one had not ended: everything in it is undone")
+          .invalid,
+          "\(path): a batch inside this one has not ended: this one is rolled back; end inner batches first")
       }
       do {
-        if let mark = batch.mark {
-          try batch.transaction.endNested(mark)
+        if let savepoint = batch.savepoint {
+          try batch.transaction.endNested(savepoint)
         } else {
           try batch.transaction.commit()
           endTransaction()
-          told = batch.transaction.changes
+          committed = batch.transaction.changes
         }
       } catch {
-        undoThrough(batch)
+        rollBackThrough(batch)
         throw error
       }
       batches.removeLast()
       finish(batch, .committed)
     }
-    for change in told { changes.tell(change) }
+    for change in committed { changes.notify(change) }
   }
 
-  /// Ends the batch that the calling thread carries, and undoes it with those inside of it.
+  /// Rolls back the batch that the calling thread carries, and those inside it.
   ///
-  /// - Throws: `.invalid` when the thread carries none
+  /// - Throws: `.invalid` when the thread carries no batch
   package func rollback() throws {
-    try endCarried { batch, _ in undoThrough(batch) }
+    try endCarried { batch, _ in rollBackThrough(batch) }
   }
 
-  /// Hands the carried batch to `body`, which ends it. Waits for another call of it, however long that takes: it must
-  /// not stay open.
+  /// Passes the carried batch to `body`, which ends it. Waits for another call of the batch without a
+  /// timeout, because the batch must not stay open.
   private func endCarried(_ body: (_ batch: Batch, _ isInnermost: Bool) throws -> Void) throws {
     do {
       guard let ticket = try writing.carried() else { throw noBatch }
-      try writing.withLockBesideBatches {
+      try writing.withLockIgnoringBatches {
         guard let index = batches.lastIndex(where: { $0.ticket === ticket }) else {
-          throw ticket.state == .undone ? WriteLock.undone : noBatch
+          throw ticket.state == .rolledBack ? WriteLock.rolledBack : noBatch
         }
-        guard batches[index].calls == calls else { throw noBatch }
+        guard batches[index].writeDepth == writeDepth else { throw noBatch }
         try body(batches[index], index == batches.count - 1)
       }
     } catch {
-      if let last = writing.lastCarried, last.state == .undone { writing.carry(last.outer) }
+      if let last = writing.lastCarried, last.state == .rolledBack { writing.carry(last.outer) }
       throw error
     }
   }
 
-  private var noBatch: SatchelError { SatchelError(.invalid, "\(path): this thread has begun no batch") }
+  private var noBatch: SatchelError { SatchelError(.invalid, "\(path): this thread has no open batch") }
 
-  /// Undoes a batch with those inside of it, with the lock held.
-  private func undoThrough(_ batch: Batch) {
+  /// Rolls back a batch and those inside it. The caller holds the lock.
+  private func rollBackThrough(_ batch: Batch) {
     while let last = batches.popLast() {
-      if let mark = last.mark {
-        last.transaction.undoNested(mark)
+      if let savepoint = last.savepoint {
+        last.transaction.rollBackNested(savepoint)
       } else {
         last.transaction.rollback()
         endTransaction()
       }
-      finish(last, .undone)
+      finish(last, .rolledBack)
       if last.ticket === batch.ticket { return }
     }
   }
@@ -108,13 +116,13 @@ extension Database {
     if writing.lastCarried === batch.ticket { writing.carry(batch.ticket.outer) }
   }
 
-  /// Runs the body of a `write`; a batch that it began and did not end is undone with it.
-  func keepingBatches<Result>(
+  /// Runs the body of a `write`; rolls back a batch that the body began and did not end.
+  func endingBatches<Result>(
     _ transaction: Transaction, _ body: (Transaction) throws -> Result
   ) throws -> Result {
     let before = batches.count
-    calls += 1
-    defer { calls -= 1 }
+    writeDepth += 1
+    defer { writeDepth -= 1 }
     do {
       let result = try body(transaction)
       guard batches.count == before else {
@@ -122,63 +130,83 @@ extension Database {
       }
       return result
     } catch {
-      if batches.count > before { undoThrough(batches[before]) }
+      if batches.count > before { rollBackThrough(batches[before]) }
       throw error
     }
   }
 
-  /// Undoes all batches, so that the store can close.
+  /// Rolls back all batches, so that the store can close.
   ///
   /// - Returns: `.busy` when the calling thread does not carry them
-  func abandonBatches() -> SatchelError? {
+  func rollBackOpenBatches() -> SatchelError? {
     guard writing.isBatchOpen else { return nil }
-    let isForeign = writing.withLockBesideBatches(within: patience) {
+    let isForeign = writing.withLockIgnoringBatches(within: timeout) {
       guard let outermost = batches.first else { return false }
       let carried = writing.lastCarried
       let isOwn = batches.contains { $0.ticket === carried }
-      undoThrough(outermost)
+      rollBackThrough(outermost)
       return !isOwn
     }
     guard isForeign == true else { return nil }
     return SatchelError(
-      .busy, "\(path): closed while a batch of another task or thread was open; it is undone")
+      .busy, "\(path): closed during a batch of another task or thread, which was rolled back")
   }
 }
 
 // MARK: Carrying a batch to another thread
 
 extension Database {
-  /// The batch that the calling thread's calls are part of; nil for none.
+  /// The number of the batch that the calling thread carries; nil for none.
   package var carriedBatch: Int64? { get throws { try writing.carried()?.number } }
 
-  /// Makes the calling thread's calls part of a batch that is open, until it ends or `leave()`.
+  /// Makes the calling thread's calls part of an open batch, until the batch ends or `leave()` is called.
   ///
   /// - Throws: `.invalid` when there is no such batch; `.busy`, `.closed`
   package func enter(_ number: Int64) throws {
-    try pass {
-      let isOpen = writing.withLockBesideBatches(within: patience) {
+    try whileOpen {
+      let isOpen = writing.withLockIgnoringBatches(within: timeout) {
         guard let batch = batches.last(where: { $0.ticket.number == number }) else { return false }
         writing.carry(batch.ticket)
         return true
       }
       guard let isOpen else {
-        throw SatchelError(.busy, "\(path): a call has been writing for more than \(patience) ms")
+        throw SatchelError(.busy, "\(path): a call has been writing for more than \(timeout) ms")
       }
       guard isOpen else {
         throw SatchelError(
-          .invalid, "\(path): batch \(number) is not open: it has ended, or the one around it has")
+          .invalid, "\(path): batch \(number) is not open: it, or an enclosing batch, has ended")
       }
     }
   }
 
-  /// The calling thread's calls are part of no batch any more. The batch stays open.
+  /// Detaches the calling thread from its batch, which stays open.
   package func leave() { writing.carry(nil) }
 
-  /// - Throws: `.busy` when waiting for the open batch would stop the thread that has to end it
-  package func refuseBesideBatch() throws { try writing.refuseOtherBatch(than: writing.carried()) }
+  /// Throws when waiting for the open batch would block the thread that has to end it.
+  ///
+  /// - Throws: `.busy`
+  package func refuseDuringOtherBatch() throws { try writing.refuseOtherBatch(than: writing.carried()) }
 
-  /// Network work never holds a transaction open.
+  /// Throws inside a transaction, which must not stay open during network requests.
   package func refuseNetworkWork(_ message: String) throws {
     if isWriting { throw SatchelError(.invalid, message) }
   }
+}
+
+extension Database {
+  /// Runs `body` in a transaction. Inside `write` on the same thread, or a batch, it is part of that
+  /// transaction without a savepoint, which costs more than a small write.
+  ///
+  /// The body must check everything before it changes anything. If it still fails halfway, for example
+  /// because the disk is full, it calls `Transaction.mustFail`.
+  package func join<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+    if isWriting {
+      let joined = try writing.withLock(within: timeout) { try current.map { try body($0) } }
+      if let joined { return joined }
+    }
+    return try write(body)
+  }
+
+  /// Whether the calling thread is inside a write transaction.
+  package var isInTransaction: Bool { writing.isHeldByCaller ? current != nil : writing.isInBatch }
 }

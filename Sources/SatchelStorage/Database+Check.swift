@@ -1,11 +1,12 @@
 import CSQLite
+import SatchelCore
 import SatchelJSON
 
-/// Something that is not as it should be in a store's file.
+/// A problem found in a store's file.
 public struct StoreFinding: Equatable, Sendable {
-  /// Stable, for programs: "integrity", "dangling_reference", …
+  /// A stable code for programs: "integrity", "dangling_reference", …
   public var code: String
-  /// For people.
+  /// The description for people.
   public var message: String
 
   package init(code: String, message: String) {
@@ -17,10 +18,11 @@ public struct StoreFinding: Equatable, Sendable {
 }
 
 extension Database {
-  /// SQLite's own examination of every page. On a connection of its own: newer versions of SQLite compare a full-text
-  /// index with what the connection has in its cache (3.53.4), and take one that another connection changed for damaged.
+  /// Runs SQLite's integrity check on every page, on a connection of its own: newer versions of SQLite
+  /// compare a full-text index with the connection's cache (3.53.4), and report an index that another
+  /// connection changed as damaged.
   package func checkIntegrity() throws -> [StoreFinding] {
-    try readApart { connection in
+    try readOnNewConnection { connection in
       var findings: [StoreFinding] = []
       try connection.each("PRAGMA integrity_check(100)") { row in
         let message = row.text(0)
@@ -30,18 +32,18 @@ extension Database {
     }
   }
 
-  /// Bytes that the store's content takes: pages in use, free ones not counted.
+  /// Returns the number of bytes in use: pages, without free pages.
   package func usedBytes(_ connection: Connection) throws -> Int64 {
     let pages = try connection.number("PRAGMA page_count") - connection.number("PRAGMA freelist_count")
     return try pages * connection.number("PRAGMA page_size")
   }
 
-  /// Bytes of the database file once its log is copied back.
+  /// Returns the size of the database file after a complete checkpoint.
   package func pageBytes() throws -> Int64 {
     try read { try $0.number("PRAGMA page_count") * $0.number("PRAGMA page_size") }
   }
 
-  /// Bytes of the file on disk, its log included.
+  /// The bytes of the database file and its WAL on disk.
   package var fileBytes: Int64 {
     var total: Int64 = 0
     for suffix in ["", "-wal"] {
@@ -51,12 +53,13 @@ extension Database {
     return total
   }
 
-  /// The path as it will be found when the process goes to another directory, and the same for all names of the file.
+  /// The absolute path without symbolic links: the same for all names of the file, and independent of the
+  /// working directory.
   package var realPath: String {
     isMemory ? path : DatabaseFile.realPath(of: path)
   }
 
-  /// Gives free pages back to the file system. What readers still look at goes with the next call.
+  /// Returns free pages to the file system. Pages that readers still use are returned by a later call.
   package func shrink() throws {
     try maintain { connection in
       try connection.execute("PRAGMA incremental_vacuum")

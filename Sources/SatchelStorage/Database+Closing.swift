@@ -1,22 +1,25 @@
+import SatchelCore
+
 extension Database {
-  /// Adds what is to be done when the store closes, while calls still get through. It must not keep hold of the
-  /// store, which is handed to it: a store that is given up closes, too.
+  /// Adds a step that runs when the store closes, while calls are still accepted. The step must not retain
+  /// the store, which is passed to it: a store that is released closes, too.
   package func whenClosing(_ step: @escaping @Sendable (Database) throws -> Void) {
     closingSteps.withLock { $0.append(step) }
   }
 
-  /// Closing waits for calls under way, which would wait for the host's function that closes.
+  /// Throws when closing would deadlock: `close` waits for calls in progress, and these wait for the host's
+  /// callback that closes.
   ///
-  /// - Throws: `.busy` in a function of the host's that work for this store calls
+  /// - Throws: `.busy` inside a callback of the host that work for this store called
   package func refuseClosingInCallback() throws {
     try HostWork.refuseInClock(path)
     try HostWork.refuse("\(path): the store cannot be closed", HostWork.Subject(ObjectIdentifier(self)))
   }
 
-  /// Does what is to be done, once.
+  /// Runs the closing steps, once.
   ///
-  /// - Returns: what the first step met that failed
-  func takeClosingSteps() -> (any Error)? {
+  /// - Returns: the first error
+  func runClosingSteps() -> (any Error)? {
     let steps = closingSteps.withLock { steps in
       defer { steps = [] }
       return steps
@@ -28,8 +31,9 @@ extension Database {
     return failure
   }
 
-  /// Tells what is no part of a commit: that something was kept elsewhere, or could not be kept.
-  package func tell(subject: String, keys: [String]) {
-    changes.tell(Change(subject: subject, keys: keys, place: nil, isOwn: true, revision: 0))
+  /// Notifies observers of an event that is not part of a commit: data was kept elsewhere, or could not be
+  /// kept.
+  package func notify(subject: String, keys: [String]) {
+    changes.notify(Change(subject: subject, keys: keys, place: nil, isOwn: true, revision: 0))
   }
 }

@@ -1,51 +1,54 @@
 import CSQLite
+import SatchelCore
 
 extension Database {
-  /// Opens the store at `path`, making or migrating it as needed.
+  /// Opens the store at `path`; creates or migrates it if necessary.
   ///
   /// - Parameters:
-  ///   - migrations: the whole schema; the change log is part of it.
-  ///   - subjects: all that the store may have besides; nil lets it have what it has
+  ///   - migrations: the whole schema, including the change log
+  ///   - subjects: all subjects that the store may have; nil accepts any
   package static func open(
     path: String, options: StoreOptions, migrations: [Migration], subjects: [SubjectSchema]? = nil
   ) throws -> Database {
     try SQLiteVersion.current.refuseOld()
     let migrator = Migrator(migrations: migrations, subjects: subjects)
     if path == ":memory:" {
-      let database = make(path, options, setAside: nil)
+      let database = make(path, options, quarantine: nil)
       let connection = try connect(path, options, readOnly: false)
-      try connection.becomeStore(migrator)
+      try connection.initializeStore(migrator)
       database.adopt(connection, asWriter: true)
       return database
     }
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw SatchelError(.invalid, "path: empty, or holds a NUL")
+      throw SatchelError(.invalid, "path: is empty or contains a NUL")
     }
     do {
-      return try openFile(path, options, migrator, setAside: nil)
-    } catch let error as SatchelError where options.setsAside && !options.isReadOnly && error.isAboutContent {
-      let target = try StoreFile.setAside(path, time: options.clock.now())
-      return try openFile(path, options, migrator, setAside: target)
+      return try openFile(path, options, migrator, quarantine: nil)
+    } catch let error as SatchelError where options.quarantine && !options.isReadOnly && error.isAboutContent
+    {
+      let target = try StoreFile.quarantine(path, time: options.clock.now())
+      return try openFile(path, options, migrator, quarantine: target)
     }
   }
 
   private static func openFile(
-    _ path: String, _ options: StoreOptions, _ migrator: Migrator, setAside: String?
+    _ path: String, _ options: StoreOptions, _ migrator: Migrator, quarantine: String?
   ) throws -> Database {
     var isNew = false
     var condition = try StoreFile.examine(path)
     if !options.isReadOnly, condition == .absent || condition == .empty {
-      isNew = try StoreMaking(path: path, options: options).make { try image(of: migrator, options) }
+      isNew = try StoreCreation(path: path, options: options).make { try image(of: migrator, options) }
       condition = try StoreFile.examine(path)
     }
     switch condition {
     case .absent: throw SatchelError(.notFound, "\(path): does not exist")
-    case .empty: throw SatchelError(.foreign, "\(path): no store yet")
+    case .empty: throw SatchelError(.foreign, "\(path): is empty, not a store")
     case .foreign(let reason): throw SatchelError(.foreign, "\(path): \(reason)")
     case .damaged(let reason): throw SatchelError(.damaged, "\(path): \(reason)")
     case .store: break
     }
-    // Opened to write even though it will read first: whoever closes a store last must be able to empty its log.
+    // Opened writable even though it reads first: the last connection to close must be able to delete the
+    // WAL.
     let connection = try open(path, options, readOnly: options.isReadOnly)
     guard options.isReadOnly || connection.sharesMemory else { throw SatchelError(noWALAt: path) }
     let version = try connection.number("PRAGMA user_version")
@@ -54,37 +57,37 @@ extension Database {
     if isOld {
       guard !options.isReadOnly else {
         throw SatchelError(
-          .readOnly, "\(path): of an older schema, which opening to read only cannot bring up to date")
+          .readOnly, "\(path): has an older schema; open it writable once to migrate it")
       }
       try configureWriter(connection, options)
       try update(connection, migrator, options)
     } else {
       if !options.isReadOnly, !connection.isWAL { try waiting(options) { try connection.useWAL() } }
       if isNew { try configureWriter(connection, options) }
-      // The schema is read here, so that a damaged one is named now and not in the middle of a call.
+      // Reads the schema, so that a damaged one is reported now and not in the middle of a call.
       _ = try connection.prepared("SELECT max(revision) FROM change")
     }
     try migrator.checkSchema(connection)
-    let database = make(path, options, setAside: setAside)
+    let database = make(path, options, quarantine: quarantine)
     database.adopt(connection, asWriter: isOld || isNew)
     return database
   }
 
-  private static func make(_ path: String, _ options: StoreOptions, setAside: String?) -> Database {
-    Database(path: path, options: options, setAsidePath: setAside) { readOnly in
+  private static func make(_ path: String, _ options: StoreOptions, quarantine: String?) -> Database {
+    Database(path: path, options: options, quarantinePath: quarantine) { readOnly in
       try connect(path, options, readOnly: readOnly)
     }
   }
 
-  /// The bytes of a new store.
+  /// Returns the content of a new store's file.
   private static func image(of migrator: Migrator, _ options: StoreOptions) throws -> [UInt8] {
     let connection = try Connection(
       path: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: options.busyTimeout)
-    try connection.becomeStore(migrator)
+    try connection.initializeStore(migrator)
     return try connection.image()
   }
 
-  /// Brings a store of an older schema up to date.
+  /// Migrates a store of an older schema.
   private static func update(
     _ connection: Connection, _ migrator: Migrator, _ options: StoreOptions
   ) throws {
@@ -94,7 +97,8 @@ extension Database {
     }
   }
 
-  /// Repeats what fails with `.busy`: SQLite does not wait for another connection that changes the journal mode.
+  /// Retries `body` while it fails with `.busy`: SQLite does not wait for another connection that changes the
+  /// journal mode.
   private static func waiting(_ options: StoreOptions, _ body: () throws -> Void) throws {
     let start = Clock.steadyMilliseconds
     while true {
@@ -117,23 +121,23 @@ extension Database {
     let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     let connection = try Connection(
       path: path, flags: flags, busyTimeout: options.busyTimeout,
-      fileSystem: readOnly ? options.fileSystem : WALBufferVFS.above(options.fileSystem))
+      vfsName: readOnly ? options.vfsName : WALBufferVFS.above(options.vfsName))
     guard options.isReadOnly, path != ":memory:" else { return connection }
     do {
       _ = try connection.number("PRAGMA schema_version")
       return connection
     } catch let error as SatchelError where error.code == .readOnly || error.code == .io {
-      // A log that holds something needs its index, which cannot be made here.
-      if StoreFile.hasLog(path) { throw error }
+      // A WAL with content needs its index (-shm), which cannot be created here.
+      if StoreFile.hasWAL(path) { throw error }
     }
-    // In a directory that cannot be written there is no place for the index of a log. Without a log, and where
-    // nobody can make one, the file is all there is.
+    // In a read-only directory the WAL index cannot be created. Without a WAL, and where no process can
+    // create one, the database file is complete.
     return try Connection(
       path: path, flags: flags, busyTimeout: options.busyTimeout, isImmutable: true,
-      fileSystem: options.fileSystem)
+      vfsName: options.vfsName)
   }
 
-  /// Settings of the connection that writes, as measured. No memory map: it makes a cold open slower.
+  /// Configures the write connection, by measurement. No memory map: it makes a cold open slower.
   private static func configureWriter(_ connection: Connection, _ options: StoreOptions) throws {
     try connection.syncCommits(options.durability == .full)
     try connection.execute("PRAGMA cache_size = -8192")
@@ -141,8 +145,9 @@ extension Database {
 }
 
 extension Connection {
-  /// Gives an empty database the owner, the page layout and the tables of a store. The first two cannot change later.
-  fileprivate func becomeStore(_ migrator: Migrator) throws {
+  /// Sets the application id, the page layout and the tables of a new store. The first two cannot change
+  /// later.
+  fileprivate func initializeStore(_ migrator: Migrator) throws {
     try execute(
       """
       PRAGMA page_size = 4096;
@@ -152,7 +157,7 @@ extension Connection {
     try migrator.migrate(self)
   }
 
-  /// Sets the journal mode to WAL, which a store has unless another program changed it.
+  /// Sets the journal mode to WAL; a store is in WAL mode already unless another program changed it.
   fileprivate func useWAL() throws {
     let mode = try first("PRAGMA journal_mode = WAL") { $0.text(0) }
     guard mode == "wal" else {
@@ -163,9 +168,11 @@ extension Connection {
 
 extension SatchelError {
   fileprivate init(noWALAt path: String) {
-    self.init(.io, "\(path): cannot be in WAL mode: its file system offers no shared memory")
+    self.init(
+      .io,
+      "\(path): cannot use WAL mode: its file system has no shared memory; move the store to a local disk")
   }
 
-  /// Whether it is what stands in the file that cannot be used.
+  /// Whether the error is about the content of the file.
   var isAboutContent: Bool { code == .damaged || code == .foreign }
 }

@@ -1,50 +1,53 @@
 import CSQLite
+import SatchelCore
 import SatchelJSON
 import Synchronization
 
-/// One SQLite file: a writer behind a lock, a few readers beside it that never wait for it (WAL).
-// Unchecked: `writer`, `current`, `batches` and `calls` are touched only with `writing` held; the rest is immutable.
+/// A SQLite database in WAL mode: one write connection behind a lock, and a pool of read connections that
+/// never wait for it.
+// Unchecked: `writer`, `current`, `batches` and `writeDepth` are accessed only with `writing` held; the rest
+// is immutable or synchronized.
 package final class Database: @unchecked Sendable {
   package let path: String
   package let options: StoreOptions
   package let clock: SteadyClock
-  /// Where a file that could not be opened went, when the caller asked for that.
-  package let setAsidePath: String?
+  /// The path to which an unusable file was renamed, if `StoreOptions.quarantine` asked for that.
+  package let quarantinePath: String?
   package let changes: ChangeFeed
-  /// Tells this handle's changes from those of others in the log.
+  /// Distinguishes this handle's changes from those of other handles in the change log.
   let identity = Int64.random(in: 1...Int64.max)
 
   let writing = WriteLock()
   private var writer: Connection?
   private(set) var current: Transaction?
-  /// Batches that were begun and not ended, the innermost last; see `begin`.
+  /// The open batches, the innermost last; see `begin`.
   var batches: [Batch] = []
-  /// Calls of `write` that the thread which writes is in.
-  var calls = 0
+  /// The number of nested calls of `write` on the thread that writes.
+  var writeDepth = 0
   private let readers: ConnectionPool
   let checkpointer: WALCheckpointer
-  private let gate = Gate()
-  /// Subjects whose tables are known to be there; see `prepare`.
-  let prepared = Guarded<Set<String>>([])
+  private let activeCalls = ActiveCalls()
+  /// Names of the subjects whose tables are known to be up to date; see `prepare`.
+  let prepared = Locked<Set<String>>([])
   private let hasLearnedTime = Atomic(false)
-  private let hasToldExpiry = Atomic(false)
-  /// What is done when the store closes, while it is still open; see `whenClosing`.
-  let closingSteps = Guarded<[@Sendable (Database) throws -> Void]>([])
+  private let hasReportedExpiry = Atomic(false)
+  /// Steps that run when the store closes, while it is still open; see `whenClosing`.
+  let closingSteps = Locked<[@Sendable (Database) throws -> Void]>([])
   let isClosing = Atomic(false)
   private let openConnection: @Sendable (_ readOnly: Bool) throws -> Connection
-  /// Runs before the writer closes, as its last transaction; set once, while opening.
+  /// Runs before the write connection closes, as its last transaction; set once, while opening.
   package var beforeClose: ((Transaction) throws -> Void)?
-  /// Whether that has work to do even when nothing was written.
+  /// Whether `beforeClose` has work to do even when nothing was written.
   package var hasClosingWork: ((Connection) throws -> Bool)?
 
-  /// Opens or makes a store; `Database.open` examines the file first.
+  /// Creates the handle. `Database.open` examines the file first.
   init(
-    path: String, options: StoreOptions, setAsidePath: String?,
+    path: String, options: StoreOptions, quarantinePath: String?,
     openConnection: @escaping @Sendable (_ readOnly: Bool) throws -> Connection
   ) {
     self.path = path
     self.options = options
-    self.setAsidePath = setAsidePath
+    self.quarantinePath = quarantinePath
     self.openConnection = openConnection
     clock = SteadyClock(options.clock)
     changes = ChangeFeed()
@@ -56,27 +59,27 @@ package final class Database: @unchecked Sendable {
 
   // MARK: Reading
 
-  /// Runs `body` on one consistent state of the store. Inside `write` of the same thread, and inside of a batch, it
-  /// sees what was written so far; beside a batch it sees what is committed, and in memory, where there is no other
-  /// connection, it waits as a write does.
+  /// Runs `body` on a consistent snapshot of the store. Inside `write` on the same thread, and inside a
+  /// batch, it sees the uncommitted changes; outside the batch it sees what is committed. A store in memory
+  /// has only one connection: there it waits for the write lock as a write does.
   package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try pass {
+    try whileOpen {
       do {
         if try isMemory || writing.isHeldByCaller || writing.carried() != nil {
-          return try writing.withLock(within: patience, writing: false) { try body(openWriter()) }
+          return try writing.withLock(within: timeout, writing: false) { try body(openWriter()) }
         }
         return try readers.withTransaction(body)
       } catch let error as JSONError {
-        // What a caller passes has been read before: it is a document of the file.
+        // A caller's JSON is parsed before: this document comes from the file.
         throw SatchelError(.damaged, "\(path): a document is damaged: \(error)", underlying: error)
       }
     }
   }
 
-  /// As `read`, on a connection that nobody has used before, where there can be one.
-  func readApart<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  /// Runs `body` as `read` does, on a connection that was not used before, where that is possible.
+  func readOnNewConnection<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     if isMemory || isWriting { return try read(body) }
-    return try pass {
+    return try whileOpen {
       let connection = try openConnection(true)
       try connection.run("BEGIN")
       defer { try? connection.run("COMMIT") }
@@ -84,7 +87,7 @@ package final class Database: @unchecked Sendable {
     }
   }
 
-  /// The time now. A handle's clock starts where the store's own history ends.
+  /// Returns the current time, which is never earlier than the newest entry of the change log.
   package func time(_ connection: Connection) throws -> Int64 {
     if !hasLearnedTime.load(ordering: .relaxed) {
       clock.advance(to: try ChangeLog.newestTime(connection))
@@ -93,35 +96,38 @@ package final class Database: @unchecked Sendable {
     return clock.now()
   }
 
-  /// Notes that something was told to have expired by now: closing keeps the time, so that a clock that is set
-  /// back afterwards does not make it fresh again.
-  package func noteExpiry() { hasToldExpiry.store(true, ordering: .relaxed) }
+  /// Records that a call has reported something as expired. `close` then stores the time, so that a clock
+  /// that is set back later does not make it fresh again.
+  package func noteExpiry() { hasReportedExpiry.store(true, ordering: .relaxed) }
 
   // MARK: Writing
 
-  /// Runs `body` in a transaction, and tells its changes once it is committed. Inside `write` of the same
-  /// thread, and inside of a batch, it is a savepoint: its failure undoes only itself.
+  /// Runs `body` in a transaction, and notifies observers of its changes after the commit. Inside `write` on
+  /// the same thread, and inside a batch, it is a savepoint: its failure rolls back only itself.
   ///
-  /// - Parameter isSynced: whether it is on the disk when this returns, where the store's durability asks for that;
-  ///   else it is behind `sync()`. A loss of power before leaves the store as before some such transaction.
+  /// - Parameter isSynced: whether the commit is synced to the disk when this returns, if the store's
+  ///   durability is `full`; otherwise `sync()` does that. A power loss before may lose the latest such
+  ///   transactions, and leaves the store as it was before one of them.
   package func write<Result>(isSynced: Bool = true, _ body: (Transaction) throws -> Result) throws -> Result {
-    try pass {
-      guard !options.isReadOnly else { throw SatchelError(.readOnly, "\(path): opened to read only") }
-      var told: [Change] = []
-      let result: Result = try writing.withLock(within: patience) {
-        if let outer = current { return try outer.nested { try keepingBatches($0, body) } }
+    try whileOpen {
+      guard !options.isReadOnly else {
+        throw SatchelError(.readOnly, "\(path): opened read-only; open it writable to change it")
+      }
+      var committed: [Change] = []
+      let result: Result = try writing.withLock(within: timeout) {
+        if let outer = current { return try outer.nested { try endingBatches($0, body) } }
         let transaction = try startTransaction(isSynced: isSynced)
         defer { current = nil }
-        let result = try transaction.finish { try keepingBatches($0, body) }
-        told = transaction.changes
+        let result = try transaction.finish { try endingBatches($0, body) }
+        committed = transaction.changes
         return result
       }
-      for change in told { changes.tell(change) }
+      for change in committed { changes.notify(change) }
       return result
     }
   }
 
-  /// Begins the outermost transaction, with `writing` held.
+  /// Begins the outermost transaction. The caller holds `writing`.
   func startTransaction(isSynced: Bool = true) throws -> Transaction {
     let transaction = try beginTransaction(isSynced: isSynced)
     current = transaction
@@ -134,38 +140,40 @@ package final class Database: @unchecked Sendable {
     return try Transaction.begin(on: connection, clock: clock, writer: identity)
   }
 
-  /// Waits until what was written without syncing is on the disk, by other handles, too. Does nothing where the store's durability does not
-  /// ask for it, nor inside of `write`, which syncs when it ends.
+  /// Syncs the WAL, including the unsynced commits of other handles. Does nothing where the store's
+  /// durability is not `full`, nor inside `write`, which syncs when it ends.
   package func sync() throws {
-    try pass {
+    try whileOpen {
       guard options.durability == .full, !options.isReadOnly, !isMemory, !isWriting else { return }
-      try writing.withLock(within: patience) { try openWriter().syncWAL() }
+      try writing.withLock(within: timeout) { try openWriter().syncWAL() }
     }
   }
 
-  /// Forgets the outermost transaction, with `writing` held.
+  /// Clears the outermost transaction. The caller holds `writing`.
   func endTransaction() { current = nil }
 
-  /// Runs `body` on the write connection outside a transaction, for what SQLite wants there.
+  /// Runs `body` on the write connection outside a transaction, for statements for which SQLite requires
+  /// that.
   package func maintain(_ body: (Connection) throws -> Void) throws {
-    try gate.pass {
+    try activeCalls.perform {
       guard !options.isReadOnly else { return }
-      try writing.withLock(within: patience) {
+      try writing.withLock(within: timeout) {
         guard current == nil else { return }
-        try readers.emptying { try body(openWriter()) }
+        try readers.withoutKeptTransactions { try body(openWriter()) }
       }
     }
   }
 
-  /// Whether the calling thread is inside of `write`, or of a batch.
+  /// Whether the calling thread is inside `write` or a batch.
   package var isWriting: Bool { writing.isHeldByCaller || writing.isInBatch }
 
-  var patience: Int { max(0, Int(options.busyTimeout)) }
+  var timeout: Int { max(0, Int(options.busyTimeout)) }
 
-  /// Through the gate; a call inside a `write` of the same thread is through already, also while it closes.
-  func pass<Result>(_ body: () throws -> Result) throws -> Result {
+  /// Runs `body` as a call that `close` waits for; a call inside `write` on the same thread is counted
+  /// already, also while the store closes.
+  func whileOpen<Result>(_ body: () throws -> Result) throws -> Result {
     try HostWork.refuseInClock(path)
-    return try writing.isHeldByCaller ? body() : gate.pass(body)
+    return try writing.isHeldByCaller ? body() : activeCalls.perform(body)
   }
 
   private func openWriter() throws -> Connection {
@@ -176,72 +184,73 @@ package final class Database: @unchecked Sendable {
   }
 
   private func keep(_ connection: Connection) {
-    if !isMemory { connection.leaveCheckpoints(to: checkpointer) }
+    if !isMemory { connection.delegateCheckpoints(to: checkpointer) }
     writer = connection
   }
 
-  /// Keeps the connection that opened the store, instead of opening another: as the writer when it made the
-  /// store, else as the first reader, since reading is what most apps start with.
+  /// Reuses the connection that opened the store: as the write connection when it created the store,
+  /// otherwise as the first read connection, since most apps read first.
   func adopt(_ connection: Connection, asWriter: Bool) {
     guard asWriter || isMemory else { return readers.adopt(connection) }
-    writing.withLockBesideBatches { keep(connection) }
+    writing.withLockIgnoringBatches { keep(connection) }
   }
 
-  // MARK: Watching and closing
+  // MARK: Observing and closing
 
-  /// Subscribes to changes, also those that other handles and processes commit.
-  package func observe(_ hear: @escaping @Sendable (Change) -> Void) throws -> ChangeFeed.Subscription {
-    try gate.pass {
+  /// Subscribes to changes, including those that other handles and processes commit.
+  package func observe(_ observer: @escaping @Sendable (Change) -> Void) throws -> ChangeFeed.Subscription {
+    try activeCalls.perform {
       if !isMemory {
         try changes.watch(writer: identity) { try self.openConnection(true) }
       }
-      return changes.subscribe(hear)
+      return changes.subscribe(observer)
     }
   }
 
-  /// Closes the store. Waits for calls under way, and undoes open batches.
+  /// Closes the store: waits for calls in progress, and rolls back open batches. The store is closed even
+  /// when this throws.
   ///
-  /// - Throws: `.closed` when it was closed before; `.busy` when it undid a batch of another thread; what the last
-  ///   write met. It is closed all the same.
+  /// - Throws: `.closed` when it was closed before; `.busy` when it rolled back a batch of another thread;
+  ///   any error of the last write
   package func close() throws {
     guard !isClosing.exchange(true, ordering: .sequentiallyConsistent) else {
       throw SatchelError(.closed, "\(path): the store is closed")
     }
-    // First: the steps below write, which no batch must take with it when it is undone.
-    var failure: (any Error)? = abandonBatches()
-    failure = takeClosingSteps() ?? failure
-    _ = gate.close()
+    // First, because the steps below write, and would be rolled back with an open batch.
+    var failure: (any Error)? = rollBackOpenBatches()
+    failure = runClosingSteps() ?? failure
+    _ = activeCalls.close()
     changes.stop()
     checkpointer.stop()
-    let isDone: Void? = writing.withLockBesideBatches(within: patience) {
-      failure = abandonBatches() ?? failure
+    let isDone: Void? = writing.withLockIgnoringBatches(within: timeout) {
+      failure = rollBackOpenBatches() ?? failure
       if !options.isReadOnly, beforeClose != nil && writer != nil || needsWriterToClose {
         do {
           let transaction = try beginTransaction(isSynced: true)
           try transaction.finish { transaction in
             try beforeClose?(transaction)
-            if hasToldExpiry.load(ordering: .relaxed) { transaction.keepTime() }
+            if hasReportedExpiry.load(ordering: .relaxed) { transaction.recordTime() }
           }
         } catch { failure = failure ?? error }
       }
       beforeClose = nil
       hasClosingWork = nil
-      // The readers first: only a connection that may write takes the log along when it is the last.
-      readers.drain()
+      // Readers first: only a writable connection deletes the WAL when it is the last to close.
+      readers.close()
       checkpointer.close()
       writer = nil
     }
     if isDone == nil {
-      readers.drain()
+      readers.close()
       checkpointer.close()
       throw SatchelError(
-        .busy, "\(path): closed while another thread's transaction had not ended; it is undone")
+        .busy, "\(path): closed during another thread's transaction, which was rolled back")
     }
     if let failure { throw failure }
   }
 
   private var needsWriterToClose: Bool {
-    if hasToldExpiry.load(ordering: .relaxed) { return true }
+    if hasReportedExpiry.load(ordering: .relaxed) { return true }
     guard let hasClosingWork else { return false }
     return (try? readers.withTransaction(hasClosingWork)) ?? false
   }
@@ -249,5 +258,5 @@ package final class Database: @unchecked Sendable {
   deinit { try? close() }
 
   /// Whether `close` was called.
-  package var isClosed: Bool { gate.isClosed }
+  package var isClosed: Bool { activeCalls.isClosed }
 }

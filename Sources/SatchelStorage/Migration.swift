@@ -1,4 +1,6 @@
-/// One step of the store's own schema, from `version - 1` to `version`.
+import SatchelCore
+
+/// A step of the store's own schema, from `version - 1` to `version`.
 package struct Migration: Sendable {
   package var version: Int64
   package var sql: String
@@ -9,12 +11,14 @@ package struct Migration: Sendable {
   }
 }
 
-/// Brings a store's schema up to date. The version stands in the file's header (`user_version`).
+/// Migrates a store's schema. The version is in the file's header (`user_version`).
 struct Migrator {
   var migrations: [Migration]
   var subjects: [SubjectSchema]?
 
-  /// - Throws: `.damaged` for a store that has other tables, or anything else, than these steps make
+  /// Throws when the schema differs from the one that the migrations create.
+  ///
+  /// - Throws: `.damaged`
   func checkSchema(_ connection: Connection) throws {
     guard let subjects else { return }
     try SchemaCheck(migrations: migrations, subjects: subjects).run(connection)
@@ -22,9 +26,9 @@ struct Migrator {
 
   var newest: Int64 { migrations.map(\.version).max() ?? 0 }
 
-  /// Runs the steps that are pending, all in one transaction.
+  /// Runs the pending migrations in one transaction.
   ///
-  /// Safe when two processes do it at once: the version is read again once the lock is held.
+  /// Two processes may call this at once: the version is read again with the lock held.
   func migrate(_ connection: Connection) throws {
     try connection.execute("BEGIN EXCLUSIVE")
     do {
@@ -33,7 +37,7 @@ struct Migrator {
       let isNew = try connection.number("SELECT count(*) FROM sqlite_schema") == 0
       guard version > 0 || version == 0 && isNew else {
         throw SatchelError(
-          .damaged, "\(connection.path): has tables, but its schema is of version \(version)")
+          .damaged, "\(connection.path): contains tables, but its schema version is \(version)")
       }
       for migration in migrations.sorted(by: { $0.version < $1.version }) where migration.version > version {
         try connection.execute(migration.sql)
@@ -49,6 +53,8 @@ struct Migrator {
   func refuseNewer(_ version: Int64, path: String) throws {
     guard version > newest else { return }
     throw SatchelError(
-      .newer, "\(path): written by a newer Satchel (schema \(version), this one knows up to \(newest))")
+      .newer,
+      "\(path): written by a newer Satchel (schema \(version); this one supports \(newest)); update Satchel"
+    )
   }
 }

@@ -1,12 +1,13 @@
 import CSQLite
+import SatchelCore
 
-/// Compares what is in a store's schema with what the library makes: a trigger, view or generated column of somebody
-/// else would change what the app reads and writes.
+/// Compares a store's schema with the one that the library creates: a foreign trigger, view or generated
+/// column would change what the app reads and writes.
 struct SchemaCheck {
   let migrations: [Migration]
   let subjects: [SubjectSchema]
 
-  /// - Returns: what differs, for people
+  /// Returns the differences, as messages for people.
   func findings(_ connection: Connection) throws -> [String] {
     var expected = StoreSchema(migrations, through: .max).objects
     let core = Set(expected.keys)
@@ -18,7 +19,7 @@ struct SchemaCheck {
       if let subject = subjects.first(where: { $0.name == name }), version <= subject.newest {
         expected.merge(StoreSchema(subject, through: version).objects) { one, _ in one }
       } else {
-        // Its tables are not known here, and are not used.
+        // Its tables belong to a newer version, and are not used.
         isNewer = true
       }
     }
@@ -30,28 +31,28 @@ struct SchemaCheck {
       if let known = expected[name] {
         missing.remove(name)
         if !Self.isSame(row.bytes(1), known) {
-          findings.append("\(row.text(2)) \(name) is not as Satchel makes it")
+          findings.append("\(row.text(2)) \(name) differs from Satchel's definition")
         }
       } else if let owner = owner(of: name) {
-        findings.append("\(row.text(2)) \(name) is there, though the store is said to have no \(owner)")
+        findings.append("\(row.text(2)) \(name) exists, but the store does not list the subject \(owner)")
       } else if !isNewer || expected[row.text(3)] != nil || row.text(2) == "trigger" {
         findings.append(
-          "\(row.text(2)) \(name.prefix(60)) of \(row.text(3).prefix(60)) was not made by Satchel")
+          "\(row.text(2)) \(name.prefix(60)) of \(row.text(3).prefix(60)) was not created by Satchel")
       }
     }
     for name in missing.sorted() {
-      findings.append("\(core.contains(name) ? "" : "of a subject that the store has, ")\(name) is missing")
+      findings.append("\(core.contains(name) ? "" : "of a subject in the store: ")\(name) is missing")
     }
     return findings
   }
 
-  /// - Throws: `.damaged`, with the first of what differs
+  /// Throws the first difference as `.damaged`.
   func run(_ connection: Connection) throws {
     guard let first = try findings(connection).first else { return }
     throw SatchelError(.damaged, "\(connection.path): the schema is damaged: \(first)")
   }
 
-  /// The versions of the subjects that a store has; nil without the table of them.
+  /// Returns the versions of a store's subjects; nil when it has no table of them.
   private static func versions(_ connection: Connection) throws -> [String: Int64]? {
     guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'subject'") > 0 else {
       return nil
@@ -63,13 +64,14 @@ struct SchemaCheck {
     return versions
   }
 
-  /// The subject that makes an object of a name.
+  /// Returns the subject whose schema contains the object.
   private func owner(of name: String) -> String? {
     subjects.first { StoreSchema($0, through: .max).objects[name] != nil }?.name
   }
 
   private static func isSame(_ sql: UnsafeRawBufferPointer, _ known: ArraySlice<UInt8>) -> Bool {
-    // The forms of CREATE end before the name, which tells the kind: names are never used twice.
+    // The statement differs only before the name, in the form of CREATE; names are unique among all kinds of
+    // objects.
     guard sql.count > known.count else { return false }
     return sql.suffix(known.count).elementsEqual(known) && SQLReader.definition(sql)?.count == known.count
   }

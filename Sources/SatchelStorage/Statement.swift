@@ -1,17 +1,18 @@
 import CSQLite
+import SatchelCore
 
-/// A value to bind. Bytes are lent: they must live until the statement has run.
+/// A value to bind. Bytes are not copied: they must stay valid until the statement has run.
 package enum Binding {
   case null
   case integer(Int64)
   case real(Double)
   case text(String)
-  /// UTF-8 that is bound without a copy.
+  /// UTF-8 bytes, bound without a copy.
   case textBytes(UnsafeRawBufferPointer)
   case blob(UnsafeRawBufferPointer)
 }
 
-/// A prepared statement of one connection; used by one thread at a time, as its connection is.
+/// A prepared statement of one connection; one thread uses it at a time.
 package final class Statement {
   private let handle: OpaquePointer
   private unowned let connection: Connection
@@ -42,31 +43,32 @@ package final class Statement {
         // An empty String may have no address, and a NULL address would bind NULL.
         $0.withMemoryRebound(to: CChar.self) {
           sqlite3_bind_text64(
-            handle, index, $0.baseAddress ?? Self.nothing, UInt64($0.count), Self.copied, UInt8(SQLITE_UTF8))
+            handle, index, $0.baseAddress ?? Self.emptyAddress, UInt64($0.count), Self.copied,
+            UInt8(SQLITE_UTF8))
         }
       }
     case .textBytes(let bytes):
       code = sqlite3_bind_text64(
-        handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.nothing,
+        handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.emptyAddress,
         UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
     case .blob(let bytes):
       code = sqlite3_bind_blob64(
-        handle, index, bytes.baseAddress ?? UnsafeRawPointer(Self.nothing), UInt64(bytes.count), nil)
+        handle, index, bytes.baseAddress ?? UnsafeRawPointer(Self.emptyAddress), UInt64(bytes.count), nil)
     }
     if code != SQLITE_OK { throw connection.error(code, "binding a value") }
   }
 
-  /// Binds bytes that need not live on.
+  /// Binds a copy of the bytes.
   func bindCopy(_ bytes: [UInt8], at index: Int32) throws {
     let code = bytes.withUnsafeBytes {
       sqlite3_bind_blob64(
-        handle, index, $0.baseAddress ?? UnsafeRawPointer(Self.nothing), UInt64($0.count), Self.copied)
+        handle, index, $0.baseAddress ?? UnsafeRawPointer(Self.emptyAddress), UInt64($0.count), Self.copied)
     }
     if code != SQLITE_OK { throw connection.error(code, "binding a value") }
   }
 
-  // An address for empty texts; immutable and never freed.
-  nonisolated(unsafe) private static let nothing: UnsafePointer<CChar> = {
+  // An address for empty strings; immutable and never freed.
+  nonisolated(unsafe) private static let emptyAddress: UnsafePointer<CChar> = {
     let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
     byte.initialize(to: 0)
     return UnsafePointer(byte)
@@ -84,7 +86,7 @@ package final class Statement {
     }
   }
 
-  /// Ends the run, and lets go of what was bound: lent bytes must not be read again.
+  /// Resets the statement and its bindings, whose bytes must not be read again.
   package func reset() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
@@ -96,9 +98,10 @@ package final class Statement {
 
   // Columns of the current row. Bytes are valid until the statement steps on or is reset.
 
-  /// An integer that sums and small multiples cannot overflow with, whatever the file says.
+  /// Returns an integer within `range`, by default small enough that sums and small multiples of it cannot
+  /// overflow.
   ///
-  /// - Throws: `.damaged`, with the table, the column and the row, for one outside of `range`
+  /// - Throws: `.damaged`, with the table, the column and the row, for an integer outside `range`
   @inline(__always)
   package func integer(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.usual) throws -> Int64 {
     let value = sqlite3_column_int64(handle, column)
@@ -106,15 +109,16 @@ package final class Statement {
     throw outOfRange(column, value, range)
   }
 
-  /// An integer that is only stored, compared or looked up: nothing may be computed from it, and nothing sized by it.
+  /// Returns an unchecked integer, which the caller may only store, compare or look up: no arithmetic, no
+  /// sizes.
   @inline(__always)
   package func anyInteger(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-  /// A Boolean, stored as 0 or 1.
+  /// Returns a Boolean, stored as 0 or 1.
   package func flag(_ column: Int32) -> Bool { sqlite3_column_int64(handle, column) != 0 }
 
   package func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
-  /// As it is stored: SQLITE_INTEGER, SQLITE_TEXT, …
+  /// Returns the storage class: SQLITE_INTEGER, SQLITE_TEXT, …
   func type(_ column: Int32) -> Int32 { sqlite3_column_type(handle, column) }
   package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   package func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
@@ -137,8 +141,8 @@ package final class Statement {
   @inline(never)
   private func failure(_ code: Int32) -> SatchelError {
     var error = connection.error(code, "running \(sql)")
-    // The text is constant, and what is bound was checked: a sum that overflows, a row that is there already, a
-    // text that is no JSON come from the file.
+    // The SQL is constant and the bindings were checked: an overflowing sum, a duplicate row or malformed
+    // JSON comes from the file.
     if [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH].contains(code & 0xFF), error.code == .internal {
       error.code = .damaged
     }
@@ -147,23 +151,23 @@ package final class Statement {
 
   @inline(never)
   private func outOfRange(_ column: Int32, _ value: Int64, _ range: ClosedRange<Int64>) -> SatchelError {
-    damage(column, "\(value) is outside of \(range.lowerBound)...\(range.upperBound)")
+    damage(column, "\(value) is outside \(range.lowerBound)...\(range.upperBound)")
   }
 
-  /// The error for a value of the current row that cannot be.
+  /// Returns the error for an invalid value of the current row.
   package func damage(_ column: Int32, _ reason: String) -> SatchelError {
-    SatchelError(.damaged, "\(connection.path): \(place(column)): \(reason)")
+    SatchelError(.damaged, "\(connection.path): \(location(column)): \(reason)")
   }
 
-  /// Table, column and row of a value of the current row, as far as they can be told.
-  private func place(_ column: Int32) -> String {
+  /// Returns the table, column and row of a value of the current row, as far as they are known.
+  private func location(_ column: Int32) -> String {
     let name = satchel_column_origin(handle, column) ?? sqlite3_column_name(handle, column)
     guard let name else { return sql }
     guard let table = satchel_column_table(handle, column) else {
       return "\(String(cString: name)) of \(sql)"
     }
-    var place = "\(String(cString: table)).\(String(cString: name))"
-    // What tells the row: its number or its name, where the query reads it too.
+    var location = "\(String(cString: table)).\(String(cString: name))"
+    // The row's number or name, where the query reads it too.
     for other in 0..<sqlite3_column_count(handle) where other != column {
       guard let origin = satchel_column_origin(handle, other),
         let owner = satchel_column_table(handle, other),
@@ -171,10 +175,10 @@ package final class Statement {
       else { continue }
       let key = String(cString: origin)
       if ["id", "name", "key", "entity_id", "revision", "first", "block"].contains(key) {
-        return place + " of \(key) \(text(other).prefix(60))"
+        return location + " of \(key) \(text(other).prefix(60))"
       }
     }
-    if sqlite3_column_count(handle) == 1 { place += " in \(sql)" }
-    return place
+    if sqlite3_column_count(handle) == 1 { location += " in \(sql)" }
+    return location
   }
 }

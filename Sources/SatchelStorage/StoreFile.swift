@@ -1,8 +1,9 @@
 import CSQLite
+import SatchelCore
 
-/// What a file looks like before SQLite is let near it, so that nothing foreign is ever written to.
+/// Examines a file before SQLite opens it, so that foreign files are never written to.
 enum StoreFile {
-  /// "Stch": stands in the header of every store (`application_id`).
+  /// "Stch": the application id in the header of every store.
   static let applicationID: Int64 = 0x5374_6368
 
   enum Condition: Equatable {
@@ -13,19 +14,19 @@ enum StoreFile {
     case damaged(String)
   }
 
-  /// Another process may copy its log while this looks, and the size be of before, the header of after: only what looks
-  /// damaged twice, and alike, is.
+  /// Examines the file at `path`. It is reported as damaged only when two examinations agree: a checkpoint of
+  /// another process may run during the first one, which then sees an old size with a new header.
   static func examine(_ path: String) throws -> Condition {
-    var found = try look(at: path)
+    var found = try inspect(at: path)
     while case .damaged = found {
-      let again = try look(at: path)
+      let again = try inspect(at: path)
       if again == found { break }
       found = again
     }
     return found
   }
 
-  private static func look(at path: String) throws -> Condition {
+  private static func inspect(at path: String) throws -> Condition {
     var status = stat()
     guard stat(path, &status) == 0 else {
       let code = errno
@@ -40,11 +41,11 @@ enum StoreFile {
     try refuseSpecial(path, status)
     guard status.st_mode & S_IFMT == S_IFREG else { return .foreign("a directory") }
     if status.st_size == 0 { return .empty }
-    // SQLite finds the WAL by the name of the database (https://sqlite.org/howtocorrupt.html, 2.4).
+    // SQLite derives the WAL's name from the database's name (https://sqlite.org/howtocorrupt.html, 2.4).
     guard status.st_nlink < 2 else {
       throw SatchelError(
         .invalid,
-        "\(path): has \(status.st_nlink) hard links; a store that is opened by two names loses changes: copy it instead"
+        "\(path): has \(status.st_nlink) hard links; a store with two names loses changes; copy it instead of linking it"
       )
     }
     let header = try DatabaseFile(path).read(min(100, Int(status.st_size)), at: 0)
@@ -52,11 +53,11 @@ enum StoreFile {
     guard !header.isEmpty, header.starts(with: magic.prefix(header.count)) else {
       return .foreign("not a SQLite database")
     }
-    guard header.count == 100 else { return .damaged("cut short inside its header") }
-    return judge(header, size: Int64(status.st_size), hasLeftovers: hasLeftovers(path))
+    guard header.count == 100 else { return .damaged("truncated inside its header") }
+    return classify(header, size: Int64(status.st_size), hasWALOrJournal: hasWALOrJournal(path))
   }
 
-  /// Throws for what is no file or directory: it is never read, written or renamed.
+  /// Throws for anything but a file or a directory, which must not be read, written or renamed.
   static func refuseSpecial(_ path: String, _ status: stat) throws {
     let kind: String
     switch status.st_mode & S_IFMT {
@@ -69,26 +70,26 @@ enum StoreFile {
     throw SatchelError(.invalid, "\(path): \(kind), not a file")
   }
 
-  private static func judge(_ header: [UInt8], size: Int64, hasLeftovers: Bool) -> Condition {
+  private static func classify(_ header: [UInt8], size: Int64, hasWALOrJournal: Bool) -> Condition {
     func number(_ offset: Int) -> Int64 { header[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) } }
     let stated = Int64(header[16]) << 8 | Int64(header[17])
     let pageSize = stated == 1 ? 65536 : stated
     let pages = number(28)
-    // The page count in the header counts only when both change counters agree (SQLite file format, 1.3.7);
-    // while there is a WAL or a journal, it may hold the pages that seem to be missing.
+    // The header's page count is valid only when both change counters agree (SQLite file format, 1.3.7). A
+    // WAL or a rollback journal may contain the missing pages.
     let isValid = number(24) == number(92)
-    if isValid, !hasLeftovers, pageSize > 0, size < pages * pageSize {
-      return .damaged("cut short: \(size) bytes of \(pages * pageSize)")
+    if isValid, !hasWALOrJournal, pageSize > 0, size < pages * pageSize {
+      return .damaged("truncated: \(size) bytes of \(pages * pageSize)")
     }
-    return number(68) == applicationID ? .store : .foreign("a SQLite database that Satchel did not make")
+    return number(68) == applicationID ? .store : .foreign("a SQLite database that Satchel did not create")
   }
 
-  /// Whether SQLite left a WAL with content beside the file.
-  static func hasLog(_ path: String) -> Bool { hasContent(DatabaseFile.fullPath(of: path) + "-wal") }
+  /// Whether a WAL with content exists beside the file.
+  static func hasWAL(_ path: String) -> Bool { hasContent(DatabaseFile.fullPath(of: path) + "-wal") }
 
-  /// Whether SQLite left a WAL or a rollback journal with content beside the file.
-  static func hasLeftovers(_ path: String) -> Bool {
-    hasLog(path) || hasContent(DatabaseFile.fullPath(of: path) + "-journal")
+  /// Whether a WAL or a rollback journal with content exists beside the file.
+  static func hasWALOrJournal(_ path: String) -> Bool {
+    hasWAL(path) || hasContent(DatabaseFile.fullPath(of: path) + "-journal")
   }
 
   private static func hasContent(_ path: String) -> Bool {
@@ -96,23 +97,18 @@ enum StoreFile {
     return stat(path, &status) == 0 && status.st_size > 0
   }
 
-  /// The directory that holds the file at `path`.
-  static func directory(of path: String) -> String {
-    path.lastIndex(of: "/").map { path[..<$0].isEmpty ? "/" : String(path[..<$0]) } ?? "."
-  }
-
   private static func directoryExists(of path: String) -> Bool {
     var status = stat()
-    return stat(directory(of: path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return stat(DiskFile.directory(of: path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// What SQLite appends to the name of a database, for its files.
+  /// The suffixes of SQLite's files.
   private static let suffixes = ["", "-wal", "-shm", "-journal"]
 
-  /// Renames a file and what SQLite keeps beside it, out of the way of a new store.
+  /// Renames a file, and SQLite's files beside it, to a free quarantine name.
   ///
-  /// - Returns: where the file went.
-  static func setAside(_ path: String, time: Int64) throws -> String {
+  /// - Returns: the new path
+  static func quarantine(_ path: String, time: Int64) throws -> String {
     var status = stat()
     if stat(path, &status) == 0 { try refuseSpecial(path, status) }
     let target = freeName(path, time: time)
@@ -120,44 +116,45 @@ enum StoreFile {
       try move("", of: path, to: target)
       try renameCompanions(of: path, to: target)
     } catch {
-      bringBack(target, to: path)
+      undoQuarantine(target, to: path)
       throw error
     }
     return target
   }
 
-  /// Copies what is sound in a WAL into its database, of which nobody has a connection: SQLite knows by checksums, and
-  /// does it when this one closes. What cannot be read stays where it is.
+  /// Checkpoints a WAL into its database, which no connection has open. SQLite verifies the checksums of the
+  /// frames, and checkpoints when the connection closes. A WAL that cannot be applied stays where it is.
   static func applyWAL(_ path: String) {
-    guard hasLog(path),
+    guard hasWAL(path),
       let connection = try? Connection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
     else { return }
     _ = try? connection.number("PRAGMA schema_version")
   }
 
-  /// The name that a file gets that is set aside.
+  /// Returns a free name for a quarantined file.
   static func freeName(_ path: String, time: Int64) -> String {
-    var target = "\(path).set-aside-\(time)"
+    var target = "\(path).quarantine-\(time)"
     var attempt = 1
     while access(target, F_OK) == 0 {
       attempt += 1
-      target = "\(path).set-aside-\(time)-\(attempt)"
+      target = "\(path).quarantine-\(time)-\(attempt)"
     }
     return target
   }
 
-  /// Renames what SQLite keeps beside a database.
+  /// Renames SQLite's files beside a database.
   static func renameCompanions(of path: String, to target: String) throws {
     for suffix in suffixes.dropFirst() { try move(suffix, of: path, to: target) }
   }
 
   private static func move(_ suffix: String, of path: String, to target: String) throws {
     guard access(path + suffix, F_OK) == 0, rename(path + suffix, target + suffix) != 0 else { return }
-    throw SatchelError(.io, "\(path)\(suffix): cannot be set aside: \(String(cString: strerror(errno)))")
+    throw SatchelError(
+      .io, "\(path)\(suffix): cannot be renamed for quarantine: \(String(cString: strerror(errno)))")
   }
 
-  /// Undoes `setAside`, as far as that can be.
-  static func bringBack(_ target: String, to path: String) {
+  /// Undoes `quarantine` as far as possible.
+  static func undoQuarantine(_ target: String, to path: String) {
     for suffix in suffixes where access(target + suffix, F_OK) == 0 {
       _ = rename(target + suffix, path + suffix)
     }

@@ -1,6 +1,8 @@
-/// The objects that a schema's steps make, as SQLite keeps them in `sqlite_schema`.
+import SatchelCore
+
+/// The objects that a schema's migrations create, as `sqlite_schema` has them.
 struct StoreSchema {
-  /// By name: the statement that made it, from its name on.
+  /// For each name, the statement that created it, from the name on.
   private(set) var objects: [String: ArraySlice<UInt8>] = [:]
 
   init(_ migrations: [Migration], through version: Int64) {
@@ -16,7 +18,7 @@ struct StoreSchema {
 
   init(_ subject: SubjectSchema, through version: Int64) { self.init(subject.migrations, through: version) }
 
-  /// The tables in which a full-text search keeps what it knows; see SQLite's fts5_storage.c and fts5_index.c.
+  /// The shadow tables of a full-text index; see SQLite's fts5_storage.c and fts5_index.c.
   private mutating func addSearch(_ name: String) {
     let tables = [
       "data": "(id INTEGER PRIMARY KEY, block BLOB)",
@@ -28,7 +30,7 @@ struct StoreSchema {
     }
   }
 
-  /// What SQLite makes by itself, of one form only.
+  /// Tables that SQLite creates itself, always with the same statement.
   static let own: [String: ArraySlice<UInt8>] = [
     "sqlite_sequence": Array("sqlite_sequence(name,seq)".utf8)[...],
     "sqlite_stat1": Array("sqlite_stat1(tbl,idx,stat)".utf8)[...],
@@ -36,14 +38,14 @@ struct StoreSchema {
   ]
 }
 
-/// Goes through the statements of a schema's steps: constant texts of ours.
+/// Splits the SQL of migrations, constant texts of the library, into statements.
 struct SQLReader {
   private let bytes: [UInt8]
   private var position = 0
 
   init(_ sql: String) { bytes = Array(sql.utf8) }
 
-  /// The next statement, without comments around it and without its semicolon.
+  /// Returns the next statement, without surrounding comments and without its semicolon.
   mutating func next() -> ArraySlice<UInt8>? {
     skipBlanks()
     let start = position
@@ -86,7 +88,8 @@ struct SQLReader {
     }
   }
 
-  /// What a statement makes: its name, and the statement from the name on, which is what the forms of CREATE share.
+  /// Returns the object that a statement creates: its name, and the statement from the name on, which all
+  /// forms of CREATE share.
   static func made(by statement: ArraySlice<UInt8>) -> (name: String, sql: ArraySlice<UInt8>, isSearch: Bool)?
   {
     guard let sql = definition(statement) else { return nil }
@@ -96,7 +99,7 @@ struct SQLReader {
     )
   }
 
-  /// What follows CREATE and the kind of the object; nil for another statement.
+  /// Returns the text after CREATE and the kind of object; nil for another statement.
   static func definition(_ statement: some Collection<UInt8>) -> ArraySlice<UInt8>? {
     for start in forms where statement.starts(with: start) {
       let rest = ArraySlice(Array(statement))[start.count...]

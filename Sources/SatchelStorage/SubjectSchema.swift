@@ -1,11 +1,14 @@
-/// The tables of one subject, made when the subject is first used: a store pays only for what it keeps.
+import SatchelCore
+
+/// The schema of one subject. Its tables are created when the subject is first used, so that a store contains
+/// only what it needs.
 package struct SubjectSchema: Sendable {
-  /// One word, the same for ever: it stands in the store.
+  /// The subject's name, one word that never changes: the store contains it.
   package let name: String
-  /// All steps, oldest first. A step that was released is never changed.
+  /// All migrations, oldest first. A released migration never changes.
   package let migrations: [Migration]
 
-  /// What the values of its tables can be.
+  /// The rules for the values of its tables.
   package let rules: StoredRules
 
   package init(name: String, migrations: [Migration], rules: StoredRules = StoredRules()) {
@@ -14,12 +17,12 @@ package struct SubjectSchema: Sendable {
     self.rules = rules
   }
 
-  /// What the version of a subject's tables can be.
+  /// The valid versions of a subject's tables.
   static var versions: ClosedRange<Int64> { 1...1 << 31 }
 
   var newest: Int64 { migrations.map(\.version).max() ?? 0 }
 
-  /// Which subjects a store has, and the version of their tables.
+  /// The table of the store's subjects and the versions of their tables.
   static let table = """
     CREATE TABLE IF NOT EXISTS subject(
       name TEXT PRIMARY KEY,
@@ -27,7 +30,7 @@ package struct SubjectSchema: Sendable {
     ) STRICT, WITHOUT ROWID
     """
 
-  /// The version of the subject's tables in a store; 0 when it has none.
+  /// Returns the version of the subject's tables in a store; 0 when it has none.
   func version(_ connection: Connection) throws -> Int64 {
     guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'subject'") > 0 else {
       return 0
@@ -41,11 +44,11 @@ package struct SubjectSchema: Sendable {
     guard version > newest else { return }
     throw SatchelError(
       .newer,
-      "\(path): its \(name) were written by a newer Satchel (schema \(version), this one knows up to \(newest))"
+      "\(path): its \(name) were written by a newer Satchel (schema \(version); this one supports \(newest)); update Satchel"
     )
   }
 
-  /// Runs the steps that are pending.
+  /// Runs the pending migrations.
   func migrate(_ connection: Connection) throws {
     try connection.execute(Self.table)
     let version = try version(connection)
@@ -58,10 +61,11 @@ package struct SubjectSchema: Sendable {
 }
 
 extension Database {
-  /// Makes a subject's tables, or brings them up to date.
+  /// Creates a subject's tables, or migrates them.
   ///
-  /// - Returns: whether the store has them; it has not only when it was opened to read only, and nobody made them.
-  /// - Throws: `.newer` for tables of a newer version, `.readOnly` for older ones in a store opened to read only
+  /// - Returns: whether the store has them; false only for a store opened read-only in which they were never
+  ///   created
+  /// - Throws: `.newer` for tables of a newer version, `.readOnly` for older ones in a store opened read-only
   @discardableResult
   package func prepare(_ subject: SubjectSchema) throws -> Bool {
     if prepared.withLock({ $0.contains(subject.name) }) { return true }
@@ -72,17 +76,17 @@ extension Database {
         guard version > 0 else { return false }
         throw SatchelError(
           .readOnly,
-          "\(path): its \(subject.name) are of an older schema, which opening to read only cannot bring up to date"
+          "\(path): its \(subject.name) have an older schema; open the store writable once to migrate it"
         )
       }
       try write { try subject.migrate($0.connection) }
     }
-    // A transaction under way may still take the tables back.
+    // A rollback of the current transaction would remove the tables again.
     if !isWriting { prepared.withLock { _ = $0.insert(subject.name) } }
     return true
   }
 
-  /// Whether the store has tables of a subject, of whatever version.
+  /// Whether the store has tables of a subject, of any version.
   package func has(_ subject: SubjectSchema) throws -> Bool {
     if prepared.withLock({ $0.contains(subject.name) }) { return true }
     return try read { try subject.version($0) > 0 }

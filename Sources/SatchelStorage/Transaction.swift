@@ -1,48 +1,50 @@
+import SatchelCore
 import Synchronization
 
-/// One write under way: its connection, its time, its number, and what it will have changed.
+/// A write transaction: its connection, time, revision and changes.
 package final class Transaction {
   package let connection: Connection
-  /// Unix milliseconds, the same for all of the transaction.
+  /// Unix milliseconds, constant during the transaction.
   package let now: Int64
-  /// Grows with every commit that tells changes; the order of commits, where clocks cannot be trusted.
+  /// The revision, which increases with every commit that has changes: the order of commits where clocks
+  /// cannot be trusted.
   package let revision: Int64
   private let writer: Int64
   private(set) var changes: [Change] = []
   private var undo: [() -> Void] = []
   private var checks: [(key: String, step: (Transaction) throws -> Void)] = []
-  private var level = 0
-  /// A number for the innermost savepoint, never used twice in a transaction; 0 outside of all.
-  package private(set) var scope = 0
-  private var scopes = 0
+  private var depth = 0
+  /// The ID of the innermost savepoint, never reused within a transaction; 0 outside all savepoints.
+  package private(set) var savepointID = 0
+  private var lastSavepointID = 0
   private var failure: (any Error)?
-  private var keepsTime = false
-  /// Tells it from all others of the process.
+  private var recordsTime = false
+  /// Identifies the transaction within the process.
   package let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
   private static let numbers = Atomic<UInt64>(0)
-  /// The number of the handle's transaction before this one, if that was committed and nobody has written since: what
-  /// it knew of the store still holds. Nil when that is not known.
-  package let follows: UInt64?
-  /// Revision and time of the newest entry in the log.
+  /// The number of the handle's previous transaction, if that one was committed and nothing was written
+  /// since: then values cached in it are still valid. Nil when that is not known.
+  package let predecessor: UInt64?
+  /// Revision and time of the newest entry in the change log.
   private var newest: (revision: Int64, time: Int64)
 
-  /// How a transaction left the store.
-  struct Standing {
+  /// The state of the store after a commit.
+  struct CommitState {
     var number: UInt64
-    /// Of the connection, which sees by it whether anyone has written since.
+    /// The connection's data version, which changes when another connection writes.
     var dataVersion: UInt32
     var newest: (revision: Int64, time: Int64)
   }
 
   private init(
-    _ connection: Connection, _ clock: SteadyClock, writer: Int64, follows: UInt64?,
+    _ connection: Connection, _ clock: SteadyClock, writer: Int64, predecessor: UInt64?,
     newest: (revision: Int64, time: Int64)
   ) {
     self.connection = connection
     now = clock.now()
     revision = newest.revision + 1
     self.writer = writer
-    self.follows = follows
+    self.predecessor = predecessor
     self.newest = newest
   }
 
@@ -51,26 +53,26 @@ package final class Transaction {
     try connection.run("BEGIN IMMEDIATE")
     connection.preallocateWAL()
     do {
-      let before = connection.standing
-      // Until this one is committed.
-      connection.standing = nil
+      let before = connection.lastCommit
+      // Unset until this transaction is committed.
+      connection.lastCommit = nil
       if let before, before.dataVersion == connection.dataVersion {
         return Transaction(
-          connection, clock, writer: writer, follows: before.number, newest: before.newest)
+          connection, clock, writer: writer, predecessor: before.number, newest: before.newest)
       }
       let newest =
         try connection.first("SELECT revision, time FROM change ORDER BY revision DESC LIMIT 1") {
           (try $0.integer(0, in: ChangeLog.revisions), try $0.integer(1, in: StoredRange.time))
         } ?? (0, 0)
       clock.advance(to: newest.1)
-      return Transaction(connection, clock, writer: writer, follows: nil, newest: newest)
+      return Transaction(connection, clock, writer: writer, predecessor: nil, newest: newest)
     } catch {
       try? connection.run("ROLLBACK")
       throw error
     }
   }
 
-  /// Runs `body` and commits; rolls back when it throws.
+  /// Runs `body` and commits; rolls back when either throws.
   func finish<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
     do {
       let result = try body(self)
@@ -82,26 +84,26 @@ package final class Transaction {
     }
   }
 
-  /// Makes it durable; after a failure it is to be rolled back.
+  /// Commits. After an error the caller must roll back.
   func commit() throws {
     try checkAlive()
     while let check = checks.popLast() { try check.step(self) }
-    try log()
+    try writeChangeLog()
     try connection.commit()
-    connection.standing = Standing(
+    connection.lastCommit = CommitState(
       number: number, dataVersion: connection.dataVersion, newest: newest)
-    try connection.confirmPlace()
+    try connection.verifyFileAtPath()
     connection.checkpointLongWAL()
   }
 
   func rollback() {
-    // A full disk may have rolled back already.
+    // SQLite may have rolled back already, for example on a full disk.
     if connection.isInTransaction { try? connection.run("ROLLBACK") }
     for step in undo.reversed() { step() }
     undo = []
   }
 
-  /// What SQLite rolled back by itself must not go on as another transaction.
+  /// Throws when SQLite has rolled back by itself: later statements would run in another transaction.
   private func checkAlive() throws {
     if let failure { throw failure }
     guard connection.isInTransaction else {
@@ -109,82 +111,83 @@ package final class Transaction {
     }
   }
 
-  /// A transaction inside this one.
+  /// Runs `body` inside a savepoint.
   func nested<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-    let mark = try beginNested()
+    let savepoint = try beginNested()
     do {
       let result = try body(self)
-      try endNested(mark)
+      try endNested(savepoint)
       return result
     } catch {
-      undoNested(mark)
+      rollBackNested(savepoint)
       throw error
     }
   }
 
-  /// Where an inner transaction began.
-  struct Mark {
-    fileprivate var level: Int
+  /// The state at the beginning of a savepoint.
+  struct Savepoint {
+    fileprivate var depth: Int
     fileprivate var changes: Int
     fileprivate var undo: Int
-    fileprivate var scope: Int
+    fileprivate var savepointID: Int
     fileprivate var failure: (any Error)?
   }
 
-  func beginNested() throws -> Mark {
+  func beginNested() throws -> Savepoint {
     try checkAlive()
     try connection.spillPages(false)
-    try connection.execute("SAVEPOINT level_\(level + 1)")
-    level += 1
-    let mark = Mark(
-      level: level, changes: changes.count, undo: undo.count, scope: scope, failure: failure)
-    scopes += 1
-    scope = scopes
-    return mark
+    try connection.execute("SAVEPOINT savepoint_\(depth + 1)")
+    depth += 1
+    let savepoint = Savepoint(
+      depth: depth, changes: changes.count, undo: undo.count, savepointID: savepointID, failure: failure)
+    lastSavepointID += 1
+    savepointID = lastSavepointID
+    return savepoint
   }
 
-  func endNested(_ mark: Mark) throws {
+  func endNested(_ savepoint: Savepoint) throws {
     try checkAlive()
-    try connection.execute("RELEASE level_\(mark.level)")
-    level = mark.level - 1
-    scope = mark.scope
+    try connection.execute("RELEASE savepoint_\(savepoint.depth)")
+    depth = savepoint.depth - 1
+    savepointID = savepoint.savepointID
   }
 
-  func undoNested(_ mark: Mark) {
+  func rollBackNested(_ savepoint: Savepoint) {
     if connection.isInTransaction {
-      try? connection.execute("ROLLBACK TO level_\(mark.level); RELEASE level_\(mark.level)")
+      try? connection.execute(
+        "ROLLBACK TO savepoint_\(savepoint.depth); RELEASE savepoint_\(savepoint.depth)")
     }
-    level = mark.level - 1
-    scope = mark.scope
-    failure = mark.failure
-    changes.removeSubrange(mark.changes...)
-    for step in undo[mark.undo...].reversed() { step() }
-    undo.removeSubrange(mark.undo...)
+    depth = savepoint.depth - 1
+    savepointID = savepoint.savepointID
+    failure = savepoint.failure
+    changes.removeSubrange(savepoint.changes...)
+    for step in undo[savepoint.undo...].reversed() { step() }
+    undo.removeSubrange(savepoint.undo...)
   }
 
-  /// Says what observers will hear after the commit.
+  /// Records a change, of which observers are notified after the commit.
   package func note(subject: String, keys: [String], place: String?) {
     changes.append(Change(subject: subject, keys: keys, place: place, isOwn: true, revision: revision))
   }
 
-  /// Writes the transaction's time into the log, though nothing else may have changed.
-  func keepTime() { keepsTime = true }
+  /// Writes the transaction's time into the change log, even when nothing else has changed.
+  func recordTime() { recordsTime = true }
 
-  /// Says how to mend what is kept in memory, should the transaction fail.
+  /// Adds a step that restores state in memory if the transaction fails.
   package func onFailure(_ step: @escaping () -> Void) { undo.append(step) }
 
-  /// Sees to it that what a write left half done is not committed: the innermost transaction will fail with this.
+  /// Makes the innermost transaction fail with `error`, because a write is incomplete.
   package func mustFail(_ error: any Error) { failure = failure ?? error }
 
-  /// Adds what has to be done or to hold at the end of the outermost transaction; of several with one key, once.
-  /// When it throws, everything is rolled back.
+  /// Adds a step that runs at the end of the outermost transaction, once for each key. If it throws,
+  /// everything is rolled back.
   package func beforeCommit(once key: String, _ step: @escaping (Transaction) throws -> Void) {
     if !checks.contains(where: { $0.key == key }) { checks.append((key, step)) }
   }
 
-  private func log() throws {
-    guard !changes.isEmpty || keepsTime else { return }
-    try ChangeLog.text(of: changes).withUnsafeBytes {
+  private func writeChangeLog() throws {
+    guard !changes.isEmpty || recordsTime else { return }
+    try ChangeLog.json(of: changes).withUnsafeBytes {
       try connection.run(
         "INSERT INTO change(revision, time, writer, entries) VALUES(?, ?, ?, ?)", .integer(revision),
         .integer(now), .integer(writer), .textBytes($0))

@@ -1,13 +1,14 @@
 import CSQLite
+import SatchelCore
 import SatchelJSON
 
-/// Holds every value of every table against what it can be: each by itself, not against others.
+/// Checks every value of every table against its type and its rules, each value by itself.
 struct ValueCheck {
   let connection: Connection
   let rules: StoredRules
 
-  /// Findings of one table, beyond which it is not worth the while.
-  private static let most = 20
+  /// The maximum number of findings reported for one table.
+  private static let maxFindings = 20
 
   private struct Column {
     var name: String
@@ -16,14 +17,14 @@ struct ValueCheck {
     var isKey: Bool
   }
 
-  /// A value that cannot be.
+  /// An invalid value.
   struct Fault {
     var table: String
     var column: String
     var reason: String
   }
 
-  /// The tables of ours; those of SQLite and of searches are its own affair.
+  /// Returns the library's tables, without those of SQLite and of full-text indexes.
   static func tables(_ connection: Connection) throws -> [(name: String, hasRowID: Bool)] {
     var tables: [(String, Bool)] = []
     try connection.visit("PRAGMA main.table_list") { row in
@@ -49,14 +50,14 @@ struct ValueCheck {
       var count = 0
       try visit(table) { fault, row in
         count += 1
-        if count <= Self.most {
+        if count <= Self.maxFindings {
           findings.append(
             StoreFinding(code: table, message: "\(table).\(fault.column) of \(row): \(fault.reason)"))
         }
       }
-      if count > Self.most {
+      if count > Self.maxFindings {
         findings.append(
-          StoreFinding(code: table, message: "\(table): \(count - Self.most) more values that cannot be"))
+          StoreFinding(code: table, message: "\(table): \(count - Self.maxFindings) more invalid values"))
       }
     }
     return findings
@@ -74,43 +75,43 @@ struct ValueCheck {
     }
   }
 
-  /// Why a value cannot be; nil when it can.
+  /// Returns why a value is invalid; nil for a valid one.
   private func reason(
     _ row: Statement, _ index: Int32, _ column: Column, _ table: String, _ columns: [Column]
   ) -> String? {
     let type = row.type(index)
-    if type == SQLITE_NULL { return column.isNullable ? nil : "is not there" }
+    if type == SQLITE_NULL { return column.isNullable ? nil : "is NULL" }
     let name = "\(table).\(column.name)"
     switch column.type {
     case "INTEGER":
-      guard type == SQLITE_INTEGER else { return "is no integer" }
+      guard type == SQLITE_INTEGER else { return "is not an integer" }
       let range = rules.bounds[name] ?? StoredRange.usual
       let value = row.anyInteger(index)
-      return range.contains(value) ? nil : "\(value) is outside of \(range.lowerBound)...\(range.upperBound)"
+      return range.contains(value) ? nil : "\(value) is outside \(range.lowerBound)...\(range.upperBound)"
     case "TEXT":
-      guard type == SQLITE_TEXT else { return "is no text" }
+      guard type == SQLITE_TEXT else { return "is not a string" }
       let bytes = row.bytes(index)
-      guard String(validating: bytes, as: UTF8.self) != nil else { return "is no UTF-8" }
+      guard String(validating: bytes, as: UTF8.self) != nil else { return "is not UTF-8" }
       return rules.documents.contains(name) ? Self.fault(ofDocument: bytes) : nil
     case "BLOB":
-      guard type == SQLITE_BLOB else { return "is no blob" }
+      guard type == SQLITE_BLOB else { return "is not a blob" }
       return rules.documents.contains(name) ? Self.fault(ofDocument: row.bytes(index)) : nil
     default: return nil
     }
   }
 
   private static func fault(ofDocument bytes: UnsafeRawBufferPointer) -> String? {
-    // A declaration of nothing is empty.
+    // An absent declaration is stored as empty.
     if bytes.isEmpty { return nil }
     do {
       try JSONScanner.check(bytes)
       return nil
     } catch {
-      return "is no JSON: \(error)"
+      return "is not JSON: \(error)"
     }
   }
 
-  /// A row by its key.
+  /// Describes a row by its key.
   private static func name(_ row: Statement, _ columns: [Column]) -> String {
     let keys = columns.enumerated().filter { $0.element.isKey }.prefix(3).map { index, column in
       "\(column.name) \(row.type(Int32(index)) == SQLITE_BLOB ? "…" : String(row.text(Int32(index)).prefix(60)))"
@@ -120,10 +121,10 @@ struct ValueCheck {
 
   // MARK: Repair
 
-  /// Makes all values such as they can be: a number that counts or tells a time begins anew at the nearest that can be,
-  /// and what names a row, or is content, goes with its row.
+  /// Repairs all invalid values: a nullable value becomes NULL; another integer that is not a key becomes 0,
+  /// or the lower bound of its range; in all other cases the row is deleted.
   ///
-  /// - Returns: where values were changed, or went
+  /// - Returns: the columns in which values were changed or rows deleted
   func repair() throws -> [StoreFinding] {
     var findings: [StoreFinding] = []
     for (table, _) in try Self.tables(connection) {
@@ -133,7 +134,9 @@ struct ValueCheck {
         findings.append(
           StoreFinding(
             code: table,
-            message: "\(table).\(column.name): \(count) values could not be, and are not in the new store"))
+            message:
+              "\(table).\(column.name): \(count) values were invalid, and were reset or deleted with their rows"
+          ))
       }
     }
     return findings
@@ -166,27 +169,27 @@ struct ValueCheck {
     try connection.execute("\(remedy) WHERE \(condition)")
     var count = connection.changes
     if remedy.hasPrefix("UPDATE OR IGNORE") {
-      // Rows that would then be there twice.
+      // Rows that would then violate a unique constraint.
       try connection.execute("DELETE FROM \(quoted) WHERE \(condition)")
       count += connection.changes
     }
     return Int(clamping: count)
   }
 
-  /// SQLite reads the least integer as a real where it is written in digits.
+  /// SQLite parses the digits of the smallest integer as a real.
   private static func literal(_ value: Int64) -> String {
     value == .min ? "(-9223372036854775807 - 1)" : "\(value)"
   }
 }
 
 extension Database {
-  /// What is in the schema and is not as the library makes it.
+  /// Returns the differences between the store's schema and the one that the library creates.
   package func checkSchema(_ migrations: [Migration], _ subjects: [SubjectSchema]) throws -> [StoreFinding] {
     try read { try SchemaCheck(migrations: migrations, subjects: subjects).findings($0) }
       .map { StoreFinding(code: "schema", message: $0) }
   }
 
-  /// Values that cannot be, of all tables.
+  /// Returns the invalid values of all tables.
   package func checkValues(_ rules: StoredRules, _ subjects: [SubjectSchema]) throws -> [StoreFinding] {
     let rules = subjects.reduce(rules) { $0.merging($1.rules) }
     return try read { try ValueCheck(connection: $0, rules: rules).findings() }

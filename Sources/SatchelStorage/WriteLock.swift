@@ -1,34 +1,37 @@
+import SatchelCore
 import Synchronization
 
-/// The lock of a store's write connection. A call holds it while it runs. While a batch is open, only calls that carry
-/// the innermost batch get it.
-// Unchecked: `depth`, `writes` and `innermost` change only with the monitor held; the rest is immutable or atomic.
+/// The lock of a store's write connection. A call holds it while it runs. While a batch is open, only calls
+/// that carry the innermost batch can acquire it.
+// Unchecked: `lockDepth`, `writeDepth` and `innermost` change only with `condition` held; the rest is
+// immutable or atomic.
 final class WriteLock: @unchecked Sendable {
-  private let monitor = Monitor()
-  /// Tells this store's batches from those of others.
+  private let condition = ConditionLock()
+  /// Distinguishes this store's batches from those of other stores.
   private let store = stores.wrappingAdd(1, ordering: .relaxed).newValue
   private static let stores = Atomic<UInt64>(0)
-  /// The thread inside of a call that writes, 0 for none.
+  /// The thread that is inside a writing call, 0 for none.
   private let writer = Atomic<UInt>(0)
-  /// The innermost batch and the thread that began it, 0 without one: what a call looks at that must not wait.
-  private let number = Atomic<Int64>(0)
-  private let beginner = Atomic<UInt>(0)
-  /// How often the thread that has the lock has taken it, and how often of these to write.
-  private var depth = 0
-  private var writes = 0
+  /// The innermost batch and the thread that began it, 0 without one: for calls that must not wait.
+  private let batchNumber = Atomic<Int64>(0)
+  private let batchThread = Atomic<UInt>(0)
+  /// How often the owning thread has acquired the lock, and how often of these for writing.
+  private var lockDepth = 0
+  private var writeDepth = 0
   private(set) var innermost: BatchTicket?
 
   // MARK: Calls
 
   /// Runs `body` with the lock held.
   ///
-  /// - Parameter writing: whether the thread counts as one that writes meanwhile
-  /// - Throws: `.busy` at once on the thread that began a batch which the call does not carry, else when that batch or
-  ///   another call lasts longer than so many milliseconds; `.invalid` when the carried batch was undone
+  /// - Parameter writing: whether the thread counts as writing meanwhile
+  /// - Throws: `.busy` at once on the thread that began a batch which the call does not carry, otherwise when
+  ///   that batch or another call lasts longer than `milliseconds`; `.invalid` when the carried batch was
+  ///   rolled back
   func withLock<Result>(
     within milliseconds: Int, writing: Bool = true, _ body: () throws -> Result
   ) throws -> Result {
-    try take(within: milliseconds)
+    try acquire(within: milliseconds)
     if writing { startWriting() }
     defer {
       if writing { stopWriting() }
@@ -37,18 +40,19 @@ final class WriteLock: @unchecked Sendable {
     return try body()
   }
 
-  /// As `withLock`, whatever batch is open, and however long it takes; or for at most so long.
+  /// Runs `body` with the lock held, regardless of open batches.
   ///
-  /// - Returns: nil when it took longer
-  func withLockBesideBatches<Result>(
+  /// - Parameter milliseconds: the timeout; nil to wait forever
+  /// - Returns: nil after the timeout
+  func withLockIgnoringBatches<Result>(
     within milliseconds: Int? = nil, _ body: () throws -> Result
   ) rethrows -> Result? {
     if let milliseconds {
-      guard monitor.lock(milliseconds: milliseconds) else { return nil }
+      guard condition.lock(milliseconds: milliseconds) else { return nil }
     } else {
-      monitor.lock()
+      condition.lock()
     }
-    depth += 1
+    lockDepth += 1
     startWriting()
     defer {
       stopWriting()
@@ -57,89 +61,89 @@ final class WriteLock: @unchecked Sendable {
     return try body()
   }
 
-  private func take(within milliseconds: Int) throws {
+  private func acquire(within milliseconds: Int) throws {
     if isHeldByCaller {
-      monitor.lock()
-      depth += 1
+      condition.lock()
+      lockDepth += 1
       return
     }
     let ticket = try carried()
     try refuseOtherBatch(than: ticket)
     let end = Clock.steadyMilliseconds + Int64(milliseconds)
-    guard monitor.lock(milliseconds: milliseconds) else {
+    guard condition.lock(milliseconds: milliseconds) else {
       throw SatchelError(.busy, "another thread has been writing for more than \(milliseconds) ms")
     }
     do {
       while let innermost, innermost !== ticket {
         let left = end - Clock.steadyMilliseconds
-        // A lock that is held twice cannot be waited with.
+        // A condition cannot be waited for with a lock that is held twice.
         guard innermost.thread != ThreadIdentity.current else { throw Self.isOpen }
-        guard left > 0, depth == 0 else {
+        guard left > 0, lockDepth == 0 else {
           throw SatchelError(
             .busy, "a batch that the call is not part of has been open for more than \(milliseconds) ms",
             underlying: BatchIsOpen())
         }
-        monitor.wait(milliseconds: Int(left))
+        condition.wait(milliseconds: Int(left))
       }
-      if let ticket, ticket.state == .undone { throw Self.undone }
+      if let ticket, ticket.state == .rolledBack { throw Self.rolledBack }
     } catch {
-      monitor.unlock()
+      condition.unlock()
       throw error
     }
-    depth += 1
+    lockDepth += 1
   }
 
   private func release() {
-    depth -= 1
-    monitor.unlock()
+    lockDepth -= 1
+    condition.unlock()
   }
 
   private func startWriting() {
-    writes += 1
+    writeDepth += 1
     writer.store(ThreadIdentity.current, ordering: .relaxed)
   }
 
   private func stopWriting() {
-    writes -= 1
-    if writes == 0 { writer.store(0, ordering: .relaxed) }
+    writeDepth -= 1
+    if writeDepth == 0 { writer.store(0, ordering: .relaxed) }
   }
 
-  /// Whether the calling thread is inside of a call that writes.
+  /// Whether the calling thread is inside a writing call.
   var isHeldByCaller: Bool { writer.load(ordering: .relaxed) == ThreadIdentity.current }
 
   // MARK: Batches
 
-  static let undone = SatchelError(.invalid, "the batch that this call is part of was undone")
+  static let rolledBack = SatchelError(.invalid, "the batch that this call is part of was rolled back")
 
-  /// The open batch that the calling thread carries; nil when it carries none, or one that was committed.
+  /// Returns the open batch that the calling thread carries; nil when it carries none, or a committed one.
   ///
-  /// - Throws: `.invalid` for one that was undone
+  /// - Throws: `.invalid` for a batch that was rolled back
   func carried() throws -> BatchTicket? {
     var found = CarriedBatches.ticket(of: store)
     while let ticket = found {
       switch ticket.state {
       case .open: return ticket
       case .committed: found = ticket.outer
-      case .undone: throw Self.undone
+      case .rolledBack: throw Self.rolledBack
       }
     }
     return nil
   }
 
-  var isBatchOpen: Bool { number.load(ordering: .relaxed) != 0 }
+  var isBatchOpen: Bool { batchNumber.load(ordering: .relaxed) != 0 }
 
   /// Whether the calling thread carries an open batch.
   var isInBatch: Bool { (try? carried()) != nil }
 
-  /// What the calling thread carries, open or not.
+  /// The batch that the calling thread carries, open or not.
   var lastCarried: BatchTicket? { CarriedBatches.ticket(of: store) }
 
   func carry(_ ticket: BatchTicket?) { CarriedBatches.carry(ticket, of: store) }
 
-  /// Waiting on the thread that has to end a batch would stop it.
+  /// Throws on the thread that has to end another batch, because waiting would block it.
   func refuseOtherBatch(than ticket: BatchTicket?) throws {
-    guard beginner.load(ordering: .relaxed) == ThreadIdentity.current,
-      number.load(ordering: .relaxed) != ticket?.number ?? 0
+    guard batchThread.load(ordering: .relaxed) == ThreadIdentity.current,
+      batchNumber.load(ordering: .relaxed) != ticket?.number ?? 0
     else { return }
     throw Self.isOpen
   }
@@ -147,11 +151,11 @@ final class WriteLock: @unchecked Sendable {
   static let isOpen = SatchelError(
     .busy, "a batch that the call is not part of is open on this thread", underlying: BatchIsOpen())
 
-  /// Sets the innermost batch, with the lock held.
+  /// Sets the innermost batch. The caller holds the lock.
   func setInnermost(_ ticket: BatchTicket?) {
     innermost = ticket
-    number.store(ticket?.number ?? 0, ordering: .relaxed)
-    beginner.store(ticket?.thread ?? 0, ordering: .relaxed)
-    monitor.signal()
+    batchNumber.store(ticket?.number ?? 0, ordering: .relaxed)
+    batchThread.store(ticket?.thread ?? 0, ordering: .relaxed)
+    condition.signal()
   }
 }

@@ -1,10 +1,11 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A branching story that was read: its text, its segments by id, and what can be said of it.
+/// A parsed branching story: its text, its segments by id, and its analysis.
 ///
 /// Immutable, and safe to use from any number of threads.
-// Unchecked: what it refers to is never written after init.
+// Unchecked: nothing that it references is written after init.
 public final class Story: @unchecked Sendable {
   private let memory: StoryMemory
   let analysis: StoryAnalysis
@@ -14,66 +15,66 @@ public final class Story: @unchecked Sendable {
     analysis = StoryAnalysis(try source.read(memory.bytes))
   }
 
-  /// Reads a story, sound or not.
+  /// Parses a story, sound or not.
   ///
   /// - Parameters:
-  ///   - text: a story as JSON, or Twee 3; it is copied
-  ///   - source: what it is written in
-  /// - Throws: `SatchelError` `.invalid` with line, column and cause where the text is neither.
+  ///   - text: a story as JSON or Twee 3; it is copied
+  ///   - source: the format of the text
+  /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is neither
   public convenience init(_ text: UnsafeRawBufferPointer, source: StorySource = .automatic) throws {
     try self.init(StoryMemory(text), source: source)
   }
 
-  /// As for lent bytes.
+  /// Parses a story from an array of bytes.
   public convenience init(_ text: [UInt8], source: StorySource = .automatic) throws {
     try self.init(text.withUnsafeBytes { StoryMemory($0) }, source: source)
   }
 
-  /// Bytes of the text.
+  /// The size of the text in bytes.
   public var byteCount: Int { memory.bytes.count }
 
-  /// The text as it was read.
+  /// A copy of the text.
   public var text: [UInt8] { Array(memory.bytes) }
 
-  /// Lends the text without a copy.
+  /// Calls `body` with the bytes of the text, without a copy. The buffer is valid only inside `body`.
   public func withText<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try body(memory.bytes)
   }
 
-  /// What is said of the whole story.
+  /// The metadata of the story.
   public var header: StoryHeader { StoryHeader(analysis.table) }
 
-  /// How many segments the file has.
+  /// The number of segments in the file.
   public var segmentCount: Int { analysis.table.segments.count }
 
-  /// The first segment; nil when there is none.
+  /// The first segment; nil when the story has no segments.
   public var start: StorySegment? { segment(at: 0) }
 
-  /// A segment by its index in the file; nil when there is none.
+  /// Returns the segment at an index in the file; nil when the index is out of range.
   public func segment(at index: Int) -> StorySegment? {
     analysis.table.segments.indices.contains(index) ? StorySegment(analysis, index) : nil
   }
 
-  /// A segment by its id; of several with one id the first.
+  /// Returns the segment with an id, the first one if several have it; nil when no segment has it.
   public func segment(_ id: String) -> StorySegment? { analysis.segment(id).flatMap { segment(at: $0) } }
 
-  /// All that is wrong with it; made anew by each call.
+  /// Checks the story and returns all findings. Each call checks again.
   public func check() -> StoryReport { StoryReport(analysis) }
 
-  /// Facts; made anew by each call.
+  /// The statistics of the story. Each access computes them again.
   public var statistics: StoryStatistics { StoryStatistics(analysis) }
 
-  /// How many different ways lead from the start to an ending.
+  /// The number of different paths from the start to an ending.
   public var pathCount: PathCount { PathCounter(analysis).count }
 
-  /// That number in decimal digits, exact whatever its size; nil for unbounded.
+  /// The exact number of paths in decimal digits; nil for unbounded.
   ///
-  /// Time grows with segments plus choices, times the digits of the answer.
+  /// The time is proportional to segments plus choices, times the digits of the result.
   public var exactPathCount: String? { PathCounter(analysis).digits }
 }
 
 extension Story {
-  /// What it says of itself, and "statistics".
+  /// The members of `header.json`, and "statistics".
   public var json: JSONValue {
     var members = header.json.objectValue ?? JSONObject()
     members["statistics"] = statistics.json
@@ -81,7 +82,7 @@ extension Story {
   }
 }
 
-/// A copy of a text, freed with the last reference.
+/// A copy of a text that is freed with its last reference.
 // Unchecked: never written after init.
 final class StoryMemory: @unchecked Sendable {
   private let memory: UnsafeMutableRawBufferPointer
@@ -94,4 +95,34 @@ final class StoryMemory: @unchecked Sendable {
   }
 
   deinit { memory.deallocate() }
+}
+
+/// The format of a story's text.
+public enum StorySource: Int32, Sendable, CaseIterable {
+  /// Detected: JSON when the text starts with a brace or bracket, or when no line starts with the "::" of a
+  /// passage; Twee otherwise.
+  case automatic = 0
+  /// The story format of this library.
+  case json = 1
+  /// Twee 3, the interchange format of Twine.
+  case twee = 2
+
+  func read(_ text: UnsafeRawBufferPointer) throws -> StoryTable {
+    switch self {
+    case .json: try StoryReader.read(text)
+    case .twee: try TweeReader.read(text)
+    case .automatic: try Self.isTwee(text) ? TweeReader.read(text) : StoryReader.read(text)
+    }
+  }
+
+  private static func isTwee(_ text: UnsafeRawBufferPointer) -> Bool {
+    let body = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
+    let rest = body.drop { $0 <= 0x20 }
+    if rest.starts(with: "::".utf8) { return true }
+    // Some tools write a note before the first passage. A story in JSON starts with a brace.
+    guard let first = rest.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return false }
+    return rest.indices.contains { index in
+      rest[index] == UInt8(ascii: "\n") && rest[(index + 1)...].starts(with: "::".utf8)
+    }
+  }
 }

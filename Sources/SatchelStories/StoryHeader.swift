@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// What a story's file says of the whole story. What is missing or of another type is nil or empty.
+/// The metadata in a story's file. A field that is missing or has the wrong type is nil or empty.
 public struct StoryHeader: Equatable, Sendable {
   public var id: String?
   public var title: String?
@@ -10,10 +10,10 @@ public struct StoryHeader: Equatable, Sendable {
   public var synopsis: String?
   public var coverImageName: String?
   public var estimatedReadingMinutes: Int64?
-  /// As written, such as "5-8".
+  /// The age range as written, such as "5-8".
   public var ageRange: String?
   public var tags: [String]
-  /// As the file says; what its reader bought is the library's.
+  /// The value in the file; a library keeps purchases separately.
   public var isPurchased: Bool?
 
   init(_ table: StoryTable) {
@@ -30,7 +30,7 @@ public struct StoryHeader: Equatable, Sendable {
     isPurchased = table.flag(.isPurchased)
   }
 
-  /// In the order of the format, with snake_case keys.
+  /// A JSON object with snake_case keys, in the order of the format.
   public var json: JSONValue {
     func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
     return [
@@ -41,5 +41,36 @@ public struct StoryHeader: Equatable, Sendable {
       "age_range": text(ageRange), "tags": .array(tags.map { .string($0) }),
       "is_purchased": isPurchased.map { .bool($0) } ?? .null,
     ]
+  }
+}
+
+/// The ages that a story is for, in years: "5-8" or "12+".
+public struct AgeRange: Equatable, Sendable {
+  public var lowest: Int
+  /// The upper bound; nil for none.
+  public var highest: Int?
+
+  /// Parses an age range; nil when the text has neither form, an age is above 120, or the bounds are in the
+  /// wrong order.
+  public init?(_ text: String) {
+    // By bytes, not characters: a combining mark can join a sign to the preceding character.
+    let bytes = text.utf8
+    if bytes.last == UInt8(ascii: "+") {
+      guard let age = Self.age(bytes.dropLast()) else { return nil }
+      (lowest, highest) = (age, nil)
+      return
+    }
+    let ends = bytes.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard ends.count == 2, let low = Self.age(ends[0]), let high = Self.age(ends[1]), low <= high else {
+      return nil
+    }
+    (lowest, highest) = (low, high)
+  }
+
+  private static func age(_ digits: Substring.UTF8View) -> Int? {
+    guard (1...3).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }),
+      let age = Int(Substring(digits)), age <= 120
+    else { return nil }
+    return age
   }
 }

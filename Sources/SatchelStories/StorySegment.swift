@@ -1,19 +1,19 @@
 import SatchelJSON
 
-/// One place of a story, and where it leads.
+/// A segment of a story, and its choices.
 public struct StorySegment: Equatable, Sendable {
-  /// A way on.
+  /// A choice at the end of a segment.
   public struct Choice: Equatable, Sendable {
     public var id: String
     public var text: String
-    /// The segment it leads to, whether that exists or not.
+    /// The id of the segment that it leads to, which may not exist.
     public var nextSegmentID: String
   }
 
   public var id: String
   public var text: String
   public var isAuthenticPath: Bool
-  /// Marked as an ending, or without choices.
+  /// Whether it is marked as an ending, or has no choices.
   public var isEnding: Bool
   public var choices: [Choice]
 
@@ -31,7 +31,8 @@ public struct StorySegment: Equatable, Sendable {
     }
   }
 
-  /// With snake_case keys: id, text, is_authentic_path, is_ending, choices of id, text, next_segment_id.
+  /// A JSON object with id, text, is_authentic_path, is_ending, and choices with id, text and
+  /// next_segment_id.
   public var json: JSONValue {
     [
       "id": .string(id), "text": .string(text), "is_authentic_path": .bool(isAuthenticPath),

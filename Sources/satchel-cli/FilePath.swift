@@ -1,12 +1,13 @@
 import Satchel
 
-/// A file's name as the system has it: bytes, which need not be UTF-8.
+/// A file's path as bytes, which need not be UTF-8.
 struct FilePath: Hashable, Sendable {
   let bytes: [UInt8]
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// A name from the command line. Swift has repaired what is not UTF-8 in it; the system still has the bytes.
+  /// Creates a path from a command line argument. Swift replaces invalid UTF-8 in arguments; the original
+  /// bytes are read from `argv`.
   init(argument: String) {
     var bytes = Array(argument.utf8)
     if argument.unicodeScalars.contains("\u{FFFD}") {
@@ -19,7 +20,7 @@ struct FilePath: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// The name for people and for JSON.
+  /// The path as a string, for messages and JSON; invalid UTF-8 is replaced.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
   func appending(_ name: [UInt8]) -> FilePath {
@@ -33,7 +34,7 @@ struct FilePath: Hashable, Sendable {
     return bytes.count > ending.count && bytes.suffix(ending.count).elementsEqual(ending)
   }
 
-  /// The same file's name without "./" and doubled slashes, and below the working directory relative to it.
+  /// The path without "./" and repeated slashes; relative when it is below the working directory.
   var tidy: FilePath {
     let slash = UInt8(ascii: "/")
     let isAbsolute = bytes.first == slash
@@ -46,7 +47,7 @@ struct FilePath: Hashable, Sendable {
     return FilePath(bytes: Array(full.dropFirst(base.count)))
   }
 
-  /// The directory that it stands in.
+  /// The parent directory.
   var directory: FilePath {
     let tidy = tidy.bytes
     guard let slash = tidy.lastIndex(of: UInt8(ascii: "/")) else { return FilePath(bytes: Array(".".utf8)) }
@@ -66,4 +67,45 @@ struct FilePath: Hashable, Sendable {
     let bytes = UnsafeRawBufferPointer(start: path, count: strlen(path)).map { $0 }
     return bytes == [UInt8(ascii: "/")] ? [] : bytes
   }()
+}
+
+/// Reads whole files.
+enum FileBytes {
+  /// The maximum size of a file, in bytes.
+  private static let maxSize = 2 << 30
+
+  /// Returns the contents of a file or pipe.
+  ///
+  /// - Throws: `SatchelError` `.io` with the system's reason, without the file's name
+  static func contents(of path: FilePath) throws -> [UInt8] {
+    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
+    guard descriptor >= 0 else { throw SatchelError(.io, reason(errno)) }
+    defer { close(descriptor) }
+    return try contents(of: descriptor)
+  }
+
+  static func contents(of descriptor: CInt) throws -> [UInt8] {
+    var status = stat()
+    let expected = fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    guard expected <= maxSize else { throw SatchelError(.io, "larger than 2 GiB") }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(expected + 1)
+    // One byte more than expected, so that the second call detects the end.
+    var chunk = [UInt8](repeating: 0, count: min(max(expected + 1, 1 << 16), 1 << 22))
+    while true {
+      let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw SatchelError(.io, reason(errno)) }
+      if count == 0 { return bytes }
+      bytes.append(contentsOf: chunk[..<count])
+      guard bytes.count <= maxSize else { throw SatchelError(.io, "larger than 2 GiB") }
+    }
+  }
+
+  /// Returns the system's message for an error number in lower case: "permission denied".
+  static func reason(_ number: CInt) -> String {
+    guard let text = strerror(number) else { return "error \(number)" }
+    let message = String(cString: text)
+    return message.prefix(1).lowercased() + message.dropFirst()
+  }
 }

@@ -1,17 +1,18 @@
 import Satchel
 import Synchronization
 
-/// The signal that came, or 0. Global, since a handler of signals captures nothing.
+/// The received signal, or 0. Global, since a signal handler cannot capture.
 private let signalled = Atomic<CInt>(0)
 
-/// Ctrl-C, and what else asks the tool to stop: a wish that long work hears, so that it stops where all is sound.
-/// The second one ends the tool at once.
+/// Handles SIGINT, SIGTERM and SIGHUP: the first signal sets a flag that long operations check, so that they
+/// stop in a consistent state; the second signal terminates the tool at once.
 enum Interruption {
-  static var isWanted: Bool { signalled.load(ordering: .relaxed) != 0 }
+  /// Whether a signal was received.
+  static var isRequested: Bool { signalled.load(ordering: .relaxed) != 0 }
 
-  /// From now on signals are wishes. One that the tool was started to ignore stays ignored, as behind nohup.
-  static func listen() {
-    // Made now, since a handler of signals makes nothing.
+  /// Installs the signal handlers. A signal that was ignored at start stays ignored, as with nohup.
+  static func installHandlers() {
+    // Initialises the global now, since a signal handler must not allocate.
     signalled.store(0, ordering: .relaxed)
     for number in [SIGINT, SIGTERM, SIGHUP] {
       let before = signal(number, SIG_IGN)
@@ -23,9 +24,9 @@ enum Interruption {
     }
   }
 
-  /// Ends the tool by the signal that came, if one did: so the shell that started it learns why, and stops its own
-  /// loops.
-  static func obey() {
+  /// Terminates the tool with the received signal, if any, so that the calling shell sees the signal and
+  /// stops its own loops.
+  static func raiseSignal() {
     let number = signalled.load(ordering: .relaxed)
     guard number != 0 else { return }
     signal(number, SIG_DFL)

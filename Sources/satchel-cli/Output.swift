@@ -1,59 +1,63 @@
 import Satchel
 
-/// Where a command's result goes: the standard output, or a file that appears whole or not at all.
+/// The destination of a command's result: the standard output, or a file that is replaced atomically.
 final class Output {
   private var descriptor: CInt
   private let target: FilePath?
-  private let draft: FilePath?
+  private let temporary: FilePath?
   private var buffer: [UInt8] = []
 
   private static let bufferSize = 1 << 16
 
+  /// Opens the destination.
+  ///
   /// - Parameter path: a file; nil or "-" for the standard output
   /// - Throws: `SatchelError` `.io`
   init(_ path: String? = nil) throws {
     guard let path, path != "-" else {
-      (descriptor, target, draft) = (STDOUT_FILENO, nil, nil)
+      (descriptor, target, temporary) = (STDOUT_FILENO, nil, nil)
       return
     }
     let target = FilePath(argument: path)
-    var facts = stat()
-    let isOther = target.withCString { stat($0, &facts) } == 0 && facts.st_mode & S_IFMT != S_IFREG
-    // A pipe or a device is written as it is; a file is made beside, and put in place when it is whole.
-    let draft = isOther ? nil : FilePath(bytes: target.bytes + Array(".\(getpid()).new".utf8))
-    let flags = O_WRONLY | O_CLOEXEC | (isOther ? 0 : O_CREAT | O_EXCL)
-    descriptor = (draft ?? target).withCString { open($0, flags, 0o666) }
-    (self.target, self.draft) = (target, draft)
+    var status = stat()
+    let isSpecial = target.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT != S_IFREG
+    // A pipe or a device is written directly; a regular file is written under a temporary name and renamed.
+    let temporary = isSpecial ? nil : FilePath(bytes: target.bytes + Array(".\(getpid()).new".utf8))
+    let flags = O_WRONLY | O_CLOEXEC | (isSpecial ? 0 : O_CREAT | O_EXCL)
+    descriptor = (temporary ?? target).withCString { open($0, flags, 0o666) }
+    (self.target, self.temporary) = (target, temporary)
     guard descriptor >= 0 else { throw SatchelError(.io, "\(path.printable): \(FileBytes.reason(errno))") }
   }
 
   deinit {
-    // Not finished: what was begun goes.
+    // Reached only without `finish()`: the temporary file is deleted.
     guard descriptor > STDERR_FILENO else { return }
     close(descriptor)
-    _ = draft?.withCString { unlink($0) }
+    _ = temporary?.withCString { unlink($0) }
   }
 
+  /// Appends text to the buffer, and writes the buffer when it is full.
   func put(_ text: String) throws {
     buffer.append(contentsOf: text.utf8)
     if buffer.count >= Self.bufferSize { try flush() }
   }
 
-  /// Writes what is left, and puts a file in its place.
+  /// Writes the rest of the buffer and renames a temporary file to its target.
   func finish() throws {
     try flush()
     guard descriptor > STDERR_FILENO else { return }
     let isClosed = close(descriptor) == 0
     descriptor = -1
     guard isClosed else { throw failure() }
-    guard let draft, let target else { return }
-    let isMoved = draft.withCString { from in target.withCString { rename(from, $0) } } == 0
+    guard let temporary, let target else { return }
+    let isMoved = temporary.withCString { from in target.withCString { rename(from, $0) } } == 0
     guard !isMoved else { return }
     let error = failure()
-    _ = draft.withCString { unlink($0) }
+    _ = temporary.withCString { unlink($0) }
     throw error
   }
 
+  /// Writes the buffer.
   func flush() throws {
     var written = 0
     while written < buffer.count {

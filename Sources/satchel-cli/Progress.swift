@@ -1,58 +1,61 @@
 import Satchel
 
-/// How far something has come that takes a while, on the standard error: a bar for a person who watches, and now and
-/// then a line where nobody does.
+/// Shows the progress of an operation on the standard error: a bar on a terminal, an occasional line
+/// otherwise.
 struct Progress: Sendable {
   private let total: Int?
   private let isQuiet: Bool
-  private let isWatched: Bool
+  private let isInteractive: Bool
   private let began = ContinuousClock.now
   private var latest: ContinuousClock.Instant?
   private var isShown = false
   private var done = 0
 
-  /// What ends sooner shows no bar, and a bar is not drawn more often than the eye sees.
-  private static let patience = Duration.milliseconds(400)
+  /// The time before the first bar, and the minimum time between two bars.
+  private static let delay = Duration.milliseconds(400)
   private static let interval = Duration.milliseconds(80)
-  /// The same for lines: a log is read afterwards.
+  /// The time before the first line, and between two lines.
   private static let lineInterval = Duration.seconds(10)
   private static let width = 30
 
   /// - Parameters:
-  ///   - total: what `step()` counts up to
-  ///   - isQuiet: never show anything
+  ///   - total: the number of `step()` calls to expect
+  ///   - isQuiet: whether to show nothing
   init(total: Int? = nil, isQuiet: Bool = false) {
     self.total = total
     self.isQuiet = isQuiet
-    isWatched = Terminal.isTerminal(STDERR_FILENO)
+    isInteractive = Terminal.isTerminal(STDERR_FILENO)
   }
 
+  /// Counts one step and shows the progress.
   mutating func step() {
     done += 1
     show(done, of: total)
   }
 
+  /// Shows the progress.
+  ///
   /// - Parameters:
-  ///   - total: nil while it is not known
-  ///   - note: more for a person to know, on the same line
+  ///   - total: nil while unknown
+  ///   - note: additional text on the same line
   mutating func show(_ done: Int, of total: Int?, note: String = "") {
     guard !isQuiet else { return }
     let now = ContinuousClock.now
-    let (patience, interval) =
-      isWatched ? (Self.patience, Self.interval) : (Self.lineInterval, Self.lineInterval)
-    guard now - began > patience, latest.map({ now - $0 > interval }) ?? true else { return }
+    let (delay, interval) =
+      isInteractive ? (Self.delay, Self.interval) : (Self.lineInterval, Self.lineInterval)
+    guard now - began > delay, latest.map({ now - $0 > interval }) ?? true else { return }
     latest = now
     let count = total.map { "\(done) of \($0)" } ?? "\(done)"
     let text = note.isEmpty ? count : "\(count), \(note)"
-    guard isWatched else { return Terminal.complain(text) }
+    guard isInteractive else { return Terminal.printError(text) }
     isShown = true
-    Terminal.say("\r\u{1B}[K\(total.map { Self.bar(done, of: $0) + " " } ?? "")\(text)", to: STDERR_FILENO)
+    Terminal.put("\r\u{1B}[K\(total.map { Self.bar(done, of: $0) + " " } ?? "")\(text)", to: STDERR_FILENO)
   }
 
-  /// Takes the bar away, so that lines can be written.
+  /// Erases the bar, so that other lines can be printed.
   mutating func clear() {
     guard isShown else { return }
-    Terminal.say("\r\u{1B}[K", to: STDERR_FILENO)
+    Terminal.put("\r\u{1B}[K", to: STDERR_FILENO)
     isShown = false
   }
 

@@ -1,15 +1,15 @@
 import ArgumentParser
 import Satchel
 
-/// The tool itself: its subjects, and what `satchel --help` says.
+/// The root command.
 struct SatchelTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "satchel",
     abstract:
-      "Look into a Satchel store, keep it safe, small and sound, sync photos, and check branching stories.",
+      "Inspect, check, back up and prune Satchel stores, sync photo catalogues, and check stories.",
     discussion: """
-      A store is one SQLite file that an app keeps its offline content in. The tool uses it while the app \
-      runs; it writes only where a command is there for it. Stories are files, and need no store.
+      A store is one SQLite file with an app's offline content. The tool can be used while the app has the \
+      store open. Only the commands that change a store write to it. Stories are files and need no store.
 
         satchel catalogue show guide.satchel
         satchel catalogue plan guide.satchel --location '{"country_code": "PT"}'
@@ -19,14 +19,14 @@ struct SatchelTool: ParsableCommand {
         satchel store backup guide.satchel backups/ --keep 5
         satchel story lint stories/
 
-      Exit codes: 0 all is well; 1 something was found that wants attention, or nothing was found that was \
-      asked for (each command says which); 2 the command could not run, and a line on the standard error says why.
+      Exit codes: 0 success; 1 the command found a problem, or did not find what was requested (see its \
+      help); 2 the command could not run, and a line on the standard error gives the reason.
 
       With --json a command prints one line of JSON instead of text.
 
-      Completion for a shell: satchel --generate-completion-script bash (or zsh, or fish).
+      Shell completion: satchel --generate-completion-script bash (or zsh, or fish).
       """,
-    version: Satchel.versionDetails,
+    version: Store.versionDetails,
     subcommands: [
       CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self, StoryCommand.self, StoreCommand.self,
     ])
@@ -36,15 +36,15 @@ struct SatchelTool: ParsableCommand {
 struct CatalogueCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "catalogue",
-    abstract: "The content of a store, scoped to places.",
-    subcommands: [CatalogueShow.self, CataloguePlan.self, CataloguePrune.self])
+    abstract: "Show, plan and prune content that is scoped to places.",
+    subcommands: [CatalogueShowCommand.self, CataloguePlanCommand.self, CataloguePruneCommand.self])
 }
 
 /// `satchel store`.
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store",
-    abstract: "The store as a file: examine it, copy it, bring it back.",
+    abstract: "Check, back up, restore and recover a store's file.",
     discussion: """
         satchel store check guide.satchel
         satchel store backup guide.satchel backups/ --keep 5
@@ -52,10 +52,11 @@ struct StoreCommand: ParsableCommand {
         satchel store recover damaged.satchel new.satchel
         satchel store stats guide.satchel
 
-      Ctrl-C stops "backup" and "recover", which leave nothing half done.
+      Ctrl-C stops "backup" and "recover", which leave no partial file.
       """,
     subcommands: [
-      StoreCheck.self, StoreBackup.self, StoreRestoreCommand.self, StoreRecover.self, StoreStats.self,
-      StoreInfo.self,
+      StoreCheckCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self, StoreRecoverCommand.self,
+      StoreStatsCommand.self,
+      StoreInfoCommand.self,
     ])
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Satchel
 
-/// What every command takes: a store, and how to answer.
+/// The arguments of every command that opens a store.
 struct StoreArguments: ParsableArguments {
   @Argument(help: "The store's file.", completion: .file())
   var store: String
@@ -9,23 +9,23 @@ struct StoreArguments: ParsableArguments {
   @Flag(help: "Print JSON, on one line.")
   var json = false
 
-  /// Opens the store; a file that does not exist is made only when that is asked for.
+  /// Opens the store; creates the file only if `creating` is true.
   ///
   /// - Parameters:
   ///   - writing: whether the command changes the store
-  ///   - creating: whether to make a store that does not exist; nil when the command never does
-  func open(writing: Bool = false, creating: Bool? = nil) throws -> Satchel {
+  ///   - creating: whether to create a store that does not exist; nil when the command never does
+  func open(writing: Bool = false, creating: Bool? = nil) throws -> Store {
     guard creating == true || access(store, F_OK) == 0 else {
-      let advice = creating == nil ? "" : "; --create makes it"
-      throw SatchelError(.notFound, "\(store.printable): does not exist\(advice)")
+      let hint = creating == nil ? "" : "; --create creates it"
+      throw SatchelError(.notFound, "\(store.printable): does not exist\(hint)")
     }
     var options = StoreOptions()
     options.isReadOnly = !writing
-    return try Satchel(path: store, options: options)
+    return try Store(path: store, options: options)
   }
 }
 
-/// A location as it stands on a command line.
+/// A location given as JSON on the command line.
 struct LocationArgument {
   let location: Location
 

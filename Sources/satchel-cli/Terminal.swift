@@ -1,42 +1,43 @@
 import ArgumentParser
 import Satchel
 
-/// What the tool says, and how it ends.
+/// The tool's messages, tables and exit codes.
 enum Terminal {
-  /// Something wants attention, or nothing was found.
+  /// The exit code of a command that found a problem, or did not find what was requested.
   static let attention = ExitCode(1)
 
+  /// Prints a value as one line of JSON.
   static func print(json: JSONValue) throws { Swift.print(try json.plainText) }
 
-  /// A line on the standard error, for people.
-  static func complain(_ text: String) {
+  /// Prints a message to the standard error, with the prefix "satchel: ".
+  static func printError(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
     var line = "satchel: \(lines.joined(separator: "\n"))\n"
-    // Nothing is to be done when even the complaint cannot be written.
+    // A failure to write an error message is ignored.
     _ = line.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 
-  /// Ends the tool as an error wants it: with help or the version, with a command's own exit code, or with 2.
+  /// Exits after an error: with the command's exit code, with 0 after help or the version, or with 2.
   static func finish(with error: any Error) -> Never {
     if let code = error as? ExitCode { exit(code.rawValue) }
     if let error = error as? SatchelError {
-      complain(error.message.printable)
+      printError(error.message.printable)
       exit(2)
     }
-    // What was typed wrong is repeated in it.
+    // The message repeats the invalid argument; `printError` makes it printable.
     let text = SatchelTool.fullMessage(for: error)
     if SatchelTool.exitCode(for: error) == .success {
       Swift.print(text)
       exit(0)
     }
-    complain(text.hasPrefix("Error: ") ? String(text.dropFirst(7)) : text)
+    printError(text.hasPrefix("Error: ") ? String(text.dropFirst(7)) : text)
     exit(2)
   }
 
-  /// A time for people, in UTC: "2026-03-14 09:26".
+  /// Formats a time in UTC: "2026-03-14 09:26".
   static func time(_ milliseconds: Int64) -> String { time(seconds: milliseconds / 1000) }
 
-  /// The same of Unix seconds; the number itself when no calendar reaches that far.
+  /// Formats Unix seconds in UTC; returns the number itself when the year cannot be represented.
   static func time(seconds: Int64) -> String {
     var time = time_t(seconds)
     var parts = tm()
@@ -48,12 +49,12 @@ enum Terminal {
     return String(decoding: buffer.prefix(count), as: UTF8.self)
   }
 
-  /// "1 section", "2 sections".
+  /// Formats a number with its noun: "1 section", "2 sections".
   static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     "\(number) \(number == 1 ? one : many ?? one + "s")"
   }
 
-  /// A number of bytes for people: "512 bytes", "3.4 MB".
+  /// Formats a size: "512 bytes", "3.4 MB".
   static func bytes(_ number: Int64) -> String {
     var (value, unit) = (Double(number), "")
     for name in ["kB", "MB", "GB", "TB"] where value >= 999.95 { (value, unit) = (value / 1000, name) }
@@ -62,8 +63,8 @@ enum Terminal {
     return "\(tenths / 10).\(tenths % 10) \(unit)"
   }
 
-  /// Rows of figures, flush right, and words in the last column, where their width does no harm.
-  static func figures(_ rows: [[String]]) -> String {
+  /// Formats rows with right-aligned columns; the last column is text and is not padded.
+  static func numericTable(_ rows: [[String]]) -> String {
     let rows = rows.map { $0.map(\.printable) }
     var widths: [Int] = []
     for row in rows {
@@ -79,7 +80,7 @@ enum Terminal {
     }.joined(separator: "\n")
   }
 
-  /// Rows with their columns below each other, the last one ragged.
+  /// Formats rows with left-aligned columns; the last column is not padded.
   static func table(_ rows: [[String]]) -> String {
     let rows = rows.map { $0.map(\.printable) }
     var widths: [Int] = []
@@ -95,5 +96,34 @@ enum Terminal {
         return cell + String(repeating: " ", count: max(0, width - cell.count))
       }.joined(separator: "  ")
     }.joined(separator: "\n")
+  }
+}
+
+extension Terminal {
+  /// The ANSI codes for severities and emphasis.
+  enum Colour: String {
+    case red = "31"
+    case yellow = "33"
+    case bold = "1"
+  }
+
+  static func isTerminal(_ descriptor: CInt) -> Bool { isatty(descriptor) == 1 }
+
+  /// Returns whether to print colours: on a terminal that supports them, unless NO_COLOR is set
+  /// (no-color.org).
+  static func wantsColour(_ descriptor: CInt) -> Bool {
+    guard isTerminal(descriptor) else { return false }
+    let isDisabled = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
+    return !isDisabled && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? false
+  }
+
+  static func coloured(_ text: String, _ colour: Colour) -> String {
+    "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
+  }
+
+  /// Writes optional output such as a progress bar; a failure to write is ignored.
+  static func put(_ text: String, to descriptor: CInt) {
+    var text = text
+    text.withUTF8 { _ = write(descriptor, $0.baseAddress, $0.count) }
   }
 }

@@ -34,10 +34,10 @@ static void no_photos(const char *what, satchel_photos *photos) {
     refused_out(what, wanted, NULL, satchel_photos_changes(photos, none, 10, &out));
     refused_out(what, wanted, NULL, satchel_photos_export_shard(photos, 1, &out));
     refused_out(what, wanted, NULL,
-                satchel_photos_import_shard(photos, 1, none, SATCHEL_SYNC_REMOTE_WINS, &out));
+                satchel_photos_import_shard(photos, 1, none, SATCHEL_CONFLICT_REMOTE_WINS, &out));
     refused_out(what, wanted, NULL, satchel_photos_export_directory(photos, text(folder), &out));
     refused_out(what, wanted, NULL,
-                satchel_photos_import_directory(photos, text(folder), SATCHEL_SYNC_REMOTE_WINS, &out));
+                satchel_photos_import_directory(photos, text(folder), SATCHEL_CONFLICT_REMOTE_WINS, &out));
     refused(what, wanted, NULL, satchel_photos_set_local(photos, md5, text("{}")));
     refused(what, wanted, NULL, satchel_photos_star(photos, md5, true));
     refused(what, wanted, NULL, satchel_photos_backup_queue(photos, md5));
@@ -47,7 +47,7 @@ static void no_photos(const char *what, satchel_photos *photos) {
     refused_out(what, wanted, NULL, satchel_photos_scan(photos, NULL, &out));
     refused_out(what, wanted, NULL, satchel_photos_sync(photos, remote, text("lena"), NULL, &out));
     refused_out(what, wanted, NULL, satchel_photos_verify(photos, remote, text("lena"), NULL, &out));
-    refused(what, wanted, NULL, satchel_photos_unlink(photos));
+    refused(what, wanted, NULL, satchel_photos_detach(photos));
     refused_out(what, wanted, NULL, satchel_photos_conflicts(photos, 0, 10, &out));
     refused(what, wanted, NULL, satchel_photos_reapply(photos, 1));
     refused(what, wanted, NULL, satchel_photos_dismiss(photos, 1));

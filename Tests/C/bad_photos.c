@@ -46,14 +46,14 @@ static void directories(void) {
         refused_out("export", SATCHEL_EINVALID, NULL,
                     satchel_photos_export_directory(device.photos, bad[index], &out));
         refused_out("import", SATCHEL_EINVALID, NULL,
-                    satchel_photos_import_directory(device.photos, bad[index], SATCHEL_SYNC_REMOTE_WINS, &out));
+                    satchel_photos_import_directory(device.photos, bad[index], SATCHEL_CONFLICT_REMOTE_WINS, &out));
     }
     satchel_remote *made = (satchel_remote *)&out;
     refused("without a parent", SATCHEL_ENOTFOUND, NULL,
             satchel_remote_directory(text(path_in(folder, "no/parent")), &made));
     refused_out("a missing directory", SATCHEL_ENOTFOUND, NULL,
                 satchel_photos_import_directory(device.photos, text(path_in(folder, "missing")),
-                                                SATCHEL_SYNC_REMOTE_WINS, &out));
+                                                SATCHEL_CONFLICT_REMOTE_WINS, &out));
     unchanged("directories");
 }
 
@@ -219,17 +219,17 @@ static void shards(void) {
         refused_out("a bad shard", SATCHEL_EINVALID, "shard",
                     satchel_photos_export_shard(device.photos, bad[index], &out));
         refused_out("a bad shard", SATCHEL_EINVALID, "shard",
-                    satchel_photos_import_shard(device.photos, bad[index], text(""), SATCHEL_SYNC_REMOTE_WINS, &out));
+                    satchel_photos_import_shard(device.photos, bad[index], text(""), SATCHEL_CONFLICT_REMOTE_WINS, &out));
         refused_out("a bad policy", SATCHEL_EINVALID, "policy",
-                    satchel_photos_import_shard(device.photos, 4, text(""), (satchel_sync_policy)bad[index], &out));
+                    satchel_photos_import_shard(device.photos, 4, text(""), (satchel_conflict_policy)bad[index], &out));
         refused_out("a bad policy", SATCHEL_EINVALID, "policy",
-                    satchel_photos_import_directory(device.photos, text(folder), (satchel_sync_policy)bad[index],
+                    satchel_photos_import_directory(device.photos, text(folder), (satchel_conflict_policy)bad[index],
                                                     &out));
     }
     static const satchel_bytes impossible[] = {{NULL, 2}, {"a", SIZE_MAX}};
     for (int index = 0; index < 2; index++)
         refused_out("an impossible file", SATCHEL_EINVALID, "file",
-                    satchel_photos_import_shard(device.photos, 4, impossible[index], SATCHEL_SYNC_REMOTE_WINS, &out));
+                    satchel_photos_import_shard(device.photos, 4, impossible[index], SATCHEL_CONFLICT_REMOTE_WINS, &out));
     unchanged("shards");
 }
 
@@ -277,10 +277,10 @@ static void options(void) {
                     satchel_photos_sync(device.photos, remote, text("lena"), &sync, &out));
         refused_out("parallel", SATCHEL_EINVALID, "parallel", satchel_photos_scan(device.photos, &scan, &out));
         sync.parallel = scan.parallel = 0;
-        sync.policy = (satchel_sync_policy)counts[index];
+        sync.on_conflict = (satchel_conflict_policy)counts[index];
         refused_out("policy", SATCHEL_EINVALID, "policy",
                     satchel_photos_sync(device.photos, remote, text("lena"), &sync, &out));
-        sync.policy = SATCHEL_SYNC_REMOTE_WINS;
+        sync.on_conflict = SATCHEL_CONFLICT_REMOTE_WINS;
     }
     static const int32_t zones[] = {1441, -1441, INT32_MIN, INT32_MAX};
     for (size_t index = 0; index < sizeof zones / sizeof *zones; index++) {

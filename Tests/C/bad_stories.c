@@ -107,13 +107,13 @@ static void numbers(void) {
     static const int unknown[] = {2, 3, 77, -1, 0x7FFFFFFF, -0x7FFFFFFF - 1};
     for (size_t index = 0; index < sizeof unknown / sizeof *unknown; index++) {
         satchel_story_check_options options = SATCHEL_STORY_CHECK_OPTIONS_INIT;
-        refused_out("an unknown picture", SATCHEL_EINVALID, "form",
-                    satchel_story_graph(text(sound), (satchel_graph_form)unknown[index], &out));
+        refused_out("an unknown picture", SATCHEL_EINVALID, "format",
+                    satchel_story_graph(text(sound), (satchel_graph_format)unknown[index], &out));
         if (unknown[index] == 2) continue; /* known below */
-        options.form = (satchel_report_form)unknown[index];
-        refused_out("an unknown form", SATCHEL_EINVALID, "form",
+        options.format = (satchel_report_format)unknown[index];
+        refused_out("an unknown format", SATCHEL_EINVALID, "format",
                     satchel_story_check(text(sound), &options, &out));
-        options.form = SATCHEL_REPORT_JSON;
+        options.format = SATCHEL_REPORT_JSON;
         options.source = (satchel_story_source)unknown[index];
         refused_out("an unknown source", SATCHEL_EINVALID, "source",
                     satchel_story_check(text(sound), &options, &out));
@@ -184,16 +184,16 @@ static void hardly_stories(void) {
     for (size_t index = 0; index < sizeof table / sizeof *table; index++) {
         satchel_buffer given = SATCHEL_BUFFER_INIT;
         satchel_bytes story = text(table[index]);
-        for (int form = SATCHEL_REPORT_JSON; form <= SATCHEL_REPORT_TEXT; form++) {
+        for (int format = SATCHEL_REPORT_JSON; format <= SATCHEL_REPORT_TEXT; format++) {
             satchel_story_check_options how = SATCHEL_STORY_CHECK_OPTIONS_INIT;
-            how.form = (satchel_report_form)form;
+            how.format = (satchel_report_format)format;
             if (!CHECK(satchel_story_check(story, &how, &given) == SATCHEL_OK, "%s: %s", table[index],
                        satchel_error_message()))
                 continue;
             CHECK(given.size > 0 && strlen(given.data) == given.size, "%s: an empty report, or a NUL",
                   table[index]);
-            json_t *report = form == SATCHEL_REPORT_TEXT ? NULL : take(&given);
-            if (form == SATCHEL_REPORT_JSON)
+            json_t *report = format == SATCHEL_REPORT_TEXT ? NULL : take(&given);
+            if (format == SATCHEL_REPORT_JSON)
                 CHECK(json_is_false(at(report, "/ok")) && number_at(report, "/errors") > 0, "%s: ok",
                       table[index]);
             json_decref(report);

@@ -110,7 +110,7 @@ static void conflict(struct device *phone, struct device *tablet, satchel_remote
 /** Both change one shard: rows of both are in it. */
 static void merge(struct device *phone, struct device *tablet, satchel_remote *remote) {
     satchel_sync_options options = SATCHEL_SYNC_OPTIONS_INIT;
-    options.policy = SATCHEL_SYNC_MERGE_ROWS;
+    options.on_conflict = SATCHEL_CONFLICT_MERGE;
     put_photo(phone->photos, '2', 1, "phone.jpg");
     put_photo(tablet->photos, '2', 2, "tablet.jpg");
     moved("phone", sync_device(phone, remote, NULL), NO_SHARDS, SHARDS(2), NO_SHARDS);
@@ -135,10 +135,10 @@ static void foreign(struct device *tablet, satchel_remote *other) {
     CHECK(strcmp(before, after) == 0, "a foreign master changed something");
     free(before);
     free(after);
-    must(satchel_photos_unlink(tablet->photos), "forgetting the master");
+    must(satchel_photos_detach(tablet->photos), "forgetting the master");
     long long photos = count_photos(tablet->photos);
     satchel_sync_options options = SATCHEL_SYNC_OPTIONS_INIT;
-    options.policy = SATCHEL_SYNC_MERGE_ROWS;
+    options.on_conflict = SATCHEL_CONFLICT_MERGE;
     json_decref(sync_device(tablet, other, &options));
     CHECK(count_photos(tablet->photos) == photos + 1, "joining another master");
     settle(tablet, &stranger, other);

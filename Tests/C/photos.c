@@ -152,7 +152,7 @@ static void files(satchel_store *store, satchel_photos *photos) {
     char *file = file_of(photos, 10), with_rest[2048];
     int size = snprintf(with_rest, sizeof with_rest, "%s\nno photo at all\n%s,wrong.jpg,1,2,3,,,", file,
                         md5_of('b', 1));
-    must(satchel_photos_import_shard(other, 10, (satchel_bytes){with_rest, (size_t)size}, SATCHEL_SYNC_REMOTE_WINS,
+    must(satchel_photos_import_shard(other, 10, (satchel_bytes){with_rest, (size_t)size}, SATCHEL_CONFLICT_REMOTE_WINS,
                                      &out),
          "importing");
     json_t *report = take(&out);
@@ -166,7 +166,7 @@ static void files(satchel_store *store, satchel_photos *photos) {
     CHECK(strstr(again, "no photo at all") && strstr(again, "wrong.jpg") && count_photos(other) == 2,
           "lines were lost:\n%s", again);
     free(again);
-    must(satchel_photos_import_shard(other, 10, text(file), SATCHEL_SYNC_MERGE_ROWS, NULL), "importing anew");
+    must(satchel_photos_import_shard(other, 10, text(file), SATCHEL_CONFLICT_MERGE, NULL), "importing anew");
     again = file_of(other, 10);
     CHECK(strcmp(again, file) == 0, "the file comes back as\n%s", again);
     free(again);
@@ -181,7 +181,7 @@ static void files(satchel_store *store, satchel_photos *photos) {
     CHECK(stat(path_in(place, "manifest.json"), &status) == 0 && stat(path_in(place, "a.csv"), &status) == 0,
           "no manifest, or no a.csv");
     satchel_photos *copy = open_photos(store, "/copy");
-    must(satchel_photos_import_directory(copy, text(place), SATCHEL_SYNC_REMOTE_WINS, &out), "importing all");
+    must(satchel_photos_import_directory(copy, text(place), SATCHEL_CONFLICT_REMOTE_WINS, &out), "importing all");
     report = take(&out);
     CHECK(number_at(report, "/photos") == 2 && json_array_size(at(report, "/failed")) == 0, "importing a directory");
     json_decref(report);
@@ -319,7 +319,7 @@ static void scan(satchel_store *store) {
     CHECK(number_at(report, "/missing") == 1 && number_at(report, "/removed") == 0 && count_photos(photos) == 2,
           "what is missing stays");
     json_decref(report);
-    options.removes_missing = true;
+    options.delete_missing = true;
     report = scan_with(photos, &options);
     CHECK(number_at(report, "/removed") == 1 && count_photos(photos) == 1, "what is missing goes");
     json_decref(report);

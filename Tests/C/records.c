@@ -21,8 +21,8 @@ static void declare_again(void) {
     satchel_records *users = opened(unique, false);
     satchel_records *named = opened("{\"name\":\"users\",\"indexes\":[\"name\"]}", false);
     must(put(users, "u1", "{\"mail\":\"a\"}"), "writing");
-    CHECK(put(users, "u2", "{\"mail\":\"a\"}") == SATCHEL_EINVALID, "a unique index is not dropped");
-    CHECK(put(named, "u2", "{\"mail\":\"a\"}") == SATCHEL_EINVALID, "and applies to the other one's handle");
+    CHECK(put(users, "u2", "{\"mail\":\"a\"}") == SATCHEL_ECONSTRAINT, "a unique index is not dropped");
+    CHECK(put(named, "u2", "{\"mail\":\"a\"}") == SATCHEL_ECONSTRAINT, "and applies to the other one's handle");
 
     satchel_records *refused = NULL;
     const char *plain = "{\"name\":\"users\",\"indexes\":[\"mail\"]}";
@@ -38,7 +38,7 @@ static void declare_again(void) {
 
     satchel_records *loose = opened(plain, true);
     CHECK(put(loose, "u2", "{\"mail\":\"a\"}") == SATCHEL_OK, "the index is not unique any more");
-    CHECK(put(users, "u3", "{}") == SATCHEL_EINVALID && put(named, "u3", "{}") == SATCHEL_EINVALID,
+    CHECK(put(users, "u3", "{}") == SATCHEL_ECONFLICT && put(named, "u3", "{}") == SATCHEL_ECONFLICT,
           "handles of the old declaration no longer write");
     satchel_buffer found = SATCHEL_BUFFER_INIT;
     CHECK(satchel_records_get(users, text("u2"), &found) == SATCHEL_OK && found.data != NULL, "but read");
@@ -79,7 +79,7 @@ static void attach(const char *folder) {
     }
     CHECK(mirror(lost, path, SATCHEL_PREFER_FILE, 7, report, sizeof report) == SATCHEL_EINVALID, "no mode");
     CHECK(mirror(lost, path, SATCHEL_PREFER_FILE, 0, report, sizeof report) == SATCHEL_OK &&
-              strcmp(report, "{\"imported\":1,\"set_aside\":null}") == 0,
+              strcmp(report, "{\"imported\":1,\"quarantined\":null}") == 0,
           "the file wins: %s", report);
     int64_t count = 0;
     CHECK(satchel_records_count(lost, text(""), &count) == SATCHEL_OK && count == 1, "it was imported");
@@ -90,7 +90,7 @@ static void attach(const char *folder) {
     fclose(file);
     CHECK(mirror(notes, path, SATCHEL_PREFER_FILE, 0, report, sizeof report) == SATCHEL_EINVALID, "damaged");
     CHECK(mirror(notes, path, SATCHEL_PREFER_STORE, 0, report, sizeof report) == SATCHEL_OK &&
-              strstr(report, "notes.json.set-aside-") != NULL,
+              strstr(report, "notes.json.quarantine-") != NULL,
           "the store wins: %s", report);
     satchel_records_free(lost);
     satchel_records_free(notes);

@@ -27,7 +27,7 @@ static void mischievous(enum mischief mischief) {
         if (mischief == FAILED_WITH_MESSAGE)
             CHECK(status != SATCHEL_OK && strstr(satchel_error_message(), "on fire"), "the host said: %s",
                   satchel_error_message());
-        if (mischief == DENIED) CHECK(status == SATCHEL_EREADONLY, "denied: %s", satchel_status_name(status));
+        if (mischief == DENIED) CHECK(status == SATCHEL_EAUTH, "denied: %s", satchel_status_name(status));
         sound("after mischief", devices[index]->store);
         json_decref(report);
     }
@@ -76,7 +76,7 @@ static void no_conditions(void) {
     put_photo(device.photos, '4', 1, "a.jpg");
     memory.mischief = NO_CONDITIONS;
     satchel_status status = satchel_photos_sync(device.photos, remote, text("lena"), NULL, &out);
-    CHECK(status == SATCHEL_EINVALID && strstr(satchel_error_message(), "conditions"),
+    CHECK(status == SATCHEL_EINVALID && strstr(satchel_error_message(), "conditional writes"),
           "conditions are ignored: %s: %s", satchel_status_name(status), satchel_error_message());
     satchel_buffer_free(&out);
     CHECK(object_at(&memory, ".csv") == NULL, "something was written");
@@ -85,7 +85,7 @@ static void no_conditions(void) {
     CHECK(json_is_false(at(verdict, "/honoured")) && json_string_length(at(verdict, "/reason")) > 0, "the verdict");
     json_decref(verdict);
     satchel_sync_options options = SATCHEL_SYNC_OPTIONS_INIT;
-    options.accepts_unconditional = true;
+    options.allow_unsafe_remote = true;
     json_decref(sync_device(&device, remote, &options));
     CHECK(object_at(&memory, "shards/4.csv") != NULL, "nothing was written");
     give_away(&device);

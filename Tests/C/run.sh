@@ -61,7 +61,7 @@ succeeds "header as C++17" g++ -x c++ -std=c++17 "${strict[@]}" "${include[@]}" 
 succeeds "header run, C" "$folder/header-c"
 succeeds "header run, C++" "$folder/header-cpp"
 
-for program in vectors bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
+for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library library_threads \
   photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks records; do
   succeeds "compile $program" compile "Tests/C/$program.c"
@@ -72,6 +72,7 @@ succeeds "compile stalling_preload" gcc -shared -fPIC -std=c99 -D_POSIX_C_SOURCE
 
 counted exports python3 Tests/C/exports.py "$release/libsatchel.so" "$stripped"
 counted vectors "$folder/vectors" Tests/Fixtures
+counted json_values "$folder/json_values"
 counted bad_json "$folder/bad_json"
 counted bad_files "$folder/bad_files" "$folder"
 counted bad_handles "$folder/bad_handles"

@@ -92,7 +92,7 @@ static void reports(void) {
           column);
     CHECK(number_at(report, "/statistics/segments") == 3, "statistics of another story");
 
-    options.form = SATCHEL_REPORT_TEXT;
+    options.format = SATCHEL_REPORT_TEXT;
     char start[64];
     snprintf(start, sizeof start, "my tale.json:1:%lld: error: ", column);
     must(satchel_story_check(text(story), &options, &out), "a report as text");
@@ -107,7 +107,7 @@ static void reports(void) {
           "a name brings a line or an escape: %s", out.data);
     satchel_buffer_free(&out);
 
-    options.form = SATCHEL_REPORT_SARIF;
+    options.format = SATCHEL_REPORT_SARIF;
     options.name = text("my tale.json");
     json_t *log = report_of(story, &options), *rules = at(log, "/runs/0/tool/driver/rules"), *result;
     CHECK(strcmp(text_at(log, "/version"), "2.1.0") == 0, "SARIF %s", text_at(log, "/version"));
@@ -142,24 +142,24 @@ static void other_headers(void) {
     memset(&newer, 0, sizeof newer);
     newer.options = (satchel_story_check_options)SATCHEL_STORY_CHECK_OPTIONS_INIT;
     newer.options.size = sizeof newer;
-    newer.options.form = SATCHEL_REPORT_TEXT;
+    newer.options.format = SATCHEL_REPORT_TEXT;
     newer.options.name = text("n");
     must(satchel_story_check(text(story), &newer.options, &out), "newer options that ask for nothing new");
     CHECK(strncmp(out.data, "n:1:", 4) == 0, "%s", out.data);
     satchel_buffer_free(&out);
 
     /* What lies beyond `size` is not read, nor is a field that is only half there. */
-    satchel_story_check_options older = {0, (satchel_story_source)77, (satchel_report_form)77, {NULL, 9}};
+    satchel_story_check_options older = {0, (satchel_story_source)77, (satchel_report_format)77, {NULL, 9}};
     older.size = sizeof older.size;
     json_decref(report_of(story, &older));
     older.source = SATCHEL_STORY_JSON;
-    older.size = offsetof(satchel_story_check_options, form);
+    older.size = offsetof(satchel_story_check_options, format);
     json_decref(report_of(story, &older));
     older.size += 3;
     json_t *report = report_of(story, &older);
     CHECK(number_at(report, "/errors") == 3, "older options: %lld errors", number_at(report, "/errors"));
     json_decref(report);
-    older.form = SATCHEL_REPORT_TEXT;
+    older.format = SATCHEL_REPORT_TEXT;
     older.size = sizeof older - 1;
     must(satchel_story_check(text(story), &older, &out), "half a name");
     CHECK(strncmp(out.data, ":1:", 3) == 0, "%s", out.data);

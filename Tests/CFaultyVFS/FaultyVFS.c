@@ -37,7 +37,7 @@ static struct faulty_file *faulty(sqlite3_file *file) { return (struct faulty_fi
 
 static sqlite3_file *real(sqlite3_file *file) { return faulty(file)->real; }
 
-/* Counts an operation; whether, and how, it is to fail. */
+/* Counts an operation; returns whether, and how, it fails. */
 static bool fails(faulty_vfs *disk, enum faulty_operation operation, enum faulty_kind *kind) {
     pthread_mutex_lock(&disk->mutex);
     int64_t count = ++disk->counts[operation];
@@ -79,7 +79,7 @@ static int faulty_read(sqlite3_file *file, void *into, int count, sqlite3_int64 
     return real(file)->pMethods->xRead(real(file), into, count, offset);
 }
 
-/* Whether there is room for a file to reach so far; takes it. */
+/* Whether the limit allows a file to grow to `end`; reserves the space. */
 static bool takes(struct faulty_file *file, int64_t end) {
     if (!file->sized) return true;
     faulty_vfs *disk = file->disk;
@@ -188,7 +188,7 @@ static const sqlite3_io_methods methods = {
     .xShmUnmap = faulty_shm_unmap,
 };
 
-/* ---- the file system ---- */
+/* ---- the VFS ---- */
 
 static int faulty_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file, int flags, int *got) {
     faulty_vfs *disk = (faulty_vfs *)vfs;

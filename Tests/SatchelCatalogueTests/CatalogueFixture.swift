@@ -6,7 +6,7 @@ import Testing
 
 let hour: Int64 = 3_600_000
 
-/// A clock that stands still until it is moved.
+/// A manual clock.
 final class SettableClock: Sendable {
   private let time: Atomic<Int64>
 
@@ -18,12 +18,12 @@ final class SettableClock: Sendable {
   var clock: Clock { Clock { [self] in now } }
 }
 
-/// A store with a clock of its own: in memory, or in a directory that goes with it.
-final class Shelf {
+/// A store with a manual clock, in memory or in a temporary directory.
+final class CatalogueFixture {
   let clock: SettableClock
   private let place: TemporaryDirectory?
   let path: String
-  private(set) var satchel: Satchel
+  private(set) var satchel: Store
 
   var catalogue: Catalogue { satchel.catalogue }
 
@@ -36,24 +36,24 @@ final class Shelf {
 
   deinit { try? satchel.close() }
 
-  private static func open(_ path: String, _ clock: SettableClock) throws -> Satchel {
+  private static func open(_ path: String, _ clock: SettableClock) throws -> Store {
     var options = StoreOptions()
     options.clock = clock.clock
     options.durability = .relaxed
-    return try Satchel(path: path, options: options)
+    return try Store(path: path, options: options)
   }
 
-  /// Another handle on the same file.
-  func another() throws -> Satchel { try Self.open(path, clock) }
+  /// Opens another handle on the same file.
+  func another() throws -> Store { try Self.open(path, clock) }
 
   func reopen() throws {
     try satchel.close()
     satchel = try Self.open(path, clock)
   }
 
-  /// Opens a copy of the file as it lies on the disk now, as after the end of the process.
-  func crashedCopy() throws -> Shelf {
-    let copy = try Shelf(onDisk: true, clock: clock)
+  /// Opens a copy of the file in its current state on disk, as after a crash.
+  func crashedCopy() throws -> CatalogueFixture {
+    let copy = try CatalogueFixture(onDisk: true, clock: clock)
     try copy.satchel.close()
     for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + suffix) }
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
@@ -74,7 +74,7 @@ final class Shelf {
     action: String = "replace",
     reuse: Catalogue.Reuse = .unlessChanged
   ) throws -> Receipt {
-    let text = Shelf.section(section, content, config: config, action: action)
+    let text = CatalogueFixture.section(section, content, config: config, action: action)
     return try Array(text.utf8).withUnsafeBytes { try catalogue.persist($0, at: location, reuse: reuse) }
   }
 
@@ -92,13 +92,13 @@ final class Shelf {
     try persist(section, content, at: location, config: config, action: "edit", reuse: reuse)
   }
 
-  /// A section's content as it is spelled in the store; nil when there is no such section.
+  /// Returns the raw content of a section; nil when there is no such section.
   func spelling(_ section: String, at location: Location) throws -> RawJSON? {
     let text = try catalogue.loadText(section, at: location, allowExpired: true, union: false)
     return try text.map { try #require(try RawJSON(parsing: $0).member("content")) }
   }
 
-  /// The content that shows, as compact JSON with the order of its keys; "-" when there is none.
+  /// Returns the visible content as compact JSON with ordered keys; "-" when there is none.
   func shown(_ section: String, at location: Location, allowExpired: Bool = false) throws -> String {
     try catalogue.load(section, at: location, allowExpired: allowExpired)?.content.text ?? "-"
   }
@@ -108,11 +108,11 @@ final class Shelf {
     #expect(findings.isEmpty, "\(findings.map(\.message))", sourceLocation: place)
   }
 
-  /// All that the catalogue's tables hold, row by row.
+  /// Returns all rows of the catalogue's tables.
   func dump() throws -> [[[UInt8]]] {
     try catalogue.database.read { connection in
       var rows: [[[UInt8]]] = []
-      // Columns beyond the last are empty.
+      // Columns after the last one are empty.
       func add(_ row: Statement) { rows.append((0..<20).map { Array(row.bytes($0)) }) }
       try connection.each("SELECT 'place', * FROM place", visit: add)
       try connection.each("SELECT 'context', * FROM context", visit: add)
@@ -127,22 +127,23 @@ final class Shelf {
     }
   }
 
-  /// How often a statement with these words ran on the write connection.
+  /// Returns how often a statement with this text ran on the write connection.
   func runs(of words: String, in body: () throws -> Void) throws -> Int {
-    let heard = Atomic(0)
+    let count = Atomic(0)
     try catalogue.database.maintain {
-      $0.trace { if $0.contains(words) { heard.add(1, ordering: .relaxed) } }
+      $0.trace { if $0.contains(words) { count.add(1, ordering: .relaxed) } }
     }
     try body()
     try catalogue.database.maintain { $0.trace(nil) }
-    return heard.load(ordering: .relaxed)
+    return count.load(ordering: .relaxed)
   }
 
-  /// Variants in the store, several of one identity counted as often as they are there.
+  /// Returns the number of rows of variants, including duplicates of one identity.
   func variants() throws -> [String] {
     try catalogue.database.read { connection in
       var found: [String] = []
-      // As bytes: to Swift "é" and its decomposed form are one text, to a backend they are two ids.
+      // Compared by bytes: Swift compares "é" and its decomposed form as equal, but a backend has them as two
+      // ids.
       try connection.each("SELECT hex(entity_id), scope, place FROM entity ORDER BY 1, 2, 3") {
         found.append("\($0.text(0)) \($0.anyInteger(1)) \($0.anyInteger(2))")
       }
@@ -151,7 +152,7 @@ final class Shelf {
   }
 }
 
-/// Deliveries of Tests/Fixtures/places.jsonl, one a line.
+/// The deliveries of Tests/Fixtures/places.jsonl, one in each line.
 enum Deliveries {
   static let lines: [String] = {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -165,7 +166,7 @@ enum Deliveries {
   }
 }
 
-/// A location from its parts, the most general first; "" for none.
+/// Creates a location from its parts, the most general first; "" for none.
 func place(_ country: String, _ area: String = "", _ town: String = "", _ part: String = "") throws
   -> Location
 {
@@ -174,14 +175,14 @@ func place(_ country: String, _ area: String = "", _ town: String = "", _ part: 
     sublocality: text(part), locality: text(town), adminArea: text(area), countryCode: text(country))
 }
 
-/// An object's `_storage` member.
+/// Returns an object's `_storage` member.
 func tag(_ id: String, _ scope: String, hours: String? = nil) -> String {
   let life = hours.map { #","ttl_hours":\#($0)"# } ?? ""
   return #""_storage":{"entity_id":"\#(id)","scope":"\#(scope)"\#(life)}"#
 }
 
-/// Runs `body` on so many threads at once, each with its number, and waits for all. Dispatch would run no more
-/// than there are cores.
+/// Runs `body` on several threads at once, each with its number, and waits for all. Dispatch would run no
+/// more than there are cores.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   let group = DispatchGroup()
   for number in 0..<count {

@@ -1,7 +1,7 @@
 import Satchel
 
-/// What a catalogue has to do, said with plain dictionaries and without a thought for cost. Written from the
-/// rules, not from the library, to hold the library against it. Of the library it uses keys of places and JSON.
+/// A reference model of a catalogue with plain dictionaries, without regard to cost. It is written from the
+/// rules, independently of the library. Of the library it uses only place keys and JSON.
 struct CatalogueModel {
   struct Variant: Hashable {
     var id: String
@@ -9,7 +9,7 @@ struct CatalogueModel {
     var place: String
   }
 
-  /// Content with entities taken out.
+  /// Content with references to entities.
   indirect enum Node: Equatable {
     case plain(String)
     case array([Node])
@@ -38,8 +38,8 @@ struct CatalogueModel {
 
   struct Section {
     var name: String
-    var skeleton: Node
-    /// Entities, and the narrowest scope of each and of what it is nested in.
+    var template: Node
+    /// The entities, each with the narrowest scope of itself and of those that it is nested in.
     var entities: [(variant: Variant, scope: Int)]
     var updated: Int64
   }
@@ -54,7 +54,7 @@ struct CatalogueModel {
     var content: String
     var missing: Set<String>
     var expired: Set<String>
-    /// Entities that are being written, while it is made.
+    /// The entities that are being rendered.
     fileprivate var open: Set<Variant> = []
 
     init(content: String, missing: Set<String>, expired: Set<String>) {
@@ -103,8 +103,8 @@ struct CatalogueModel {
     for (name, content) in sections {
       var counts = Counts()
       var entities: [(variant: Variant, scope: Int)] = []
-      let skeleton = take(content, keys, 0, keepsFresh, &counts, &entities)
-      let section = Section(name: name, skeleton: skeleton, entities: entities, updated: now)
+      let template = take(content, keys, 0, keepsFresh, &counts, &entities)
+      let section = Section(name: name, template: template, entities: entities, updated: now)
       if let position = contexts[index].sections.firstIndex(where: { $0.name == name }) {
         contexts[index].sections[position] = section
       } else {
@@ -162,7 +162,7 @@ struct CatalogueModel {
     return count
   }
 
-  // MARK: Coming back
+  // MARK: Loading
 
   func serving(_ location: Location) -> Serving? {
     let keys = Self.keys(location)
@@ -213,11 +213,11 @@ struct CatalogueModel {
     else { return nil }
     var answer = Answer(content: "", missing: [], expired: [])
     let isHome = serving.scopes.count == 6
-    answer.content = fill(section.skeleton, serving, !isHome, allowExpired, true, &answer) ?? "null"
+    answer.content = fill(section.template, serving, !isHome, allowExpired, true, &answer) ?? "null"
     return answer
   }
 
-  /// The text of a node; nil when it must not show.
+  /// Returns the text of a node; nil when it must not be visible.
   private func fill(
     _ node: Node, _ serving: Serving, _ containersOnly: Bool, _ allowExpired: Bool, _ isSkeleton: Bool,
     _ answer: inout Answer
@@ -249,7 +249,7 @@ struct CatalogueModel {
         answer.expired.insert(id)
         if !allowExpired { return nil }
       }
-      // Deliveries may have put two entities into each other: the inner one cannot be had.
+      // Deliveries can nest two entities in each other: the inner one is missing.
       guard answer.open.insert(variant).inserted else {
         answer.missing.insert(id)
         return nil

@@ -3,16 +3,16 @@ import Satchel
 import SatchelTesting
 import Testing
 
-@Suite("The catalogue and a model of it")
+@Suite("The catalogue equals a reference model")
 struct CatalogueModelTests {
-  /// The library beside the model.
+  /// Runs the library and the model together.
   private struct Pair {
-    let shelf: Shelf
+    let fixture: CatalogueFixture
     var model: CatalogueModel
 
     init() throws {
-      shelf = try Shelf()
-      model = CatalogueModel(now: shelf.catalogue.database.clock.now())
+      fixture = try CatalogueFixture()
+      model = CatalogueModel(now: fixture.catalogue.database.clock.now())
     }
 
     mutating func deliver(_ line: String, keepsFresh: Bool) throws {
@@ -23,7 +23,7 @@ struct CatalogueModelTests {
       }
       let expected = model.deliver(sections, at: location, keepsFresh: keepsFresh)
       let receipts = try Array(line.utf8).withUnsafeBytes {
-        try shelf.catalogue.deliver($0, reuse: keepsFresh ? .untilExpiry : .unlessChanged)
+        try fixture.catalogue.deliver($0, reuse: keepsFresh ? .untilExpiry : .unlessChanged)
       }
       let counts = receipts.map {
         CatalogueModel.Counts(saved: $0.saved, updated: $0.updated, reused: $0.reused)
@@ -31,17 +31,17 @@ struct CatalogueModelTests {
       try #require(counts == expected, "\(line.prefix(300))")
     }
 
-    mutating func prune() throws { try #require(try shelf.catalogue.prune().entities == model.prune()) }
+    mutating func prune() throws { try #require(try fixture.catalogue.prune().entities == model.prune()) }
 
     mutating func move(_ milliseconds: Int64) throws {
-      shelf.clock.advance(milliseconds)
-      // What the library saw of a clock that is then set back stays the time, as far as it tells.
-      model.now = max(model.now, shelf.clock.now)
-      _ = shelf.catalogue.database.clock.now()
+      fixture.clock.advance(milliseconds)
+      // After the clock is set back, the library's time stays at the latest time that it saw.
+      model.now = max(model.now, fixture.clock.now)
+      _ = fixture.catalogue.database.clock.now()
     }
 
     func compare(_ location: Location) throws {
-      let catalogue = shelf.catalogue
+      let catalogue = fixture.catalogue
       let headers = try catalogue.sections(at: location)
       let brief = headers.map { "\($0.section) \($0.entityCount) \($0.updatedAt) \($0.level.rawValue)" }
       try #require(brief == model.headers(location), "\(location.json)")
@@ -70,7 +70,8 @@ struct CatalogueModelTests {
     }
   }
 
-  @Test("on the deliveries of the fixture, with clock moves, prunes and reads between them", arguments: 0..<4)
+  @Test(
+    "for the deliveries of the fixture, with clock changes, prunes and reads between them", arguments: 0..<4)
   func fixture(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var pair = try Pair()
@@ -93,10 +94,10 @@ struct CatalogueModelTests {
         }
       }
     }
-    try pair.shelf.expectSound()
+    try pair.fixture.expectSound()
   }
 
-  @Test("on made-up places and contents, nested and shared in every way", arguments: 0..<12)
+  @Test("for generated places and contents, with all kinds of nesting and sharing", arguments: 0..<12)
   func generated(seed: UInt64) throws {
     var random = SeededRandom(seed: seed + 1000)
     var pair = try Pair()
@@ -105,7 +106,7 @@ struct CatalogueModelTests {
       switch Int.random(in: 0..<10, using: &random) {
       case 0...3:
         let sections = (0..<Int.random(in: 1...3, using: &random)).map { _ in
-          Shelf.section("s\(Int.random(in: 0..<3, using: &random))", Self.content(&random))
+          CatalogueFixture.section("s\(Int.random(in: 0..<3, using: &random))", Self.content(&random))
         }
         let location = try random.pick(locations).json.text
         try pair.deliver(
@@ -117,7 +118,7 @@ struct CatalogueModelTests {
       }
     }
     for location in locations { try pair.compare(location) }
-    try pair.shelf.expectSound()
+    try pair.fixture.expectSound()
   }
 
   private static func locations() throws -> [Location] {
@@ -139,7 +140,7 @@ struct CatalogueModelTests {
     return all
   }
 
-  /// A content in which no id stands twice: what becomes of those is said elsewhere.
+  /// Returns a content without repeated ids: other tests cover these.
   private static func content(_ random: inout SeededRandom) -> String {
     var ids = (0..<12).shuffled(using: &random)
     func value(_ levels: Int, _ random: inout SeededRandom) -> String {
@@ -152,7 +153,7 @@ struct CatalogueModelTests {
         #""k\#($0)":\#(value(levels - 1, &random))"#
       }
       if random.chance(60), let id = ids.popLast() {
-        // An id has mostly, but not always, the same scope.
+        // An id usually, but not always, has the same scope.
         let scopes = ["global", "country", "adminarea", "locality", "sublocality", "coordinate"]
         let scope = random.chance(90) ? scopes[id % 6] : random.pick(scopes)
         members.append(tag("e:\(id)", scope, hours: random.pick([nil, "0", "1", "5", "20"])))

@@ -1,8 +1,8 @@
 import Foundation
 import SatchelTesting
 
-/// Contents as a backend might send them, and as none should: everything that an object with `_storage` can be
-/// inside of, beside, or wrong in.
+/// Generates valid and invalid contents: with objects with `_storage` in every kind of container, next to
+/// other values, and with errors.
 struct ContentGenerator {
   var random: SeededRandom
   private var budget = 0
@@ -22,7 +22,7 @@ struct ContentGenerator {
     }
   }
 
-  /// The content's values are entities, their keys titles.
+  /// Returns a content whose values are entities, with titles as keys.
   private mutating func nested() -> String {
     var seen: Set<String> = []
     let keys = (0..<Int.random(in: 0...6, using: &random)).map { _ in key() }.filter {
@@ -80,7 +80,7 @@ struct ContentGenerator {
         #"[{"_storage":{"entity_id":"x","scope":"global"}}]"#,
       ])
     }
-    // Few ids, so that one often stands twice, in itself, or under several scopes.
+    // Few ids, so that an id often occurs twice, in itself, or with several scopes.
     let id = random.pick([
       "a:1", "a:2", "a:3", "b:1", "b:2", "é:1", "e\u{301}:1", "no section", "🎒:\\n", "\\u0061:1",
     ])

@@ -1,6 +1,7 @@
 import Foundation
 import SatchelCatalogue
 import SatchelJSON
+import SatchelCore
 import SatchelStorage
 import SatchelStorageTesting
 import SatchelTesting
@@ -22,12 +23,12 @@ struct FaultPersistTests {
 
   private func open(_ disk: FaultyDisk?) throws -> Database {
     var options = StoreOptions()
-    options.fileSystem = disk?.name
+    options.vfsName = disk?.name
     options.clock = Clock { 1_700_000_000_000 }
     return try Database.open(path: path, options: options, migrations: Self.migrations)
   }
 
-  /// A section with so many entities, all of one generation.
+  /// Returns a section with several entities, all of one generation.
   private static func section(_ generation: Int) -> JSONValue {
     let items = (0..<12).map { number -> JSONValue in
       [
@@ -41,7 +42,7 @@ struct FaultPersistTests {
     ]
   }
 
-  /// The generation that is there; nil when what is there is of several.
+  /// Returns the stored generation; nil when the entities have different generations.
   private func generation(_ catalogue: Catalogue) throws -> Int? {
     guard let section = try catalogue.load("food", at: location),
       case .object(let content) = section.content, case .array(let items)? = content["items"],
@@ -55,7 +56,7 @@ struct FaultPersistTests {
   }
 
   @Test(
-    "a section is there as before or as sent, and the same handle takes it the next time",
+    "a section stays as before or is stored completely, and the same handle can store it the next time",
     arguments: FaultyDisk.Operation.allCases, [false, true])
   func persist(operation: FaultyDisk.Operation, isForGood: Bool) throws {
     let made = try open(nil)

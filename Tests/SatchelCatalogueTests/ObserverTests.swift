@@ -12,62 +12,62 @@ struct ObserverTests {
   private let content =
     #"{"x":{"v":1,"in":{"w":2,\#(tag("t:2", "global"))},\#(tag("s:1", "country", hours: "1"))}}"#
 
-  @Test("changes are told after the commit, with sections and entities, before the call returns")
+  @Test("observers are notified after the commit, with sections and entities, before the call returns")
   func own() throws {
-    let shelf = try Shelf(onDisk: true)
-    let other = try shelf.another()
-    let heard = Mutex<[Change]>([])
+    let fixture = try CatalogueFixture(onDisk: true)
+    let other = try fixture.another()
+    let received = Mutex<[Change]>([])
     let committed = Mutex<[Bool]>([])
-    let observation = try shelf.satchel.observe { change in
-      heard.withLock { $0.append(change) }
+    let observation = try fixture.satchel.observe { change in
+      received.withLock { $0.append(change) }
       let isThere = (try? other.catalogue.sections(at: here).isEmpty) == false
       committed.withLock { $0.append(isThere) }
     }
-    try shelf.persist("s", content, at: here)
-    let first = try #require(heard.withLock { $0 }.first)
+    try fixture.persist("s", content, at: here)
+    let first = try #require(received.withLock { $0 }.first)
     #expect(first.subject == "catalogue" && first.isOwn && first.place == "fr_ara_lyon")
     #expect(first.keys.first == "s" && Set(first.keys) == ["s", "s:1", "t:2"])
     #expect(committed.withLock { $0 } == [true])
-    shelf.clock.advance(hour)
-    try shelf.catalogue.prune()
-    let second = try #require(heard.withLock { $0 }.last)
+    fixture.clock.advance(hour)
+    try fixture.catalogue.prune()
+    let second = try #require(received.withLock { $0 }.last)
     #expect(second.keys == ["s:1"] && second.revision > first.revision)
     observation.cancel()
-    try shelf.persist("s", "{}", at: here)
-    #expect(heard.withLock { $0 }.count == 2)
+    try fixture.persist("s", "{}", at: here)
+    #expect(received.withLock { $0 }.count == 2)
   }
 
-  @Test("what fails, and what changes nothing, is not told")
+  @Test("failed calls, and calls without changes, do not notify observers")
   func silence() throws {
-    let shelf = try Shelf()
+    let fixture = try CatalogueFixture()
     let count = Atomic(0)
-    let observation = try shelf.satchel.observe { _ in count.add(1, ordering: .relaxed) }
-    #expect(throws: SatchelError.self) { try shelf.edit("s", #"{"operation":"fly"}"#, "{}", at: here) }
-    #expect(throws: SatchelError.self) { try shelf.persist("s", "{", at: here) }
-    try shelf.catalogue.prune()
+    let observation = try fixture.satchel.observe { _ in count.add(1, ordering: .relaxed) }
+    #expect(throws: SatchelError.self) { try fixture.edit("s", #"{"operation":"fly"}"#, "{}", at: here) }
+    #expect(throws: SatchelError.self) { try fixture.persist("s", "{", at: here) }
+    try fixture.catalogue.prune()
     #expect(count.load(ordering: .relaxed) == 0)
     observation.cancel()
   }
 
-  @Test("a delivery tells each of its sections, with one revision")
+  @Test("a delivery notifies observers of each of its sections, with one revision")
   func delivery() throws {
-    let shelf = try Shelf()
-    let heard = Mutex<[Change]>([])
-    let observation = try shelf.satchel.observe { change in heard.withLock { $0.append(change) } }
+    let fixture = try CatalogueFixture()
+    let received = Mutex<[Change]>([])
+    let observation = try fixture.satchel.observe { change in received.withLock { $0.append(change) } }
     let text =
-      #"{"location":{"country_code":"fr"},"sections":[\#(Shelf.section("a", "{}")),\#(Shelf.section("b", "{}"))]}"#
-    _ = try Array(text.utf8).withUnsafeBytes { try shelf.catalogue.deliver($0) }
-    let changes = heard.withLock { $0 }
+      #"{"location":{"country_code":"fr"},"sections":[\#(CatalogueFixture.section("a", "{}")),\#(CatalogueFixture.section("b", "{}"))]}"#
+    _ = try Array(text.utf8).withUnsafeBytes { try fixture.catalogue.deliver($0) }
+    let changes = received.withLock { $0 }
     #expect(changes.map(\.keys) == [["a"], ["b"]] && Set(changes.map(\.revision)).count == 1)
     observation.cancel()
   }
 
-  @Test("what another handle wrote is told too, once, as not own", .timeLimit(.minutes(20)))
+  @Test("observers are notified once of changes by another handle, as not own", .timeLimit(.minutes(20)))
   func others() async throws {
-    let shelf = try Shelf(onDisk: true)
-    let other = try shelf.another()
-    let stream = try shelf.satchel.changes()
-    let sections = (0..<5).map { Shelf.section("s\($0)", content) }
+    let fixture = try CatalogueFixture(onDisk: true)
+    let other = try fixture.another()
+    let stream = try fixture.satchel.changes()
+    let sections = (0..<5).map { CatalogueFixture.section("s\($0)", content) }
     for section in sections {
       try Array(section.utf8).withUnsafeBytes { _ = try other.catalogue.persist($0, at: here) }
     }
@@ -81,11 +81,11 @@ struct ObserverTests {
     #expect(changes.map(\.revision) == changes.map(\.revision).sorted())
   }
 
-  @Test("several streams hear everything; one that is given up hears no more", .timeLimit(.minutes(20)))
+  @Test("several streams receive all changes; a cancelled one receives no more", .timeLimit(.minutes(20)))
   func streams() async throws {
-    let shelf = try Shelf()
-    let (one, two) = (try shelf.satchel.changes(), try shelf.satchel.changes())
-    for round in 0..<3 { try shelf.persist("s\(round)", "{}", at: here) }
+    let fixture = try CatalogueFixture()
+    let (one, two) = (try fixture.satchel.changes(), try fixture.satchel.changes())
+    for round in 0..<3 { try fixture.persist("s\(round)", "{}", at: here) }
     for stream in [one, two] {
       var names: [String] = []
       for await change in stream {
@@ -96,20 +96,20 @@ struct ObserverTests {
     }
   }
 
-  @Test("an observer may read and write the store it hears of")
+  @Test("an observer can read and write the store")
   func reentry() throws {
-    let shelf = try Shelf(onDisk: true)
-    let catalogue = shelf.catalogue
+    let fixture = try CatalogueFixture(onDisk: true)
+    let catalogue = fixture.catalogue
     let failures = Mutex<[String]>([])
-    let observation = try shelf.satchel.observe { change in
+    let observation = try fixture.satchel.observe { change in
       do {
         guard change.keys.first == "s" else { return }
         _ = try catalogue.load("s", at: here)
-        let echo = Array(Shelf.section("echo", "{}").utf8)
+        let echo = Array(CatalogueFixture.section("echo", "{}").utf8)
         try echo.withUnsafeBytes { _ = try catalogue.persist($0, at: here) }
       } catch { failures.withLock { $0.append("\(error)") } }
     }
-    try shelf.persist("s", content, at: here)
+    try fixture.persist("s", content, at: here)
     #expect(failures.withLock { $0 } == [])
     #expect(try catalogue.sections(at: here).map(\.section) == ["s", "echo"])
     observation.cancel()

@@ -16,7 +16,7 @@ private func vectors(_ part: String) throws -> [JSONValue] {
 
 @Suite("Places")
 struct PlacesTests {
-  @Test("every normalising of the vectors, byte by byte", arguments: try vectors("normalize"))
+  @Test("every normalization of the vectors, byte by byte", arguments: try vectors("normalize"))
   func normalize(example: JSONValue) throws {
     let pair = try #require(example.arrayValue)
     let result = pair[0].stringValue.flatMap(PlaceText.normalize)
@@ -24,7 +24,7 @@ struct PlacesTests {
   }
 
   @Test(
-    "texts that are easily got wrong",
+    "normalization of difficult strings",
     arguments: [
       ("a,b", "ab"), (" , a , b , ", "a_b"), ("a_b  c", "a_b_c"), ("_", "_"),
       ("a\tb\u{0}c\u{1F}d\u{85}e\u{A0}f\u{3000}g\u{2028}h", "a_b_c_d_e_f_g_h"), ("a\u{7F}b", "a_b"),
@@ -38,7 +38,7 @@ struct PlacesTests {
     #expect(PlaceText.normalize(text).map { Array($0.utf8) } == Array(expected.utf8))
   }
 
-  @Test("composed and decomposed texts of three scripts give the same key")
+  @Test("composed and decomposed strings of three scripts give the same key")
   func normalForms() {
     var generator = SeededRandom(seed: 1)
     let ranges: [ClosedRange<UInt32>] = [
@@ -52,7 +52,7 @@ struct PlacesTests {
     }
   }
 
-  @Test("normalising a normalised text changes nothing, and leaves no control character in it")
+  @Test("normalization is idempotent, and leaves no control character")
   func idempotence() throws {
     var generator = SeededRandom(seed: 2)
     let ranges: [ClosedRange<UInt32>] = [
@@ -69,7 +69,7 @@ struct PlacesTests {
     }
   }
 
-  @Test("a long text takes a moment, also one of nothing but marks")
+  @Test("long strings take little time, also with only combining marks")
   func longText() {
     let marks = String(repeating: "\u{301}\u{327}", count: 100_000)
     #expect(PlaceText.normalize("a" + marks + "b") == "ab")
@@ -90,13 +90,13 @@ struct PlacesTests {
     #expect(EntityID.section(of: try #require(pair[0].stringValue)) == pair[1].stringValue)
   }
 
-  @Test("a mark behind the colon does not hide it")
+  @Test("a combining mark after the colon does not hide it")
   func sectionBeforeMark() {
     #expect(EntityID.section(of: "a:\u{301}b") == "a")
     #expect(EntityID.section(of: "") == nil)
   }
 
-  @Test("every location of the vectors has the keys it should", arguments: try vectors("locations"))
+  @Test("every location of the vectors has the expected keys", arguments: try vectors("locations"))
   func locations(example: JSONValue) throws {
     let location = try Location(json: try #require(example["location"]))
     #expect(location.mostSpecificLevel?.name == example["most_specific"]?.stringValue)
@@ -108,14 +108,14 @@ struct PlacesTests {
     #expect(location.keys.map(\.level) == Level.mostSpecificFirst.filter { location.key($0) != nil })
   }
 
-  @Test("every invalid location of the vectors is refused", arguments: try vectors("invalid_locations"))
+  @Test("every invalid location of the vectors is rejected", arguments: try vectors("invalid_locations"))
   func invalidLocations(json: JSONValue) throws {
     let error = try #require(throws: JSONError.self) { try Location(json: json) }
     #expect(error.pointer != nil)
   }
 
   @Test(
-    "a location that is wrong is refused, and the member named",
+    "an invalid location is rejected, with a pointer to the member",
     arguments: [
       (["latitude": -90.0001, "longitude": 0], "/latitude"),
       (["latitude": 0, "longitude": 180.5], "/longitude"),
@@ -188,7 +188,7 @@ struct PlacesTests {
   }
 
   @Test(
-    "places whose text coincides keep different identities",
+    "places with the same text have different identities",
     arguments: try vectors("distinct_places_same_text"))
   func identities(example: JSONValue) throws {
     let parts = try #require(example.arrayValue)
@@ -200,7 +200,7 @@ struct PlacesTests {
     #expect(first != second)
   }
 
-  @Test("an identity tells levels and components apart")
+  @Test("identities of different levels and components differ")
   func identity() throws {
     let location = try Location(locality: "a\u{1F}b", countryCode: "X")
     #expect(location.key(.locality)?.identity == "locality\u{1F}x\u{1F}\u{1F}a_b")

@@ -13,26 +13,27 @@ struct PruneTests {
   }
 
   /// Six variants: s:c in both places, s:l and t:l in each, t:g short-lived; bodies of 7 bytes.
-  private func shelf() throws -> Shelf {
-    let shelf = try Shelf(onDisk: true)
+  private func fixture() throws -> CatalogueFixture {
+    let fixture = try CatalogueFixture(onDisk: true)
     for location in [lyonPlace, parisPlace] {
-      try shelf.persist(
+      try fixture.persist(
         "s", #"{"c":{"v":1,\#(tag("s:c", "country", hours: "5"))},"l":{"v":2,\#(tag("s:l", "locality"))}}"#,
         at: location)
-      try shelf.persist(
+      try fixture.persist(
         "t",
         #"{"l":{"v":3,\#(tag("t:l", "locality", hours: "2"))},"g":{"v":4,\#(tag("t:g", "global", hours: "1"))}}"#,
         at: location)
     }
-    try #require(try shelf.variants().count == 6)
-    return shelf
+    try #require(try fixture.variants().count == 6)
+    return fixture
   }
 
-  private func prune(_ shelf: Shelf, _ set: (inout PruneOptions) -> Void) throws -> PruneReceipt {
+  private func prune(_ fixture: CatalogueFixture, _ set: (inout PruneOptions) -> Void) throws -> PruneReceipt
+  {
     var options = PruneOptions()
     set(&options)
-    let receipt = try shelf.catalogue.prune(options)
-    try shelf.expectSound()
+    let receipt = try fixture.catalogue.prune(options)
+    try fixture.expectSound()
     return receipt
   }
 
@@ -42,7 +43,7 @@ struct PruneTests {
     var set: @Sendable (inout PruneOptions, Location) -> Void
     var entities: Int
     var contexts = 0
-    /// In Lyon and in Paris, with what has expired allowed.
+    /// The contents in Lyon and in Paris, with expired entities.
     var left: [String]
     var testDescription: String { name }
   }
@@ -50,7 +51,7 @@ struct PruneTests {
   private static let whole = #"{"c":{"v":1},"l":{"v":2}}|{"l":{"v":3},"g":{"v":4}}"#
 
   @Test(
-    "each option, and mixes of them, take exactly what they name",
+    "each option, and combinations of them, remove exactly what they select",
     arguments: [
       Choice(name: "nothing has expired", hours: 0, set: { _, _ in }, entities: 0, left: [whole, whole]),
       Choice(
@@ -121,113 +122,114 @@ struct PruneTests {
         left: [whole, whole]),
     ])
   func choices(choice: Choice) throws {
-    let shelf = try shelf()
-    shelf.clock.advance(choice.hours * hour)
-    let receipt = try prune(shelf) { choice.set(&$0, lyonPlace) }
+    let fixture = try fixture()
+    fixture.clock.advance(choice.hours * hour)
+    let receipt = try prune(fixture) { choice.set(&$0, lyonPlace) }
     #expect(receipt.entities == choice.entities && receipt.contexts == choice.contexts)
     #expect(receipt.bytes == choice.entities * 7)
     for (location, left) in zip([lyonPlace, parisPlace], choice.left) {
-      let shown = try ["s", "t"].map { try shelf.shown($0, at: location, allowExpired: true) }
+      let shown = try ["s", "t"].map { try fixture.shown($0, at: location, allowExpired: true) }
       #expect(shown.joined(separator: "|") == left)
     }
-    #expect(try prune(shelf) { choice.set(&$0, lyonPlace) }.entities == 0)
+    #expect(try prune(fixture) { choice.set(&$0, lyonPlace) }.entities == 0)
   }
 
-  @Test("what a replaced section no longer names goes when asked for, and not before")
+  @Test("entities that a replaced section no longer references are removed only on request")
   func unreferenced() throws {
-    let shelf = try shelf()
-    try shelf.persist("s", "{}", at: lyonPlace)
-    #expect(try shelf.variants().count == 6)
+    let fixture = try fixture()
+    try fixture.persist("s", "{}", at: lyonPlace)
+    #expect(try fixture.variants().count == 6)
     #expect(
-      try prune(shelf) {
+      try prune(fixture) {
         $0.unreferenced = true
         $0.section = "t"
       }.entities == 0)
-    let receipt = try prune(shelf) {
+    let receipt = try prune(fixture) {
       $0.unreferenced = true
       $0.expired = false
     }
-    // s:c is still used in Paris.
+    // s:c is still referenced in Paris.
     #expect(receipt.entities == 1 && receipt.bytes == 7)
-    #expect(try shelf.shown("s", at: parisPlace) == #"{"c":{"v":1},"l":{"v":2}}"#)
-    #expect(try shelf.variants().count == 5)
+    #expect(try fixture.shown("s", at: parisPlace) == #"{"c":{"v":1},"l":{"v":2}}"#)
+    #expect(try fixture.variants().count == 5)
   }
 
-  @Test("a pruned entity is named as missing, and whole again after it is delivered again")
+  @Test("a pruned entity is missing until it is delivered again")
   func redelivery() throws {
-    let shelf = try shelf()
-    _ = try prune(shelf) {
+    let fixture = try fixture()
+    _ = try prune(fixture) {
       $0.expired = false
       $0.scope = .country
     }
-    #expect(try shelf.catalogue.load("s", at: parisPlace)?.missing == ["s:c"])
-    let receipt = try shelf.persist(
+    #expect(try fixture.catalogue.load("s", at: parisPlace)?.missing == ["s:c"])
+    let receipt = try fixture.persist(
       "s", #"{"c":{"v":1,\#(tag("s:c", "country"))},"l":{"v":2,\#(tag("s:l", "locality"))}}"#, at: lyonPlace)
     #expect(receipt.saved == 1 && receipt.reused == 1)
     for location in [lyonPlace, parisPlace] {
-      #expect(try shelf.shown("s", at: location) == #"{"c":{"v":1},"l":{"v":2}}"#)
-      #expect(try shelf.catalogue.load("s", at: location)?.missing == [])
+      #expect(try fixture.shown("s", at: location) == #"{"c":{"v":1},"l":{"v":2}}"#)
+      #expect(try fixture.catalogue.load("s", at: location)?.missing == [])
     }
-    try shelf.expectSound()
+    try fixture.expectSound()
   }
 
-  @Test("pruning a location that has nothing of its own takes nothing of the places around it")
+  @Test("pruning a location without its own content removes nothing of the surrounding places")
   func strangers() throws {
-    let shelf = try Shelf(onDisk: true)
-    try shelf.persist("s", #"{"c":{"v":1,\#(tag("s:c", "country"))}}"#, at: place("fr"))
+    let fixture = try CatalogueFixture(onDisk: true)
+    try fixture.persist("s", #"{"c":{"v":1,\#(tag("s:c", "country"))}}"#, at: place("fr"))
     for stranger in [
       try place("fr", "bre", "Brest"), try Location(latitude: 1, longitude: 1, countryCode: "fr"),
     ] {
-      let receipt = try prune(shelf) {
+      let receipt = try prune(fixture) {
         $0.expired = false
         $0.location = stranger
       }
       #expect(receipt.entities == 0 && receipt.contexts == 0 && receipt.bytes == 0)
     }
-    #expect(try shelf.shown("s", at: place("fr")) == #"{"c":{"v":1}}"#)
+    #expect(try fixture.shown("s", at: place("fr")) == #"{"c":{"v":1}}"#)
   }
 
-  @Test("contexts that nobody used for long go, with what only they refer to; the active one stays")
+  @Test("contexts that are unused for long are removed, with their unshared entities; the active one stays")
   func unused() throws {
-    let shelf = try shelf()
+    let fixture = try fixture()
     let nice = try place("fr", "paca", "Nice")
-    try shelf.persist("s", #"{"l":{"v":5,\#(tag("s:l", "locality"))}}"#, at: nice)
-    try shelf.catalogue.setActiveLocation(nice)
-    shelf.clock.advance(10 * hour)
-    _ = try shelf.catalogue.sections(at: parisPlace)
-    shelf.clock.advance(hour)
-    let receipt = try prune(shelf) {
+    try fixture.persist("s", #"{"l":{"v":5,\#(tag("s:l", "locality"))}}"#, at: nice)
+    try fixture.catalogue.setActiveLocation(nice)
+    fixture.clock.advance(10 * hour)
+    _ = try fixture.catalogue.sections(at: parisPlace)
+    fixture.clock.advance(hour)
+    let receipt = try prune(fixture) {
       $0.expired = false
       $0.contextsUnusedFor = 5 * hour
     }
     #expect(receipt.contexts == 1 && receipt.entities == 2 && receipt.bytes == 14)
-    #expect(try shelf.catalogue.hasCached(lyonPlace) != .exact)
-    #expect(try shelf.catalogue.hasCached(parisPlace) == .exact && shelf.catalogue.hasCached(nice) == .exact)
+    #expect(try fixture.catalogue.hasCached(lyonPlace) != .exact)
     #expect(
-      try prune(shelf) {
+      try fixture.catalogue.hasCached(parisPlace) == .exact && fixture.catalogue.hasCached(nice) == .exact)
+    #expect(
+      try prune(fixture) {
         $0.expired = false
         $0.contextsUnusedFor = 11 * hour
       }.contexts == 0)
     #expect(
-      try prune(shelf) {
+      try prune(fixture) {
         $0.expired = false
         $0.contextsUnusedFor = 0
       }.contexts == 1)
-    #expect(try shelf.catalogue.hasCached(nice) == .exact)
+    #expect(try fixture.catalogue.hasCached(nice) == .exact)
   }
 
-  @Test("the active location's context stays also when the device tells no more than the coordinate")
+  @Test("the active location's context stays also when the device knows only the coordinate")
   func activeCoordinate() throws {
-    let shelf = try Shelf(onDisk: true)
+    let fixture = try CatalogueFixture(onDisk: true)
     let home = try Location(latitude: 45.75, longitude: 4.85, locality: "Lyon", countryCode: "fr")
-    try shelf.persist("s", #"{"l":{"v":5,\#(tag("s:l", "locality"))}}"#, at: home)
-    try shelf.catalogue.setActiveLocation(Location(latitude: 45.75, longitude: 4.85))
-    shelf.clock.advance(10 * hour)
+    try fixture.persist("s", #"{"l":{"v":5,\#(tag("s:l", "locality"))}}"#, at: home)
+    try fixture.catalogue.setActiveLocation(Location(latitude: 45.75, longitude: 4.85))
+    fixture.clock.advance(10 * hour)
     #expect(
-      try prune(shelf) {
+      try prune(fixture) {
         $0.expired = false
         $0.contextsUnusedFor = hour
       }.contexts == 0)
-    #expect(try shelf.catalogue.hasCached(home) == .exact)
+    #expect(try fixture.catalogue.hasCached(home) == .exact)
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// JSON taken apart without a look at what its scalars mean: numbers and texts stay as they are spelled. Made
-/// apart from the library's readers, to hold these against it.
+/// JSON parsed with raw scalars: numbers and strings stay as written. It is
+/// independent of the library's parsers, to test them.
 indirect enum RawJSON: Equatable {
   case scalar(String)
   case array([RawJSON])
@@ -18,7 +18,7 @@ indirect enum RawJSON: Equatable {
 
   static func == (one: RawJSON, other: RawJSON) -> Bool { one.text == other.text }
 
-  /// Without white space between the tokens.
+  /// The text without white space between the tokens.
   var text: String {
     switch self {
     case .scalar(let spelling): spelling
@@ -27,18 +27,18 @@ indirect enum RawJSON: Equatable {
     }
   }
 
-  /// The member whose key means `name`.
+  /// Returns the member whose decoded key is `name`.
   func member(_ name: String) -> RawJSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { RawJSON.meaning($0.key) == name }?.value
   }
 
-  /// What a spelled text means.
+  /// Returns the value of a raw string.
   static func meaning(_ spelling: String) -> String? {
     try? JSONSerialization.jsonObject(with: Data(spelling.utf8), options: .fragmentsAllowed) as? String
   }
 
-  /// The same without any member that is called `_storage`.
+  /// Returns a copy without all members named `_storage`.
   var withoutStorage: RawJSON {
     switch self {
     case .scalar: self
@@ -48,7 +48,7 @@ indirect enum RawJSON: Equatable {
     }
   }
 
-  /// The tags of all objects, with their pointers; what is inside a tag is no tag.
+  /// Returns the tags of all objects, with their pointers; tags inside a tag do not count.
   func tags(at pointer: String = "") -> [(pointer: String, value: RawJSON)] {
     switch self {
     case .scalar: return []

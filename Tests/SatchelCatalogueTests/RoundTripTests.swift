@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Round trip")
 struct RoundTripTests {
-  @Test("every delivery comes back as it was spelled, less _storage")
+  @Test("every delivery loads byte for byte, without _storage")
   func fixture() throws {
     try #require(Deliveries.lines.count == 266)
-    let shelf = try Shelf()
+    let fixture = try CatalogueFixture()
     for line in Deliveries.lines {
-      let receipts = try Array(line.utf8).withUnsafeBytes { try shelf.catalogue.deliver($0) }
+      let receipts = try Array(line.utf8).withUnsafeBytes { try fixture.catalogue.deliver($0) }
       let location = try Deliveries.location(line)
       guard case .array(let sections)? = try RawJSON(parsing: line).member("sections") else {
         Issue.record("no sections")
@@ -18,35 +18,36 @@ struct RoundTripTests {
       #expect(receipts.count == sections.count)
       for (receipt, section) in zip(receipts, sections) {
         let sent = try #require(section.member("content"))
-        #expect(try shelf.spelling(receipt.section, at: location)?.text == sent.withoutStorage.text)
+        #expect(try fixture.spelling(receipt.section, at: location)?.text == sent.withoutStorage.text)
         let tags = sent.tags()
         #expect(receipt.saved + receipt.updated + receipt.reused + receipt.problems.count == tags.count)
-        let value = try #require(try shelf.catalogue.load(receipt.section, at: location, allowExpired: true))
+        let value = try #require(
+          try fixture.catalogue.load(receipt.section, at: location, allowExpired: true))
         #expect(try value.content.text == JSONValue(parsing: sent.withoutStorage.text).text)
         #expect(value.missing.isEmpty && value.expired.isEmpty)
       }
     }
-    try shelf.expectSound()
+    try fixture.expectSound()
   }
 
-  @Test("a delivery that comes again saves nothing")
+  @Test("a repeated delivery stores nothing")
   func again() throws {
-    let shelf = try Shelf()
+    let fixture = try CatalogueFixture()
     for line in Deliveries.lines {
-      _ = try Array(line.utf8).withUnsafeBytes { try shelf.catalogue.deliver($0) }
+      _ = try Array(line.utf8).withUnsafeBytes { try fixture.catalogue.deliver($0) }
     }
-    let before = try shelf.variants()
+    let before = try fixture.variants()
     #expect(Set(before).count == before.count)
     for line in Deliveries.lines {
-      for receipt in try Array(line.utf8).withUnsafeBytes({ try shelf.catalogue.deliver($0) }) {
+      for receipt in try Array(line.utf8).withUnsafeBytes({ try fixture.catalogue.deliver($0) }) {
         #expect(receipt.saved == 0)
       }
     }
-    #expect(try shelf.variants() == before)
-    try shelf.expectSound()
+    #expect(try fixture.variants() == before)
+    try fixture.expectSound()
   }
 
-  @Test("contents of any shape come back as they were spelled", arguments: 0..<8)
+  @Test("contents of any shape load byte for byte", arguments: 0..<8)
   func anyContent(seed: Int) throws {
     var generator = ContentGenerator(seed: UInt64(seed))
     let locations = [
@@ -54,30 +55,31 @@ struct RoundTripTests {
         latitude: 1.5, longitude: 2.5, sublocality: "S", locality: "L", adminArea: "A", countryCode: "C"),
       try place("sg", "", "Singapore"), try Location(latitude: 10, longitude: -0.1),
     ]
-    var shelf = try Shelf()
+    var fixture = try CatalogueFixture()
     for round in 0..<500 {
-      if round % 100 == 0 { shelf = try Shelf() }
+      if round % 100 == 0 { fixture = try CatalogueFixture() }
       let location = locations[round % 3]
       let content = generator.content()
       let sent = try RawJSON(parsing: content)
-      let before = Set(try shelf.variants())
-      let receipt = try shelf.persist("any", content, at: location)
+      let before = Set(try fixture.variants())
+      let receipt = try fixture.persist("any", content, at: location)
       try #require(
-        try shelf.spelling("any", at: location)?.text == sent.withoutStorage.text,
+        try fixture.spelling("any", at: location)?.text == sent.withoutStorage.text,
         "\(location.json) \(content)")
-      try expectSums(receipt, sent, location, shelf, before)
-      let again = try shelf.persist("any", content, at: location)
+      try expectSums(receipt, sent, location, fixture, before)
+      let again = try fixture.persist("any", content, at: location)
       #expect(again.saved == 0 && again.updated == 0, "\(content)")
       #expect(again.reused == receipt.saved + receipt.updated + receipt.reused)
       #expect(again.problems == receipt.problems && again.inline == receipt.inline)
-      #expect(try shelf.spelling("any", at: location)?.text == sent.withoutStorage.text, "\(content)")
-      try shelf.expectSound()
+      #expect(try fixture.spelling("any", at: location)?.text == sent.withoutStorage.text, "\(content)")
+      try fixture.expectSound()
     }
   }
 
-  /// Holds a receipt against what was sent, by the rules of the format.
+  /// Compares a receipt with the delivery, by the rules of the format.
   private func expectSums(
-    _ receipt: Receipt, _ sent: RawJSON, _ location: Location, _ shelf: Shelf, _ before: Set<String>
+    _ receipt: Receipt, _ sent: RawJSON, _ location: Location, _ fixture: CatalogueFixture,
+    _ before: Set<String>
   ) throws {
     let tags = sent.tags(at: "/content")
     var good: Set<String> = []
@@ -89,11 +91,11 @@ struct RoundTripTests {
         bad.insert(tag.pointer)
       }
     }
-    let stored = Set(try shelf.variants())
+    let stored = Set(try fixture.variants())
     #expect(stored.subtracting(before).count == receipt.saved)
     let sum = receipt.saved + receipt.updated + receipt.reused
     #expect(receipt.problems.count >= bad.count && receipt.problems.count <= tags.count)
-    // Of an identity that stands several times at least the first is taken, unless it is inside another.
+    // Of a repeated identity at least the first occurrence is extracted, unless it is inside another one.
     #expect(sum <= good.count && (sum > 0 || good.isEmpty), "\(sent.text)")
     let named = receipt.problems.map { problem in
       problem.pointer.components(separatedBy: "/_storage").dropLast().joined(separator: "/_storage")
@@ -103,11 +105,11 @@ struct RoundTripTests {
       Set(named).isSuperset(of: bad) && Set(named).isSubset(of: tags.map(\.pointer)), "\(named) \(sent.text)")
     #expect(Set(named).count == named.count)
     for (name, problem) in zip(named, receipt.problems) where !bad.contains(name) {
-      #expect(problem.reason.contains("stands twice") || problem.reason.contains("nested in itself"))
+      #expect(problem.reason.contains("occurs twice") || problem.reason.contains("nested in itself"))
     }
   }
 
-  /// What a tag says that the location can hold; nil for a bad one.
+  /// Returns the identity in a tag that is valid for the location; nil for an invalid one.
   private func identity(_ tag: RawJSON, _ location: Location) -> String? {
     guard case .scalar(let id)? = tag.member("entity_id"), let name = RawJSON.meaning(id), !name.isEmpty,
       case .scalar(let word)? = tag.member("scope"), let scope = RawJSON.meaning(word)?.lowercased()
@@ -121,45 +123,45 @@ struct RoundTripTests {
     return "\(Array(name.utf8)) \(scope)"
   }
 
-  @Test("an entity in an entity in an entity is three entities, and the content is whole")
+  @Test("three nested entities are stored separately, and the content is complete")
   func threeDeep() throws {
-    let shelf = try Shelf()
+    let fixture = try CatalogueFixture()
     let here = try place("fr", "ara", "Lyon")
     let content =
       #"{"x":{"a":1,"in":{"b":[2,{"c":3,\#(tag("s:3", "global"))}],\#(tag("s:2", "country"))},\#(tag("s:1", "locality"))}}"#
-    let receipt = try shelf.persist("s", content, at: here)
+    let receipt = try fixture.persist("s", content, at: here)
     #expect(receipt.saved == 3 && receipt.inline == 0)
-    #expect(try shelf.shown("s", at: here) == #"{"x":{"a":1,"in":{"b":[2,{"c":3}]}}}"#)
-    #expect(try shelf.catalogue.entity("s:2", at: here)?.content.text == #"{"b":[2,{"c":3}]}"#)
-    try shelf.expectSound()
+    #expect(try fixture.shown("s", at: here) == #"{"x":{"a":1,"in":{"b":[2,{"c":3}]}}}"#)
+    #expect(try fixture.catalogue.entity("s:2", at: here)?.content.text == #"{"b":[2,{"c":3}]}"#)
+    try fixture.expectSound()
   }
 
-  @Test("an entity that stands twice is one copy, and one that says two things is one copy and one inline")
+  @Test("a repeated entity is stored once, and one with different content is stored once and once inline")
   func twice() throws {
-    let shelf = try Shelf()
+    let fixture = try CatalogueFixture()
     let here = try place("fr")
     let one = #"{"v":1,\#(tag("s:1", "global"))}"#
     let other = #"{"v":2,\#(tag("s:1", "global"))}"#
-    let same = try shelf.persist("s", "[\(one),\(one)]", at: here)
+    let same = try fixture.persist("s", "[\(one),\(one)]", at: here)
     #expect(same.saved == 1 && same.problems.isEmpty)
-    #expect(try shelf.shown("s", at: here) == #"[{"v":1},{"v":1}]"#)
-    #expect(try shelf.catalogue.sections(at: here).first?.entityCount == 1)
-    let differing = try shelf.persist("s", "[\(one),\(other)]", at: here)
+    #expect(try fixture.shown("s", at: here) == #"[{"v":1},{"v":1}]"#)
+    #expect(try fixture.catalogue.sections(at: here).first?.entityCount == 1)
+    let differing = try fixture.persist("s", "[\(one),\(other)]", at: here)
     #expect(differing.reused == 1 && differing.inline == 1)
     #expect(differing.problems.map(\.pointer) == ["/content/1/_storage/entity_id"])
-    #expect(try shelf.shown("s", at: here) == #"[{"v":1},{"v":2}]"#)
-    try shelf.expectSound()
+    #expect(try fixture.shown("s", at: here) == #"[{"v":1},{"v":2}]"#)
+    try fixture.expectSound()
   }
 
-  @Test("an entity that is nested in itself stays whole, its inner copy inline")
+  @Test("an entity that is nested in itself is complete, with its inner copy inline")
   func insideItself() throws {
-    let shelf = try Shelf()
+    let fixture = try CatalogueFixture()
     let here = try place("fr")
     let content = #"{"x":{"v":{"w":1,\#(tag("s:1", "country"))},\#(tag("s:1", "country"))}}"#
-    let receipt = try shelf.persist("s", content, at: here)
+    let receipt = try fixture.persist("s", content, at: here)
     #expect(receipt.saved == 1)
     #expect(receipt.problems.map(\.pointer) == ["/content/x/v/_storage/entity_id"])
-    #expect(try shelf.shown("s", at: here) == #"{"x":{"v":{"w":1}}}"#)
-    try shelf.expectSound()
+    #expect(try fixture.shown("s", at: here) == #"{"x":{"v":{"w":1}}}"#)
+    try fixture.expectSound()
   }
 }

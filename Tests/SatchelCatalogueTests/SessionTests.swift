@@ -3,8 +3,8 @@ import Satchel
 import Synchronization
 import Testing
 
-/// Remembers what a session told, in order, and whether it ever told two things at once.
-private final class Ear: Sendable {
+/// Records the events of a session in order, and whether two events ever overlapped.
+private final class EventRecorder: Sendable {
   private let events = Mutex<[SessionEvent]>([])
   private let inside = Atomic(0)
   let overlaps = Atomic(0)
@@ -12,16 +12,16 @@ private final class Ear: Sendable {
 
   init(delay: UInt32 = 0) { self.delay = delay }
 
-  func hear(_ event: SessionEvent) {
+  func record(_ event: SessionEvent) {
     if inside.add(1, ordering: .sequentiallyConsistent).oldValue > 0 { overlaps.add(1, ordering: .relaxed) }
     if delay > 0 { usleep(delay) }
     events.withLock { $0.append(event) }
     inside.subtract(1, ordering: .sequentiallyConsistent)
   }
 
-  var heard: [SessionEvent] { events.withLock { $0 } }
+  var recorded: [SessionEvent] { events.withLock { $0 } }
   var brief: [String] {
-    heard.map { event in
+    recorded.map { event in
       switch event {
       case .sections: "sections"
       case .section(let name, let state): "\(name) \(state)"
@@ -59,59 +59,59 @@ struct SessionTests {
   }
 
   private func handle(_ session: Session, _ name: String, _ content: String) throws -> Receipt {
-    try Array(Shelf.section(name, content).utf8).withUnsafeBytes { try session.handle($0) }
+    try Array(CatalogueFixture.section(name, content).utf8).withUnsafeBytes { try session.handle($0) }
   }
 
-  @Test("a session shows what is stored at once, and says what to fetch")
+  @Test("a session shows stored sections immediately, and reports what to fetch")
   func show() throws {
-    let shelf = try Shelf()
-    try shelf.persist("s", content("a"), at: lyon)
-    try shelf.persist("t", content("b", "t:1"), at: lyon)
-    shelf.clock.advance(hour)
-    let ear = Ear()
-    let session = Session(shelf.catalogue) { ear.hear($0) }
+    let fixture = try CatalogueFixture()
+    try fixture.persist("s", content("a"), at: lyon)
+    try fixture.persist("t", content("b", "t:1"), at: lyon)
+    fixture.clock.advance(hour)
+    let recorder = EventRecorder()
+    let session = Session(fixture.catalogue) { recorder.record($0) }
     try session.show(lyon)
     #expect(states(session) == ["s placeholder", "t placeholder"])
-    #expect(ear.brief == ["sections", #"refresh exact ["s", "t"]"#])
-    guard case .refresh(_, let plan)? = ear.heard.last else { return }
+    #expect(recorder.brief == ["sections", #"refresh exact ["s", "t"]"#])
+    guard case .refresh(_, let plan)? = recorder.recorded.last else { return }
     #expect(plan.map(\.plan.expired) == [["s:1"], ["t:1"]])
-    #expect(try shelf.catalogue.activeLocation() == lyon)
+    #expect(try fixture.catalogue.activeLocation() == lyon)
     try session.load("s")
-    try ear.wait(for: "s loaded")
-    #expect(ear.brief.suffix(2) == ["s loading", "s loaded"])
+    try recorder.wait(for: "s loaded")
+    #expect(recorder.brief.suffix(2) == ["s loading", "s loaded"])
     #expect(states(session) == ["s loaded", "t placeholder"])
-    // What has expired is shown, and marked.
+    // Expired content is visible, and marked.
     guard case .loaded(let section)? = session.state.sections.first?.state else { return }
     #expect(try section.content.text == #"{"x":{"v":"a"}}"# && section.expired == ["s:1"])
     #expect(session.json["level"] == "locality")
   }
 
-  @Test("a section that arrives is stored and shown; what another place lent gives way to it")
+  @Test("a handled section is stored and shown, and replaces inherited sections")
   func takenOver() throws {
-    let shelf = try Shelf()
-    try shelf.persist("s", content("lent"), at: lyon)
-    try shelf.persist("t", content("lent", "t:1"), at: lyon)
-    let ear = Ear()
-    let session = Session(shelf.catalogue) { ear.hear($0) }
+    let fixture = try CatalogueFixture()
+    try fixture.persist("s", content("lent"), at: lyon)
+    try fixture.persist("t", content("lent", "t:1"), at: lyon)
+    let recorder = EventRecorder()
+    let session = Session(fixture.catalogue) { recorder.record($0) }
     try session.show(paris)
-    #expect(ear.brief == ["sections", #"refresh inherited ["s", "t"]"#])
+    #expect(recorder.brief == ["sections", #"refresh inherited ["s", "t"]"#])
     #expect(session.json["level"] == "country")
     let receipt = try handle(session, "s", content("own"))
     #expect(receipt.updated == 1)
-    #expect(ear.brief.suffix(2) == ["sections", "s loaded"])
+    #expect(recorder.brief.suffix(2) == ["sections", "s loaded"])
     #expect(states(session) == ["s loaded"])
     #expect(session.json["level"] == "locality")
     _ = try handle(session, "n", "{}")
     #expect(states(session) == ["s loaded", "n loaded"])
     _ = try handle(session, "n", #"{"a":1}"#)
-    #expect(ear.brief.suffix(3) == ["sections", "n loaded", "n loaded"])
-    #expect(try shelf.catalogue.hasCached(paris) == .exact)
+    #expect(recorder.brief.suffix(3) == ["sections", "n loaded", "n loaded"])
+    #expect(try fixture.catalogue.hasCached(paris) == .exact)
   }
 
-  @Test("what arrives with a life of no length is shown all the same")
+  @Test("a handled section is shown also when it expires immediately")
   func shortLived() throws {
-    let shelf = try Shelf()
-    let session = Session(shelf.catalogue)
+    let fixture = try CatalogueFixture()
+    let session = Session(fixture.catalogue)
     try session.show(lyon)
     _ = try handle(session, "s", #"{"x":{"v":1,\#(tag("s:1", "country", hours: "0"))}}"#)
     guard case .loaded(let section)? = session.state.sections.first?.state else {
@@ -121,12 +121,12 @@ struct SessionTests {
     #expect(try section.content.text == #"{"x":{"v":1}}"# && section.expired == ["s:1"])
   }
 
-  @Test("the host's order comes first, the rest as it was delivered")
+  @Test("sections follow the host's order, the rest the order of delivery")
   func order() throws {
-    let shelf = try Shelf()
-    for name in ["a", "b", "c", "d"] { try shelf.persist(name, "{}", at: lyon) }
-    let ear = Ear()
-    let session = Session(shelf.catalogue) { ear.hear($0) }
+    let fixture = try CatalogueFixture()
+    for name in ["a", "b", "c", "d"] { try fixture.persist(name, "{}", at: lyon) }
+    let recorder = EventRecorder()
+    let session = Session(fixture.catalogue) { recorder.record($0) }
     try session.setOrder(["d", "none", "b"])
     try session.show(lyon)
     #expect(session.state.sections.map(\.name) == ["d", "b", "a", "c"])
@@ -134,18 +134,18 @@ struct SessionTests {
     #expect(session.state.sections.map(\.name) == ["d", "b", "a", "c", "e"])
     try session.setOrder(["e", "e", "a"])
     #expect(session.state.sections.map(\.name).prefix(2) == ["e", "a"])
-    #expect(ear.brief.filter { $0 == "sections" }.count == 4)
+    #expect(recorder.brief.filter { $0 == "sections" }.count == 4)
   }
 
-  @Test("what was asked for before another location was shown does not show")
+  @Test("a load from before another location was shown is discarded")
   func stale() throws {
-    let shelf = try Shelf()
+    let fixture = try CatalogueFixture()
     let body = String(repeating: "x", count: 200_000)
-    try shelf.persist("s", content("lyon" + body), at: lyon)
+    try fixture.persist("s", content("lyon" + body), at: lyon)
     let home = try place("de")
-    try shelf.persist("s", content("berlin"), at: home)
-    let ear = Ear()
-    let session = Session(shelf.catalogue) { ear.hear($0) }
+    try fixture.persist("s", content("berlin"), at: home)
+    let recorder = EventRecorder()
+    let session = Session(fixture.catalogue) { recorder.record($0) }
     for _ in 0..<30 {
       try session.show(lyon)
       try session.load("s")
@@ -161,12 +161,12 @@ struct SessionTests {
     }
   }
 
-  @Test("a section that fails says why; one that is on the screen stays")
+  @Test("a failed section has a reason; loaded content stays on the screen")
   func failing() throws {
-    let shelf = try Shelf()
-    try shelf.persist("s", content("a"), at: lyon)
-    let ear = Ear()
-    let session = Session(shelf.catalogue) { ear.hear($0) }
+    let fixture = try CatalogueFixture()
+    try fixture.persist("s", content("a"), at: lyon)
+    let recorder = EventRecorder()
+    let session = Session(fixture.catalogue) { recorder.record($0) }
     #expect(throws: SatchelError.self) { try session.fail("s", reason: "no location yet") }
     #expect(throws: SatchelError.self) { try session.load("s") }
     try session.show(lyon)
@@ -179,26 +179,26 @@ struct SessionTests {
     try session.fail("s", reason: "again")
     #expect(states(session).first == "s loaded")
     try session.load("nowhere")
-    try ear.wait(for: "nowhere failed")
+    try recorder.wait(for: "nowhere failed")
     #expect(throws: SatchelError.self) { try handle(session, "s", "{") }
     #expect(states(session).first == "s loaded")
   }
 
-  @Test("a session that has ended is silent, and waits for what is under way")
+  @Test("an ended session delivers no event, and waits for an event in progress")
   func end() throws {
-    let shelf = try Shelf()
+    let fixture = try CatalogueFixture()
     let items = (0..<2000).map { #"{"v":1,\#(tag("s:\($0)", "country"))}"# }
-    try shelf.persist("s", "[\(items.joined(separator: ","))]", at: lyon)
+    try fixture.persist("s", "[\(items.joined(separator: ","))]", at: lyon)
     for round in 0..<20 {
-      let ear = Ear(delay: 300)
-      let session = Session(shelf.catalogue) { ear.hear($0) }
+      let recorder = EventRecorder(delay: 300)
+      let session = Session(fixture.catalogue) { recorder.record($0) }
       try session.show(lyon)
       for _ in 0..<5 { try session.load("s") }
       usleep(UInt32(round) * 500)
       session.end()
-      let count = ear.heard.count
+      let count = recorder.recorded.count
       usleep(5000)
-      #expect(ear.heard.count == count)
+      #expect(recorder.recorded.count == count)
       #expect(throws: SatchelError.self) { try session.show(lyon) }
       #expect(throws: SatchelError.self) { try session.load("s") }
       #expect(throws: SatchelError.self) { try handle(session, "s", "{}") }
@@ -206,12 +206,12 @@ struct SessionTests {
     }
   }
 
-  @Test("events never come two at once, whatever threads do")
+  @Test("events never overlap, with any number of threads")
   func oneAtATime() throws {
-    let shelf = try Shelf(onDisk: true)
-    for name in 0..<4 { try shelf.persist("s\(name)", content("a", "s:\(name)"), at: lyon) }
-    let ear = Ear(delay: 200)
-    let session = Session(shelf.catalogue) { ear.hear($0) }
+    let fixture = try CatalogueFixture(onDisk: true)
+    for name in 0..<4 { try fixture.persist("s\(name)", content("a", "s:\(name)"), at: lyon) }
+    let recorder = EventRecorder(delay: 200)
+    let session = Session(fixture.catalogue) { recorder.record($0) }
     try session.show(lyon)
     onThreads(6) { thread in
       for round in 0..<15 {
@@ -225,10 +225,10 @@ struct SessionTests {
         } catch { Issue.record(error) }
       }
     }
-    try ear.wait(for: "s1 loaded")
+    try recorder.wait(for: "s1 loaded")
     session.end()
-    #expect(ear.overlaps.load(ordering: .relaxed) == 0)
-    #expect(ear.heard.count > 80)
-    try shelf.expectSound()
+    #expect(recorder.overlaps.load(ordering: .relaxed) == 0)
+    #expect(recorder.recorded.count > 80)
+    try fixture.expectSound()
   }
 }

@@ -11,10 +11,11 @@ struct ThreadTests {
     let items = (0..<Self.entities).map { item in
       #"{"g":\#(generation),"in":{"g":\#(generation),\#(tag("n:\(item)", "adminarea"))},\#(tag("s:\(item)", "adminarea"))}"#
     }
-    return Array(Shelf.section("s", #"{"g":\#(generation),"items":[\#(items.joined(separator: ","))]}"#).utf8)
+    return Array(
+      CatalogueFixture.section("s", #"{"g":\#(generation),"items":[\#(items.joined(separator: ","))]}"#).utf8)
   }
 
-  /// All generations that a loaded section holds.
+  /// Returns all generations in a loaded section.
   private func generations(_ value: JSONValue) -> Set<Int64> {
     switch value {
     case .object(let object):
@@ -27,7 +28,7 @@ struct ThreadTests {
     }
   }
 
-  /// What the threads of one run count and find.
+  /// The counts and findings of the threads of one run.
   private final class Tally: Sendable {
     let next = Atomic(1)
     let reads = Atomic(0)
@@ -45,14 +46,14 @@ struct ThreadTests {
 
   @Test("eight threads persist, read and prune one store: no error, and no reader sees two generations")
   func all() throws {
-    let shelf = try Shelf(onDisk: true)
+    let fixture = try CatalogueFixture(onDisk: true)
     let places = try (0..<3).map { try place("fr", "area \($0)") }
     for location in places {
-      _ = try section(0).withUnsafeBytes { try shelf.catalogue.persist($0, at: location) }
+      _ = try section(0).withUnsafeBytes { try fixture.catalogue.persist($0, at: location) }
     }
-    let (catalogue, tally, end) = (shelf.catalogue, Tally(), Date(timeIntervalSinceNow: 2.5))
+    let (catalogue, tally, end) = (fixture.catalogue, Tally(), Date(timeIntervalSinceNow: 2.5))
     onThreads(8) { thread in
-      // A machine that is busy takes longer to come to anything.
+      // A busy machine takes longer to make progress.
       while Date() < end || !tally.isEnough && Date() < end + 120 {
         do {
           switch thread {
@@ -70,13 +71,14 @@ struct ThreadTests {
     }
     #expect(tally.reported == [])
     #expect(tally.isEnough)
-    try shelf.expectSound()
+    try fixture.expectSound()
   }
 
   private func persist(_ generation: Int, _ location: Location, _ catalogue: Catalogue) throws {
     _ = try section(generation).withUnsafeBytes { try catalogue.persist($0, at: location) }
-    // Entities that only come and go keep the index busy.
-    let passing = Shelf.section("t", #"[{"v":1,\#(tag("t:\(generation)", "global", hours: "0"))}]"#)
+    // Short-lived entities exercise the index.
+    let passing = CatalogueFixture.section(
+      "t", #"[{"v":1,\#(tag("t:\(generation)", "global", hours: "0"))}]"#)
     try Array(passing.utf8).withUnsafeBytes { _ = try catalogue.persist($0, at: location) }
   }
 

@@ -40,11 +40,11 @@ final class HostileFixture: Sendable {
     bytes = try Data(contentsOf: URL(filePath: path))
   }
 
-  static func open(_ path: String) throws -> Satchel {
+  static func open(_ path: String) throws -> Store {
     var options = StoreOptions()
     options.durability = .relaxed
     options.clock = Clock { start }
-    return try Satchel(path: path, options: options)
+    return try Store(path: path, options: options)
   }
 
   static func story(_ name: String) -> String {
@@ -94,7 +94,7 @@ final class HostileFixture: Sendable {
     ]
   }
 
-  static func courses(_ store: Satchel) throws -> RecordCollection {
+  static func courses(_ store: Store) throws -> RecordCollection {
     try store.records(
       "courses", indexes: [RecordIndex("name", unique: true), RecordIndex("credits")],
       relations: ["teacher": RecordRelation("teachers", onDelete: .cascade)],
@@ -164,13 +164,13 @@ final class HostileFixture: Sendable {
     try store.close()
   }
 
-  private static func sync(_ store: Satchel, _ folder: String) throws {
+  private static func sync(_ store: Store, _ folder: String) throws {
     try FileManager.default.createDirectory(atPath: folder + "/remote", withIntermediateDirectories: true)
     let remote = try DirectoryStore(path: folder + "/remote")
     let user = try UserID("ada")
     _ = try store.photos(in: folder + "/photos").sync(with: remote, user: user)
     var options = RecordSyncOptions()
-    options.strategy = .ask
+    options.onConflict = .ask
     _ = try courses(store).sync(with: remote, user: user, options: options)
   }
 }

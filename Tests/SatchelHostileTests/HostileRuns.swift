@@ -67,7 +67,8 @@ enum HostileRuns {
       let path = fixture.folder.path + "/case-\(number).satchel"
       defer {
         for suffix in [
-          "", "-wal", "-shm", ".spill", ".recovered", ".recovered-wal", ".recovered-shm", ".recovered.spill",
+          "", "-wal", "-shm", ".outbox", ".recovered", ".recovered-wal", ".recovered-shm",
+          ".recovered.outbox",
           ".backup",
         ] {
           unlink(path + suffix)

@@ -3,6 +3,7 @@ import Satchel
 import SatchelTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("A store whose integers are at their extremes")
@@ -23,7 +24,7 @@ struct IntegerTests {
     guard let role = OtherProcess.role("integers") else {
       return try HostileRuns.all("integers", "IntegerTests/everyColumn")
     }
-    let rules = Satchel.allRules
+    let rules = Store.allRules
     try HostileRuns.play(role.path) { fixture, run in
       for (number, column) in try fixture.columns().filter({ $0.type == "INTEGER" }).enumerated() {
         let range = rules.bounds["\(column.table).\(column.name)"] ?? StoredRange.usual
@@ -52,7 +53,7 @@ struct IntegerTests {
       let isNamed = exercise.findings.contains { $0.message.contains(name) } || exercise.refusal != nil
       if !isNamed { faults.append("check does not name it: \(exercise.findings.prefix(3))") }
     }
-    if exercise.remaining.contains(where: { $0.message.contains("outside of") }) {
+    if exercise.remaining.contains(where: { $0.message.contains("is outside") }) {
       faults.append("recover left it: \(exercise.remaining)")
     }
     return faults

@@ -18,9 +18,9 @@ private let independent: Set<String> = [
   "state_item.number", "state_item.time", "state_saved.through", "state_saved.time", "state_saved.writer",
   "state_value.time", "story_purchase.marked_at", "story_state.purchases",
   // Names of what is outside of the store: directories, files, remotes, other devices.
-  "photo_catalogue.agreed_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",
+  "photo_catalogue.remote_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",
   "photo_catalogue.user", "photo_catalogue.uuid", "photo_file.md5", "photo_file.path", "photo_file.size",
-  "photo_shard.agreed", "photo_shard.etag", "photo_shard.lineage", "photo_shard.source",
+  "photo_shard.synced_checksum", "photo_shard.etag", "photo_shard.ancestors", "photo_shard.source",
   "record_collection.sync",
   "record_writer.writer", "remote_probe.passed", "remote_probe.prefix", "remote_probe.remote",
   "story_library.directory", "story_library.token", "story_purchase.story",
@@ -40,8 +40,8 @@ private let repeated = ["record_sync.", "story_file.", "story_tag."]
 private let absent: Set<String> = [
   "photo_conflict.base", "photo_local.aperture", "photo_local.camera_model", "photo_local.error",
   "photo_local.focal_length", "photo_local.latitude", "photo_local.longitude", "photo_local.orientation",
-  "photo_local.owner", "photo_local.preview_cached_at", "photo_local.shutter_speed",
-  "photo_local.thumbnail_cached_at", "photo_shard.intent_checksum", "photo_shard.intent_sequence",
+  "photo_local.lease_owner", "photo_local.preview_cached_at", "photo_local.shutter_speed",
+  "photo_local.thumbnail_cached_at", "photo_shard.pending_checksum", "photo_shard.pending_sequence",
   "record_conflict.base", "record_conflict.etag", "record_conflict.remote", "record_writer.id",
   "story_state.id",
 ]
@@ -63,7 +63,7 @@ struct NamingTests {
   /// - Returns: what `check` finds; nil when nothing was changed
   private static func findings(_ fixture: HostileFixture, _ sql: String) throws -> [String]? {
     let path = fixture.folder.path + "/named.satchel"
-    defer { for suffix in ["", "-wal", "-shm", ".spill"] { unlink(path + suffix) } }
+    defer { for suffix in ["", "-wal", "-shm", ".outbox"] { unlink(path + suffix) } }
     try fixture.bytes.write(to: URL(filePath: path))
     do {
       guard try RawStore(path).change(sql) > 0 else { return nil }

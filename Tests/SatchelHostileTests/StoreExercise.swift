@@ -57,7 +57,7 @@ final class StoreExercise {
     }
     guard recovering else { return }
     let target = path + ".recovered"
-    report = attempt("recover") { try Satchel.recover(path, into: target) }
+    report = attempt("recover") { try Store.recover(path, into: target) }
     guard report != nil else { return }
     if let store = attempt("open recovered", { try HostileFixture.open(target) }) {
       remaining = attempt("check recovered", { try store.check() }) ?? []
@@ -69,7 +69,7 @@ final class StoreExercise {
     }
   }
 
-  private func read(_ store: Satchel, _ which: String) {
+  private func read(_ store: Store, _ which: String) {
     for json in [HostileFixture.shanghai, HostileFixture.beijing] {
       guard let place = try? Location(json: json) else { continue }
       attempt(which + "sections") { try store.catalogue.sections(at: place) }
@@ -132,7 +132,7 @@ final class StoreExercise {
     attempt(which + "scores") { try store.state.scores("likes").all() }
   }
 
-  private func write(_ store: Satchel) {
+  private func write(_ store: Store) {
     for json in [HostileFixture.shanghai, HostileFixture.beijing] {
       guard let place = try? Location(json: json) else { continue }
       attempt("persist") { try store.catalogue.persist(HostileFixture.section("cuisine", 9), at: place) }

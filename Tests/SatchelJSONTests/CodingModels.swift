@@ -1,4 +1,4 @@
-/// Types that put coders to the test; both ours and Foundation's are given them.
+/// Types for the tests of the coders, encoded with both this library's and Foundation's.
 struct CodingNumbers: Codable, Equatable {
   var int8 = Int8.min
   var int16 = Int16.max
@@ -60,7 +60,7 @@ struct CodingDocument: Codable, Equatable {
 
 struct CodingEmpty: Codable, Equatable {}
 
-/// Encodes not even a container.
+/// Encodes nothing, not even a container.
 struct CodingSilent: Encodable {
   func encode(to encoder: any Encoder) throws {}
 }
@@ -94,7 +94,7 @@ final class CodingDog: CodingAnimal {
   }
 }
 
-/// Writes into its containers by turns, and asks for them more than once.
+/// Writes into its containers alternately, and requests them more than once.
 struct CodingByHand: Codable, Equatable {
   enum Keys: String, CodingKey { case list, inner, null, parent }
 
@@ -143,14 +143,14 @@ struct CodingByHand: Codable, Equatable {
 
 enum CodingFailure: Error { case unexpected }
 
-/// Runs what a test does in `encode(to:)`.
+/// Runs a test's closure in `encode(to:)`.
 struct CodingScript: Encodable {
   var body: @Sendable (any Encoder) throws -> Void
 
   func encode(to encoder: any Encoder) throws { try body(encoder) }
 }
 
-/// Wraps itself again and again.
+/// Contains itself recursively.
 final class CodingCycle: Encodable {
   enum Style { case single, keyed, unkeyed, nested }
 

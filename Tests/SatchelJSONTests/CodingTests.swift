@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Swift values as JSON")
 struct CodingTests {
-  /// What Foundation makes of it. It writes 3.0 as 3, so numbers are compared as numbers.
+  /// Returns Foundation's encoding. It writes 3.0 as 3, so numbers are compared numerically.
   private func foundation(_ value: some Encodable) throws -> JSONValue {
     try JSONValue(parsing: [UInt8](JSONEncoder().encode(value)))
   }
@@ -28,7 +28,7 @@ struct CodingTests {
     #expect(try JSONDecoder().decode(Value.self, from: Data(ours.serialized())) == value)
   }
 
-  @Test("take the same form as with Foundation, and both read each other's")
+  @Test("have the same form as with Foundation, and each decodes the other's")
   func sameAsFoundation() throws {
     try agree(CodingDocument())
     try agree(CodingNumbers())
@@ -44,7 +44,7 @@ struct CodingTests {
     try agree([[CodingEmpty()]])
   }
 
-  @Test("of random documents are what Foundation makes of them", arguments: 1...8 as ClosedRange<UInt64>)
+  @Test("of random documents equal Foundation's", arguments: 1...8 as ClosedRange<UInt64>)
   func randomValues(seed: UInt64) throws {
     var generator = SeededRandom(seed: seed)
     for _ in 0..<40 {
@@ -56,7 +56,7 @@ struct CodingTests {
     }
   }
 
-  @Test("keep an integer and a double apart")
+  @Test("distinguish integers and doubles")
   func numbers() throws {
     #expect(try JSONValue(encoding: [1.0]) == [1.0])
     #expect(try JSONValue(encoding: [1]) == [1])
@@ -75,7 +75,7 @@ struct CodingTests {
     #expect(try JSONValue(encoding: wider).decode(as: [String: Int128].self) == wider)
   }
 
-  @Test("of classes hold their superclass under its own key")
+  @Test("of classes have their superclass under its own key")
   func classes() throws {
     let dog = CodingDog(name: "Rex", tricks: ["sit"])
     let json = try JSONValue(encoding: dog)
@@ -85,7 +85,7 @@ struct CodingTests {
     #expect(back.name == "Rex" && back.tricks == ["sit"])
   }
 
-  @Test("leave nil properties out, and write null where Swift writes it")
+  @Test("omit nil properties, and have null where Swift encodes it")
   func nils() throws {
     let json = try JSONValue(encoding: CodingDocument())
     #expect(json["absent"] == nil)
@@ -94,7 +94,7 @@ struct CodingTests {
     #expect(try JSONValue.object(["text": .null]).decode(as: [String: String?].self) == ["text": nil])
   }
 
-  @Test("that encode nothing are an error alone, and an empty object inside")
+  @Test("that encode nothing are an error at the root, and an empty object inside")
   func silent() throws {
     #expect(throws: EncodingError.self) { try JSONValue(encoding: CodingSilent()) }
     #expect(try JSONValue(encoding: [CodingSilent()]) == [.object([:])])
@@ -114,7 +114,7 @@ struct CodingTests {
   ]
 
   @Test(
-    "that have no form in JSON are refused with their place",
+    "that cannot be represented in JSON are refused with their location",
     arguments: refusals.indices)
   func refused(index: Int) throws {
     let (attempt, pointer, word) = Self.refusals[index]
@@ -122,12 +122,12 @@ struct CodingTests {
       try attempt()
       Issue.record("it was taken")
     } catch let error as EncodingError {
-      let told = JSONError(error)
-      #expect(told.pointer == pointer && told.reason.contains(word), "\(told)")
+      let refusal = JSONError(error)
+      #expect(refusal.pointer == pointer && refusal.reason.contains(word), "\(refusal)")
       guard case .invalidValue(_, let context) = error else { return }
-      #expect(context.debugDescription == told.description)
+      #expect(context.debugDescription == refusal.description)
     } catch let error as JSONError {
-      // A value that is JSON already is judged where it is written.
+      // A JSONValue is checked when it is written.
       #expect(error.pointer == pointer && error.reason.contains(word))
     }
   }
@@ -168,7 +168,7 @@ struct CodingTests {
   }
 
   @Test(
-    "are refused where they do not fit, with the place",
+    "are refused when they do not fit, with the location",
     arguments: [
       (#"{"a":[1,300]}"#, "/a/1", "300"), (#"{"a":[1,-1]}"#, "/a/1", "-1"), (#"{"a":[1.5]}"#, "/a/0", "1.5"),
       (#"{"a":["1"]}"#, "/a/0", "a string, not a number"), (#"{"a":[null]}"#, "/a/0", "null"),
@@ -178,14 +178,14 @@ struct CodingTests {
   func misfits(text: String, pointer: String, word: String) throws {
     let json = try JSONValue(parsing: text)
     let error = try #require(throws: DecodingError.self) { try json.decode(as: [String: [UInt8]].self) }
-    let told = JSONError(error)
-    #expect(told.pointer == pointer && told.reason.contains(word), "\(told)")
+    let refusal = JSONError(error)
+    #expect(refusal.pointer == pointer && refusal.reason.contains(word), "\(refusal)")
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode([String: [UInt8]].self, from: Data(text.utf8))
     }
   }
 
-  @Test("that lack a key say which, and where")
+  @Test("with a missing key name the key and the location")
   func missingKey() throws {
     let json: JSONValue = ["list": [["text": "x"], [:]]]
     struct Item: Decodable { var text: String }
@@ -198,7 +198,7 @@ struct CodingTests {
     #expect(key.stringValue == "text" && context.codingPath.map(\.intValue) == [nil, 1])
   }
 
-  @Test("of every integer width end where the width ends")
+  @Test("of every integer width have the limits of the width")
   func widths() throws {
     func check<Integer: FixedWidthInteger & Codable & Equatable>(_ type: Integer.Type) throws {
       for value in [Integer.min, .max, 0, 1] where Int64(exactly: value) != nil {
@@ -225,7 +225,7 @@ struct CodingTests {
     #expect(throws: DecodingError.self) { try JSONValue.double(1e300).decode(as: Float.self) }
   }
 
-  @Test("of 512 levels are taken, of 513 refused")
+  @Test("of 512 levels are accepted, of 513 refused")
   func levels() throws {
     indirect enum Chain: Codable {
       case end

@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelTesting
 import Testing
 
-/// Two readers of JSON, one law: what one refuses, the other must refuse.
+/// The scanner and the parser must accept and refuse the same texts.
 @Suite("The scanner and JSONValue agree")
 struct JSONAgreementTests {
   static let tokens: [[UInt8]] =
@@ -30,7 +30,7 @@ struct JSONAgreementTests {
       [0xF0, 0x9F, 0x98], [0xF0, 0x8F, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80], [0xF5], [0xFE], [0xFF],
     ]
 
-  @Test("on nasty tokens, alone, in containers, in strings and in pairs")
+  @Test("on difficult tokens, alone, in containers, in strings and in pairs")
   func nastyTokens() {
     func text(_ bytes: [UInt8]...) -> [UInt8] { bytes.flatMap { $0 } }
     for one in Self.tokens {
@@ -75,11 +75,11 @@ struct JSONAgreementTests {
         if agree(mutated) { accepted += 1 }
       }
     }
-    // Both kinds must have come up, or this proves nothing.
+    // Both accepted and refused texts must occur.
     #expect(accepted > 300 && accepted < 2000)
   }
 
-  @Test("no path makes a key that neither would read again", arguments: ["a\u{0}b", "/a\u{0}b", "a.\u{0}"])
+  @Test("no path creates a key that cannot be parsed again", arguments: ["a\u{0}b", "/a\u{0}b", "a.\u{0}"])
   func nulInPath(path: String) throws {
     #expect(throws: JSONError.self) { try JSONPath(path) }
     let patch: JSONValue = [["op": "add", "path": .string("/" + path), "value": 1]]
@@ -88,7 +88,7 @@ struct JSONAgreementTests {
     }
   }
 
-  /// Whether both accept; records an issue when they differ, also in what they make of the text.
+  /// Returns whether both accept a text; records an issue when they differ, also in the value.
   @discardableResult
   private func agree(_ bytes: [UInt8]) -> Bool {
     let refusal = JSONScannerTests.refusal(bytes)
@@ -107,7 +107,7 @@ struct JSONAgreementTests {
     }
   }
 
-  /// The tape's value, made without jansson.
+  /// Builds the tape's value without Jansson.
   private static func value(of tape: JSONTape, at index: Int = 0) throws -> JSONValue {
     switch tape[index].kind {
     case .null: return .null
@@ -123,24 +123,24 @@ struct JSONAgreementTests {
   }
 
   private static func mutate(_ bytes: inout [UInt8], _ generator: inout SeededRandom) {
-    let place = Int.random(in: 0...bytes.count, using: &generator)
-    let end = min(bytes.count, place + Int.random(in: 0...12, using: &generator))
+    let offset = Int.random(in: 0...bytes.count, using: &generator)
+    let end = min(bytes.count, offset + Int.random(in: 0...12, using: &generator))
     switch Int.random(in: 0..<8, using: &generator) {
-    case 0 where place < bytes.count: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
-    case 1 where place < bytes.count: bytes[place] = UInt8.random(in: 0...255, using: &generator)
-    case 2: bytes.removeSubrange(place...)
-    case 3: bytes.removeSubrange(place..<end)
-    case 4: bytes.insert(contentsOf: bytes[place..<end], at: place)
-    case 5: bytes.replaceSubrange(place..<end, with: tokens.randomElement(using: &generator) ?? [])
+    case 0 where offset < bytes.count: bytes[offset] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+    case 1 where offset < bytes.count: bytes[offset] = UInt8.random(in: 0...255, using: &generator)
+    case 2: bytes.removeSubrange(offset...)
+    case 3: bytes.removeSubrange(offset..<end)
+    case 4: bytes.insert(contentsOf: bytes[offset..<end], at: offset)
+    case 5: bytes.replaceSubrange(offset..<end, with: tokens.randomElement(using: &generator) ?? [])
     case 6:
       let levels = Int.random(in: 500...515, using: &generator)
       bytes.insert(contentsOf: [UInt8](repeating: 0x5B, count: levels), at: 0)
       bytes.append(contentsOf: [UInt8](repeating: 0x5D, count: levels))
-    default: bytes.insert(contentsOf: tokens.randomElement(using: &generator) ?? [], at: place)
+    default: bytes.insert(contentsOf: tokens.randomElement(using: &generator) ?? [], at: offset)
     }
   }
 
-  /// A value as text with white space strewn in, and some of its letters spelled as escapes.
+  /// Writes a value with random white space, and some letters as escapes.
   static func spaced(_ value: JSONValue, _ generator: inout SeededRandom) -> String {
     func space() -> String {
       [" ", "\n", "\t", "\r\n", "", "", "", ""].randomElement(using: &generator) ?? ""
@@ -170,7 +170,7 @@ struct JSONAgreementTests {
 }
 
 extension [UInt8] {
-  /// At most 300 bytes, for a message.
+  /// Returns at most 300 bytes, for messages.
   fileprivate var debugText: String {
     "\(String(decoding: prefix(300), as: UTF8.self).debugDescription) (\(count) bytes)"
   }

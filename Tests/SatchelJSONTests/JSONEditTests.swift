@@ -22,13 +22,13 @@ struct JSONEditTests {
     }
   }
 
-  @Test("the vectors are there")
+  @Test("the vectors exist")
   func vectorsExist() throws {
     #expect(try JSONFixture.read("vectors/edits.json")["cases"]?.arrayValue?.isEmpty == false)
   }
 
   @Test(
-    "a path leads to a value, or to nothing",
+    "a path addresses a value, or none",
     arguments: [
       ("", ["a": ["b": [1, 2]], "x.y": 3, "n": .null]), ("a.b", [1, 2]), ("/a/b/1", 2), ("/a/b/2", nil),
       ("/a/b/-", nil), ("/x.y", 3), ("a.c", nil), ("a.c.d.e", nil), ("n", .some(.null)), ("n.x", nil),
@@ -81,7 +81,7 @@ struct JSONEditTests {
     #expect(try JSONPath("/a~1b").components == ["a/b"])
   }
 
-  @Test("modifying makes what is missing, null on the way included")
+  @Test("modifying creates missing objects, also in place of null")
   func modifyMakes() throws {
     var value: JSONValue = ["n": .null, "l": [["x": 1]]]
     try value.modify(at: "n.a.b") { $0 = 1 }
@@ -90,7 +90,7 @@ struct JSONEditTests {
     #expect(value == ["n": ["a": ["b": 1]], "l": [["x": 2, "y": ["z": 3]]]])
   }
 
-  @Test("modifying to nothing removes, and makes nothing on the way")
+  @Test("modifying to nil removes, and creates nothing on the path")
   func modifyRemoves() throws {
     let original: JSONValue = ["a": ["b": 1, "c": 2], "l": [1, 2, 3]]
     var value = original
@@ -103,7 +103,7 @@ struct JSONEditTests {
     #expect(value == .null)
   }
 
-  @Test("an error of the change leaves everything in its place")
+  @Test("an error of the change leaves the value unchanged")
   func modifyThrows() throws {
     let original: JSONValue = ["a": [["b": 1]], "c": 2]
     for path in ["/a/0/b", "/a/0/new/er", "", "c"] {
@@ -130,14 +130,14 @@ struct JSONEditTests {
     #expect(error.pointer == pointer)
   }
 
-  @Test("keys of a config that an edit does not know are ignored")
+  @Test("unknown keys of a config are ignored")
   func extraConfig() throws {
     let edit = try JSONEdit(config: ["layout": "grid", "operation": .null, "target_path": "a"])
     #expect(edit.operation == .merge)
     #expect(try edit.apply(to: ["a": ["x": 1]], new: ["y": 2]) == ["a": ["x": 1, "y": 2]])
   }
 
-  @Test("removing from what is missing changes nothing, from what is no array is an error")
+  @Test("removing from a missing value changes nothing, from a value that is not an array is an error")
   func remove() throws {
     let edit = try JSONEdit(config: ["operation": "remove", "target_path": "a.b", "match": ["id": 1]])
     #expect(try edit.apply(to: ["a": [:]], new: .null) == ["a": [:]])
@@ -146,7 +146,7 @@ struct JSONEditTests {
     #expect(error.pointer == "/a/b")
   }
 
-  @Test("edits do not make values of more than 512 levels", arguments: ["merge", "append", "merge_patch"])
+  @Test("edits do not create values of more than 512 levels", arguments: ["merge", "append", "merge_patch"])
   func depth(operation: String) throws {
     let deep = try JSONValue(parsing: String(repeating: "[", count: 511) + String(repeating: "]", count: 511))
     let fits = try JSONEdit(config: ["operation": .string(operation), "target_path": "a"])

@@ -1,16 +1,16 @@
 import Foundation
 import SatchelJSON
 
-/// Data that the tests share.
+/// Shared test data.
 enum JSONFixture {
-  /// A file of Tests/Fixtures.
+  /// Reads a file of Tests/Fixtures.
   static func read(_ path: String) throws -> JSONValue {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let data = try Data(contentsOf: folder.appending(path: "Fixtures").appending(path: path))
     return try data.withUnsafeBytes { try JSONValue(parsing: $0) }
   }
 
-  /// Any value, of at most that many levels.
+  /// Returns a random value of at most `levels` levels.
   static func random(_ generator: inout some RandomNumberGenerator, levels: Int) -> JSONValue {
     switch Int.random(in: 0..<(levels > 0 ? 9 : 6), using: &generator) {
     case 0: return .null
@@ -22,7 +22,7 @@ enum JSONFixture {
       let count = Int.random(in: 0...6, using: &generator)
       return .array((0..<count).map { _ in random(&generator, levels: levels - 1) })
     default:
-      // Some beyond the size from which an object keeps an index.
+      // Some objects are large enough to have an index.
       let count = Int.random(in: 0...30, using: &generator)
       return .object(
         JSONObject((0..<count).map { _ in (randomKey(&generator), random(&generator, levels: levels - 2)) }))

@@ -4,7 +4,7 @@ import Testing
 @Suite("Merge Patch and JSON Patch")
 struct JSONPatchTests {
   @Test(
-    "Merge Patch gives what RFC 7396 lists",
+    "Merge Patch has the results of RFC 7396",
     arguments: [
       (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
       (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
@@ -37,7 +37,7 @@ struct JSONPatchTests {
   }
 
   @Test(
-    "JSON Patch does what RFC 6902 describes",
+    "JSON Patch has the results of RFC 6902",
     arguments: [
       (
         #"{"town":"Pisa"}"#, #"[{"op":"add","path":"/river","value":"Arno"}]"#,
@@ -82,7 +82,7 @@ struct JSONPatchTests {
   }
 
   @Test(
-    "an operation that cannot be applied is named by its index and pointer",
+    "an operation that cannot be applied is reported with its index and pointer",
     arguments: [
       (#"[{"op":"add","path":"/x/y","value":1}]"#, "operation 0 (add)", "/x"),
       (#"[{"op":"add","path":"/a","value":2},{"op":"remove","path":"/x"}]"#, "operation 1 (remove)", "/x"),
@@ -108,7 +108,7 @@ struct JSONPatchTests {
   }
 
   @Test(
-    "a malformed patch is an error before anything is done",
+    "a malformed patch is an error before any operation is applied",
     arguments: [
       "{}", "null", "[1]", #"[{"path":"/a"}]"#, #"[{"op":"add","path":"/a"}]"#, #"[{"op":"remove"}]"#,
       #"[{"op":"remove","path":"a"}]"#, #"[{"op":"remove","path":7}]"#, #"[{"op":"explode","path":"/a"}]"#,
@@ -119,7 +119,7 @@ struct JSONPatchTests {
     #expect(error.pointer != nil)
   }
 
-  @Test("a patch that copies the whole into itself again and again is stopped")
+  @Test("a patch that repeatedly copies the whole value into itself is stopped")
   func bomb() throws {
     let text = JSONValue.string(String(repeating: "x", count: 1000))
     var doubling: [JSONValue] = []

@@ -3,9 +3,9 @@ import Testing
 
 @Suite("The scanner: what is JSON")
 struct JSONScannerTests {
-  /// What the scanner says; nil when it accepts.
+  /// Returns the scanner's error; nil when it accepts the text.
   static func refusal(_ bytes: [UInt8]) -> JSONError? {
-    // A copy of exactly that size, so that reading one byte too many is seen by the address sanitizer.
+    // A copy of the exact size, so that the address sanitizer detects reading one byte too many.
     let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     defer { exact.deallocate() }
     exact.copyBytes(from: bytes)
@@ -20,7 +20,7 @@ struct JSONScannerTests {
   static func refusal(_ text: String) -> JSONError? { refusal(Array(text.utf8)) }
 
   @Test(
-    "each of these is JSON",
+    "valid texts are accepted",
     arguments: [
       "null", "true", "false", "0", "-0", "-0.0", "\"\"", "[]", "{}", " \t\r\n1 \t\r\n", "[ ]", "{ }",
       "9223372036854775807", "-9223372036854775808", "1e-400", "-1e-400", "0.1", "1E2", "1e+2", "1e-2",
@@ -35,7 +35,7 @@ struct JSONScannerTests {
   }
 
   @Test(
-    "each of these is not",
+    "invalid texts are refused",
     arguments: [
       "", " ", "[", "{", "]", "}", "[1,]", "[,1]", "[1 2]", "[1,,2]", "{,}", "{\"a\"}", "{\"a\":}",
       "{\"a\":1,}",
@@ -61,7 +61,7 @@ struct JSONScannerTests {
   }
 
   @Test(
-    "a surrogate without its other half is refused, wherever it stands",
+    "a lone surrogate is refused at any position",
     arguments: [
       #""\ud800""#, #""\udbff""#, #""\udc00""#, #""\udfff""#, #""\udc00\ud800""#, #""\ud800\ud800""#,
       #""\ud800\u0041""#, #""\ud800x""#, #""\ud800\n""#, #""\udc00\udc00""#, #""\ud83d\ude00\ude00""#,
@@ -71,11 +71,11 @@ struct JSONScannerTests {
     #expect(JSONScannerTests.refusal(text)?.reason == "a lone surrogate")
   }
 
-  @Test("a NUL may stand in a string, not in a key")
+  @Test("a NUL is allowed in a string, not in a key")
   func nulInKey() {
     #expect(JSONScannerTests.refusal(#"{"a":"\u0000"}"#) == nil)
     let error = JSONScannerTests.refusal(#"{"a":{"b\u0000c":1}}"#)
-    #expect(error?.reason == "a NUL in a key")
+    #expect(error?.reason == "NUL in a key")
     #expect(error?.pointer == "/a")
     #expect(error?.position == JSONPosition(offset: 6, line: 1, column: 7))
   }
@@ -90,7 +90,7 @@ struct JSONScannerTests {
     #expect(JSONScannerTests.refusal(escape) == nil)
   }
 
-  @Test("512 levels are accepted, one more is refused at its place", arguments: ["[", "{\"k\":"])
+  @Test("512 levels are accepted, one more is refused with its position", arguments: ["[", "{\"k\":"])
   func depth(opening: String) {
     let closing = opening == "[" ? "]" : "}"
     func nested(_ levels: Int) -> String {
@@ -102,15 +102,15 @@ struct JSONScannerTests {
     #expect(error?.reason == "more than 512 levels")
     #expect(error?.pointer == String(repeating: opening == "[" ? "/0" : "/k", count: 512))
     #expect(error?.position?.offset == 512 * opening.utf8.count)
-    // Far beyond, and unclosed: the limit holds before anything grows.
+    // Far deeper and unclosed: the limit applies before memory grows.
     #expect(
       JSONScannerTests.refusal(String(repeating: opening, count: 200_000))?.reason == "more than 512 levels")
-    // Beside each other is not inside each other.
+    // Siblings do not count as levels.
     #expect(
       JSONScannerTests.refusal("[" + Array(repeating: "[]", count: 2000).joined(separator: ",") + "]") == nil)
   }
 
-  @Test("every beginning of a text that is cut short is refused, without a trap")
+  @Test("every truncated text is refused without a trap")
   func prefixes() {
     let text =
       #"{"a":[1,-2.5e-3,true,false,null,"x\n\u00e9\ud83d\ude00é€😀"],"b\u0062":{"":{},"c":[[]]},"n":9223372036854775807}"#

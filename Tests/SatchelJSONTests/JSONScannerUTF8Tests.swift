@@ -5,7 +5,7 @@ import Testing
 @Suite("The scanner: UTF-8")
 struct JSONScannerUTF8Tests {
   @Test(
-    "what is no UTF-8 is refused at its first byte: in the middle, before the quote, and at the end of the buffer",
+    "invalid UTF-8 is refused at its first byte: in the middle, before the quote, and at the end",
     arguments: [
       [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xE0, 0x9F, 0xBF],
       [0xF0, 0x80, 0x80, 0x80],
@@ -30,13 +30,13 @@ struct JSONScannerUTF8Tests {
         #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
       }
     }
-    // In a key, and where no string is.
+    // In a key, and outside of strings.
     #expect(
       JSONScannerTests.refusal([0x7B, quote] + sequence + [quote] + Array(":1}".utf8))?.position?.offset == 2)
     #expect(JSONScannerTests.refusal(Array("[1,".utf8) + sequence + [0x5D])?.position?.offset == 3)
   }
 
-  @Test("every two bytes are accepted in a string exactly when they are UTF-8 that needs no escape")
+  @Test("two bytes are accepted in a string exactly when they are UTF-8 without required escapes")
   func everyPair() {
     var wrong: [[UInt8]] = []
     for first in UInt8.min...UInt8.max {
@@ -47,7 +47,7 @@ struct JSONScannerUTF8Tests {
     #expect(wrong.isEmpty)
   }
 
-  @Test("random sequences of three to six high bytes are judged as Swift judges them")
+  @Test("random sequences of three to six high bytes are accepted exactly when Swift accepts them")
   func randomSequences() {
     var generator = SeededRandom(seed: 7)
     var wrong: [[UInt8]] = []
@@ -70,14 +70,14 @@ struct JSONScannerUTF8Tests {
     let isText = String(validating: bytes, as: UTF8.self) != nil
     let needsEscape = text.contains { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }
     if needsEscape {
-      // Quotes and backslashes have their own rules; alone they only must not trap.
+      // Quotes and backslashes have other rules; alone they must only not trap.
       _ = JSONScannerTests.refusal([0x22] + bytes + [0x22])
       return true
     }
     return (JSONScannerTests.refusal([0x22] + bytes + [0x22]) == nil) == isText
   }
 
-  @Test("every scalar is accepted, and comes back")
+  @Test("every scalar is accepted and round-trips")
   func everyScalar() throws {
     var scalars = String.UnicodeScalarView()
     for number in stride(from: UInt32(0x20), through: 0x10FFFF, by: 5) {

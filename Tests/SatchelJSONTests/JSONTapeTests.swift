@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The tape")
 struct JSONTapeTests {
-  /// Lends the text's tape.
+  /// Calls `body` with the text's tape.
   static func withTape<Result>(_ text: String, _ body: (JSONTape) throws -> Result) throws -> Result {
     try Array(text.utf8).withUnsafeBytes { try body(JSONTape($0)) }
   }
@@ -19,7 +19,7 @@ struct JSONTapeTests {
       let first = try #require(members.first)
       let elements = Array(tape.children(of: first))
       #expect(
-        elements.map { String(decoding: tape.bytes[tape.spelling($0)], as: UTF8.self) } == [
+        elements.map { String(decoding: tape.bytes[tape.rawRange($0)], as: UTF8.self) } == [
           "1", "[2, 3]", #"{"x": 4}"#, #""s""#,
         ])
       for childless in [members[1], members[2], members[3], elements[0], elements[3], first - 1] {
@@ -29,7 +29,7 @@ struct JSONTapeTests {
     }
   }
 
-  @Test("a member is found by its key, however the key is spelled, and not by one that only looks like it")
+  @Test("a member is found by its key, with or without escapes, and not by a similar key")
   func members() throws {
     let text = #"{"id2":0,"id":1,"_st\u006frage":2,"i\u212a":3,"x":{"name":4}}"#
     try JSONTapeTests.withTape(text) { tape in
@@ -49,27 +49,27 @@ struct JSONTapeTests {
   }
 
   @Test(
-    "a text has its escapes resolved, a spelling keeps them",
+    "a text has its escapes resolved, raw bytes keep them",
     arguments: [
       (#""a\u00e9\n\"""#, "aé\n\""), (#""\ud83d\ude00""#, "😀"), (#""\u0000""#, "\u{0}"), (#""""#, ""),
       (#""\/\b\f\r\t\\""#, "/\u{8}\u{C}\r\t\\"), ("-0.0", "-0.0"), ("1E2", "1E2"), ("true", "true"),
     ])
-  func texts(spelling: String, text: String) throws {
-    try JSONTapeTests.withTape("[ " + spelling + " ]") { tape in
+  func texts(raw: String, text: String) throws {
+    try JSONTapeTests.withTape("[ " + raw + " ]") { tape in
       #expect(tape.text(1) == text)
-      #expect(tape.spelling(1) == 2..<2 + spelling.utf8.count)
+      #expect(tape.rawRange(1) == 2..<2 + raw.utf8.count)
       var copied: [UInt8] = []
       tape.copy(1, to: &copied)
-      #expect(copied == Array(spelling.utf8))
+      #expect(copied == Array(raw.utf8))
       #expect(tape.position(1) == JSONPosition(offset: 2, line: 1, column: 3))
       let value = try tape.value(1)
-      let expected = try JSONValue(parsing: spelling)
+      let expected = try JSONValue(parsing: raw)
       #expect(value == expected)
     }
   }
 
   @Test(
-    "an object is copied less its first, middle, last or only member",
+    "an object is copied without its first, middle, last or only member",
     arguments: [
       (#"{"a":1}"#, 0, "{}"), (#"{ "a" : 1 }"#, 0, "{ }"), (#"{"a":1,"b":2,"c":3}"#, 0, #"{"b":2,"c":3}"#),
       (#"{"a":1,"b":2,"c":3}"#, 1, #"{"a":1,"c":3}"#), (#"{"a":1,"b":2,"c":3}"#, 2, #"{"a":1,"b":2}"#),
@@ -83,7 +83,7 @@ struct JSONTapeTests {
       ("{\n\t\"a\":1,\n\t\"b\":2\n}", 0, "{\n\t\"b\":2\n}"),
     ])
   func copyWithout(text: String, member: Int, expected: String) throws {
-    // Also inside another value: the outer text must not be reached for.
+    // Also inside another value: the outer text must not be read.
     for (before, after) in [("", ""), ("[0,{\"o\":", ",\"p\":1}]")] {
       try JSONTapeTests.withTape(before + text + after) { tape in
         let object = before.isEmpty ? tape.root : 4
@@ -95,7 +95,7 @@ struct JSONTapeTests {
     }
   }
 
-  @Test("less any member, an object is what the value is without it", arguments: 0..<40 as Range<UInt64>)
+  @Test("an object without any one member equals the value without it", arguments: 0..<40 as Range<UInt64>)
   func copyWithoutAny(seed: UInt64) throws {
     var generator = SeededRandom(seed: seed)
     let count = Int.random(in: 1...20, using: &generator)
@@ -115,7 +115,7 @@ struct JSONTapeTests {
     }
   }
 
-  @Test("a text that is no JSON gives no tape", arguments: ["", "[1,]", "{\"a\":1,\"a\":1}", "1 1"])
+  @Test("a text that is not JSON has no tape", arguments: ["", "[1,]", "{\"a\":1,\"a\":1}", "1 1"])
   func refused(text: String) {
     #expect(throws: JSONError.self) { try JSONTapeTests.withTape(text) { $0.root } }
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite("JSON texts of values")
 struct JSONTextTests {
   @Test(
-    "what is no JSON by the rules is an error with its place",
+    "invalid JSON is an error with its position",
     arguments: [
       "", " ", "{", "[1,]", "{\"a\":1,}", "[1] x", "1 2", "nul", "'a'", "[01]", "+1", ".5", "1.", "NaN",
       "Infinity", "\u{FEFF}1", "{\"a\":1,\"a\":2}", "{\"a\":{\"b\":1,\"b\":1}}", #""\ud800""#, #""\udc00""#,
@@ -23,7 +23,7 @@ struct JSONTextTests {
   }
 
   @Test(
-    "bytes that are no UTF-8 are an error",
+    "bytes that are not UTF-8 are an error",
     arguments: [
       [0x22, 0xFF, 0x22], [0x22, 0xC3, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0xEF, 0xBB, 0xBF, 0x31],
     ]
@@ -32,8 +32,8 @@ struct JSONTextTests {
     #expect(throws: JSONError.self) { try JSONValue(parsing: bytes) }
   }
 
-  @Test("an error names line and column in bytes")
-  func place() throws {
+  @Test("an error has line and column in bytes")
+  func position() throws {
     let error = try #require(throws: JSONError.self) { try JSONValue(parsing: "{\n  \"é\": tru\n}") }
     #expect(error.position?.line == 2)
     #expect(error.position?.column == 11)
@@ -68,13 +68,13 @@ struct JSONTextTests {
     #expect(try JSONValue(parsing: text) == value)
   }
 
-  @Test("minus nought keeps its sign")
+  @Test("minus zero keeps its sign")
   func minusNought() throws {
     #expect(try JSONValue(parsing: "-0.0").doubleValue?.sign == .minus)
     #expect(try JSONValue(parsing: "-0").text == "0")
   }
 
-  @Test("NaN and infinity cannot be written; the error names their place, and nothing is left behind")
+  @Test("NaN and infinity cannot be written; the error has their location, and nothing is appended")
   func notFinite() throws {
     for number in [Double.nan, .infinity, -.infinity] {
       let value: JSONValue = ["a/b": [1, .double(number)]]
@@ -101,13 +101,13 @@ struct JSONTextTests {
     #expect(throws: JSONError.self) { try JSONValue(parsing: String(repeating: "[", count: 1_000_000)) }
   }
 
-  @Test("brackets inside texts are no levels")
+  @Test("brackets inside strings are not levels")
   func brackets() throws {
     let text = String(repeating: "[{", count: 1000) + "\\\"["
     #expect(try JSONValue(parsing: "[\"\(text)\"]").depth == 1)
   }
 
-  @Test("random doubles come back bit by bit")
+  @Test("random doubles round-trip bit by bit")
   func doubles() throws {
     var generator = SeededRandom(seed: 1)
     for _ in 0..<20_000 {
@@ -120,7 +120,7 @@ struct JSONTextTests {
     }
   }
 
-  @Test("random values come back as they were, keys in order")
+  @Test("random values round-trip, with keys in order")
   func values() throws {
     var generator = SeededRandom(seed: 2)
     for _ in 0..<2_000 {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("JSON values")
 struct JSONValueTests {
-  @Test("one and one point nought differ, the order of keys does not matter")
+  @Test("1 and 1.0 differ, the order of keys is ignored")
   func equality() {
     #expect(JSONValue.int(1) != .double(1))
     #expect(JSONValue.null != .bool(false))
@@ -15,7 +15,7 @@ struct JSONValueTests {
     #expect([1, 2] as JSONValue != [1])
   }
 
-  @Test("texts and keys are told apart by their bytes, not by Unicode equivalence")
+  @Test("strings and keys are compared by their bytes, not by Unicode equivalence")
   func bytes() throws {
     #expect(JSONValue.string("\u{E9}") != .string("e\u{301}"))
     let value = try JSONValue(parsing: #"{"\u00e9": 1, "e\u0301": 2}"#)
@@ -59,13 +59,13 @@ struct JSONValueTests {
     #expect(object.map(\.key) == object.keys)
   }
 
-  @Test("an object does what a plain list of members would do")
+  @Test("an object behaves like a list of members")
   func model() {
     var generator = SeededRandom(seed: 4)
     var object = JSONObject()
     var model: [(key: String, value: JSONValue)] = []
     for step in 0..<20_000 {
-      // Grows beyond the size that is indexed, and shrinks below it again.
+      // Grows beyond the index threshold, and shrinks below it again.
       let growing = step / 200 % 2 == 0
       let key = "k\(Int.random(in: 0..<60, using: &generator))"
       let position = model.firstIndex { $0.key == key }
@@ -83,7 +83,7 @@ struct JSONValueTests {
     #expect(object.elementsEqual(model) { $0.key == $1.key && $0.value == $1.value })
   }
 
-  @Test("of a key that a literal names twice the last value counts")
+  @Test("a repeated key of a literal has its last value")
   func literal() {
     let value: JSONValue = ["a": 1, "b": .null, "a": 2.5]
     #expect(value["a"] == 2.5)
@@ -92,7 +92,7 @@ struct JSONValueTests {
     #expect(value.objectValue?.keys == ["a", "b"])
   }
 
-  @Test("Foundation's coders take values and give them back")
+  @Test("values round-trip with Foundation's coders")
   func codable() throws {
     let value: JSONValue = [
       "null": .null, "truth": true, "int": -9_223_372_036_854_775_808, "double": 0.1, "text": "a\u{0}\"é",
@@ -103,7 +103,7 @@ struct JSONValueTests {
     #expect(try data.withUnsafeBytes { try JSONValue(parsing: $0) } == value)
   }
 
-  @Test("an integer beyond Int64 is no value for a decoder either")
+  @Test("an integer outside of Int64 is refused by a decoder too")
   func codableBeyond() {
     let data = Data("[18446744073709551615]".utf8)
     #expect(throws: DecodingError.self) { try JSONDecoder().decode(JSONValue.self, from: data) }

@@ -1,7 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// Another implementation's word on many schemas and values: Tests/Fixtures/schema.py makes the file.
+/// Compares with another implementation: Tests/Fixtures/schema.py writes the fixture with many schemas and
+/// values.
 @Suite("JSON Schema agrees with another implementation")
 struct SchemaAgreementTests {
   @Test("on every schema and value of the fixture")
@@ -24,14 +25,14 @@ struct SchemaAgreementTests {
       for (value, verdict) in zip(values, verdicts.utf8) {
         let violations = compiled.check(value)
         let isWanted = verdict == UInt8(ascii: "1")
-        let told = try "\(schema.text) \(value.text): \(violations)"
-        #expect(violations.isEmpty == isWanted, "\(told)")
+        let message = try "\(schema.text) \(value.text): \(violations)"
+        #expect(violations.isEmpty == isWanted, "\(message)")
         if isWanted { fitting += 1 } else { others += 1 }
         for violation in violations {
-          // Each names a place that is there.
-          let place = try JSONPath(pointer: violation.pointer)
-          let reached = try value.value(at: place)
-          #expect(place.components.isEmpty || reached != nil, "\(told)")
+          // Each pointer refers to an existing value.
+          let location = try JSONPath(pointer: violation.pointer)
+          let reached = try value.value(at: location)
+          #expect(location.components.isEmpty || reached != nil, "\(message)")
           #expect(!violation.keyword.isEmpty && !violation.reason.isEmpty)
         }
       }
@@ -39,14 +40,14 @@ struct SchemaAgreementTests {
     #expect(fitting > 5_000 && others > 5_000, "\(fitting) \(others)")
   }
 
-  @Test("on what is no schema")
+  @Test("on invalid schemas")
   func refused() throws {
     let refused = try #require(try JSONFixture.read("schema.json")["refused"]?.arrayValue)
     #expect(refused.count > 50)
     for schema in refused {
-      let told = try schema.text
-      let error = #expect(throws: JSONError.self, "\(told)") { try JSONSchema(schema) }
-      #expect(error?.pointer != nil, "\(told)")
+      let message = try schema.text
+      let error = #expect(throws: JSONError.self, "\(message)") { try JSONSchema(schema) }
+      #expect(error?.pointer != nil, "\(message)")
     }
   }
 }

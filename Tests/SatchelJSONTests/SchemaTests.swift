@@ -13,7 +13,7 @@ struct SchemaTests {
   }
 
   @Test(
-    "tells every violation with its place and keyword",
+    "returns every violation with its location and keyword",
     arguments: [
       (
         #"{"type":"object","required":["id","n"],"properties":{"n":{"type":"integer","maximum":3},"l":{"items":{"minLength":2}}}}"#,
@@ -45,7 +45,7 @@ struct SchemaTests {
     #expect(try check(schema, value) == expected)
   }
 
-  @Test("says why in words")
+  @Test("reports the reasons")
   func reasons() throws {
     let schema = try JSONSchema([
       "properties": [
@@ -53,9 +53,11 @@ struct SchemaTests {
         "tags": ["uniqueItems": true], "title": ["maxLength": 3],
       ]
     ])
-    let told = schema.check(["credits": 12, "code": "x", "kind": [], "tags": [1, 2, 1], "title": "Algebra"])
+    let violations = schema.check([
+      "credits": 12, "code": "x", "kind": [], "tags": [1, 2, 1], "title": "Algebra",
+    ])
     #expect(
-      told.map(\.description) == [
+      violations.map(\.description) == [
         "/credits: 12 is more than 10", #"/code: "x" does not match "^[A-Z]{2}$""#,
         "/kind: an array, not a string or null", "/tags: the elements 0 and 2 are equal",
         "/title: 7 characters are more than 3",
@@ -63,7 +65,7 @@ struct SchemaTests {
   }
 
   @Test(
-    "counts in decimals and compares exactly",
+    "computes multiples in decimal",
     arguments: [
       ("19.99", "0.01", true), ("19.995", "0.01", false), ("0.3", "0.1", true), ("1e300", "3", false),
       ("1e300", "7e-300", false), ("7e300", "7e-300", true), ("0", "1e-300", true),
@@ -86,17 +88,17 @@ struct SchemaTests {
   }
 
   @Test(
-    "refuses what it cannot follow, with the place",
+    "refuses unsupported or invalid keywords, with the location",
     arguments: [
-      (#"{"$ref":"https://example.com/x.json"}"#, "/$ref", "nothing is fetched"),
+      (#"{"$ref":"https://example.com/x.json"}"#, "/$ref", "not fetched"),
       (#"{"$ref":"other.json#/a"}"#, "/$ref", "not in this schema"),
-      (##"{"items":{"$ref":"#/nowhere"}}"##, "/items/$ref", "leads to nothing"),
+      (##"{"items":{"$ref":"#/nowhere"}}"##, "/items/$ref", "missing location"),
       (##"{"$ref":"#none"}"##, "/$ref", "anchor"), (##"{"$ref":"#/a%zz"}"##, "/$ref", "escape"),
       (##"{"$ref":"#/a~2"}"##, "/$ref", "~"), (##"{"$ref":"#/x","x":5}"##, "/x", "a number"),
-      (##"{"$ref":"#"}"##, "", "without an end"),
-      (##"{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}"##, "", "without an end"),
-      (##"{"anyOf":[{"not":{"$ref":"#"}}]}"##, "", "without an end"),
-      (##"{"if":true,"else":{"$ref":"#"}}"##, "", "without an end"),
+      (##"{"$ref":"#"}"##, "", "without end"),
+      (##"{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}"##, "", "without end"),
+      (##"{"anyOf":[{"not":{"$ref":"#"}}]}"##, "", "without end"),
+      (##"{"if":true,"else":{"$ref":"#"}}"##, "", "without end"),
       (##"{"$dynamicRef":"#x"}"##, "/$dynamicRef", "not supported"),
       (#"{"$schema":"http://json-schema.org/draft-07/schema#"}"#, "/$schema", "2020-12"),
       (#"{"pattern":"a("}"#, "/pattern", "byte 2"),
@@ -109,7 +111,7 @@ struct SchemaTests {
     #expect(error.pointer?.hasPrefix(pointer) == true && error.reason.contains(words), "\(error)")
   }
 
-  @Test("reads patterns nearly as ECMAScript does")
+  @Test("has patterns close to ECMAScript")
   func patterns() throws {
     let examples: [(String, String, Bool)] = [
       (#"^\\u{1F600}$"#, "😀", true), (#"^\\d$"#, "٣", false), (#"a$"#, #"a\n"#, false),
@@ -122,40 +124,42 @@ struct SchemaTests {
     }
   }
 
-  @Test("does not hang on a pattern that takes too long, and does not take that for its contrary")
+  @Test("does not hang on a slow pattern, and does not invert the undecided result")
   func slowPattern() throws {
     let value = JSONValue.string(String(repeating: "a", count: 5_000) + "b")
     for schema: JSONValue in [
       ["pattern": "^(a+)+$"], ["not": ["pattern": "^(a+)+$"]], ["anyOf": [["pattern": "^(a+)+$"], true]],
       ["if": ["pattern": "^(a+)+$"], "then": true, "else": true],
     ] {
-      let told = try JSONSchema(schema).check(value)
-      #expect(told.first?.keyword == "pattern" && told.first?.reason.contains("too long") == true, "\(told)")
+      let violations = try JSONSchema(schema).check(value)
+      #expect(
+        violations.first?.keyword == "pattern" && violations.first?.reason.contains("too long") == true,
+        "\(violations)")
     }
     #expect(throws: JSONError.self) {
       try JSONSchema(["pattern": .string(String(repeating: "(", count: 100_000))])
     }
   }
 
-  @Test("says which package is missing when PCRE2 is")
+  @Test("names the package when PCRE2 is missing")
   func missingLibrary() {
     var message = [CChar](repeating: 0, count: 256)
     #expect(!cpattern_can_load("libnothing-of-this-name.so", &message, message.count))
-    let told = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    #expect(told.contains("libpcre2-8-0"))
-    // One that is there, and is not it.
+    let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    #expect(text.contains("libpcre2-8-0"))
+    // A library that exists, but is not PCRE2.
     #expect(!cpattern_can_load("libc.so.6", &message, message.count))
     #expect(cpattern_load(&message, message.count))
   }
 
-  @Test("tells at most 100 violations")
+  @Test("returns at most 100 violations")
   func manyViolations() throws {
     let schema = try JSONSchema(["items": ["type": "string"]])
     #expect(schema.check(.array((0..<1_000).map { .int($0) })).count == 100)
     #expect(schema.check(.array((0..<99).map { .int($0) })).count == 99)
   }
 
-  @Test("does not take a large document for a schema that multiplies the work")
+  @Test("accepts the work of a large document")
   func largeDocument() throws {
     let schema = try JSONSchema(["items": ["allOf": [["minimum": 0], ["type": "integer"], ["maximum": 9]]]])
     #expect(schema.check(.array([JSONValue](repeating: 5, count: 300_000))).isEmpty)
@@ -168,13 +172,13 @@ struct SchemaTests {
     let fewer = JSONValue.array(Array(elements.prefix(5_000)))
     let short = Work.processorSeconds { #expect(schema.check(fewer).isEmpty) }
     let long = Work.processorSeconds { #expect(schema.check(.array(elements)).isEmpty) }
-    // Ten times as many elements: comparing each with each would take a hundred times as long.
+    // Ten times as many elements: pairwise comparison would take a hundred times as long.
     #expect(long < short * 40)
     elements.append(["n": [0.5], "id": 40_000.0])
     #expect(schema.check(.array(elements)).first?.reason == "the elements 40000 and 50000 are equal")
   }
 
-  @Test("follows recursion as deep as a document can be, also on a small stack")
+  @Test("follows recursion to the maximum depth of a document, also on a small stack")
   func deepDocuments() throws {
     let schema = try JSONSchema([
       "$ref": "#/$defs/node",
@@ -191,17 +195,17 @@ struct SchemaTests {
       value = ["a": value]
       wrong = ["a": wrong]
     }
-    let told = Told()
+    let result = SharedResult()
     let (fitting, other) = (value, wrong)
-    let thread = Thread { told.set(schema.check(fitting), schema.check(other)) }
+    let thread = Thread { result.set(schema.check(fitting), schema.check(other)) }
     thread.stackSize = 512 << 10
     thread.start()
-    let (one, two) = told.wait()
+    let (one, two) = result.wait()
     #expect(one.isEmpty)
     #expect(two.first?.pointer == String(repeating: "/a", count: 512))
   }
 
-  @Test("ends with a word on schemas that multiply the work, or nest without end")
+  @Test("ends with a violation on schemas that multiply the work, or nest without end")
   func explosions() throws {
     var definitions = JSONObject()
     for level in 0..<60 {
@@ -222,9 +226,9 @@ struct SchemaTests {
   }
 }
 
-/// What another thread found out.
-private final class Told: @unchecked Sendable {
-  // Unchecked: written before the signal and read behind it.
+/// A result from another thread.
+private final class SharedResult: @unchecked Sendable {
+  // Unchecked: written before the signal and read after it.
   private var answer: ([JSONSchemaViolation], [JSONSchemaViolation]) = ([], [])
   private let semaphore = DispatchSemaphore(value: 0)
 

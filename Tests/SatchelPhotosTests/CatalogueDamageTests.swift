@@ -1,3 +1,5 @@
+import SatchelRemote
+import SatchelCore
 import SatchelStorage
 import Testing
 
@@ -18,16 +20,16 @@ import Testing
       "UPDATE photo_block SET photos = -5", "UPDATE photo_block SET earliest = 9, latest = -9",
       "UPDATE photo_block SET level = 77", "UPDATE photo_block SET id = id + (1 << 40)",
       "UPDATE photo_block SET lines = (SELECT lines FROM photo_block ORDER BY id DESC LIMIT 1)",
-      "DELETE FROM photo_block", "DELETE FROM photo_level", "UPDATE photo_level SET bytes = -1",
-      "UPDATE photo_level SET bytes = 1 << 62", "UPDATE photo_level SET photos = 0, kept = 3",
-      "UPDATE photo_level SET checksum = 'x'", "UPDATE photo_shard SET base = -1",
+      "DELETE FROM photo_block", "DELETE FROM photo_version", "UPDATE photo_version SET bytes = -1",
+      "UPDATE photo_version SET bytes = 1 << 62", "UPDATE photo_version SET photos = 0, kept = 3",
+      "UPDATE photo_version SET checksum = 'x'", "UPDATE photo_shard SET base = -1",
       "UPDATE photo_shard SET base = 1 << 40", "UPDATE photo_shard SET changes = 0",
       "UPDATE photo_shard SET changes = 9223372036854775807", "UPDATE photo_shard SET added = -7",
       "UPDATE photo_shard SET is_imported = 0",
       "UPDATE photo_change SET md5 = x'55' WHERE sequence = (SELECT max(sequence) FROM photo_change)",
       "UPDATE photo_change SET line = x'00'", "UPDATE photo_change SET line = NULL",
       "UPDATE photo_change SET in_base = 5", "UPDATE photo_local SET backup = 9",
-      "UPDATE photo_local SET md5 = x''", "UPDATE photo_local SET owner = NULL, backup = 2",
+      "UPDATE photo_local SET md5 = x''", "UPDATE photo_local SET lease_owner = NULL, backup = 2",
       "UPDATE photo_conflict SET local = x'ff'", "UPDATE photo_conflict SET cause = 'x'",
       "DELETE FROM photo_catalogue", "UPDATE photo_date SET dates = x'0000'",
       "UPDATE photo_date SET dates = CAST(dates || x'00000000' AS BLOB)",
@@ -47,7 +49,7 @@ import Testing
     #expect(try photos.conflictCount() > 0)
     try fixture.execute(sql)
     #expect(try !PhotoCatalogue.check(fixture.database).isEmpty)
-    // Each may fail, with an error that names the cause, or find less; none may trap.
+    // Each call may fail, with an error that names the cause, or find less; none may trap.
     func attempt(_ body: () throws -> Void) {
       do { try body() } catch { #expect((error as? SatchelError)?.message.isEmpty == false) }
     }
@@ -63,9 +65,9 @@ import Testing
     attempt { try photos.upsert([CatalogueFixture.photo(9999)]) }
     attempt { try photos.delete([all[0].md5]) }
     attempt { try photos.uploadAll() }
-    attempt { try photos.download(shard, CatalogueFixture.file(Array(all[5..<700])), policy: .mergeRows) }
+    attempt { try photos.download(shard, CatalogueFixture.file(Array(all[5..<700])), onConflict: .merge) }
     attempt { try photos.importShard(shard, CatalogueFixture.file(Array(all[..<900]))) }
-    attempt { try photos.unlink() }
+    attempt { try photos.detach() }
     attempt { try fixture.reopen() }
   }
 

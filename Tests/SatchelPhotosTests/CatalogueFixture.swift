@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 import SatchelStorageTesting
@@ -8,16 +9,16 @@ import SatchelTesting
 
 /// A store in a directory of its own, and a catalogue in it.
 final class CatalogueFixture {
-  private let place: TemporaryDirectory
-  var folder: String { place.path }
+  private let temporary: TemporaryDirectory
+  var folder: String { temporary.path }
   private(set) var database: Database
   private(set) var photos: PhotoCatalogue
-  let clock = Guarded<Int64>(1_700_000_000_000)
+  let clock = Locked<Int64>(1_700_000_000_000)
 
-  /// - Parameter disk: of the store, which then waits for it
+  /// - Parameter disk: the VFS of the store, which then waits for the disk
   init(disk: FaultyDisk? = nil) throws {
-    place = try TemporaryDirectory()
-    (database, photos) = try Self.open(place.path, clock, disk)
+    temporary = try TemporaryDirectory()
+    (database, photos) = try Self.open(temporary.path, clock, disk)
   }
 
   deinit {
@@ -39,22 +40,22 @@ final class CatalogueFixture {
     (database, photos) = try Self.open(folder, clock)
   }
 
-  /// Runs SQL that no caller could, to do damage.
+  /// Runs SQL that damages the store.
   func execute(_ sql: String) throws { try database.write { try $0.connection.execute(sql) } }
 
-  private static func store(_ folder: String, _ clock: Guarded<Int64>, _ disk: FaultyDisk? = nil) throws
+  private static func store(_ folder: String, _ clock: Locked<Int64>, _ disk: FaultyDisk? = nil) throws
     -> Database
   {
     var options = StoreOptions()
     options.durability = disk == nil ? .relaxed : .full
-    options.fileSystem = disk?.name
+    options.vfsName = disk?.name
     options.clock = Clock { clock.withLock { $0 } }
     return try Database.open(
       path: folder + "/photos.satchel", options: options,
       migrations: [Migration(version: 1, sql: ChangeLog.schema)])
   }
 
-  private static func open(_ folder: String, _ clock: Guarded<Int64>, _ disk: FaultyDisk? = nil) throws
+  private static func open(_ folder: String, _ clock: Locked<Int64>, _ disk: FaultyDisk? = nil) throws
     -> (Database, PhotoCatalogue)
   {
     let database = try store(folder, clock, disk)
@@ -65,11 +66,11 @@ final class CatalogueFixture {
 
   static let shard = Shard.Index.all[5]
 
-  /// A photo of a shard, told by a number.
+  /// The photo of a shard with a number.
   static func photo(_ number: Int, shard: Shard.Index = shard, name: String = "a.jpg", date: Int64 = 0)
     -> Photo
   {
-    // Spread over the shard, so that numbers are not in order of md5.
+    // Spread over the shard, so that the numbers are not in the order of md5.
     let spread = UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
     return Photo(
       md5: MD5(high: UInt64(shard.number) << 60 | spread >> 4, low: UInt64(number)), filename: name,
@@ -91,7 +92,7 @@ final class CatalogueFixture {
 }
 
 extension PhotoCatalogue {
-  /// All photos, by way of small pages.
+  /// Returns all photos, in small pages.
   func all(_ query: PhotoQuery = PhotoQuery(), page: Int = 7) throws -> [Photo] {
     var (query, photos) = (query, [Photo]())
     query.limit = page
@@ -103,7 +104,7 @@ extension PhotoCatalogue {
     return photos
   }
 
-  /// All photos, by date, by way of pages.
+  /// Returns all photos by date, in pages.
   func byDate(
     from: Int64? = nil, to: Int64? = nil, isDescending: Bool = false, page: Int = 100
   ) throws -> [Photo] {
@@ -112,22 +113,24 @@ extension PhotoCatalogue {
     return try all(query, page: page)
   }
 
-  /// As a sync that meets no other device: everything is uploaded.
-  func uploadAll(uuid: String = "master") throws {
+  /// Does what a sync without other devices does: uploads everything.
+  func uploadAll(uuid: String = "remote") throws {
     for state in try syncState().shards where state.hasChanges {
       let export = try export(state.index)
-      try noteIntent(state.index, export)
-      try finishUpload(state.index, export: export, etag: ETag("\"\(export.checksum)\""), lineage: nil)
+      try recordPendingUpload(state.index, export)
+      try finishUpload(state.index, export: export, etag: ETag("\"\(export.checksum)\""), ancestors: nil)
     }
     try finishSync(manifestETag: nil, uuid: uuid, user: UserID("u"))
   }
 
-  /// As a sync that found other bytes in the master.
+  /// Does what a sync does that finds other bytes in the remote.
   @discardableResult
-  func download(_ shard: Shard.Index, _ bytes: [UInt8], policy: SyncPolicy = .remoteWins) throws -> Taken {
-    let expected = try syncState().shards[shard.number].agreed
-    return try take(
-      shard, bytes: bytes, checksum: Shard.checksum(bytes), etag: nil, expected: expected, settledUpTo: nil,
-      policy: policy, lineage: nil, keepsLost: false)
+  func download(_ shard: Shard.Index, _ bytes: [UInt8], onConflict: ConflictPolicy = .remoteWins) throws
+    -> PullResult
+  {
+    let expected = try syncState().shards[shard.number].syncedChecksum
+    return try applyRemote(
+      shard, bytes: bytes, checksum: Shard.checksum(bytes), etag: nil, expected: expected, confirmedUpTo: nil,
+      onConflict: onConflict, ancestors: nil, logsLostRows: false)
   }
 }

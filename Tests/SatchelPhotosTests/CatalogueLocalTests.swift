@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import SatchelTesting
@@ -6,7 +7,7 @@ import Testing
 
 @testable import SatchelPhotos
 
-@Suite("What is known of photos here only") struct CatalogueLocalTests {
+@Suite("Local columns") struct CatalogueLocalTests {
   let fixture: CatalogueFixture
   init() throws { fixture = try CatalogueFixture() }
   var photos: PhotoCatalogue { fixture.photos }
@@ -18,7 +19,7 @@ import Testing
     return words.allSatisfy { error.message.contains($0) }
   }
 
-  @Test("it survives imports, syncs, deletion and coming back, exactly")
+  @Test("local columns survive imports, syncs, deletion and adding again, exactly")
   func survives() throws {
     try photos.upsert([photo])
     var metadata = PhotoMetadata()
@@ -71,7 +72,7 @@ import Testing
     return .object(object)
   }
 
-  @Test("what the master holds has a star; a star for what it does not hold queues the backup")
+  @Test("photos in the remote have a star; a star for another photo queues its backup")
   func stars() throws {
     let other = CatalogueFixture.photo(2)
     try photos.download(shard, CatalogueFixture.file([photo]))
@@ -87,12 +88,12 @@ import Testing
     #expect(try photos.photo(photo.md5)?.isStarred == false)
     try photos.star(photo.md5, nil)
     #expect(try photos.photo(photo.md5)?.isStarred == true)
-    try photos.unlink()
+    try photos.detach()
     #expect(try photos.photo(photo.md5)?.isStarred == false)
     #expect(try photos.photo(photo.md5)?.isLocalOnly == true)
   }
 
-  @Test("a backup goes its way, and every other step is refused by name")
+  @Test("a backup follows its states, and every other step is refused by name")
   func steps() throws {
     try photos.upsert([photo])
     let md5 = photo.md5
@@ -116,7 +117,7 @@ import Testing
     #expect(try photos.status().backups == [.uploaded: 1])
   }
 
-  @Test("the photo that waited longest is claimed first; one that was deleted is not claimed")
+  @Test("the photo that was queued first is claimed first; a deleted one is not claimed")
   func order() throws {
     let all = (0..<6).map { CatalogueFixture.photo($0) }
     try photos.upsert(all)
@@ -129,7 +130,7 @@ import Testing
   }
 
   @Test(
-    "claims of a value that is closed, and of a process that died, are in the queue again, at their places")
+    "leases of a closed catalogue, and of a process that died, return to the queue at their old positions")
   func dead() throws {
     let all = (0..<3).map { CatalogueFixture.photo($0) }
     try photos.upsert(all)
@@ -141,26 +142,26 @@ import Testing
     #expect(try photos.claimBackup()?.md5 == all[0].md5)
     #expect(try photos.claimBackup()?.md5 == all[2].md5)
     #expect(try photos.claimBackup() == nil)
-    // As a process that has ended, one that has another's number, one of an earlier start of the machine.
+    // A process that has ended, one whose id was reused, one before the last boot.
     let now = ProcessIdentity.current
     for (owner, isDead) in [
       ("\(now.boot) 4194304 7 1", true), ("\(now.boot) \(now.number) 1 1", true),
       ("other \(now.number) \(now.start) 1", true), ("nonsense", true),
       ("\(now.boot) \(getppid()) \(ProcessPlatform.start(of: getppid()) ?? "") 1", false),
     ] {
-      try fixture.execute("UPDATE photo_local SET owner = '\(owner)' WHERE queued = 1")
+      try fixture.execute("UPDATE photo_local SET lease_owner = '\(owner)' WHERE queued = 1")
       #expect(try photos.claimBackup()?.md5 == (isDead ? all[0].md5 : nil))
     }
   }
 
-  @Test("of threads on two handles of one file, each photo is claimed by one")
+  @Test("each photo is claimed by one of the threads on two handles of one file")
   func race() async throws {
     let all = (0..<120).map { CatalogueFixture.photo($0) }
     try photos.upsert(all)
     for photo in all { try photos.queueBackup(photo.md5) }
     let second = try fixture.secondStore()
     let other = try PhotoCatalogue(database: second, directory: photos.directory)
-    let claimed = Guarded<[MD5]>([])
+    let claimed = Locked<[MD5]>([])
     await withTaskGroup(of: Void.self) { group in
       for catalogue in [photos, other, photos, other] {
         group.addTask {
@@ -175,9 +176,9 @@ import Testing
 
   // MARK: Processes
 
-  @Test("a claimant is a process of its own that claims until it is killed")
-  func claimant() throws {
-    guard let (name, folder) = OtherProcess.role("claimant") else {
+  @Test("a process of its own claims photos until it is killed")
+  func leaseOwner() throws {
+    guard let (name, folder) = OtherProcess.role("leaseOwner") else {
       #expect(try photos.claimBackup() == nil)
       return
     }
@@ -192,23 +193,23 @@ import Testing
     while true { usleep(10_000) }
   }
 
-  @Test("processes claim different photos, and what a killed one claimed is claimed again")
+  @Test("processes claim different photos, and those of a killed process are claimed again")
   func processes() throws {
     let all = (0..<40).map { CatalogueFixture.photo($0) }
     try photos.upsert(all)
     for photo in all { try photos.queueBackup(photo.md5) }
     let processes = try (0..<3).map {
-      try OtherProcess("CatalogueLocalTests/claimant", "claimant", "\($0)", fixture.folder)
+      try OtherProcess("CatalogueLocalTests/leaseOwner", "leaseOwner", "\($0)", fixture.folder)
     }
     let files = (0..<3).map { "\(fixture.folder)/claimed.\($0)" }
     let end = Date() + 60
     while !files.allSatisfy({ FileManager.default.fileExists(atPath: $0) }), Date() < end { usleep(5000) }
-    let claims = try files.map { try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n") }
-    #expect(Set(claims.joined()).count == 30)
+    let leases = try files.map { try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n") }
+    #expect(Set(leases.joined()).count == 30)
     #expect(processes[0].kill())
     var mine: [String] = []
     while let photo = try photos.claimBackup() { mine.append("\(photo.md5)") }
-    // Ten that nobody had, and the ten of the one that was killed.
-    #expect(mine.count == 20 && Set(mine).isSuperset(of: claims[0].map(String.init)))
+    // Ten that were not claimed before, and the ten of the killed process.
+    #expect(mine.count == 20 && Set(mine).isSuperset(of: leases[0].map(String.init)))
   }
 }

@@ -1,14 +1,15 @@
 @testable import SatchelPhotos
+@testable import SatchelRemote
 
-/// What a catalogue should hold, as plain dictionaries: no blocks, no levels, no counters.
+/// The expected content of a catalogue as plain dictionaries, without blocks, versions and counters.
 struct CatalogueModel {
-  /// What is here.
+  /// The local photos.
   var photos: [MD5: Photo] = [:]
-  /// What was last agreed with the master.
-  var agreed: [MD5: Photo] = [:]
-  /// Photos as they were when an upload was noted, by shard.
+  /// The photos at the last sync.
+  var synced: [MD5: Photo] = [:]
+  /// The photos of pending uploads, by shard.
   var uploads: [Shard.Index: [MD5: Photo]] = [:]
-  /// Photos whose change went to the conflict log: what was here, and what the other side has.
+  /// The conflict log: the local photo, and the remote's.
   var conflicts: [Conflict] = []
 
   struct Conflict: Equatable {
@@ -19,12 +20,12 @@ struct CatalogueModel {
 
   func of(_ shard: Shard.Index) -> [MD5: Photo] { photos.filter { $0.key.shard == shard } }
 
-  /// Photos of a shard that are not as they were agreed.
+  /// The photos of a shard that differ from those at the last sync.
   func changed(_ shard: Shard.Index) -> [MD5] {
-    Set(photos.keys).union(agreed.keys).filter { $0.shard == shard && photos[$0] != agreed[$0] }.sorted()
+    Set(photos.keys).union(synced.keys).filter { $0.shard == shard && photos[$0] != synced[$0] }.sorted()
   }
 
-  /// The shards that differ from what was agreed.
+  /// The shards that differ from those at the last sync.
   var modifiedShards: [Shard.Index] { Shard.Index.all.filter { !changed($0).isEmpty } }
 
   func file(_ shard: Shard.Index) -> [UInt8] { CatalogueFixture.file(Array(of(shard).values)) }
@@ -34,21 +35,22 @@ struct CatalogueModel {
     for photo in file { photos[photo.md5] = photo }
   }
 
-  mutating func agree(_ shard: Shard.Index, on file: [MD5: Photo]) {
-    for md5 in agreed.keys where md5.shard == shard { agreed[md5] = nil }
-    for (md5, photo) in file { agreed[md5] = photo }
+  mutating func setSynced(_ shard: Shard.Index, on file: [MD5: Photo]) {
+    for md5 in synced.keys where md5.shard == shard { synced[md5] = nil }
+    for (md5, photo) in file { synced[md5] = photo }
   }
 
-  /// The master's file is taken.
-  mutating func take(_ shard: Shard.Index, _ file: [Photo], _ policy: SyncPolicy) {
+  /// Applies the remote's file.
+  mutating func apply(_ shard: Shard.Index, _ file: [Photo], _ onConflict: ConflictPolicy) {
     let changes = changed(shard).map { ($0, photos[$0]) }
     replace(shard, with: file)
-    agree(shard, on: of(shard))
+    setSynced(shard, on: of(shard))
     uploads[shard] = nil
     for (md5, local) in changes where photos[md5] != local {
-      switch policy {
-      case .remoteWins: conflicts.append(Conflict(md5: md5, local: local, remote: photos[md5]))
-      case .mergeRows: photos[md5] = local
+      if onConflict == .merge {
+        photos[md5] = local
+      } else {
+        conflicts.append(Conflict(md5: md5, local: local, remote: photos[md5]))
       }
     }
   }
@@ -56,6 +58,6 @@ struct CatalogueModel {
   mutating func upload(_ shard: Shard.Index) { uploads[shard] = of(shard) }
 
   mutating func finishUpload(_ shard: Shard.Index) {
-    if let file = uploads.removeValue(forKey: shard) { agree(shard, on: file) }
+    if let file = uploads.removeValue(forKey: shard) { setSynced(shard, on: file) }
   }
 }

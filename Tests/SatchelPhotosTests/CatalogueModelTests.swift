@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 import SatchelTesting
@@ -5,9 +6,9 @@ import Testing
 
 @testable import SatchelPhotos
 
-/// Random operations, against dictionaries.
+/// Compares random operations with a model.
 @Suite struct CatalogueModelTests {
-  @Test("Whatever is done to a catalogue, it holds what plain dictionaries hold", arguments: 1...12)
+  @Test("After any operations a catalogue equals its model", arguments: 1...12)
   func agreesWithTheModel(seed: Int) throws {
     var run = try Run(seed: UInt64(seed))
     for step in 0..<400 {
@@ -23,7 +24,7 @@ import Testing
     var model = CatalogueModel()
     var random: SeededRandom
     var exports: [Shard.Index: ShardExport] = [:]
-    /// Few photos in few shards, so that operations meet.
+    /// Few photos in few shards, so that operations interact.
     let shards = [0, 7, 15].map { Shard.Index.all[$0] }
 
     init(seed: UInt64) throws {
@@ -42,7 +43,7 @@ import Testing
     }
 
     mutating func file(_ shard: Shard.Index) -> [Photo] {
-      // What is here with a few changes, or something else.
+      // The local content with a few changes, or other content.
       var file = random.once(in: 3) ? [:] : model.of(shard)
       for _ in 0..<random.below(6) {
         let photo = photo()
@@ -64,38 +65,38 @@ import Testing
         #expect(try photos.delete(batch) == count)
         for md5 in batch { model.photos[md5] = nil }
       case 10, 11: try importFile(shard)
-      case 12: try take(shard)
+      case 12: try apply(shard)
       case 13, 14:
         let export = try photos.export(shard)
-        try photos.noteIntent(shard, export)
+        try photos.recordPendingUpload(shard, export)
         exports[shard] = export
         model.upload(shard)
       case 15, 16: try finish(shard)
       case 17: try fixture.reopen()
-      case 18: try agree(shard)
+      case 18: try setSynced(shard)
       default:
         if random.once(in: 10) {
-          try photos.unlink()
-          // Uploads that were noted are forgotten with it, where there was anything to forget.
+          try photos.detach()
+          // Detaching a shard removes its pending upload.
           for shard in Shard.Index.all { exports[shard] = nil }
           model.uploads = [:]
-          model.agreed = [:]
+          model.synced = [:]
         }
       }
     }
 
     mutating func importFile(_ shard: Shard.Index) throws {
       let file = file(shard)
-      let policy: SyncPolicy = random.once(in: 2) ? .mergeRows : .remoteWins
-      // Changes made by hand, as far as the catalogue tells them from those of files.
+      let onConflict: ConflictPolicy = random.once(in: 2) ? .merge : .remoteWins
+      // Changes of rows, without those of imported files.
       let overlay = try photos.overlay(shard)
-      let report = try photos.importShard(shard, CatalogueFixture.file(file), policy: policy)
+      let report = try photos.importShard(shard, CatalogueFixture.file(file), onConflict: onConflict)
       #expect(report.photos == Int64(file.count) && report.rejected.isEmpty)
       let before = model.photos
       model.replace(shard, with: file)
       var lost: [CatalogueModel.Conflict] = []
       for md5 in overlay where before[md5] != model.photos[md5] {
-        if policy == .mergeRows {
+        if onConflict == .merge {
           model.photos[md5] = before[md5]
         } else {
           lost.append(.init(md5: md5, local: before[md5], remote: model.photos[md5]))
@@ -105,38 +106,39 @@ import Testing
       model.conflicts += lost
     }
 
-    mutating func take(_ shard: Shard.Index) throws {
+    mutating func apply(_ shard: Shard.Index) throws {
       let file = file(shard)
-      let policy: SyncPolicy = random.once(in: 2) ? .mergeRows : .remoteWins
+      let onConflict: ConflictPolicy = random.once(in: 2) ? .merge : .remoteWins
       let bytes = CatalogueFixture.file(file)
-      // An upload of the same bytes would be taken for our own.
+      // An upload of the same bytes would count as this catalogue's own.
       if exports[shard]?.checksum == Shard.checksum(bytes) { return }
       let conflicts = model.conflicts.count
-      let taken = try photos.download(shard, bytes, policy: policy)
-      model.take(shard, file, policy)
+      let pulled = try photos.download(shard, bytes, onConflict: onConflict)
+      model.apply(shard, file, onConflict)
       exports[shard] = nil
-      #expect(taken.conflicts == model.conflicts.count - conflicts)
-      #expect(taken.hasChanges == !model.changed(shard).isEmpty)
+      #expect(pulled.conflicts == model.conflicts.count - conflicts)
+      #expect(pulled.hasChanges == !model.changed(shard).isEmpty)
     }
 
     mutating func finish(_ shard: Shard.Index) throws {
       guard let export = exports.removeValue(forKey: shard) else { return }
       if random.once(in: 2) {
-        try photos.finishUpload(shard, export: export, etag: nil, lineage: nil)
+        try photos.finishUpload(shard, export: export, etag: nil, ancestors: nil)
       } else {
-        // The end was not seen: the next sync finds its own upload.
-        let expected = try photos.syncState().shards[shard.number].agreed
-        let taken = try photos.take(
+        // The response was lost: the next sync finds its own upload.
+        let expected = try photos.syncState().shards[shard.number].syncedChecksum
+        let pulled = try photos.applyRemote(
           shard, bytes: export.bytes, checksum: export.checksum, etag: nil, expected: expected,
-          settledUpTo: export.sequence, policy: .remoteWins, lineage: nil, keepsLost: false)
-        #expect(taken.conflicts == 0)
+          confirmedUpTo: export.sequence, onConflict: .remoteWins, ancestors: nil, logsLostRows: false)
+        #expect(pulled.conflicts == 0)
       }
       model.finishUpload(shard)
     }
 
-    mutating func agree(_ shard: Shard.Index) throws {
-      try photos.agree(shard, checksum: Shard.checksum(model.file(shard)), etag: nil, lineage: nil)
-      model.agree(shard, on: model.of(shard))
+    mutating func setSynced(_ shard: Shard.Index) throws {
+      try photos.confirmIdentical(
+        shard, checksum: Shard.checksum(model.file(shard)), etag: nil, ancestors: nil)
+      model.setSynced(shard, on: model.of(shard))
       model.uploads[shard] = nil
       exports[shard] = nil
     }
@@ -148,21 +150,21 @@ import Testing
         #expect(try photos.exportShard(shard) == model.file(shard))
         #expect(try photos.export(shard).photos == Int64(model.of(shard).count))
       }
-      for md5 in Set(model.photos.keys).union(model.agreed.keys) {
+      for md5 in Set(model.photos.keys).union(model.synced.keys) {
         let found = try photos.photo(md5)
         #expect(found?.photo == model.photos[md5])
-        if let found { #expect(found.isStarred == (model.agreed[md5] != nil)) }
+        if let found { #expect(found.isStarred == (model.synced[md5] != nil)) }
       }
       let changes = try photos.changes()
       #expect(changes.map(\.md5) == shards.flatMap { model.changed($0) })
       for change in changes {
-        #expect(change.photo == model.photos[change.md5] && change.base == model.agreed[change.md5])
+        #expect(change.photo == model.photos[change.md5] && change.base == model.synced[change.md5])
       }
-      // While an upload is noted, a change back to what was agreed still counts as one.
+      // While an upload is pending, a change back to the synchronized row still counts as a change.
       let pending = try photos.status().shards.filter { $0.isPending && exports[$0.shard] == nil }.map(
         \.shard)
       #expect(pending == model.modifiedShards.filter { exports[$0] == nil })
-      // A file that was imported is no change made here, though it is sent.
+      // An imported file is not a local change, though it is uploaded.
       let modified = try photos.modifiedShards()
       #expect(Set(modified.filter { exports[$0] == nil }).isSubset(of: pending))
       #expect(modified == (try photos.status().shards.filter { $0.changes > 0 }.map(\.shard)))
@@ -170,7 +172,7 @@ import Testing
       #expect(
         conflicts.map { .init(md5: $0.md5, local: $0.local, remote: $0.remote) } == model.conflicts)
       for state in try photos.syncState().shards {
-        #expect(state.agreedPhotos == Int64(model.agreed.keys.filter { $0.shard == state.index }.count))
+        #expect(state.syncedPhotos == Int64(model.synced.keys.filter { $0.shard == state.index }.count))
       }
       #expect(try PhotoCatalogue.check(fixture.database) == [])
     }
@@ -178,7 +180,7 @@ import Testing
 }
 
 extension PhotoCatalogue {
-  /// Photos that a change of this side is noted for.
+  /// The photos with a row in the overlay.
   func overlay(_ shard: Shard.Index) throws -> [MD5] {
     try database.read { connection in
       var found: [MD5] = []

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelStorage
 import SatchelTesting
 import Testing
@@ -72,7 +73,7 @@ import Testing
     return query.isDescending ? sorted.reversed() : sorted
   }
 
-  @Test("pages hold what filtering and sorting all photos gives, in every order", arguments: 0..<60)
+  @Test("pages equal the filtered and sorted list of all photos, in every order", arguments: 0..<60)
   func pages(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     var query = PhotoQuery()
@@ -89,9 +90,9 @@ import Testing
       ("a\\*b", { $0 == "a*b" }), ("*", { _ in true }), ("*\"y\"*", { $0.contains("\"y\"") }),
       ("", { _ in false }),
     ]
-    let (pattern, fits) = random.pick(patterns)
+    let (pattern, matches) = random.pick(patterns)
     if random.once(in: 2) { query.filename = pattern }
-    let wanted = select(query, fits)
+    let wanted = select(query, matches)
     #expect(try photos.count(query) == Int64(wanted.count))
     query.limit = 1 + random.below(50)
     var found: [PhotoDetails] = []
@@ -139,7 +140,7 @@ import Testing
       ("\\?", "x", false),
       ("a\\", "a\\", true), ("*aab", "aaaaab", true), ("*.jpg", ".jpg", true), ("A", "a", false),
     ])
-  func patterns(_ pattern: String, _ name: String, _ fits: Bool) {
-    #expect(Array(name.utf8).withUnsafeBytes { FilenamePattern(pattern).fits($0) } == fits)
+  func patterns(_ pattern: String, _ name: String, _ matches: Bool) {
+    #expect(Array(name.utf8).withUnsafeBytes { FilenamePattern(pattern).matches($0) } == matches)
   }
 }

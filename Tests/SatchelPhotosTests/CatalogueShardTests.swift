@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 import SatchelTesting
@@ -15,7 +16,7 @@ import Testing
     range.map { CatalogueFixture.photo($0, name: name) }
   }
 
-  @Test("a shard of many blocks comes back byte for byte, and every photo is found")
+  @Test("a shard of many blocks is exported byte for byte, and every photo is found")
   func manyBlocks() throws {
     let all = numbers(0..<5000)
     let bytes = CatalogueFixture.file(all)
@@ -27,7 +28,7 @@ import Testing
     #expect(blocks > 5)
   }
 
-  @Test("importing what is there already writes nothing")
+  @Test("importing the same file again writes nothing")
   func sameAgain() throws {
     let bytes = CatalogueFixture.file(numbers(0..<500))
     try photos.importShard(shard, bytes)
@@ -36,7 +37,7 @@ import Testing
     #expect(try fixture.database.read { try $0.number("SELECT max(revision) FROM change") } == before)
   }
 
-  @Test("a change of one photo writes one block anew, also when uploads become the base")
+  @Test("a change of one photo rewrites one block, also when uploads become the base")
   func fewBlocks() throws {
     var all = numbers(0..<5000)
     try photos.importShard(shard, CatalogueFixture.file(all))
@@ -53,7 +54,7 @@ import Testing
     #expect(try photos.modifiedShards() == [])
   }
 
-  @Test("blocks that grow are split, and blocks that lose their photos go")
+  @Test("blocks that grow are split, and blocks that lose their photos are deleted")
   func splitting() throws {
     try photos.importShard(shard, CatalogueFixture.file(numbers(0..<1000)))
     try photos.uploadAll()
@@ -68,7 +69,7 @@ import Testing
     #expect(try PhotoCatalogue.check(fixture.database) == [])
   }
 
-  @Test("lines that are no rows are reported, stay in their places, and outlive changes of rows")
+  @Test("lines that are not rows are reported, keep their positions, and survive changes of rows")
   func keptLines() throws {
     let all = numbers(0..<50)
     let lines = ["not a row", "5zz,1,2", "\(CatalogueFixture.photo(3).md5),x.jpg,much,1,1,,,"]
@@ -89,11 +90,11 @@ import Testing
     #expect(try PhotoCatalogue.check(fixture.database) == [])
   }
 
-  @Test("kept lines whose quotes do not match stay stable, whatever rows between them come and go")
+  @Test("kept lines with unbalanced quotes stay stable when rows between them are added and deleted")
   func unmatchedQuotes() throws {
     let between = CatalogueFixture.photo(1)
     let digits = "\(between.md5)"
-    // Both lines begin as the row does, so that they stand directly before and behind it.
+    // Both lines begin like the row, so that they are directly before and after it.
     let lines = ["\(digits.dropLast(1))0,\"open,1,1,1,,,", "\(digits.dropLast(1))g,close\",1,1,1,,,"]
     let bytes = CatalogueFixture.file([between], kept: lines)
     try photos.importShard(shard, bytes)
@@ -105,11 +106,11 @@ import Testing
       #expect(try again.exportShard(shard) == export)
     }
     try photos.uploadAll()
-    #expect(try photos.export(shard).checksum == photos.syncState().shards[shard.number].agreed)
+    #expect(try photos.export(shard).checksum == photos.syncState().shards[shard.number].syncedChecksum)
     #expect(try PhotoCatalogue.check(fixture.database) == [])
   }
 
-  @Test("two catalogues of one store know nothing of each other; the same directory is the same catalogue")
+  @Test("two catalogues of one store are independent; the same directory is the same catalogue")
   func twoCatalogues() throws {
     let other = try fixture.catalogue("other")
     try photos.upsert(numbers(0..<3))
@@ -124,7 +125,7 @@ import Testing
     #expect(try same.status().uuid != other.status().uuid)
   }
 
-  @Test("a directory of shards goes out and comes back; what is missing stays")
+  @Test("a directory of shards is exported and imported; shards without a file stay")
   func directories() throws {
     var random = SeededRandom(seed: 3)
     let all = (0..<2000).map { CatalogueFixture.photo($0, shard: random.pick(Shard.Index.all)) }
@@ -146,38 +147,38 @@ import Testing
     #expect(try PhotoCatalogue.check(fixture.database) == [])
   }
 
-  @Test("what a file and the master disagree about is exactly what the conflict log holds")
+  @Test("the conflict log has exactly the local changes that the remote contradicts")
   func conflicts() throws {
-    let agreed = numbers(0..<6)
-    try photos.download(shard, CatalogueFixture.file(agreed))
-    var mine = agreed[0]
+    let synced = numbers(0..<6)
+    try photos.download(shard, CatalogueFixture.file(synced))
+    var mine = synced[0]
     mine.filename = "mine.jpg"
-    var same = agreed[1]
+    var same = synced[1]
     same.filename = "same.jpg"
     let new = CatalogueFixture.photo(100, name: "new.jpg")
     try photos.upsert([mine, same, new])
-    try photos.delete([agreed[2].md5, agreed[3].md5])
-    // The master changed 1 in the same way, and deleted 3 too.
-    let taken = try photos.download(
-      shard, CatalogueFixture.file([agreed[0], same, agreed[2], agreed[4], agreed[5]]))
-    #expect(taken.conflicts == 3 && !taken.hasChanges)
+    try photos.delete([synced[2].md5, synced[3].md5])
+    // The remote changed 1 in the same way, and deleted 3, too.
+    let pulled = try photos.download(
+      shard, CatalogueFixture.file([synced[0], same, synced[2], synced[4], synced[5]]))
+    #expect(pulled.conflicts == 3 && !pulled.hasChanges)
     let conflicts = try photos.conflicts()
-    let told = Dictionary(uniqueKeysWithValues: conflicts.map { ($0.md5, $0) })
-    #expect(Set(told.keys) == [mine.md5, new.md5, agreed[2].md5])
-    #expect(told[mine.md5]?.local == mine && told[mine.md5]?.remote == agreed[0])
-    #expect(told[mine.md5]?.base == agreed[0] && told[mine.md5]?.cause == .sync)
-    #expect(told[new.md5]?.local == new && told[new.md5]?.remote == nil && told[new.md5]?.base == nil)
-    #expect(told[agreed[2].md5]?.kind == .delete)
-    // Again, one by one.
+    let logged = Dictionary(uniqueKeysWithValues: conflicts.map { ($0.md5, $0) })
+    #expect(Set(logged.keys) == [mine.md5, new.md5, synced[2].md5])
+    #expect(logged[mine.md5]?.local == mine && logged[mine.md5]?.remote == synced[0])
+    #expect(logged[mine.md5]?.base == synced[0] && logged[mine.md5]?.cause == .sync)
+    #expect(logged[new.md5]?.local == new && logged[new.md5]?.remote == nil && logged[new.md5]?.base == nil)
+    #expect(logged[synced[2].md5]?.kind == .delete)
+    // Repeats the changes, one by one.
     for conflict in conflicts { try photos.reapply(conflict.id) }
     #expect(try photos.conflictCount() == 0)
     #expect(try photos.photo(mine.md5)?.photo == mine)
-    #expect(try photos.photo(agreed[2].md5) == nil)
-    #expect(try Set(photos.changes().map(\.md5)) == Set(told.keys))
+    #expect(try photos.photo(synced[2].md5) == nil)
+    #expect(try Set(photos.changes().map(\.md5)) == Set(logged.keys))
     #expect { try photos.dismiss(1) } throws: { ($0 as? SatchelError)?.code == .notFound }
   }
 
-  @Test("what was changed while an upload was under way stays pending, also when it is what was before")
+  @Test("changes during an upload stay pending, also those that restore the row before")
   func changesMeanwhile() throws {
     let photo = CatalogueFixture.photo(1)
     try photos.download(shard, CatalogueFixture.file([photo]))
@@ -185,17 +186,17 @@ import Testing
     changed.filename = "changed.jpg"
     try photos.upsert([changed])
     let export = try photos.export(shard)
-    try photos.noteIntent(shard, export)
+    try photos.recordPendingUpload(shard, export)
     try photos.upsert([photo])
-    try photos.finishUpload(shard, export: export, etag: nil, lineage: nil)
+    try photos.finishUpload(shard, export: export, etag: nil, ancestors: nil)
     #expect(try photos.changes() == [PhotoChange(md5: photo.md5, photo: photo, base: changed)])
     #expect(try photos.modifiedShards() == [shard])
-    #expect { try photos.noteIntent(shard, export) } throws: { ($0 as? SatchelError)?.code == .busy }
+    #expect { try photos.recordPendingUpload(shard, export) } throws: { ($0 as? SatchelError)?.code == .busy }
   }
 
-  @Test("observers hear which photos and which shards changed")
+  @Test("observers are notified of changed photos and shards")
   func observers() throws {
-    let heard = Guarded<[Change]>([])
+    let heard = Locked<[Change]>([])
     let subscription = try fixture.database.observe { change in heard.withLock { $0.append(change) } }
     defer { subscription.cancel() }
     let photo = CatalogueFixture.photo(1)
@@ -209,7 +210,7 @@ import Testing
     #expect(changes.allSatisfy { $0.place == photos.directory })
   }
 
-  @Test("a store that is opened to read only says that it has no such catalogue, and changes none")
+  @Test("a read-only store reports a missing catalogue, and changes none")
   func readOnly() throws {
     let path = fixture.folder + "/empty.satchel"
     let migrations = [Migration(version: 1, sql: ChangeLog.schema)]

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelStorage
 import SatchelTesting
 import Testing
@@ -12,7 +13,7 @@ struct DateQueryTests {
   init() throws { fixture = try CatalogueFixture() }
 
   /// Imports photos as files of their shards.
-  private func take(_ all: [Photo]) throws {
+  private func importAll(_ all: [Photo]) throws {
     for (shard, photos) in Dictionary(grouping: all, by: \.md5.shard) {
       try self.photos.importShard(shard, CatalogueFixture.file(photos))
     }
@@ -29,7 +30,7 @@ struct DateQueryTests {
     all.sorted { ($0.photodate, $0.md5.high, $0.md5.low) < ($1.photodate, $1.md5.high, $1.md5.low) }
   }
 
-  /// Holds pages, counts and both directions against the photos as they should be.
+  /// Compares pages, counts and both directions with the expected photos.
   private func expect(_ all: [Photo], _ ranges: [(Int64?, Int64?)]) throws {
     for (from, to) in ranges {
       let wanted = sorted(all.filter { $0.photodate >= from ?? .min && $0.photodate <= to ?? .max })
@@ -48,20 +49,20 @@ struct DateQueryTests {
     (0..<4000).map { $0 * 1000 },
     // Many at once, so that pages end in the middle of a date.
     [5, 6, 7], [0], [-1, 0, 1],
-    // Too far apart for four bytes, in some blocks at least.
+    // Too far apart for four bytes in some blocks.
     [0, Int64(UInt32.max), Int64(UInt32.max) + 1, -1_000_000], [.min, 0, .max], [.min, .min + 1, .min + 2],
     [.max - 2, .max - 1, .max],
   ]
 
-  @Test("are what sorting all photos gives", arguments: dateLists)
+  @Test("equal the sorted list of all photos", arguments: dateLists)
   func model(dates: [Int64]) throws {
     var random = SeededRandom(seed: 11)
     var all = some(700, &random, dates)
-    try take(all)
+    try importAll(all)
     let (low, high) = (dates[dates.count / 3], dates[dates.count * 2 / 3])
     let ranges: [(Int64?, Int64?)] = [(nil, nil), (low, nil), (nil, high), (low, high), (low, low), (1, 0)]
     try expect(all, ranges)
-    // Changes hide rows of the base, also those that stand first.
+    // Changes hide rows of the base, also the first ones.
     let first = sorted(all)
     try photos.delete((first.prefix(40) + first.suffix(40)).map(\.md5))
     let gone = Set((first.prefix(40) + first.suffix(40)).map(\.md5))
@@ -71,18 +72,18 @@ struct DateQueryTests {
     try photos.upsert(stride(from: 0, to: all.count, by: 9).map { all[$0] } + new)
     all += new
     try expect(all, ranges)
-    // What a store of before has not.
+    // The table is empty in a store of the earlier version.
     try fixture.execute("DELETE FROM photo_date WHERE block % 2048 = 0")
     try expect(all, ranges)
-    try take(all)
+    try importAll(all)
     try expect(all, ranges)
   }
 
-  @Test("read the blocks that their photos stand in, and no others")
+  @Test("read only the blocks that contain their photos")
   func fewBlocks() throws {
     var random = SeededRandom(seed: 5)
     let all = some(5000, &random, (0..<1_000_000).map { $0 })
-    try take(all)
+    try importAll(all)
     let wanted = Array(sorted(all).prefix(6))
     let read = try fixture.database.read { connection in
       try wanted.map { photo in
@@ -97,7 +98,7 @@ struct DateQueryTests {
     }
     let blocks = try fixture.database.read { try $0.number("SELECT count(*) FROM photo_block") }
     #expect(Set(read).count < blocks)
-    // Those that hold none of them are damaged.
+    // Damages the blocks without such photos.
     let kept = read.map(String.init).joined(separator: ", ")
     try fixture.execute("UPDATE photo_block SET lines = x'22' WHERE id NOT IN (\(kept))")
     var query = PhotoQuery()
@@ -113,7 +114,7 @@ struct DateQueryTests {
   func filters() throws {
     var random = SeededRandom(seed: 7)
     let all = some(2000, &random, (0..<500).map { $0 })
-    try take(all)
+    try importAll(all)
     let starred = (0..<60).map { _ in random.pick(all) }
     for photo in starred { try photos.star(photo.md5) }
     var query = PhotoQuery()

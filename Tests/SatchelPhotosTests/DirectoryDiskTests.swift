@@ -1,16 +1,17 @@
+import SatchelCore
 import SatchelStorage
 import SatchelStorageTesting
 import Testing
 
 @testable import SatchelPhotos
 
-@Suite("Sixteen shards that are imported, and the disk")
+@Suite("Durability of importing a directory")
 struct DirectoryDiskTests {
   private let disk: FaultyDisk
   private let fixture: CatalogueFixture
   private let path: String
 
-  /// A directory with a photo in each shard, and a store that has not seen it.
+  /// A directory with a photo in each shard, and an empty store.
   init() throws {
     disk = try FaultyDisk()
     let other = try CatalogueFixture()
@@ -18,18 +19,18 @@ struct DirectoryDiskTests {
     fixture = try CatalogueFixture(disk: disk)
     path = fixture.folder + "/shards"
     try other.photos.exportDirectory(path)
-    // The tables are made by the first write.
+    // The first write creates the tables.
     try fixture.photos.upsert([CatalogueFixture.photo(1, shard: Shard.Index.all[0])])
   }
 
-  @Test("are waited for once")
+  @Test("an import of sixteen shards waits for the disk once")
   func once() throws {
     let before = disk.count(.sync)
     #expect(try fixture.photos.importDirectory(path).changed == Shard.Index.all)
     #expect(disk.count(.sync) == before + 1)
   }
 
-  @Test("an import whose end fails is told, keeps the store sound, and can be had again")
+  @Test("an import whose last sync of the disk fails throws, keeps the store sound, and can be repeated")
   func failsAtItsEnd() throws {
     disk.fail(.sync, at: 1)
     let error = #expect(throws: SatchelError.self) { try fixture.photos.importDirectory(path) }
@@ -37,12 +38,12 @@ struct DirectoryDiskTests {
     let before = disk.count(.sync)
     let again = try fixture.photos.importDirectory(path)
     #expect(again.changed.isEmpty && again.photos == 16)
-    // What the first one left in doubt.
+    // Syncs what the first import could not.
     #expect(disk.count(.sync) == before + 1)
     #expect(try PhotoCatalogue.check(fixture.database) == [])
   }
 
-  @Test("an import that cannot go on leaves what is in on the disk")
+  @Test("an import that stops keeps its finished shards durable")
   func failsOnItsWay() throws {
     let before = disk.count(.sync)
     disk.fail(.write, at: 10, forGood: true)

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelStorage
 import Testing
 
@@ -22,7 +23,7 @@ struct DirectoryExportTests {
 
   private func put(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(filePath: file)) }
 
-  @Test("mends a file that differs anywhere, and leaves the others alone")
+  @Test("replaces a file that differs anywhere, and leaves the others alone")
   func differences() throws {
     let sound = CatalogueFixture.file(all)
     #expect(try content() == sound)
@@ -42,7 +43,7 @@ struct DirectoryExportTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 17)
   }
 
-  @Test("what cannot be replaced is named, and no manifest tells of it")
+  @Test("a file that cannot be replaced is named in the error, and the manifest is not written")
   func obstacle() throws {
     let manifest = try Data(contentsOf: URL(filePath: path + "/manifest.json"))
     try photos.upsert([CatalogueFixture.photo(1, name: "new.jpg")])
@@ -54,7 +55,7 @@ struct DirectoryExportTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 17)
   }
 
-  @Test("a damaged shard is told, and its file stays")
+  @Test("a damaged shard is reported, and its file stays")
   func damaged() throws {
     let sound = try content()
     try photos.importShard(CatalogueFixture.shard, sound)
@@ -68,7 +69,7 @@ struct DirectoryExportTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 16)
   }
 
-  @Test("inside a transaction, what it changed so far is exported")
+  @Test("inside a transaction, its changes so far are exported")
   func transaction() throws {
     try fixture.database.write { _ in
       try photos.delete(all.dropFirst().map(\.md5))
@@ -77,7 +78,7 @@ struct DirectoryExportTests {
     #expect(try content() == CatalogueFixture.file([all[0]]))
   }
 
-  @Test("names of several lines, wherever they stand in a block")
+  @Test("names of several lines, at any position in a block")
   func severalLines() throws {
     for step in [1, 2, 7, 293, 1000, 2999] {
       let named = all.enumerated().map { number, photo in
@@ -92,7 +93,7 @@ struct DirectoryExportTests {
       #expect(try PhotoCatalogue.check(fixture.database) == [])
       let plain = try fixture.database.read { try $0.number("SELECT sum(is_plain) FROM photo_block") }
       let blocks = try fixture.database.read { try $0.number("SELECT count(*) FROM photo_block") }
-      // A name of two lines makes the block that holds it another kind.
+      // A name of two lines makes its block one that is not plain.
       #expect(step < 293 ? plain == 0 : plain > 0 && plain < blocks, "\(plain) of \(blocks)")
     }
   }

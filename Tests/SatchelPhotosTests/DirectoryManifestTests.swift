@@ -1,15 +1,16 @@
+import SatchelCore
 import SatchelStorage
 import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
 
-@Suite("Files of a directory, and the manifest beside them")
+@Suite("Files of a directory with a manifest")
 struct DirectoryManifestTests {
   private let fixture: CatalogueFixture
   private let path: String
 
-  /// Ten photos in each shard, exported, and a catalogue that has not seen them.
+  /// Ten photos in each shard, exported, and an empty catalogue.
   init() throws {
     let other = try CatalogueFixture()
     for shard in Shard.Index.all {
@@ -27,7 +28,7 @@ struct DirectoryManifestTests {
 
   private func bytes(_ name: String) throws -> [UInt8] { try DiskFile("\(path)/\(name)", O_RDONLY).read() }
 
-  @Test("a file that was cut at a row is told and not imported, also after a whole one was")
+  @Test("a file truncated between rows is reported and not imported, also after the complete one was")
   func cut() throws {
     for isKnown in [false, true] {
       let whole = try bytes("7.csv")
@@ -44,7 +45,7 @@ struct DirectoryManifestTests {
     }
   }
 
-  @Test("a file that the manifest does not name is told, and one that is missing stays missing")
+  @Test("a file that the manifest does not name is reported, and a missing one stays missing")
   func unnamed() throws {
     var manifest = try Manifest(parsing: bytes("manifest.json"))
     manifest.setChecksum(Shard.emptyChecksum, of: Shard.Index.all[3])
@@ -54,7 +55,7 @@ struct DirectoryManifestTests {
     #expect(report.failed.map(\.shard.number) == [3] && report.missing.map(\.number) == [4])
   }
 
-  @Test("without a manifest the files are taken as they are, and the report tells")
+  @Test("without a manifest the files are imported as they are, and the report says so")
   func absent() throws {
     unlink("\(path)/manifest.json")
     let whole = try bytes("7.csv")
@@ -74,7 +75,7 @@ struct DirectoryManifestTests {
     #expect(try fixture.photos.count() == 0)
   }
 
-  @Test("what is no file is told, and waited for by nobody")
+  @Test("an item that is not a regular file is reported, and does not block")
   func noFiles() throws {
     for name in ["0", "1", "2"] { unlink("\(path)/\(name).csv") }
     #expect(mkfifo("\(path)/0.csv", 0o600) == 0 && mkdir("\(path)/1.csv", 0o700) == 0)
@@ -84,7 +85,7 @@ struct DirectoryManifestTests {
     #expect(try fixture.photos.count() == 130)
   }
 
-  @Test("a path is as long as paths can be, and takes no time")
+  @Test("a path that is too long is refused at once")
   func longPaths() throws {
     let error = #expect(throws: SatchelError.self) {
       try fixture.catalogue("x/" + String(repeating: "a/", count: 16_000))

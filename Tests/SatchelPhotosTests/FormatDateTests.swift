@@ -16,7 +16,7 @@ import Testing
 
   @Test("Both ways", arguments: exact) func bothWays(_ text: String, _ time: Int64) {
     #expect(ISODate.milliseconds(text) == time)
-    #expect(ISODate.text(milliseconds: time) == text)
+    #expect(ISODate.string(milliseconds: time) == text)
   }
 
   @Test(
@@ -49,7 +49,7 @@ import Testing
     for _ in 0..<5000 {
       let seconds = lowest + Int64(generator.below(265_000_000_000))
       let text = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
-      #expect(ISODate.text(milliseconds: seconds * 1000) == text)
+      #expect(ISODate.string(milliseconds: seconds * 1000) == text)
       #expect(ISODate.milliseconds(text) == seconds * 1000)
     }
   }
@@ -57,7 +57,7 @@ import Testing
   @Test("Every day of 800 years follows the one before") func days() {
     var before = ""
     for day in Int64(-146_097)...146_097 {
-      let text = ISODate.text(milliseconds: day * 86_400_000)
+      let text = ISODate.string(milliseconds: day * 86_400_000)
       if ISODate.milliseconds(text) != day * 86_400_000 || text <= before {
         Issue.record("day \(day) is \(text)")
         return
@@ -66,11 +66,11 @@ import Testing
     }
   }
 
-  @Test("Times that cannot be written give the nearest one, fractions are rounded down")
+  @Test("Times out of range are clamped, fractions are rounded down")
   func nearest() {
-    #expect(ISODate.text(milliseconds: .min) == "0000-01-01T00:00:00Z")
-    #expect(ISODate.text(milliseconds: .max) == "9999-12-31T23:59:59Z")
-    #expect(ISODate.text(milliseconds: -1) == "1969-12-31T23:59:59Z")
-    #expect(ISODate.text(milliseconds: 999) == "1970-01-01T00:00:00Z")
+    #expect(ISODate.string(milliseconds: .min) == "0000-01-01T00:00:00Z")
+    #expect(ISODate.string(milliseconds: .max) == "9999-12-31T23:59:59Z")
+    #expect(ISODate.string(milliseconds: -1) == "1969-12-31T23:59:59Z")
+    #expect(ISODate.string(milliseconds: 999) == "1970-01-01T00:00:00Z")
   }
 }

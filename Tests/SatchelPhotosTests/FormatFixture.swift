@@ -4,7 +4,7 @@ import SatchelTesting
 
 @testable import SatchelPhotos
 
-/// What the tests of the format share.
+/// Helpers shared by the tests of the format.
 enum FormatFixture {
   /// Any shard will do for most tests.
   static let shard = Shard.Index.all[0]
@@ -21,7 +21,7 @@ enum FormatFixture {
     var photos: [Photo] = []
     var rejected: [RejectedRow] = []
     var written: [UInt8] = []
-    /// As the content itself says.
+    /// Whether the content reports itself as canonical.
     var isWritten = false
 
     var lines: [Int] { rejected.map(\.line) }
@@ -50,7 +50,7 @@ enum FormatFixture {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// An md5 of shard 0 that ends in that number.
+  /// An md5 of shard 0 that ends with a number.
   static func md5(_ number: Int) -> String {
     "0" + String(repeating: "a", count: 23) + String(format: "%08x", number)
   }

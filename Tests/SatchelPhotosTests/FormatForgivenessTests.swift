@@ -2,11 +2,11 @@ import Testing
 
 @testable import SatchelPhotos
 
-@Suite("Reading a shard forgives") struct FormatForgivenessTests {
+@Suite("Reading a shard accepts other encodings") struct FormatForgivenessTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var name: String
     var file: String
-    /// What is exported.
+    /// The exported bytes.
     var written: String
     var testDescription: String { name }
 
@@ -63,7 +63,7 @@ import Testing
     Case("control characters", "\(a),a\0\tb,1,2,3,,,", "\(a),a\0\tb,1,2,3,,,"),
   ]
 
-  @Test("and says nothing", arguments: cases) func forgives(_ example: Case) throws {
+  @Test("without rejected lines", arguments: cases) func forgives(_ example: Case) throws {
     let outcome = try FormatFixture.open(example.file)
     #expect(outcome.rejected.isEmpty)
     #expect(outcome.text == example.written)
@@ -73,7 +73,7 @@ import Testing
     #expect(again.photos == outcome.photos)
   }
 
-  @Test("Columns are read as what they are") func columns() throws {
+  @Test("Columns are parsed by their types") func columns() throws {
     let outcome = try FormatFixture.open("\(Self.a.uppercased()),\"x \"\"y\"\"\",1,2.5,-3,,5,id")
     let photo = try #require(outcome.photos.first)
     #expect(photo.md5.description == Self.a)

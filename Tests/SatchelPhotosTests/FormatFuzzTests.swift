@@ -3,8 +3,8 @@ import Testing
 
 @testable import SatchelPhotos
 
-@Suite("Hostile bytes do no harm to reading a shard") struct FormatFuzzTests {
-  /// A shard with something of everything.
+@Suite("Reading a shard of hostile bytes") struct FormatFuzzTests {
+  /// A shard with every kind of line.
   static let seed: [UInt8] = {
     let a = FormatFixture.md5(1)
     let lines = [
@@ -37,16 +37,16 @@ import Testing
     for _ in 0..<1000 {
       var bytes = Self.seed
       for _ in 0...generator.below(8) {
-        let place = generator.below(bytes.count)
+        let offset = generator.below(bytes.count)
         switch generator.below(5) {
-        case 0: bytes[place] = UInt8(truncatingIfNeeded: generator.next())
-        case 1: bytes.remove(at: place)
-        case 2: bytes.insert(contentsOf: generator.pick(tokens).utf8, at: place)
-        case 3: bytes.removeSubrange(place..<min(bytes.count, place + generator.below(60)))
+        case 0: bytes[offset] = UInt8(truncatingIfNeeded: generator.next())
+        case 1: bytes.remove(at: offset)
+        case 2: bytes.insert(contentsOf: generator.pick(tokens).utf8, at: offset)
+        case 3: bytes.removeSubrange(offset..<min(bytes.count, offset + generator.below(60)))
         default:
           let from = generator.below(bytes.count)
           bytes.insert(
-            contentsOf: Array(bytes[from..<min(bytes.count, from + generator.below(90))]), at: place)
+            contentsOf: Array(bytes[from..<min(bytes.count, from + generator.below(90))]), at: offset)
         }
         if bytes.isEmpty { bytes = [0x22] }
       }
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("Files made of little but quotes, commas and line ends", arguments: 0..<20) func soups(_ seed: Int)
+  @Test("Files of mostly quotes, commas and line ends", arguments: 0..<20) func soups(_ seed: Int)
     throws
   {
     var generator = SeededRandom(seed: UInt64(100 + seed))
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "Open quotes on every line take time in proportion", .timeLimit(.minutes(20)),
+    "Open quotes on every line take linear time", .timeLimit(.minutes(20)),
     arguments: [
       "a,\"b", "\"\"\"", "\",", "\",\"", "x,\"\"\"\"", "\"", "\"\"", ",\"", "\",\",\",\"", ",,,,,,,\"",
       "\r\r\r\r\r\rx", "\"\r",
@@ -88,7 +88,7 @@ import Testing
     #expect(count <= 50_000)
   }
 
-  @Test("Many wrong lines beside one long row take time in proportion", .timeLimit(.minutes(20)))
+  @Test("Many wrong lines beside one long row take linear time", .timeLimit(.minutes(20)))
   func wrongBesideLong() throws {
     let row = "\(FormatFixture.md5(1)),\(String(repeating: "x", count: 1_000_000)),1,2,3,,,"
     let wrong = (0..<20_000).map { "\(FormatFixture.md5(1)),w\($0)" }
@@ -96,23 +96,23 @@ import Testing
     #expect(outcome.text == (wrong + [row]).sortedByBytes.joined(separator: "\n"))
   }
 
-  /// What does not hold, though it should for every file; nil when all does.
+  /// Returns the first violated property of a file; nil when all hold.
   static func fault(_ file: [UInt8]) throws -> String? {
-    let place = file.withUnsafeBytes { misplaced($0) }
+    let offset = file.withUnsafeBytes { misplaced($0) }
     let outcome = try FormatFixture.open(file)
     let again = try FormatFixture.open(outcome.written)
     let checks = [
-      (place == nil, "a line at \(place ?? 0) is misplaced, or something is lost"),
+      (offset == nil, "a line at \(offset ?? 0) is misplaced, or something is lost"),
       (outcome.isWritten == (outcome.written == file), "it does not know whether it is canonical"),
       (zip(outcome.photos, outcome.photos.dropFirst()).allSatisfy { $0.md5 < $1.md5 }, "rows out of order"),
-      (again.written == outcome.written, "written anew it is another file"),
+      (again.written == outcome.written, "written again it is another file"),
       (again.photos == outcome.photos, "written and read it has other photos"),
       (again.isWritten, "what was written is not canonical"),
     ]
     return checks.first { !$0.0 }.map { "\($0.1): \(String(decoding: file, as: UTF8.self).debugDescription)" }
   }
 
-  /// Where a piece does not follow the one before with its line's number, or what stands between is lost.
+  /// Returns the offset of a piece whose line number is wrong, or before which bytes are lost.
   private static func misplaced(_ bytes: UnsafeRawBufferPointer) -> Int? {
     var reader = ShardReader(bytes, shard: FormatFixture.shard)
     var end = 0
@@ -121,7 +121,7 @@ import Testing
       let (range, number): (Range<Int>, Int)
       switch piece {
       case .photo(let row): (range, number) = (row.start..<row.end, row.line)
-      case .rejected(let begin, _, let place): (range, number) = (place, begin)
+      case .rejected(let begin, _, let offset): (range, number) = (offset, begin)
       }
       guard range.lowerBound >= end, range.upperBound <= bytes.count, !range.isEmpty else { return end }
       let gap = bytes[within: end..<range.lowerBound]
@@ -133,7 +133,7 @@ import Testing
     return holdsNothing(bytes[within: end..<bytes.count]) ? nil : end
   }
 
-  /// Whether all that stands there is line ends, byte-order marks and headers.
+  /// Whether the bytes are only line ends, byte-order marks and headers.
   private static func holdsNothing(_ gap: UnsafeRawBufferPointer) -> Bool {
     gap.split(separator: UInt8(ascii: "\n")).allSatisfy { line in
       var line = line

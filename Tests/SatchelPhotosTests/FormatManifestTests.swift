@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import SatchelTesting
@@ -64,7 +65,7 @@ import Testing
   @Test(
     "What is no manifest says where",
     arguments: [
-      ("", "manifest.json"), ("[]", "not an object"), ("{", "line 1"), ("{}", "version"),
+      ("", "manifest.json"), ("[]", "must be an object"), ("{", "line 1"), ("{}", "version"),
       (#"{"version":"6.0"}"#, "directory-uuid"),
       (#"{"version":true,"directory-uuid":"u","shard-checksums":{}}"#, "version"),
       (#"{"version":"six","directory-uuid":"u","shard-checksums":{}}"#, "version"),
@@ -89,8 +90,9 @@ import Testing
     #expect(error?.message.contains(named) == true, "\(error?.message ?? "")")
   }
 
-  @Test("A newer version is told apart", arguments: ["\"7.0\"", "7", "\"12\""]) func newer(_ version: String)
-  {
+  @Test("A newer version has its own error", arguments: ["\"7.0\"", "7", "\"12\""]) func newer(
+    _ version: String
+  ) {
     let error = #expect(throws: SatchelError.self) {
       try Self.parse(#"{"version":\#(version),"directory-uuid":"u","shard-checksums":{}}"#)
     }
@@ -111,27 +113,27 @@ import Testing
     #expect(throws: SatchelError.self) { try Manifest(parsing: bytes) }
   }
 
-  @Test("Mutations never trap, and what is read is written the same twice") func mutations() throws {
+  @Test("Mutations never trap, and writing what was read is idempotent") func mutations() throws {
     let seed = Array(
       (#"{"version":"6.0","directory-uuid":"u","last-modified":"2024-02-29T12:30:15Z","shard-checksums":"#
         + #"{"0":"\#(Self.one)","10":"\#(Self.two)"},"photo-count":3,"x":[1.5,"y"]}"#).utf8)
     var generator = SeededRandom(seed: 11)
-    var taken = 0
+    var accepted = 0
     for _ in 0..<5000 {
       var bytes = seed
       for _ in 0...generator.below(2) {
-        let place = generator.below(bytes.count)
+        let offset = generator.below(bytes.count)
         if generator.once(in: 2) {
-          bytes[place] = UInt8(truncatingIfNeeded: 0x20 + generator.below(96))
+          bytes[offset] = UInt8(truncatingIfNeeded: 0x20 + generator.below(96))
         } else {
-          bytes.remove(at: place)
+          bytes.remove(at: offset)
         }
       }
       guard let manifest = try? Manifest(parsing: bytes) else { continue }
-      taken += 1
+      accepted += 1
       let written = try manifest.serialized()
       #expect(try Manifest(parsing: written).serialized() == written)
     }
-    #expect(taken > 500)
+    #expect(accepted > 500)
   }
 }

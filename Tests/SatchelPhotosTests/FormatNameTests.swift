@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 import SatchelTesting
@@ -6,7 +7,7 @@ import Testing
 @testable import SatchelPhotos
 
 @Suite("Names of photos, shards and users") struct FormatNameTests {
-  @Test("An md5 in text and bytes") func md5() throws {
+  @Test("An md5 as string and bytes") func md5() throws {
     let text = "0a3f9c1b2d4e5f60718293a4b5c6d7e8"
     let md5 = try #require(MD5(text))
     #expect(md5.description == text)
@@ -21,11 +22,11 @@ import Testing
     #expect(md5.shard.number == 0)
   }
 
-  @Test("Every byte at every place of an md5") func digits() {
-    for place in 0..<32 {
+  @Test("Every byte at every position of an md5") func digits() {
+    for index in 0..<32 {
       for byte in UInt8.min...UInt8.max {
         var bytes = [UInt8](repeating: 0x30, count: 32)
-        bytes[place] = byte
+        bytes[index] = byte
         let isLower = (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
         let isUpper = (0x41...0x46).contains(byte)
         bytes.withUnsafeBytes { bytes in
@@ -38,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("The order of md5 is the order of their texts") func order() {
+  @Test("The order of md5 is the order of their strings") func order() {
     var generator = SeededRandom(seed: 3)
     let all = (0..<500).map { _ in MD5(high: generator.next(), low: generator.next()) }
     #expect(all.sorted().map(\.description) == all.map(\.description).sorted())

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SatchelPhotos
 
-@Suite("What is no row of a shard is told and kept") struct FormatRejectionTests {
+@Suite("Lines that are not rows are reported and kept") struct FormatRejectionTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var name: String
     var line: String
@@ -58,29 +58,29 @@ import Testing
     Case("a width below nothing", "\(b),b,1,2,3,-4,5,", .width),
     Case("a word for a height", "\(b),b,1,2,3,4,tall,", .height),
     Case("a bare quote", "\(b),b\",1,2,3,,,", .bareQuote),
-    Case("text behind a quote", "\(b),\"b\"x,1,2,3,,,", .quote),
+    Case("text after a quote", "\(b),\"b\"x,1,2,3,,,", .quote),
     Case("an unclosed quote", "\(b),\"b,1,2,3,,,", .quote),
     Case("an unclosed last quote", "\(b),b,1,2,3,,,\"", .quote),
     Case("a carriage return in a field", "\(b),b\rb,1,2,3,,,", .carriageReturn),
   ]
 
-  @Test("at every place of the file", arguments: cases) func rejects(_ example: Case) throws {
+  @Test("at every position of the file", arguments: cases) func rejects(_ example: Case) throws {
     let first = "\(Self.a),a,1,2,3,,,"
     let last = "\(Self.c),c,1,2,3,,,"
     let alone = try FormatFixture.open(example.line)
     #expect(alone.faults == [example.fault])
     #expect(alone.rejected.first?.raw == Array(example.line.utf8))
     #expect(alone.text == example.line)
-    for (lines, place) in [
+    for (lines, line) in [
       ([example.line, first, last], 1), ([first, example.line, last], 2), ([first, last, example.line], 3),
     ] {
       for end in ["\n", "\r\n"] {
         let outcome = try FormatFixture.open(lines.joined(separator: end))
         #expect(outcome.photos.map(\.filename) == ["a", "c"])
         #expect(outcome.faults == [example.fault])
-        #expect(outcome.lines == [place])
+        #expect(outcome.lines == [line])
         #expect(outcome.rejected.first?.raw == Array(example.line.utf8))
-        // In the place where its bytes belong.
+        // Sorted by its bytes.
         #expect(outcome.text == [first, last, example.line].sortedByBytes.joined(separator: "\n"))
       }
     }
@@ -97,7 +97,7 @@ import Testing
     #expect(outcome.written == identifier)
   }
 
-  @Test("Of rows with one md5 the last counts, and the others are told") func duplicates() throws {
+  @Test("Of rows with one md5 the last wins, and the others are reported") func duplicates() throws {
     let outcome = try FormatFixture.open(
       "\(Self.b),first,1,2,3,,,\n\(Self.a),a,1,2,3,,,\n\(Self.b),second,1,2,3,,,\n\(Self.b.uppercased()),third,1,2,3,,,"
     )
@@ -108,7 +108,7 @@ import Testing
     #expect(outcome.text == "\(Self.a),a,1,2,3,,,\n\(Self.b),third,1,2,3,,,")
   }
 
-  @Test("A row of several lines that is wrong is kept in one piece") func wholeRow() throws {
+  @Test("An invalid row of several lines is kept in one piece") func wholeRow() throws {
     let row = "\(Self.b),\"two\nlines\",ten,2,3,,,"
     let outcome = try FormatFixture.open("\(row)\n\(Self.a),a,1,2,3,,,\nlast")
     #expect(outcome.rejected.map(\.raw) == [Array(row.utf8), Array("last".utf8)])
@@ -116,7 +116,7 @@ import Testing
     #expect(outcome.text == "\(Self.a),a,1,2,3,,,\n\(row)\nlast")
   }
 
-  @Test("A quote that is closed rows later swallows none of them") func swallowedRows() throws {
+  @Test("A quote that is closed some rows later swallows none of them") func swallowedRows() throws {
     let outcome = try FormatFixture.open(
       "\(Self.a),\"a,1,2,3,,,\n\(Self.b),b,1,2,3,,,\n\(Self.c),c\",1,2,3,x,,")
     #expect(outcome.photos.map(\.filename) == ["b"])
@@ -124,7 +124,8 @@ import Testing
     #expect(outcome.lines == [1, 3])
   }
 
-  @Test("Lines that read differently together are taken as they read once written") func mergingLines() throws
+  @Test("Lines that parse differently when sorted are parsed from their written form") func mergingLines()
+    throws
   {
     // In order, the first line's open quote is closed by the second's.
     let file = "\(Self.b),\",1,2,3,,,\nmiddle \"x\n\(Self.a),\"a"
@@ -136,14 +137,14 @@ import Testing
     #expect(again.photos == outcome.photos)
   }
 
-  @Test("A file that is all wrong ends in an error") func noShard() throws {
-    let file = [UInt8](repeating: 0, count: ShardContent.mostRejected + 1).flatMap { _ in
+  @Test("A file without any row is refused") func noShard() throws {
+    let file = [UInt8](repeating: 0, count: ShardContent.maxRejected + 1).flatMap { _ in
       [0x61, 0x0A] as [UInt8]
     }
     #expect(throws: (any Error).self) { try FormatFixture.open(file) }
   }
 
-  @Test("Every fault has its words") func words() {
+  @Test("Every fault has a description") func words() {
     #expect(Set(RowFault.allCases.map(\.description)).count == RowFault.allCases.count)
     #expect(RowFault.allCases.allSatisfy { $0.description.count > 10 })
   }

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test("A shard is the same in whatever order its rows come", arguments: 0..<20) func order(_ seed: Int)
+  @Test("A shard does not depend on the order of its rows", arguments: 0..<20) func order(_ seed: Int)
     throws
   {
     var generator = SeededRandom(seed: UInt64(1000 + seed))
@@ -61,7 +61,7 @@ import Testing
     #expect(again.rejected.count == 20)
   }
 
-  @Test("What a row cannot hold is told before it is written") func validation() throws {
+  @Test("Values that a row cannot hold are refused before writing") func validation() throws {
     let md5 = try #require(MD5(FormatFixture.md5(1)))
     #expect(throws: (any Error).self) {
       try Photo(md5: md5, filename: "a", size: -1, photodate: 0, modified: 0).validate()

@@ -36,7 +36,7 @@ import Testing
     #expect(outcome.text == lines.joined(separator: "\n"))
   }
 
-  @Test("A file gives the photos and the rejected lines named", arguments: imports)
+  @Test("A file has the expected photos and rejected lines", arguments: imports)
   func reading(_ example: JSONValue) throws {
     let text = try #require(example["text"]?.stringValue)
     let shard = try #require(Shard.Index(digit: example["shard"]?.stringValue ?? ""))

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelStorage
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("Scanning a directory into its catalogue")
 struct ScanCatalogueTests {
-  @Test("Photos come with their dates, sizes and cameras")
+  @Test("Photos are added with their dates, sizes and cameras")
   func first() throws {
     let fixture = try ScanFixture()
     try fixture.put("b/horizon.JPG", ScanFixture.jpeg(ScanExif.usual().segment), modified: 1_600_000_000)
@@ -29,7 +30,7 @@ struct ScanCatalogueTests {
     #expect(report.bytesRead == details.photo.size + other.photo.size)
   }
 
-  @Test("What did not change is not read again, and nothing is written")
+  @Test("Unchanged files are not read again, and nothing is written")
   func unchanged() throws {
     let fixture = try ScanFixture()
     for number in 0..<50 { try fixture.put("\(number).jpg", ScanFixture.jpeg(tail: "\(number)")) }
@@ -39,7 +40,7 @@ struct ScanCatalogueTests {
     let report = try photos.scan()
     #expect(report.unchanged == 50 && report.added == 0 && report.changed == 0 && report.bytesRead == 0)
     #expect(try photos.database.read { try $0.number("SELECT max(revision) FROM change") } == before)
-    let all = try photos.scan(options: ScanOptions(readsEverything: true))
+    let all = try photos.scan(options: ScanOptions(forceRehash: true))
     #expect(all.unchanged == 50 && all.bytesRead > 0)
     #expect(try photos.database.read { try $0.number("SELECT max(revision) FROM change") } == before)
   }
@@ -67,13 +68,13 @@ struct ScanCatalogueTests {
     #expect(try photos.count() == 6)
     #expect(try photos.photo(moved)?.photo.filename == "new name.jpg")
     #expect(try photos.photo(fixture.md5("touched.jpg"))?.photo.modified == 1_100_000_000)
-    let report = try photos.scan(options: ScanOptions(removesMissing: true))
+    let report = try photos.scan(options: ScanOptions(deleteMissing: true))
     #expect(report.removed == 2 && report.missing == 2 && report.unchanged == 4)
     #expect(try photos.count() == 4 && photos.photo(old) == nil)
-    #expect(try photos.scan(options: ScanOptions(removesMissing: true)).missing == 0)
+    #expect(try photos.scan(options: ScanOptions(deleteMissing: true)).missing == 0)
   }
 
-  @Test("An edit that is taken back, with the old time too, gives the old photo back")
+  @Test("Restoring a file, with the old time too, restores the old photo")
   func undone() throws {
     let fixture = try ScanFixture()
     let photos = try fixture.catalogue()
@@ -81,13 +82,13 @@ struct ScanCatalogueTests {
       let tail = round % 2 == 0 ? "one" : "other"
       try fixture.put("a.jpg", ScanFixture.jpeg(tail: tail), modified: 1_000_000_000 + round % 2)
       _ = try photos.scan()
-      let report = try photos.scan(options: ScanOptions(removesMissing: true))
+      let report = try photos.scan(options: ScanOptions(deleteMissing: true))
       #expect(report.unchanged == 1 && report.bytesRead == 0)
       #expect(try photos.count() == 1 && photos.photo(fixture.md5("a.jpg")) != nil)
     }
   }
 
-  @Test("The same bytes in several places are one photo, named after the first path")
+  @Test("The same bytes at several paths are one photo, named after the first path")
   func duplicates() throws {
     let fixture = try ScanFixture()
     let bytes = try ScanFixture.jpeg()
@@ -98,23 +99,23 @@ struct ScanCatalogueTests {
     var report = try photos.scan()
     #expect(report.added == 1 && report.duplicates == 1)
     #expect(report.duplicateFiles == [.init(path: "z/copy.jpg", first: "m.jpg", md5: md5)])
-    // One that comes before.
+    // A path before the others.
     try fixture.put("a.jpg", bytes, modified: 1_100_000_000)
     report = try photos.scan()
     #expect(report.duplicates == 2 && report.changed == 1)
     #expect(
       try photos.photo(md5)?.photo.filename == "a.jpg" && photos.photo(md5)?.photo.modified == 1_100_000_000)
-    // The first two go: the third inherits, though it did not change.
+    // The first two are deleted: the third gives the name, though it did not change.
     fixture.remove("a.jpg")
     fixture.remove("m.jpg")
-    report = try photos.scan(options: ScanOptions(removesMissing: true))
+    report = try photos.scan(options: ScanOptions(deleteMissing: true))
     #expect(report.changed == 1 && report.duplicates == 0 && report.missing == 0 && report.removed == 0)
     #expect(try photos.photo(md5)?.photo.filename == "copy.jpg")
     #expect(try photos.photo(md5)?.photo.modified == 1_200_000_000)
     #expect(try photos.scan().unchanged == 1)
   }
 
-  @Test("A photo of the master keeps its row; only a size that was unknown is added")
+  @Test("A photo of the remote keeps its row; only an unknown size is added")
   func fromMaster() throws {
     let fixture = try ScanFixture()
     try fixture.put("here.jpg", ScanFixture.jpeg(), modified: 1_000_000_000)
@@ -128,7 +129,7 @@ struct ScanCatalogueTests {
     #expect(try photos.photo(md5)?.photo == expected)
   }
 
-  @Test("Nothing is removed of what could not be looked at")
+  @Test("Photos in directories that cannot be read are not removed")
   func unreadable() throws {
     let fixture = try ScanFixture()
     for name in ["a.jpg", "folder/b.jpg", "folder/c.jpg"] {
@@ -136,11 +137,11 @@ struct ScanCatalogueTests {
     }
     let photos = try fixture.catalogue()
     #expect(try photos.scan().added == 3)
-    // The folder moves to another disk, and a link stays; a file becomes one of no bytes.
+    // The folder is replaced by a link; a file becomes empty.
     rename(fixture.path + "/folder", fixture.path + "/.away")
     symlink(".away", fixture.path + "/folder")
     try fixture.put("a.jpg", [])
-    let report = try photos.scan(options: ScanOptions(removesMissing: true))
+    let report = try photos.scan(options: ScanOptions(deleteMissing: true))
     #expect(
       report.missing == 0 && report.removed == 0 && report.skippedCount == 2 && report.skippedLinks == 1)
     #expect(try photos.count() == 3)
@@ -149,8 +150,8 @@ struct ScanCatalogueTests {
     #expect(try photos.scan().unchanged == 2)
   }
 
-  @Test("What cannot be read, and what is odd, is told")
-  func told() throws {
+  @Test("Files that cannot be read, or only in part, are reported")
+  func reported() throws {
     let fixture = try ScanFixture()
     try fixture.put("page.jpg", Array("<html>".utf8))
     try fixture.put("cut.jpg", Array(ScanFixture.jpeg().prefix(100)))
@@ -164,7 +165,7 @@ struct ScanCatalogueTests {
     for word in ["skipped_links", "the file is empty", "missing_libraries"] { #expect(text.contains(word)) }
   }
 
-  @Test("Without the libraries photos are taken all the same, and the report says so once")
+  @Test("Without the libraries photos are added all the same, and the report names the libraries once")
   func withoutLibraries() throws {
     let fixture = try ScanFixture()
     try fixture.put("a.jpg", ScanFixture.jpeg(ScanExif.usual().segment), modified: 1_000_000_000)
@@ -174,11 +175,11 @@ struct ScanCatalogueTests {
     let md5 = try fixture.md5("a.jpg")
     #expect(try photos.photo(md5)?.photo.photodate == 1_000_000_000)
     // With them the next time.
-    #expect(try photos.scan(options: ScanOptions(readsEverything: true)).changed == 1)
+    #expect(try photos.scan(options: ScanOptions(forceRehash: true)).changed == 1)
     #expect(try photos.photo(md5)?.photo.width == 48)
   }
 
-  @Test("A catalogue without a directory, and a store that is read only")
+  @Test("A catalogue without a directory, and a read-only store")
   func refused() throws {
     let fixture = try ScanFixture()
     let photos = try PhotoCatalogue(database: fixture.database(), directory: fixture.path + "/none")

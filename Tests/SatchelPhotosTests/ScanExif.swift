@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes EXIF, good and bad: a TIFF of a main directory, and directories for the photo and its position.
+/// Writes EXIF, valid and damaged: a TIFF of a main directory, and directories for the photo and its position.
 struct ScanExif {
   enum Value {
     /// Without a NUL at its end.
@@ -24,7 +24,7 @@ struct ScanExif {
   struct Tag {
     var number: UInt16
     var value: Value
-    /// What the directory says instead of the right number.
+    /// The number of entries in the directory, if it is wrong.
     var claimedCount: UInt32?
     var claimedOffset: UInt32?
   }
@@ -33,7 +33,7 @@ struct ScanExif {
   var main: [Tag] = []
   var photo: [Tag] = []
   var position: [Tag] = []
-  /// Where the main directory says that the next one is.
+  /// The offset of the next directory, as in the main directory.
   var next: UInt32 = 0
 
   mutating func add(_ number: UInt16, _ value: Value) {

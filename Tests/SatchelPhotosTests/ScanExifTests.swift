@@ -2,7 +2,7 @@ import Testing
 
 @testable import SatchelPhotos
 
-@Suite("What EXIF says")
+@Suite("Reading EXIF")
 struct ScanExifTests {
   @Test("A camera's usual tags, in both byte orders", arguments: [false, true])
   func usual(isBigEndian: Bool) throws {
@@ -18,7 +18,7 @@ struct ScanExifTests {
     #expect(facts.remark == nil)
   }
 
-  @Test("A date is taken in its own zone, else in the one that was asked for")
+  @Test("A date is in its own zone, else in the given one")
   func zones() throws {
     var exif = ScanExif.usual()
     #expect(try ScanFixture.facts(exif, zone: 7200).date == 1_626_287_405 - 7200)
@@ -44,7 +44,7 @@ struct ScanExifTests {
     #expect(ExifDate.seconds(text, offset: "", zone: 0) == seconds)
   }
 
-  @Test("Without the time it was taken, the time it was digitised counts, and then the time it was written")
+  @Test("The date is the original time, else the time of digitising, else of writing")
   func otherDates() throws {
     var exif = ScanExif()
     exif.add(0x0132, .text("2003:03:03 03:03:03\0"))
@@ -55,7 +55,7 @@ struct ScanExifTests {
     #expect(try ScanFixture.facts(exif).date == 1_012_615_322)
   }
 
-  @Test("Texts end at the first NUL, or where the value ends, and are always UTF-8")
+  @Test("Strings end at the first NUL, or with the value, and are always UTF-8")
   func texts() throws {
     func make(_ value: ScanExif.Value) throws -> String? {
       var exif = ScanExif()
@@ -99,7 +99,7 @@ struct ScanExifTests {
   }
 
   @Test(
-    "A position outside of the earth is none",
+    "A position outside of the earth is ignored",
     arguments: [
       ("N", [(91, 1), (0, 1), (0, 1)]), ("N", [(33, 1), (61, 1), (0, 1)]), ("N", [(33, 1), (0, 1), (61, 1)]),
       ("X", [(33, 1), (0, 1), (0, 1)]), ("", [(33, 1), (0, 1), (0, 1)]), ("N", [(33, 1), (0, 1)]),

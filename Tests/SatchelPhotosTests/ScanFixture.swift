@@ -1,23 +1,24 @@
 import Foundation
+import SatchelCore
 import SatchelStorage
 import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
 
-/// A directory of photos that goes away with the test.
+/// A temporary directory of photos.
 final class ScanFixture: Sendable {
-  private let place: TemporaryDirectory
+  private let temporary: TemporaryDirectory
   let path: String
   let store: String
 
   init() throws {
-    place = try TemporaryDirectory()
-    let photos = place.url.appending(path: "photos")
+    temporary = try TemporaryDirectory()
+    let photos = temporary.url.appending(path: "photos")
     try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: false)
-    // The real path, as a catalogue has it.
+    // The real path, as in a catalogue.
     path = photos.resolvingSymlinksInPath().path(percentEncoded: false)
-    store = place.url.appending(path: "store").path(percentEncoded: false)
+    store = temporary.url.appending(path: "store").path(percentEncoded: false)
   }
 
   deinit {
@@ -72,7 +73,7 @@ final class ScanFixture: Sendable {
     return try Array(Data(contentsOf: folder.appending(path: "Fixtures/photos").appending(path: name)))
   }
 
-  /// A JPEG with segments put before all others, and a tail that makes it another file.
+  /// A JPEG with additional first segments, and a tail that changes its MD5.
   static func jpeg(_ segments: [UInt8] = [], tail: String = "") throws -> [UInt8] {
     let base = try picture("baseline.jpg")
     return base.prefix(2) + segments + base.dropFirst(2) + Array(tail.utf8)

@@ -4,26 +4,26 @@ import Testing
 
 @testable import SatchelPhotos
 
-@Suite("Pictures that are odd")
+@Suite("Unusual and damaged images")
 struct ScanPictureTests {
-  @Test("Sizes of pictures", arguments: ["baseline.jpg", "progressive.jpg", "cmyk.jpg", "small.png"])
+  @Test("Sizes of images", arguments: ["baseline.jpg", "progressive.jpg", "cmyk.jpg", "small.png"])
   func sizes(name: String) throws {
     let facts = ScanFixture.facts(try ScanFixture.picture(name), name: name)
     #expect(facts.width == 48 && facts.height == 32)
     #expect(facts.remark == nil)
   }
 
-  @Test("A picture counts for what it is, not for what it is called")
+  @Test("The first bytes determine the format, not the name")
   func renamed() throws {
     let png = ScanFixture.facts(try ScanFixture.picture("small.png"), name: "a.jpg")
     #expect(png.width == 48 && png.remark == nil)
     let page = ScanFixture.facts(Array("<!DOCTYPE html><title>404</title>".utf8), name: "a.jpg")
-    #expect(page.width == nil && page.remark == "does not begin like a picture")
+    #expect(page.width == nil && page.remark == "its first bytes are not those of an image")
     let other = ScanFixture.facts(Array("whatever a HEIC may be".utf8), name: "a.heic")
     #expect(other.width == nil && other.remark == nil)
   }
 
-  @Test("A picture that is cut anywhere is told, and what stands before the cut is used")
+  @Test("A truncated image is reported, and what precedes the cut is used")
   func cut() throws {
     let whole = try ScanFixture.jpeg(ScanExif.usual().segment)
     for length in 1..<whole.count {
@@ -37,8 +37,8 @@ struct ScanPictureTests {
     }
   }
 
-  @Test("EXIF behind other segments is found, XMP among them")
-  func behind() throws {
+  @Test("EXIF after other segments is found, XMP among them")
+  func laterSegments() throws {
     let xmp = ScanExif.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0<x:xmpmeta/>".utf8))
     let filled = ScanExif.segment(0xE2, [UInt8](repeating: 0xFF, count: 65_000))
     let segments = xmp + filled + filled + [0xFF, 0xFF] + ScanExif.usual().segment
@@ -54,7 +54,7 @@ struct ScanPictureTests {
     #expect(facts.width == nil && facts.remark == nil)
   }
 
-  @Test("Damaged EXIF is told; the size is read all the same")
+  @Test("Damaged EXIF is reported; the size is read all the same")
   func damaged() throws {
     var huge = ScanExif.usual()
     huge.main[0].claimedCount = .max
@@ -76,18 +76,18 @@ struct ScanPictureTests {
     }
   }
 
-  @Test("Directories that lead to themselves come to an end", .timeLimit(.minutes(20)))
+  @Test("Loops of EXIF directories end", .timeLimit(.minutes(20)))
   func loops() throws {
     var exif = ScanExif.usual()
     exif.next = 8
     #expect(try ScanFixture.facts(exif).width == 48)
     exif = .usual()
-    // The directory of the photo is the main one, which leads there again, many times over.
+    // The directory of the photo is the main one: a loop.
     exif.main += (0..<500).map { _ in ScanExif.Tag(number: 0x8769, value: .long([8])) }
     #expect(try ScanFixture.facts(exif).width == 48)
   }
 
-  @Test("Whatever bytes change, nothing breaks, and every value keeps to its range", .timeLimit(.minutes(20)))
+  @Test("Mutated images do not trap, and every value stays in its range", .timeLimit(.minutes(20)))
   func mutations() throws {
     var random = SeededRandom(seed: 20_210_714)
     var big = ScanExif.usual()
@@ -99,12 +99,12 @@ struct ScanPictureTests {
     for round in 0..<10_000 {
       var bytes = sources[round % 10 < 7 ? round % 2 : 2 + round % 3]
       for _ in 0...random.below(4) {
-        let place = random.below(min(bytes.count, 500))
+        let offset = random.below(min(bytes.count, 500))
         switch random.below(4) {
-        case 0: bytes[place] = UInt8(random.below(256))
-        case 1: bytes[place] = random.pick([0, 1, 0x7F, 0x80, 0xFF])
-        case 2: bytes[place] ^= 1 << UInt8(random.below(8))
-        default: bytes.removeSubrange(place..<min(bytes.count, place + random.below(9)))
+        case 0: bytes[offset] = UInt8(random.below(256))
+        case 1: bytes[offset] = random.pick([0, 1, 0x7F, 0x80, 0xFF])
+        case 2: bytes[offset] ^= 1 << UInt8(random.below(8))
+        default: bytes.removeSubrange(offset..<min(bytes.count, offset + random.below(9)))
         }
         if bytes.isEmpty { bytes = [0xFF] }
       }
@@ -120,12 +120,12 @@ struct ScanPictureTests {
     }
   }
 
-  @Test("Without the libraries nothing is known, which is told, and nothing breaks")
+  @Test("Without the libraries nothing is read, which is reported")
   func withoutLibraries() throws {
     let none = ImageLibraries(satchel_images_open("/nowhere/exif", "/nowhere/jpeg", "/nowhere/png"))
     #expect(none.missing.count == 3)
     #expect(ImageLibraries.shared.missing.isEmpty)
-    // A library of that name which is another one.
+    // Another library of that name.
     let wrong = ImageLibraries(satchel_images_open("libpng16.so.16", "libexif.so.12", nil))
     #expect(!wrong.hasExif && !wrong.hasJPEG && wrong.hasPNG)
     for libraries in [none, ImageLibraries(nil)] {
@@ -135,7 +135,7 @@ struct ScanPictureTests {
     }
   }
 
-  @Test("Whatever is lent, nothing is read outside of it")
+  @Test("Nothing is read outside of the given bytes")
   func bounds() {
     let images = satchel_images_shared()
     var exif = satchel_exif()
@@ -144,9 +144,9 @@ struct ScanPictureTests {
     #expect(!exif.is_present)
     #expect(!satchel_images_jpeg_size(images, nil, 100, &width, &height))
     #expect(!satchel_images_png_size(images, nil, 100, &width, &height))
-    var room: [UInt8] = [1, 2]
+    var buffer: [UInt8] = [1, 2]
     exif.lengths.0 = 200
-    #expect(satchel_exif_copy(&exif, SATCHEL_EXIF_DATE_ORIGINAL, &room, 2) == 2)
-    #expect(satchel_exif_copy(&exif, SATCHEL_EXIF_TEXTS, &room, 2) == 0)
+    #expect(satchel_exif_copy(&exif, SATCHEL_EXIF_DATE_ORIGINAL, &buffer, 2) == 2)
+    #expect(satchel_exif_copy(&exif, SATCHEL_EXIF_TEXTS, &buffer, 2) == 0)
   }
 }

@@ -1,11 +1,12 @@
 import Foundation
+import SatchelCore
 import SatchelStorage
 import SatchelTesting
 import Testing
 
 @testable import SatchelPhotos
 
-@Suite("Walking through a directory of photos")
+@Suite("Walking a directory of photos")
 struct ScanWalkTests {
   private func paths(_ found: PhotoFindings) -> [String] {
     var paths = PhotoPaths(found.tree)
@@ -17,7 +18,7 @@ struct ScanWalkTests {
       uniqueKeysWithValues: found.skipped.map { (String(decoding: $0.path, as: UTF8.self), $0.reason) })
   }
 
-  @Test("Photos are told by the ends of their names, in any case; hidden ones are left out")
+  @Test("Photos are recognized by the extensions of their names, in any case; hidden ones are skipped")
   func names() throws {
     let fixture = try ScanFixture()
     let photos = [
@@ -29,7 +30,7 @@ struct ScanWalkTests {
     try fixture.put(".photolala/0.jpg", [1])
     try fixture.put(".thumbnails/a/b.jpg", [1])
     let found = try fixture.walk()
-    // As bytes: the two names that only look the same are two.
+    // Compared as bytes: names in different normal forms are different.
     #expect(Set(paths(found).map { Array($0.utf8) }) == Set(photos.map { Array($0.utf8) }))
     #expect(found.entries.count == photos.count && found.skipped.isEmpty)
   }
@@ -45,7 +46,7 @@ struct ScanWalkTests {
     #expect(found == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
 
-  @Test("Links, pipes and empty files are told, and none of them is opened", .timeLimit(.minutes(20)))
+  @Test("Links, pipes and empty files are reported, and not opened", .timeLimit(.minutes(20)))
   func special() throws {
     let fixture = try ScanFixture()
     try fixture.put("a.jpg", [1])
@@ -54,7 +55,7 @@ struct ScanWalkTests {
     symlink("nowhere", fixture.path + "/dangling.jpg")
     symlink("/", fixture.path + "/root")
     symlink(".", fixture.path + "/loop")
-    // A walk that opened it would wait for somebody who writes.
+    // A walk that opened it would wait for a writer.
     mkfifo(fixture.path + "/pipe.jpg", 0o644)
     mkfifo(fixture.path + "/pipe", 0o644)
     let found = try fixture.walk()
@@ -68,7 +69,7 @@ struct ScanWalkTests {
     #expect(found.isUnread(Array("root/home/a.jpg".utf8)) && !found.isUnread(Array("rooted/a.jpg".utf8)))
   }
 
-  @Test("Names that are not UTF-8 are told")
+  @Test("Names that are not UTF-8 are reported")
   func notText() throws {
     let fixture = try ScanFixture()
     for name in [[0x61, 0xFF, 0x2E, 0x6A, 0x70, 0x67, 0], [0xC3, 0]] as [[UInt8]] {
@@ -124,11 +125,11 @@ struct ScanWalkTests {
     }
     let short = try walk(upTo: 10_000, from: 0)
     let long = try walk(upTo: 100_000, from: 10_000)
-    // Ten times the names; work that grows with their square would be a hundred times as much.
+    // Ten times the names; quadratic work would take a hundred times as long.
     #expect(long < short * 40)
   }
 
-  @Test("A walk that is given up ends at once")
+  @Test("A cancelled walk ends at once")
   func cancel() throws {
     let fixture = try ScanFixture()
     for number in 0..<1000 { try fixture.put("\(number).jpg", [1]) }
@@ -137,7 +138,7 @@ struct ScanWalkTests {
     #expect(walk.found.entries.count < 1000)
   }
 
-  @Test("A directory that is none")
+  @Test("A directory that is not one")
   func noDirectory() throws {
     let fixture = try ScanFixture()
     try fixture.put("a.jpg", [1])
@@ -147,7 +148,7 @@ struct ScanWalkTests {
     }
   }
 
-  @Test("What takes a file's place after the walk is not followed, and not read")
+  @Test("What replaces a file after the walk is not followed, and not read")
   func replaced() throws {
     let fixture = try ScanFixture()
     for name in ["a.jpg", "b.jpg", "c/d.jpg", "e.jpg"] { try fixture.put(name, [1]) }

@@ -1,7 +1,7 @@
 import SatchelTesting
 
 extension SeededRandom {
-  /// Any integer, the small ones and the outermost often.
+  /// Any integer, often a small or an extreme one.
   mutating func integer() -> Int64 {
     switch below(5) {
     case 0: return pick([0, 1, -1, .max, .min, 999_999_999_999_999_999, 1_000_000_000_000_000_000])
@@ -12,7 +12,7 @@ extension SeededRandom {
 
   mutating func natural() -> Int64 { max(0, integer()) }
 
-  /// A text that needs care now and then.
+  /// A string, sometimes with characters that have to be quoted.
   mutating func text() -> String {
     let parts = [
       "IMG_", "0001", ".jpg", " ", ",", "\"", "\"\"", "\n", "\r", "\r\n", "É", "東京", "👩‍👧", "\u{FEFF}", "\0",

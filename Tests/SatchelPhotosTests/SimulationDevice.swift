@@ -2,27 +2,28 @@ import SatchelRemoteTesting
 
 @testable import SatchelPhotos
 @testable import SatchelRemote
+@testable import SatchelCore
 @testable import SatchelStorage
 
 /// One device of a simulation: a real catalogue in a real store, and what it did.
-// Unchecked: the simulation's baton sees to it that only one thread at a time touches it.
+// Unchecked: the simulation runs one thread at a time.
 final class SimulationDevice: @unchecked Sendable {
   let number: Int
   let catalogue: PhotoCatalogue
   let fiber: SimulationFiber
-  let policy: SyncPolicy
-  /// What it changed, photo by photo, oldest first.
+  let onConflict: ConflictPolicy
+  /// Its changes by photo, oldest first.
   var edits: [[SimulationEdit]]
-  /// What it was about to upload, shard by shard.
-  var intents: [Shard.Index: [Int: String]] = [:]
-  /// The sync under way.
+  /// Its pending uploads by shard.
+  var pendingUploads: [Shard.Index: [Int: String]] = [:]
+  /// The running sync.
   var sync: SimulationSync<SyncReport>?
 
-  init(number: Int, catalogue: PhotoCatalogue, fiber: SimulationFiber, policy: SyncPolicy) {
+  init(number: Int, catalogue: PhotoCatalogue, fiber: SimulationFiber, onConflict: ConflictPolicy) {
     self.number = number
     self.catalogue = catalogue
     self.fiber = fiber
-    self.policy = policy
+    self.onConflict = onConflict
     edits = Array(repeating: [], count: SimulationPhoto.all.count)
   }
 
@@ -34,7 +35,7 @@ final class SimulationDevice: @unchecked Sendable {
   /// Whether a change of a photo is pending.
   func hasChange(_ photo: Int) throws -> Bool { try change(photo) { _ in true } }
 
-  /// Whether a change of a photo is pending that the base has.
+  /// Whether a change of a photo in the base is pending.
   func changesBase(_ photo: Int) throws -> Bool { try change(photo, \.isInBase) }
 
   private func change(_ photo: Int, _ body: (OverlayTable.Row) throws -> Bool) throws -> Bool {
@@ -44,7 +45,7 @@ final class SimulationDevice: @unchecked Sendable {
     }
   }
 
-  /// Lines of the conflict log behind one.
+  /// Conflicts of the log after one.
   func conflicts(after id: Int64) throws -> [PhotoConflict] {
     try catalogue.read(otherwise: []) { connection, catalogue in
       try ConflictTable(connection: connection, catalogue: catalogue).rows(after: id, limit: 10_000)
@@ -52,7 +53,7 @@ final class SimulationDevice: @unchecked Sendable {
   }
 }
 
-/// The photos of a simulation: few, so that devices get in each other's way.
+/// The photos of a simulation: few, so that devices conflict.
 enum SimulationPhoto {
   static let shards = [Shard.Index(3), Shard.Index(10)].compactMap { $0 }
   static let all: [MD5] = shards.flatMap { shard in

@@ -3,7 +3,7 @@ import SatchelRemoteTesting
 @testable import SatchelPhotos
 @testable import SatchelRemote
 
-/// The ledger of a device's catalogue as one sync sees it: a device that has crashed does nothing more.
+/// The ledger of a device's catalogue in one sync: after a crash of the device every call fails.
 struct SimulationLedger: SyncLedger {
   let world: SimulationWorld
   let device: SimulationDevice
@@ -31,40 +31,40 @@ struct SimulationLedger: SyncLedger {
     try step("last synced \(shard)") { try ledger.lastSynced(shard) }
   }
 
-  func noteIntent(_ shard: Shard.Index, _ export: ShardExport) throws {
-    try step("intent \(shard) \(export.checksum.prefix(6))") {
-      try ledger.noteIntent(shard, export)
-      device.intents[shard] = SimulationPhoto.values(export.bytes)
+  func recordPendingUpload(_ shard: Shard.Index, _ export: ShardExport) throws {
+    try step("pending upload \(shard) \(export.checksum.prefix(6))") {
+      try ledger.recordPendingUpload(shard, export)
+      device.pendingUploads[shard] = SimulationPhoto.values(export.bytes)
     }
   }
 
-  func finishUpload(_ shard: Shard.Index, export: ShardExport, etag: ETag?, lineage: String?) throws {
+  func finishUpload(_ shard: Shard.Index, export: ShardExport, etag: ETag?, ancestors: String?) throws {
     try step("finish \(shard)") {
-      try ledger.finishUpload(shard, export: export, etag: etag, lineage: lineage)
-      device.intents[shard] = nil
-      try world.noteTaken(device, shard, export.bytes)
+      try ledger.finishUpload(shard, export: export, etag: etag, ancestors: ancestors)
+      device.pendingUploads[shard] = nil
+      try world.recordApplied(device, shard, export.bytes)
     }
   }
 
-  func take(
+  func applyRemote(
     _ shard: Shard.Index, bytes: [UInt8], checksum: String, etag: ETag?, expected: String?,
-    settledUpTo: Int64?, policy: SyncPolicy, lineage: String?, keepsLost: Bool
-  ) throws -> Taken {
-    try step("take \(shard) \(checksum.prefix(6))") {
-      try world.checkTaken(shard, bytes, checksum)
-      let taken = try ledger.take(
-        shard, bytes: bytes, checksum: checksum, etag: etag, expected: expected, settledUpTo: settledUpTo,
-        policy: policy, lineage: lineage, keepsLost: keepsLost)
-      device.intents[shard] = nil
-      try world.noteTaken(device, shard, bytes)
-      return taken
+    confirmedUpTo: Int64?, onConflict: ConflictPolicy, ancestors: String?, logsLostRows: Bool
+  ) throws -> PullResult {
+    try step("apply \(shard) \(checksum.prefix(6))") {
+      try world.checkApplied(shard, bytes, checksum)
+      let pulled = try ledger.applyRemote(
+        shard, bytes: bytes, checksum: checksum, etag: etag, expected: expected, confirmedUpTo: confirmedUpTo,
+        onConflict: onConflict, ancestors: ancestors, logsLostRows: logsLostRows)
+      device.pendingUploads[shard] = nil
+      try world.recordApplied(device, shard, bytes)
+      return pulled
     }
   }
 
-  func agree(_ shard: Shard.Index, checksum: String, etag: ETag?, lineage: String?) throws {
-    try step("agree \(shard) \(checksum.prefix(6))") {
-      try ledger.agree(shard, checksum: checksum, etag: etag, lineage: lineage)
-      device.intents[shard] = nil
+  func confirmIdentical(_ shard: Shard.Index, checksum: String, etag: ETag?, ancestors: String?) throws {
+    try step("confirm \(shard) \(checksum.prefix(6))") {
+      try ledger.confirmIdentical(shard, checksum: checksum, etag: etag, ancestors: ancestors)
+      device.pendingUploads[shard] = nil
     }
   }
 

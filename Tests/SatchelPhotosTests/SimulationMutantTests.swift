@@ -2,8 +2,8 @@ import Testing
 
 @testable import SatchelPhotos
 
-/// A simulation that finds nothing proves something only if it finds what is wrong: each rule of a sync is switched
-/// off in turn.
+/// Shows that the simulation finds errors: each rule of a sync is
+/// switched off in turn.
 @Suite(.serialized) struct SimulationMutantTests {
   struct Mutant: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -14,20 +14,18 @@ import Testing
     Mutant(testDescription: "conditions are left out") { $0.usesConditions = false },
     Mutant(testDescription: "the manifest is written before the shard") { $0.uploadsShardFirst = false },
     Mutant(testDescription: "changes during an upload count as uploaded") {
-      $0.settlesOnlyWhatWasSent = false
+      $0.confirmsOnlySentChanges = false
     },
     Mutant(testDescription: "bytes are not verified") { $0.verifiesBytes = false },
-    Mutant(testDescription: "uploads that were begun are forgotten") { $0.heedsIntents = false },
-    Mutant(testDescription: "the manifest is overwritten without another look") { $0.looksAgain = false },
-    Mutant(testDescription: "a quiet sync does not look at the objects") { $0.looksAtListing = false },
-    Mutant(testDescription: "what no checksum proves is believed") { $0.comparesUnproven = false },
-    Mutant(testDescription: "damaged objects stay") { $0.mendsDamage = false },
-    Mutant(testDescription: "a damaged or emptied shard is settled by a manifest that may be old") {
-      $0.confirmsBeforeMending = false
+    Mutant(testDescription: "pending uploads are ignored") { $0.checksPendingUploads = false },
+    Mutant(testDescription: "the manifest is overwritten without examining the shards again") {
+      $0.rechecksShards = false
     },
-    Mutant(testDescription: "an earlier version of an object is applied") { $0.refusesOutdated = false },
-    Mutant(testDescription: "whatever replaced an upload counts as built on it") {
-      $0.settlesOnlyWhatWasBuiltOn = false
+    Mutant(testDescription: "a sync without changes does not list the objects") { $0.usesListing = false },
+    Mutant(testDescription: "bytes that no checksum proves are applied") { $0.comparesUnproven = false },
+    Mutant(testDescription: "damaged objects are not repaired") { $0.repairsDamage = false },
+    Mutant(testDescription: "a damaged or emptied shard is judged by a manifest that may be old") {
+      $0.confirmsManifestFirst = false
     },
   ]
 

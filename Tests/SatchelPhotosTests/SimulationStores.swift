@@ -1,11 +1,12 @@
 @testable import SatchelPhotos
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// Stores that schedules use one after the other, because making them takes longer than a schedule. Each schedule has
-/// catalogues of its own.
+/// Stores that schedules reuse, because creating them takes longer than a schedule. Each
+/// schedule has catalogues of its own.
 final class SimulationStores {
   private var stores: [Database] = []
-  /// Schedules for which a store is used: it grows with them.
+  /// The number of schedules for which a store is used, since it grows with each.
   private static let most = 400
 
   func catalogue(_ device: Int, schedule: Int) throws -> PhotoCatalogue {

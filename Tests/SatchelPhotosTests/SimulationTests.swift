@@ -3,10 +3,10 @@ import Testing
 
 @testable import SatchelPhotos
 
-/// Schedules of several devices and one master, with faults between any two requests. The rules that each of them has
-/// to keep are in SimulationWorld+Checks.swift.
+/// Schedules of several devices and one remote, with faults between any two requests. The rules that each of
+/// them has to obey are in SimulationWorld+Checks.swift.
 @Suite(.serialized) struct SimulationTests {
-  @Test func `devices lose nothing and agree in the end, whatever happens on the way`() throws {
+  @Test func `devices lose nothing and converge, whatever faults occur`() throws {
     if let seed = SimulationSearch.seed {
       let history = try SimulationRun.history(seed)
       print(history)
@@ -19,10 +19,10 @@ import Testing
     }
   }
 
-  /// A false answer that there is no object, after an upload that had arrived; and a photo that came, went, came and
-  /// went again on one device while another put it back.
+  /// A false response that there is no object, after an upload that had arrived; and a photo that was added, deleted,
+  /// added and deleted again on one device while another restored it.
   @Test(arguments: [17_899, 30_139])
-  func `what was found once is not found again`(_ seed: UInt64) throws {
+  func `schedules that once found an error pass`(_ seed: UInt64) throws {
     #expect(try !SimulationRun.history(seed).contains("VIOLATION"))
   }
 

@@ -2,34 +2,35 @@ import SatchelRemoteTesting
 
 @testable import SatchelPhotos
 @testable import SatchelRemote
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// What must hold, whatever happens.
+/// The invariants of every schedule.
 extension SimulationWorld {
-  func checkLanding(
-    _ device: SimulationDevice, _ key: ObjectKey, old: SimulationMaster.Version?, new: [UInt8]
+  func checkWrite(
+    _ device: SimulationDevice, _ key: ObjectKey, old: SimulatedRemote.Version?, new: [UInt8]
   ) throws {
     if key == manifestKey {
       try checkManifest(new, old)
     } else if let shard = SimulationPhoto.shards.first(where: { user.shardKey($0) == key.text }) {
-      try checkLanding(device, shard, new: new)
+      try checkWrite(device, shard, new: new)
     }
   }
 
-  /// A device may change in the master what it has changed itself, and each of its changes only once: else it
-  /// takes back what somebody else has put there.
+  /// A device may change in the remote only what it has changed locally, and each change only once: else it
+  /// reverts a change of another device.
   ///
-  /// There is one exception. Where tags are of contents, a content that returns hides what was between, and so whether
-  /// an upload whose answer a device never heard had come to the master. With `mergeRows` it then puts its pending
-  /// changes on top once more, as it does with all of which it does not know that they arrived.
-  private func checkLanding(_ device: SimulationDevice, _ shard: Shard.Index, new: [UInt8]) throws {
-    let versions = master.versions[try key(shard)] ?? []
+  /// There is one exception. If etags are computed from content, a content that recurs hides the versions between, and
+  /// so whether an upload without a response had reached the remote. With `merge` the device then applies
+  /// its pending changes once more, as it does with every change that may not have arrived.
+  private func checkWrite(_ device: SimulationDevice, _ shard: Shard.Index, new: [UInt8]) throws {
+    let versions = remote.versions[try key(shard)] ?? []
     let old = versions.dropLast().last { !$0.isDamaged }?.object.body ?? []
     let (before, after) = (SimulationPhoto.values(old), SimulationPhoto.values(new))
     let version = versions.count - 1
     for photo in SimulationPhoto.all.indices where before[photo] != after[photo] {
       let edits = device.edits[photo]
-      let isPending = try device.policy == .mergeRows && master.tagsAreOfContent && device.hasChange(photo)
+      let isPending = try device.onConflict == .merge && remote.hasContentETags && device.hasChange(photo)
       let own = edits.lastIndex { $0.value == after[photo] && ($0.landed == nil || isPending) }
       guard let own, edits[(own + 1)...].allSatisfy({ $0.landed == nil }) else {
         if try rollBack(photo, to: after[photo], over: versions.dropLast()) { continue }
@@ -43,9 +44,9 @@ extension SimulationWorld {
     }
   }
 
-  /// Changes that came with a version that was damaged before it was announced, and that are still pending, have not
-  /// arrived.
-  private func forget(_ photo: Int, over versions: ArraySlice<SimulationMaster.Version>) throws {
+  /// Changes in a version that was damaged before it was announced, and that are still pending,
+  /// have not arrived.
+  private func forget(_ photo: Int, over versions: ArraySlice<SimulatedRemote.Version>) throws {
     guard versions.last?.isDamaged == true else { return }
     let checksum = announced.checksum(of: SimulationPhoto.all[photo].shard)
     let last = versions.indices.last { !versions[$0].isDamaged && versions[$0].checksum == checksum } ?? -1
@@ -56,10 +57,10 @@ extension SimulationWorld {
     }
   }
 
-  /// Where a version was damaged before it was announced, the one before it may be put in its place. What came with it
-  /// has not arrived then. One that was announced stays.
+  /// A version that was damaged before it was announced may be replaced by the one before it; the changes that
+  /// it contained have not arrived then. A version that was announced stays.
   private func rollBack(
-    _ photo: Int, to value: String?, over versions: ArraySlice<SimulationMaster.Version>
+    _ photo: Int, to value: String?, over versions: ArraySlice<SimulatedRemote.Version>
   ) throws -> Bool {
     guard versions.last?.isDamaged == true else { return false }
     let sound = versions.indices.filter { !versions[$0].isDamaged }
@@ -83,14 +84,14 @@ extension SimulationWorld {
     return true
   }
 
-  /// The manifest announces only what is there, and takes nothing back that it has announced.
-  private func checkManifest(_ bytes: [UInt8], _ old: SimulationMaster.Version?) throws {
+  /// The manifest announces only versions that exist, and never an earlier one than before.
+  private func checkManifest(_ bytes: [UInt8], _ old: SimulatedRemote.Version?) throws {
     let next = try Manifest(parsing: bytes)
     defer { announced = next }
     for shard in SimulationPhoto.shards {
       let (before, after) = (announced.checksum(of: shard), next.checksum(of: shard))
       guard before != after else { continue }
-      let versions = master.versions[try key(shard)] ?? []
+      let versions = remote.versions[try key(shard)] ?? []
       guard after == Shard.emptyChecksum || versions.contains(where: { $0.checksum == after }) else {
         throw SimulationViolation(description: "the manifest announces a shard \(shard) that was never there")
       }
@@ -100,23 +101,25 @@ extension SimulationWorld {
     }
   }
 
-  /// No device looks into bytes that nobody wrote.
-  func checkTaken(_ shard: Shard.Index, _ bytes: [UInt8], _ checksum: String) throws {
+  /// No device parses bytes that no device wrote.
+  func checkApplied(_ shard: Shard.Index, _ bytes: [UInt8], _ checksum: String) throws {
     if bytes.isEmpty, checksum == Shard.emptyChecksum { return }
-    let versions = master.versions[try key(shard)] ?? []
+    let versions = remote.versions[try key(shard)] ?? []
     let isSound = versions.contains { !$0.isDamaged && $0.object.body == bytes && $0.checksum == checksum }
-    guard isSound else {
+    // Damage may leave exactly the bytes that a device is about to write: then the device announces them.
+    let isAnnounced = announced.checksum(of: shard) == checksum && Shard.checksum(bytes) == checksum
+    guard isSound || isAnnounced else {
       stage.fail(
         SimulationViolation(description: "shard \(shard) is taken from bytes that were never written"))
       throw SatchelError(.internal, "a violation")
     }
   }
 
-  /// A deletion of what the master had not either is none, unless the device's own upload came there later.
-  func noteTaken(_ device: SimulationDevice, _ shard: Shard.Index, _ bytes: [UInt8]) throws {
+  /// A deletion of a photo that the remote does not have has no effect, unless the device's own upload arrived later.
+  func recordApplied(_ device: SimulationDevice, _ shard: Shard.Index, _ bytes: [UInt8]) throws {
     let values = SimulationPhoto.values(bytes)
     let version =
-      master.versions[try key(shard)]?.lastIndex { !$0.isDamaged && $0.object.body == bytes } ?? -1
+      remote.versions[try key(shard)]?.lastIndex { !$0.isDamaged && $0.object.body == bytes } ?? -1
     for photo in SimulationPhoto.all.indices where SimulationPhoto.all[photo].shard == shard {
       let edits = device.edits[photo]
       guard values[photo] == nil, let last = edits.last, last.value == nil else { continue }
@@ -126,12 +129,12 @@ extension SimulationWorld {
     }
   }
 
-  /// Nothing that was changed on a device is lost: see `check(_:_:)`.
+  /// No change of a device is lost: see `check(_:_:)`.
   func check(_ device: SimulationDevice) throws {
     for photo in SimulationPhoto.all.indices { try check(device, photo) }
   }
 
-  /// The latest change of a photo is still there, or came to the master, or stands in the conflict log.
+  /// The latest change of a photo is local, or reached the remote, or is in the conflict log.
   func check(_ device: SimulationDevice, _ photo: Int, isFinal: Bool = false) throws {
     guard let edit = device.edits[photo].last, !edit.isMoot else { return }
     if edit.value != nil, edit.landed != nil { return }
@@ -146,11 +149,11 @@ extension SimulationWorld {
         "device \(device.number) has lost its change of photo \(photo) to \(edit.value ?? "deleted")")
   }
 
-  /// Whether the master was without a photo after whatever the device had put there before it deleted it.
+  /// Whether the remote had no such photo after the device's own uploads before the deletion.
   private func hasGone(_ device: SimulationDevice, _ photo: Int, _ edit: SimulationEdit) throws -> Bool {
-    let versions = master.versions[try key(SimulationPhoto.all[photo].shard)] ?? []
+    let versions = remote.versions[try key(SimulationPhoto.all[photo].shard)] ?? []
     let landed = device.edits[photo].compactMap { $0.value == nil ? nil : $0.landed }.max() ?? -1
-    // Before the first version there was nothing at all.
+    // Before the first version the remote had no photos.
     let first = max(edit.versions - 1, landed + 1)
     if edit.versions == 0, landed < 0 { return true }
     return versions.dropFirst(first).contains {
@@ -159,36 +162,36 @@ extension SimulationWorld {
   }
 
   func check(_ report: SyncReport, of device: SimulationDevice, isCalm: Bool) throws {
-    // A device without the bytes of a damaged shard tells so, until another one has mended it.
+    // A device without the bytes of a damaged shard reports it, until another one has repaired it.
     let failed = try report.failed.filter { failure in
-      let isDamaged = master.versions[try key(failure.shard)]?.last?.isDamaged == true
+      let isDamaged = remote.versions[try key(failure.shard)]?.last?.isDamaged == true
       if !isDamaged { return true }
       return try isCalm && !isBeyondRepair(failure.shard)
     }
     if let failure = failed.first {
       throw SimulationViolation(description: "a sync without faults failed: \(failure)")
     }
-    if isCalm, report.failed.isEmpty, master.current(manifestKey) != nil, report.requests != 1 {
+    if isCalm, report.failed.isEmpty, remote.current(manifestKey) != nil, report.requests != 1 {
       throw SimulationViolation(
         description: "device \(device.number) agrees, and needed \(report.requests) requests")
     }
   }
 
-  /// Whether a shard is damaged of which no device has the bytes that the manifest names: its writer died before it
-  /// wrote the manifest, and then the object was damaged as well.
+  /// Whether a shard is damaged, and no device has the bytes that the manifest names: its writer died
+  /// before it wrote the manifest, and then the object was damaged as well.
   private func isBeyondRepair(_ shard: Shard.Index) throws -> Bool {
-    guard master.versions[try key(shard)]?.last?.isDamaged == true else { return false }
+    guard remote.versions[try key(shard)]?.last?.isDamaged == true else { return false }
     let named = announced.checksum(of: shard)
     return try devices.allSatisfy { device in
-      try device.catalogue.syncState().shards[shard.number].agreedChecksum != named
+      try device.catalogue.syncState().shards[shard.number].baseChecksum != named
     }
   }
 
-  /// In the end all devices and the master have the same, and the manifest tells it.
-  func checkAgreement() throws {
-    guard let current = master.current(manifestKey) else {
-      // Nobody has anything, or ever told of it.
-      guard try master.versions.isEmpty && devices.allSatisfy({ try $0.catalogue.count() == 0 }) else {
+  /// In the end all devices and the remote have the same content, and the manifest matches.
+  func checkConvergence() throws {
+    guard let current = remote.current(manifestKey) else {
+      // No device has photos, or ever announced any.
+      guard try remote.versions.isEmpty && devices.allSatisfy({ try $0.catalogue.count() == 0 }) else {
         throw SimulationViolation(description: "in the end there is no manifest")
       }
       return
@@ -197,19 +200,19 @@ extension SimulationWorld {
     let manifest = try Manifest(parsing: current.object.body)
     var photos: Int64 = 0
     for shard in SimulationPhoto.shards {
-      let object = master.current(try key(shard))
+      let object = remote.current(try key(shard))
       guard manifest.checksum(of: shard) == object?.checksum ?? Shard.emptyChecksum else {
         throw SimulationViolation(description: "in the end the manifest does not tell what shard \(shard) is")
       }
-      // An emptied object may be what a device was about to upload.
+      // An emptied object may equal a pending upload.
       guard object?.isDamaged != true || object?.checksum == Shard.emptyChecksum else {
-        throw SimulationViolation(description: "in the end shard \(shard) is damaged in the master")
+        throw SimulationViolation(description: "in the end shard \(shard) is damaged in the remote")
       }
       let bytes = object?.object.body ?? []
       photos += Int64(SimulationPhoto.values(bytes).count)
       for device in devices where try device.catalogue.export(shard).bytes != bytes {
         throw SimulationViolation(
-          description: "in the end device \(device.number) has another shard \(shard) than the master")
+          description: "in the end device \(device.number) has another shard \(shard) than the remote")
       }
     }
     guard manifest.photoCount == photos else {
@@ -217,7 +220,8 @@ extension SimulationWorld {
         description: "the manifest counts \(manifest.photoCount ?? -1) photos, and there are \(photos)")
     }
     for device in devices {
-      guard try device.catalogue.syncState().shards.allSatisfy({ !$0.hasChanges && $0.intent == nil }) else {
+      guard try device.catalogue.syncState().shards.allSatisfy({ !$0.hasChanges && $0.pendingUpload == nil })
+      else {
         throw SimulationViolation(
           description: "in the end device \(device.number) has something left to send")
       }

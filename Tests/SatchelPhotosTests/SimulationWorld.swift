@@ -5,7 +5,7 @@ import SatchelTesting
 @testable import SatchelRemote
 
 /// A schedule of devices that keep photo catalogues.
-// Unchecked: the baton sees to it that only one thread at a time touches it.
+// Unchecked: the simulation runs one thread at a time.
 final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
   let stage: SimulationStage
   let devices: [SimulationDevice]
@@ -13,35 +13,35 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
   let rules: SyncRules
   let user: UserID
   let manifestKey: ObjectKey
-  /// Versions of the manifest that were checked.
+  /// The manifest that was checked last.
   var announced = Manifest(directoryUUID: "none")
-  /// Draws what is damaged, apart from all else, so that schedules without damage stay as they are.
+  /// Draws the damage from a generator of its own, so that schedules without damage stay the same.
   private var chance: SeededRandom
   private let isDamaging: Bool
-  /// Some stores do not tell tags in listings.
-  let listsTags: Bool
+  /// Whether listings have etags; those of some stores do not.
+  let listsETags: Bool
   let pageSize = 1000
 
   init(
-    seed: UInt64, rules: SyncRules, place: SimulationPlace, stores: SimulationStores, isLogging: Bool
+    seed: UInt64, rules: SyncRules, runner: SimulationRunner, stores: SimulationStores, isLogging: Bool
   ) throws {
     let stage = SimulationStage(seed: seed, isLogging: isLogging)
-    let both: [SyncPolicy] = [.remoteWins, .mergeRows]
-    let policy: SyncPolicy? = [.remoteWins, .mergeRows, nil][stage.chance(3)]
+    let both: [ConflictPolicy] = [.remoteWins, .merge]
+    let onConflict: ConflictPolicy? = [.remoteWins, .merge, nil][stage.chance(3)]
     devices = try (0..<stage.setting.devices).map { number in
       SimulationDevice(
-        number: number, catalogue: try stores.catalogue(number, schedule: place.number),
-        fiber: place.fiber(number), policy: policy ?? both[stage.chance(2)])
+        number: number, catalogue: try stores.catalogue(number, schedule: runner.number),
+        fiber: runner.fiber(number), onConflict: onConflict ?? both[stage.chance(2)])
     }
-    // A tag that comes back would let a late write in where it does not belong; that is the store's affair.
-    stage.allowsLateWrites = !stage.setting.tagsAreOfContent
-    stage.note("policies: \(devices.map(\.policy))")
+    // A recurring etag would let a late write succeed wrongly, which no client can prevent.
+    stage.allowsLateWrites = !stage.setting.hasContentETags
+    stage.note("policies: \(devices.map(\.onConflict))")
     self.stage = stage
     self.rules = rules
     chance = SeededRandom(seed: seed ^ 0xDA3A_6ED0)
-    listsTags = seed % 5 != 1
-    // Without tags in listings damage shows only where a shard is changed, or verified.
-    isDamaging = seed % 3 == 0 && listsTags
+    listsETags = seed % 5 != 1
+    // Without etags in listings damage is found only when a shard is changed, or verified.
+    isDamaging = seed % 3 == 0 && listsETags
     user = try UserID("simulated")
     manifestKey = try ObjectKey(user.manifestKey)
   }
@@ -61,7 +61,7 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
     stage.edits += 1
     let value = stage.chance(3) == 0 ? nil : "d\(device.number)-\(stage.edits).jpg"
     var edit = SimulationEdit(
-      value: value, versions: master.versions[try key(md5.shard)]?.count ?? 0, conflict: 0)
+      value: value, versions: remote.versions[try key(md5.shard)]?.count ?? 0, conflict: 0)
     edit.conflict = try device.conflicts(after: 0).last?.id ?? 0
     let changed: Int
     if let value {
@@ -73,29 +73,31 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
     }
     guard changed > 0 else { return }
     stage.note("device \(device.number): photo \(photo) of shard \(md5.shard) = \(value ?? "deleted")")
-    edit.isMoot = try value == nil && !device.changesBase(photo) && device.intents[md5.shard]?[photo] == nil
+    edit.isMoot =
+      try value == nil && !device.changesBase(photo) && device.pendingUploads[md5.shard]?[photo] == nil
     device.edits[photo].append(edit)
   }
 
   func perform(
     _ device: SimulationDevice, _ sync: SimulationSync<SyncReport>,
-    over line: SimulationLine<SimulationWorld>
+    over connection: SimulatedConnection<SimulationWorld>
   ) throws -> SyncReport {
     var options = SyncOptions()
-    options.policy = device.policy
+    options.onConflict = device.onConflict
     options.parallel = 1
-    options.acceptsUnconditional = true
+    options.allowUnsafeRemote = true
     options.retry = Retry(attempts: 5, base: 0, ceiling: 0, limit: .max)
     options.cancellation = sync.cancellation
     return try SyncRun.perform(
-      on: SimulationLedger(world: self, device: device, sync: sync), with: line, user: user, options: options,
-      probed: ProbedStores(nil), rules: rules, now: { Int64(self.master.time) * 100 })
+      on: SimulationLedger(world: self, device: device, sync: sync), with: connection, user: user,
+      options: options,
+      probed: ConditionProbeCache(nil), rules: rules, now: { Int64(self.remote.time) * 100 })
   }
 
-  /// A shard is what was written last.
-  func mayLag(_ key: ObjectKey) -> Bool { key == manifestKey }
+  /// Reads of shards are never stale.
+  func mayBeStale(_ key: ObjectKey) -> Bool { key == manifestKey }
 
-  /// The manifest's bytes hold a name that is another one each time.
+  /// The manifest contains a random identifier.
   func describe(_ key: ObjectKey, _ body: [UInt8]) -> String {
     key == manifestKey ? "a new manifest" : "\(key) \(Shard.checksum(body).prefix(6))"
   }

@@ -2,13 +2,14 @@ import Testing
 
 @testable import SatchelPhotos
 @testable import SatchelRemote
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// Giving up at any moment leaves both sides sound.
+/// Cancelling at any moment leaves both sides sound.
 struct SyncCancellationTests {
   /// Something to do in both directions.
   private func busy(_ fixture: SyncFixture) throws -> (PhotoCatalogue, PhotoCatalogue) {
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     try other.upsert([try SyncFixture.photo(0, 2), try SyncFixture.photo(1, 2)])
     try fixture.sync(other)
     try one.upsert([try SyncFixture.photo(1, 3), try SyncFixture.photo(2, 3), try SyncFixture.photo(5, 3)])
@@ -21,7 +22,7 @@ struct SyncCancellationTests {
     throws
   {
     #expect(try one.count() >= 7, "\(place)")
-    for _ in 0..<2 { for device in [one, other] { try fixture.sync(device) { $0.policy = .mergeRows } } }
+    for _ in 0..<2 { for device in [one, other] { try fixture.sync(device) { $0.onConflict = .merge } } }
     for device in [one, other] {
       #expect(try SyncFixture.content(device) == fixture.content(), "\(place)")
       #expect(try device.count() == 9, "\(place)")
@@ -34,13 +35,13 @@ struct SyncCancellationTests {
     while true {
       let fixture = try SyncFixture()
       let (one, other) = try busy(fixture)
-      let (isCancelled, last) = (Guarded(false), fixture.store.requests.count + number)
+      let (isCancelled, last) = (Locked(false), fixture.store.requests.count + number)
       fixture.store.before.withLock {
         $0 = { request in if request.number >= last { isCancelled.withLock { $0 = true } } }
       }
       let result = Result {
         try fixture.sync(one) {
-          $0.policy = .mergeRows
+          $0.onConflict = .merge
           $0.cancellation = Cancellation { isCancelled.withLock { $0 } }
         }
       }
@@ -53,23 +54,23 @@ struct SyncCancellationTests {
     #expect(number > 7)
   }
 
-  @Test func `at any word of progress`() throws {
+  @Test func `at any report of progress`() throws {
     var number = 1
     while true {
       let fixture = try SyncFixture()
       let (one, other) = try busy(fixture)
-      let (told, last) = (Guarded(0), number)
+      let (reported, last) = (Locked(0), number)
       let result = Result {
-        try fixture.sync(one, { $0.policy = .mergeRows }) { _ in
-          told.withLock { told in
-            told += 1
-            return told < last
+        try fixture.sync(one, { $0.onConflict = .merge }) { _ in
+          reported.withLock { reported in
+            reported += 1
+            return reported < last
           }
         }
       }
-      if told.withLock({ $0 }) < last { break }
+      if reported.withLock({ $0 }) < last { break }
       #expect(throws: SatchelError.self) { try result.get() }
-      #expect(told.withLock { $0 } == last, "it is not asked again")
+      #expect(reported.withLock { $0 } == last, "it is not asked again")
       try checkSound(fixture, one, other, "progress \(number)")
       number += 1
     }

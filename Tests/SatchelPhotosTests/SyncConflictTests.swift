@@ -5,16 +5,16 @@ import Testing
 
 /// Shards that were changed on both sides.
 struct SyncConflictTests {
-  /// One has "one.jpg" in the master; the other has "other.jpg", and a photo of its own, in the same shard.
+  /// One device has "one.jpg" in the remote; the other has "other.jpg", and a new photo, in the same shard.
   private func diverged(_ fixture: SyncFixture) throws -> (PhotoCatalogue, PhotoCatalogue) {
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 1, "one.jpg")])
     try fixture.sync(one)
     try other.upsert([try SyncFixture.photo(2, 1, "other.jpg"), try SyncFixture.photo(2, 9, "own.jpg")])
     return (one, other)
   }
 
-  @Test func `the remote wins, and what lost is in the log and can be made again`() throws {
+  @Test func `the remote wins, and the changes that lost are in the log and can be reapplied`() throws {
     let fixture = try SyncFixture()
     let (one, other) = try diverged(fixture)
     let report = try fixture.sync(other)
@@ -34,12 +34,12 @@ struct SyncConflictTests {
     #expect(try one.photo(SyncFixture.md5(2, 9))?.photo.filename == "own.jpg")
   }
 
-  @Test func `rows merge, local ones on top, and go up in the same sync`() throws {
+  @Test func `rows are merged, local ones on top, and uploaded by the same sync`() throws {
     let fixture = try SyncFixture()
     let (one, other) = try diverged(fixture)
     try one.upsert([try SyncFixture.photo(2, 8, "more.jpg")])
     try fixture.sync(one)
-    let report = try fixture.sync(other) { $0.policy = .mergeRows }
+    let report = try fixture.sync(other) { $0.onConflict = .merge }
     #expect(SyncFixture.numbers(report.conflicts) == [2])
     #expect(SyncFixture.numbers(report.downloaded) == [2])
     #expect(SyncFixture.numbers(report.uploaded) == [2])
@@ -51,9 +51,9 @@ struct SyncConflictTests {
     #expect(try SyncFixture.content(one) == fixture.content())
   }
 
-  @Test func `a shard that others filled and emptied again is no conflict`() throws {
+  @Test func `a shard that others filled and emptied again is not a conflict`() throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(5, 1, "brief.jpg")])
     try fixture.sync(one)
     try one.delete([try SyncFixture.md5(5, 1)])
@@ -66,9 +66,9 @@ struct SyncConflictTests {
     #expect(try one.photo(SyncFixture.md5(5, 9))?.photo.filename == "own.jpg")
   }
 
-  @Test func `the same change on both sides is no conflict`() throws {
+  @Test func `the same change on both sides is not a conflict`() throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     for device in [one, other] { try device.delete([try SyncFixture.md5(2, 1)]) }
     try fixture.sync(one)
     let report = try fixture.sync(other)
@@ -76,10 +76,10 @@ struct SyncConflictTests {
     #expect(try other.conflicts().isEmpty && other.modifiedShards().isEmpty)
   }
 
-  @Test(arguments: SyncPolicy.allCases)
-  func `somebody who is faster at the last moment is noticed`(_ policy: SyncPolicy) throws {
+  @Test(arguments: SyncFixture.policies)
+  func `another device that is faster at the last moment is noticed`(_ onConflict: ConflictPolicy) throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 5, "one.jpg")])
     try other.upsert([try SyncFixture.photo(2, 6, "other.jpg")])
     let key = fixture.shardKey(2)
@@ -90,24 +90,25 @@ struct SyncConflictTests {
         _ = try? fixture.sync(other)
       }
     }
-    let report = try fixture.sync(one) { $0.policy = policy }
+    let report = try fixture.sync(one) { $0.onConflict = onConflict }
     #expect(report.failed.isEmpty)
     #expect(SyncFixture.numbers(report.conflicts) == [2])
-    #expect(SyncFixture.numbers(report.uploaded) == (policy == .mergeRows ? [2] : []))
-    #expect(try one.conflicts().map(\.local?.filename) == (policy == .mergeRows ? [] : ["one.jpg"]))
+    #expect(SyncFixture.numbers(report.uploaded) == (onConflict == .merge ? [2] : []))
+    #expect(try one.conflicts().map(\.local?.filename) == (onConflict == .merge ? [] : ["one.jpg"]))
     try fixture.sync(other)
     #expect(try SyncFixture.content(one) == fixture.content())
     #expect(try SyncFixture.content(other) == fixture.content())
     #expect(try other.photo(SyncFixture.md5(2, 6)) != nil)
   }
 
-  @Test(arguments: SyncPolicy.allCases)
-  func `what others have built on our upload before we knew of it is no conflict`(_ policy: SyncPolicy) throws
+  @Test(arguments: SyncFixture.policies)
+  func `a version built on an upload whose response was lost is not a conflict`(_ onConflict: ConflictPolicy)
+    throws
   {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 1, "one.jpg")])
-    // The device dies when the shard is up.
+    // The device dies after the upload of the shard.
     let key = fixture.shardKey(2)
     fixture.store.after.withLock {
       $0 = { request throws(ObjectStoreError) in
@@ -120,26 +121,28 @@ struct SyncConflictTests {
     }
     _ = try? fixture.sync(one)
     fixture.store.clearHooks()
-    // The other one changes the same photo without having synced, finds out, and builds on it; twice.
+    // The other device changes the same photo before its sync, pulls, and builds on it; twice.
     for name in ["second.jpg", "third.jpg"] {
       try other.upsert([try SyncFixture.photo(2, 1, name)])
-      try fixture.sync(other) { $0.policy = .mergeRows }
+      try fixture.sync(other) { $0.onConflict = .merge }
     }
-    let report = try fixture.sync(one) { $0.policy = policy }
+    let report = try fixture.sync(one) { $0.onConflict = onConflict }
     #expect(report.conflictRows == 0 && report.uploaded.isEmpty && report.failed.isEmpty)
     #expect(try one.photo(SyncFixture.md5(2, 1))?.photo.filename == "third.jpg")
     #expect(try one.modifiedShards().isEmpty)
   }
 
-  @Test(arguments: SyncPolicy.allCases)
-  func `lines of an imported file that the master replaces are told with their bytes`(_ policy: SyncPolicy)
+  @Test(arguments: SyncFixture.policies)
+  func `lines of an imported file that the remote replaces are reported with their bytes`(
+    _ onConflict: ConflictPolicy
+  )
     throws
   {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     let shard = Shard.Index.all[2]
     let lines = { (more: [String]) throws in
-      CatalogueFixture.file([try SyncFixture.photo(2, 1)], kept: ["2 in both", "2 in the master"] + more)
+      CatalogueFixture.file([try SyncFixture.photo(2, 1)], kept: ["2 in both", "2 in the remote"] + more)
     }
     try one.importShard(shard, lines([]))
     try fixture.sync(one)
@@ -150,19 +153,22 @@ struct SyncConflictTests {
       CatalogueFixture.file([try SyncFixture.photo(2, 1)], kept: ["2 here", "2 here", "2 in both", "2 met"]))
     try one.importShard(shard, lines(["2 met"]))
     try fixture.sync(one)
-    let report = try fixture.sync(other) { $0.policy = policy }
+    let report = try fixture.sync(other) { $0.onConflict = onConflict }
     let replaced = report.rejected.filter { $0.row.fault == .replaced }
     #expect(replaced.map(\.row.raw) == [Array("2 here".utf8), Array("2 here".utf8)])
     #expect(Set(replaced.map(\.row.line)).count == 2 && replaced.allSatisfy { $0.shard == shard })
-    #expect(report.rejected.count == replaced.count + 3, "and what the master has")
+    #expect(report.rejected.count == replaced.count + 3, "and what the remote has")
     #expect(replaced.first?.json["fault"] == "replaced")
     #expect(try SyncFixture.content(other) == fixture.content())
     #expect(try fixture.sync(other).rejected.isEmpty)
   }
 
-  @Test func `lines of an imported file that were sent are not told when somebody builds on them`() throws {
+  @Test
+  func `lines of an imported file that were uploaded are not reported when another device builds on them`()
+    throws
+  {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     let shard = Shard.Index.all[2]
     try other.importShard(shard, CatalogueFixture.file([try SyncFixture.photo(2, 1)], kept: ["2 here"]))
     try fixture.sync(other)

@@ -3,12 +3,13 @@ import Testing
 
 @testable import SatchelPhotos
 @testable import SatchelRemote
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// As SyncDamageTests, where tags are made of contents and metadata goes with the object.
+/// The tests of SyncDamageTests with S3, whose etags are computed from content and whose metadata belongs to the object.
 @Suite(.enabled(if: TestServer.current != nil)) struct SyncDamageS3Tests {
   @Test(arguments: SyncDamageTests.Damage.allCases)
-  func `a bucket is mended by the next sync of a device that has the bytes`(_ kind: SyncDamageTests.Damage)
+  func `a bucket is repaired by the next sync of a device that has the bytes`(_ kind: SyncDamageTests.Damage)
     throws
   {
     let server = try #require(TestServer.current)
@@ -28,8 +29,8 @@ import Testing
 
     #expect(try sync(third).failed.map(\.shard.number) == [2])
     #expect(try third.count() == 1)
-    let mended = try sync(second)
-    #expect(SyncFixture.numbers(mended.repaired) == [2] && mended.failed.isEmpty && mended.removed == 0)
+    let repair = try sync(second)
+    #expect(SyncFixture.numbers(repair.repaired) == [2] && repair.failed.isEmpty && repair.removed == 0)
     #expect(try store.get(key).body == sound)
     for device in [first, second, third] {
       let report = try sync(device)

@@ -4,14 +4,15 @@ import Testing
 
 @testable import SatchelPhotos
 @testable import SatchelRemote
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// A shard in the remote that somebody else cut, overwrote, emptied or removed.
+/// A shard in the remote that another program truncated, overwrote, emptied or removed.
 struct SyncDamageTests {
   enum Damage: String, CaseIterable, Sendable {
     case cutInARow, cutAtARow, garbage, emptied, removed
 
-    /// What is left of the bytes; nil when there is no object.
+    /// The remaining bytes; nil when there is no object.
     func apply(_ bytes: [UInt8]) -> [UInt8]? {
       switch self {
       case .cutInARow: Array(bytes.prefix(bytes.count * 2 / 3))
@@ -35,7 +36,7 @@ struct SyncDamageTests {
   let fixture: SyncFixture
   let one: PhotoCatalogue
 
-  /// A device and a master that agree on five photos in each of four shards.
+  /// A device and a remote with the same five photos in each of four shards.
   init() throws {
     fixture = try SyncFixture()
     one = try fixture.device()
@@ -58,16 +59,16 @@ struct SyncDamageTests {
     try fixture.sync(other)
     let content = fixture.content()
     try damage(kind)
-    // A device without the bytes takes the other shards, and tells.
+    // A device without the bytes pulls the other shards, and reports the damage.
     let third = try fixture.device()
     let failed = try fixture.sync(third)
     #expect(failed.failed.map(\.shard.number) == [2])
     #expect(try third.count() == 15)
     #expect(failed.repaired.isEmpty && !failed.isUnchanged)
 
-    let mended = try fixture.sync(one)
-    #expect(SyncFixture.numbers(mended.uploaded) == [2] && SyncFixture.numbers(mended.repaired) == [2])
-    #expect(mended.failed.isEmpty && mended.removed == 0 && mended.conflictRows == 0)
+    let repair = try fixture.sync(one)
+    #expect(SyncFixture.numbers(repair.uploaded) == [2] && SyncFixture.numbers(repair.repaired) == [2])
+    #expect(repair.failed.isEmpty && repair.removed == 0 && repair.conflictRows == 0)
     #expect(fixture.content() == content)
     for device in [third, other] {
       let report = try fixture.sync(device)
@@ -78,7 +79,7 @@ struct SyncDamageTests {
   }
 
   @Test(arguments: Damage.allCases)
-  func `a device that wants to change the shard mends it on the way`(_ kind: Damage) throws {
+  func `a device that changes the shard repairs it with its upload`(_ kind: Damage) throws {
     let other = try fixture.device()
     try fixture.sync(other)
     try damage(kind)
@@ -90,7 +91,7 @@ struct SyncDamageTests {
   }
 
   @Test(arguments: Damage.allCases)
-  func `a directory is mended in the same way`(_ kind: Damage) throws {
+  func `a directory is repaired in the same way`(_ kind: Damage) throws {
     let directory = try TemporaryDirectory()
     let store = try DirectoryStore(path: directory.path)
     func sync(_ device: PhotoCatalogue) throws -> SyncReport {
@@ -109,8 +110,8 @@ struct SyncDamageTests {
     }
     #expect(try sync(third).failed.map(\.shard.number) == [2])
     #expect(try third.count() == 1)
-    let mended = try sync(first)
-    #expect(SyncFixture.numbers(mended.repaired) == [2] && mended.failed.isEmpty)
+    let repair = try sync(first)
+    #expect(SyncFixture.numbers(repair.repaired) == [2] && repair.failed.isEmpty)
     #expect(try DiskFile(path, O_RDONLY).read() == bytes)
     #expect(try sync(third).failed.isEmpty)
     #expect(try third.count() == 6)
@@ -118,7 +119,7 @@ struct SyncDamageTests {
     #expect(try sync(first).requests == 1)
   }
 
-  @Test func `what is no file fails for its shard, and blocks nobody`() throws {
+  @Test func `an item that is not a file fails only its shard, and does not block`() throws {
     let directory = try TemporaryDirectory()
     let store = try DirectoryStore(path: directory.path)
     func sync(_ device: PhotoCatalogue) throws -> SyncReport {
@@ -133,14 +134,14 @@ struct SyncDamageTests {
     #expect(symlink("/etc/passwd", paths[2]) == 0)
     let report = try sync(try fixture.device())
     #expect(report.failed.map(\.shard.number) == [0, 1, 2, 3])
-    let mended = try sync(first)
-    #expect(mended.failed.map(\.shard.number) == [0, 1, 2])
-    #expect(SyncFixture.numbers(mended.repaired) == [3])
+    let repair = try sync(first)
+    #expect(repair.failed.map(\.shard.number) == [0, 1, 2])
+    #expect(SyncFixture.numbers(repair.repaired) == [3])
     #expect(try first.count() == 4)
   }
 
   @Test(arguments: [false, true])
-  func `a sound shard of another program that died before the manifest is taken`(_ isNew: Bool) throws {
+  func `a sound shard of another program that died before the manifest is applied`(_ isNew: Bool) throws {
     let device = try fixture.device()
     if !isNew { try fixture.sync(device) }
     let photo = try SyncFixture.photo(2, 3, "another name.jpg")
@@ -149,7 +150,7 @@ struct SyncDamageTests {
     try writer.upsert((1...5).map { try SyncFixture.photo(2, $0) } + [photo, new])
     let bytes = try writer.exportShard(try #require(Shard.Index(2)))
     try fixture.store.place(fixture.shardKey(2), bytes)
-    // One that is new goes by the manifest's count of photos.
+    // For a new shard the manifest's count of photos decides.
     let report = try fixture.sync(device)
     #expect(report.failed.isEmpty && report.removed == 0)
     #expect(SyncFixture.numbers(report.repaired) == [2])
@@ -157,7 +158,7 @@ struct SyncDamageTests {
     #expect(try device.count() == 21)
     #expect(try fixture.readManifest().checksum(of: try #require(Shard.Index(2))) == Shard.checksum(bytes))
     #expect(try fixture.readManifest().photoCount == 21)
-    // What nothing proves is kept where it replaces something.
+    // The rows that unproven bytes replace are logged.
     #expect(try device.conflicts().map(\.local?.filename) == (isNew ? [] : ["a.jpg"]))
   }
 
@@ -181,7 +182,7 @@ struct SyncDamageTests {
     #expect(try other.conflicts().isEmpty)
   }
 
-  @Test func `an earlier version that comes back is damage`() throws {
+  @Test func `an earlier version that returns is damage`() throws {
     let key = try ObjectKey(fixture.shardKey(2))
     let old = try fixture.store.get(key)
     try one.delete([try SyncFixture.md5(2, 1)])
@@ -194,7 +195,7 @@ struct SyncDamageTests {
     #expect(fixture.content() == content)
   }
 
-  @Test func `rows that only a damaged object has are told`() throws {
+  @Test func `rows that only a damaged object has are reported`() throws {
     let photo = "\(try SyncFixture.md5(2, 7)),only here.jpg,1,2,3,,,"
     try fixture.store.place(fixture.shardKey(2), Array("\(photo)\nno photo at all".utf8))
     let report = try fixture.sync(one)
@@ -203,7 +204,7 @@ struct SyncDamageTests {
     #expect(report.rejected.map { String(decoding: $0.row.raw, as: UTF8.self) } == [photo])
   }
 
-  @Test func `an upload that something else replaced before the manifest is not done`() throws {
+  @Test func `an upload that was replaced before the manifest is not confirmed`() throws {
     let (manifest, key) = (fixture.manifest, fixture.shardKey(2))
     try one.upsert([try SyncFixture.photo(2, 9)])
     fixture.store.before.withLock {
@@ -211,7 +212,7 @@ struct SyncDamageTests {
         guard request.method == .put, request.key?.text == manifest else { return }
         fixture.store.clearHooks()
         fixture.store.remove(key)
-        throw ObjectStoreError(.preconditionFailed, "somebody else was faster")
+        throw ObjectStoreError(.preconditionFailed, "another device was faster")
       }
     }
     try fixture.sync(one)
@@ -227,10 +228,10 @@ struct SyncDamageTests {
   }
 
   @Test(arguments: Damage.allCases, [false, true])
-  func `verifying names what is damaged, and mends it`(_ kind: Damage, _ isInPlace: Bool) throws {
+  func `verifying reports damage, and repairs it`(_ kind: Damage, _ isInPlace: Bool) throws {
     let content = fixture.content()
     if isInPlace, let bytes = kind.apply(content[2]) {
-      // Under the same tag, which no listing shows.
+      // With the same etag, so that no listing shows it.
       fixture.store.damage(fixture.shardKey(2)) { $0 = bytes }
       #expect(try fixture.sync(one).isUnchanged)
     } else {
@@ -241,7 +242,7 @@ struct SyncDamageTests {
     for device in [one, third] {
       let found = try verify(device)
       #expect(!found.isSound && found.manifest == .ok && found.shards.count == 16)
-      // Without the bytes last synced, a checksum that does not match is all that shows a cut at a row.
+      // Without the bytes last synced, a checksum that does not match is all that shows a truncation between rows.
       let state =
         device === third && kind == .cutAtARow && isInPlace ? VerifyReport.State.corrupt : kind.state
       #expect(found.shards.map(\.state) == Shard.Index.all.map { $0.number == 2 ? state : .ok })
@@ -249,15 +250,15 @@ struct SyncDamageTests {
     #expect(fixture.store.requests.filter { $0.method == .put }.count == writes, "nothing is written")
     let failed = try verify(third, repairs: true)
     #expect(!failed.isSound && failed.shards[2].error != nil && !failed.shards[2].isRepaired)
-    let mended = try verify(one, repairs: true)
-    #expect(mended.isSound && mended.shards[2].isRepaired && mended.shards[2].error == nil)
+    let repair = try verify(one, repairs: true)
+    #expect(repair.isSound && repair.shards[2].isRepaired && repair.shards[2].error == nil)
     #expect(fixture.content() == content)
     #expect(try verify(third).isSound)
     #expect(try fixture.sync(third).failed.isEmpty)
     #expect(try third.count() == 20)
   }
 
-  @Test func `verifying finds an unfinished write, and finishes it`() throws {
+  @Test func `verifying finds an unfinished write, and completes it`() throws {
     let old = fixture.store.bodies[fixture.manifest] ?? []
     try one.upsert([try SyncFixture.photo(2, 9)])
     try fixture.sync(one)
@@ -293,8 +294,8 @@ struct SyncDamageTests {
     }
   }
 
-  @Test func `a store whose listings show no tags is asked for its manifest only`() throws {
-    let store = SyncStore(listsTags: false)
+  @Test func `with a store whose listings have no etags only the manifest is read`() throws {
+    let store = SyncStore(listsETags: false)
     let device = try fixture.device()
     try device.upsert([try SyncFixture.photo(1, 1)])
     _ = try device.sync(with: store, user: fixture.user, options: fixture.options())

@@ -5,15 +5,15 @@ import Testing
 @testable import SatchelPhotos
 @testable import SatchelRemote
 
-/// A dry run tells what the sync after it does.
+/// A dry run reports what the sync after it does.
 struct SyncDryRunTests {
-  private func compare(_ fixture: SyncFixture, _ device: PhotoCatalogue, _ policy: SyncPolicy) throws
+  private func compare(_ fixture: SyncFixture, _ device: PhotoCatalogue, _ onConflict: ConflictPolicy) throws
     -> SyncReport
   {
-    // The probe is not part of what moves.
+    // The probe is not part of the transfer.
     let accepting: (inout SyncOptions) -> Void = {
-      $0.policy = policy
-      $0.acceptsUnconditional = true
+      $0.onConflict = onConflict
+      $0.allowUnsafeRemote = true
     }
     let (state, bodies) = (try device.syncState(), fixture.store.bodies)
     let before = fixture.store.requests.count
@@ -32,35 +32,36 @@ struct SyncDryRunTests {
     #expect(dry.uploaded == real.uploaded)
     #expect(dry.conflicts == real.conflicts)
     if real.repaired.isEmpty { #expect(dry.bytesDown == real.bytesDown) }
-    if real.repaired.isEmpty, policy == .remoteWins || real.conflicts.isEmpty {
+    if real.repaired.isEmpty, onConflict == .remoteWins || real.conflicts.isEmpty {
       #expect(dry.bytesUp == real.bytesUp)
     }
     return real
   }
 
-  @Test(arguments: SyncPolicy.allCases)
-  func `it foretells the first sync, a quiet one, and a mixed one`(_ policy: SyncPolicy) throws {
+  @Test(arguments: SyncFixture.policies)
+  func `it predicts the first sync, one without changes, and a mixed one`(_ onConflict: ConflictPolicy) throws
+  {
     let fixture = try SyncFixture()
     let (one, other) = (try fixture.device(), try fixture.device())
     try one.upsert((0..<6).map { try SyncFixture.photo($0, 1) })
-    #expect(try compare(fixture, one, policy).uploaded.count == 6)
-    #expect(try compare(fixture, other, policy).downloaded.count == 6)
-    #expect(try compare(fixture, other, policy).isUnchanged)
+    #expect(try compare(fixture, one, onConflict).uploaded.count == 6)
+    #expect(try compare(fixture, other, onConflict).downloaded.count == 6)
+    #expect(try compare(fixture, other, onConflict).isUnchanged)
 
     try one.upsert([try SyncFixture.photo(0, 2), try SyncFixture.photo(1, 2), try SyncFixture.photo(9, 2)])
     try one.delete([try SyncFixture.md5(2, 1)])
-    #expect(SyncFixture.numbers(try compare(fixture, one, policy).uploaded) == [0, 1, 2, 9])
+    #expect(SyncFixture.numbers(try compare(fixture, one, onConflict).uploaded) == [0, 1, 2, 9])
     try other.upsert([try SyncFixture.photo(1, 3), try SyncFixture.photo(7, 3)])
-    let mixed = try compare(fixture, other, policy)
+    let mixed = try compare(fixture, other, onConflict)
     #expect(SyncFixture.numbers(mixed.downloaded) == [0, 1, 2, 9])
-    #expect(SyncFixture.numbers(mixed.uploaded) == (policy == .mergeRows ? [1, 7] : [7]))
+    #expect(SyncFixture.numbers(mixed.uploaded) == (onConflict == .merge ? [1, 7] : [7]))
     #expect(SyncFixture.numbers(mixed.conflicts) == [1])
   }
 
   @Test(arguments: [true, false])
-  func `it looks for uploads that were begun`(_ hasArrived: Bool) throws {
+  func `it determines the outcome of pending uploads`(_ hasArrived: Bool) throws {
     let fixture = try SyncFixture()
-    let (one, _) = try fixture.agreeing()
+    let (one, _) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 9)])
     let dead: @Sendable (SyncStore.Request) throws(ObjectStoreError) -> Void = {
       request throws(ObjectStoreError) in
@@ -76,13 +77,13 @@ struct SyncDryRunTests {
   }
 
   @Test(arguments: [false, true])
-  func `it writes nothing at all, also where nothing was ever written`(_ hasMaster: Bool) throws {
+  func `it writes nothing at all, also when nothing was ever written`(_ hasRemote: Bool) throws {
     let fixture = try SyncFixture()
-    if hasMaster { _ = try fixture.agreeing() }
+    if hasRemote { _ = try fixture.syncedDevices() }
     let device = try CatalogueFixture()
     func state() throws -> (files: [String: Data], rows: Int64) {
       let names = try FileManager.default.contentsOfDirectory(atPath: device.folder)
-      // All but the index of the log, which readers write to.
+      // All files but the WAL index, which readers write to.
       let files = try names.filter { !$0.hasSuffix("-shm") }.map { name in
         (name, try Data(contentsOf: URL(filePath: "\(device.folder)/\(name)")))
       }
@@ -94,7 +95,7 @@ struct SyncDryRunTests {
     let (before, bodies) = (try state(), fixture.store.bodies)
     #expect(before.rows == 0)
     let report = try fixture.sync(device.photos) { $0.isDryRun = true }
-    #expect(SyncFixture.numbers(report.downloaded) == (hasMaster ? [0, 1, 2, 3] : []))
+    #expect(SyncFixture.numbers(report.downloaded) == (hasRemote ? [0, 1, 2, 3] : []))
     let after = try state()
     #expect(after.rows == 0 && after.files == before.files)
     #expect(fixture.store.bodies == bodies)

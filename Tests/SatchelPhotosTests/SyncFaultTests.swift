@@ -3,13 +3,14 @@ import Testing
 
 @testable import SatchelPhotos
 @testable import SatchelRemote
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// What goes wrong with one shard stays there.
+/// An error of one shard does not affect the others.
 struct SyncFaultTests {
-  @Test func `a line that is no row blocks nothing, and is written back`() throws {
+  @Test func `a line that is not a row blocks nothing, and is written back`() throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     let good = fixture.store.bodies[fixture.shardKey(2)] ?? []
     let bytes = good + Array("\nnot a row at all".utf8)
     try fixture.store.place(fixture.shardKey(2), bytes)
@@ -30,9 +31,9 @@ struct SyncFaultTests {
     #expect(try SyncFixture.content(other) == fixture.content())
   }
 
-  @Test func `bytes that are not those that were written are never looked into`() throws {
+  @Test func `bytes that differ from those that were written are never parsed`() throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing(on: 0..<16)
+    let (one, other) = try fixture.syncedDevices(on: 0..<16)
     try one.upsert((0..<16).map { try SyncFixture.photo($0, 2, "new.jpg") })
     try fixture.sync(one)
     let before = try other.exportShard(try #require(Shard.Index(6)))
@@ -50,9 +51,9 @@ struct SyncFaultTests {
     #expect(try SyncFixture.content(other) == fixture.content())
   }
 
-  /// An upload arrived though its answer did not, the photo is deleted, and then the store denies the object.
+  /// An upload arrived but its response did not, the photo is deleted, and then the store denies the object.
   @Test(arguments: 1...4)
-  func `a store that denies what is there brings back nothing that was deleted`(_ denials: Int) throws {
+  func `a store that denies an object does not restore what was deleted`(_ denials: Int) throws {
     let fixture = try SyncFixture()
     let device = try fixture.device()
     let (key, photo) = (fixture.shardKey(3), try SyncFixture.photo(3, 1))
@@ -66,7 +67,7 @@ struct SyncFaultTests {
     #expect(try fixture.sync(device).failed.map(\.shard.number) == [3])
     #expect(fixture.store.bodies[key]?.isEmpty == false)
     try device.delete([photo.md5])
-    let left = Guarded(denials)
+    let left = Locked(denials)
     fixture.store.clearHooks()
     fixture.store.before.withLock {
       $0 = { request throws(ObjectStoreError) in
@@ -92,7 +93,7 @@ struct SyncFaultTests {
   @Test(arguments: [true, false])
   func `a shard that cannot be reached does not stop the others`(_ isUpload: Bool) throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing(on: 0..<16)
+    let (one, other) = try fixture.syncedDevices(on: 0..<16)
     try one.upsert((0..<16).map { try SyncFixture.photo($0, 2, "new.jpg") })
     if !isUpload { try fixture.sync(one) }
     let device = isUpload ? one : other
@@ -107,7 +108,7 @@ struct SyncFaultTests {
     let report = try fixture.sync(device)
     let others = Array(0..<11) + Array(12..<16)
     #expect(report.failed.map(\.shard.number) == [11])
-    #expect(report.failed.first?.error.code == .busy)
+    #expect(report.failed.first?.error.code == .unavailable)
     #expect(SyncFixture.numbers(isUpload ? report.uploaded : report.downloaded) == others)
 
     fixture.store.clearHooks()
@@ -117,9 +118,9 @@ struct SyncFaultTests {
     #expect(try fixture.sync(device).requests == 1)
   }
 
-  @Test func `a writer that died between shard and manifest is repaired by whoever comes`() throws {
+  @Test func `the next device repairs the upload of a writer that died between shard and manifest`() throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 1, "one.jpg")])
     let manifest = fixture.manifest
     fixture.store.before.withLock {
@@ -133,9 +134,9 @@ struct SyncFaultTests {
     #expect(try one.modifiedShards().map(\.number) == [2])
     fixture.store.clearHooks()
 
-    // The other one finds it when it wants to write there.
+    // The other device finds it when it writes there.
     try other.upsert([try SyncFixture.photo(2, 7, "other.jpg")])
-    let report = try fixture.sync(other) { $0.policy = .mergeRows }
+    let report = try fixture.sync(other) { $0.onConflict = .merge }
     #expect(SyncFixture.numbers(report.uploaded) == [2] && report.failed.isEmpty)
     #expect(try other.photo(SyncFixture.md5(2, 1))?.photo.filename == "one.jpg")
     let back = try fixture.sync(one)
@@ -144,13 +145,13 @@ struct SyncFaultTests {
     #expect(try SyncFixture.content(other) == fixture.content())
   }
 
-  @Test func `a shard newer than the manifest is taken and the manifest repaired`() throws {
+  @Test func `a shard newer than the manifest is applied and the manifest repaired`() throws {
     let fixture = try SyncFixture()
-    let (one, _) = try fixture.agreeing()
+    let (one, _) = try fixture.syncedDevices()
     let old = fixture.store.bodies[fixture.manifest] ?? []
     try one.upsert([try SyncFixture.photo(2, 1, "one.jpg")])
     try fixture.sync(one)
-    // A third device sees the shard, and the manifest of before.
+    // A third device reads the new shard, and the old manifest.
     let metadata = try ObjectMetadata(["sha256": Shard.checksum(old)])
     try fixture.store.put(try ObjectKey(fixture.manifest), old, metadata: metadata)
     let third = try fixture.device()
@@ -165,7 +166,7 @@ struct SyncFaultTests {
 
   @Test func `a broken manifest is not built on`() throws {
     let fixture = try SyncFixture()
-    let (one, _) = try fixture.agreeing()
+    let (one, _) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 9)])
     // Still JSON, with another checksum.
     fixture.store.damage(fixture.manifest) { bytes in
@@ -178,19 +179,19 @@ struct SyncFaultTests {
     #expect(try one.modifiedShards().map(\.number) == [2])
   }
 
-  @Test func `a line that loses and delays brings everybody there all the same`() throws {
+  @Test func `devices converge over a connection that loses and delays`() throws {
     for seed: UInt64 in 0..<20 {
       let fixture = try SyncFixture()
-      let (one, other) = try fixture.agreeing(on: 0..<16)
+      let (one, other) = try fixture.syncedDevices(on: 0..<16)
       let kinds = Fault.allCases.filter { $0 != .stale }
       let line = FaultyStore(fixture.store, plan: Fault.plan(seed: seed, count: 300, rarity: 5, of: kinds))
-      let options = fixture.options { $0.policy = .mergeRows }
+      let options = fixture.options { $0.onConflict = .merge }
       try one.upsert((0..<16).map { try SyncFixture.photo($0, 2, "one.jpg") })
       try other.upsert((0..<16).map { try SyncFixture.photo($0, 3, "other.jpg") })
       for _ in 0..<3 {
         for device in [one, other] { _ = try? device.sync(with: line, user: fixture.user, options: options) }
       }
-      for _ in 0..<2 { for device in [one, other] { try fixture.sync(device) { $0.policy = .mergeRows } } }
+      for _ in 0..<2 { for device in [one, other] { try fixture.sync(device) { $0.onConflict = .merge } } }
       #expect(try SyncFixture.content(one) == fixture.content(), "seed \(seed)")
       #expect(try SyncFixture.content(other) == fixture.content(), "seed \(seed)")
       #expect(try one.count() == 48, "seed \(seed)")

@@ -2,13 +2,16 @@ import SatchelRemoteTesting
 
 @testable import SatchelPhotos
 @testable import SatchelRemote
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// Devices with a catalogue each, and a master.
+/// Devices with a catalogue each, and a remote.
 struct SyncFixture {
   let store = SyncStore()
   let user: UserID
   let manifest: String
+  /// The policies that photos support.
+  static let policies: [ConflictPolicy] = [.remoteWins, .merge]
   static let retry = Retry(attempts: 4, base: 0, ceiling: 0, limit: .max)
 
   init() throws {
@@ -53,8 +56,8 @@ struct SyncFixture {
     try device.sync(with: store, user: user, options: options(change), progress: progress)
   }
 
-  /// Two devices and a master that agree on a photo in each of some shards.
-  func agreeing(on shards: Range<Int> = 0..<4) throws -> (PhotoCatalogue, PhotoCatalogue) {
+  /// Two devices and a remote with the same photo in each of some shards.
+  func syncedDevices(on shards: Range<Int> = 0..<4) throws -> (PhotoCatalogue, PhotoCatalogue) {
     let (one, other) = (try device(), try device())
     try one.upsert(shards.map { try Self.photo($0, 1) })
     try sync(one)
@@ -67,7 +70,7 @@ struct SyncFixture {
     try Shard.Index.all.map { try device.exportShard($0) }
   }
 
-  /// What the master holds, shard by shard.
+  /// The content of the remote, shard by shard.
   func content() -> [[UInt8]] { (0..<16).map { store.bodies[shardKey($0)] ?? [] } }
 
   func readManifest() throws -> Manifest { try Manifest(parsing: store.bodies[manifest] ?? []) }

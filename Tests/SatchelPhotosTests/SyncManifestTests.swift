@@ -4,7 +4,7 @@ import Testing
 @testable import SatchelPhotos
 @testable import SatchelRemote
 
-/// What is done with the manifest for our shards.
+/// Updates of the manifest.
 struct SyncManifestTests {
   static let contents = ["a", "b", "c", "d"].map { String(repeating: $0, count: 64) }
 
@@ -13,20 +13,20 @@ struct SyncManifestTests {
   {
     ManifestEntry(
       shard: try #require(Shard.Index(shard)), checksum: checksum, photos: photos,
-      etag: ETag("tag-\(checksum.prefix(1))"), lineage: Self.version,
+      etag: ETag("tag-\(checksum.prefix(1))"), ancestors: Self.version,
       origin: isUpload
         ? .upload(ShardExport(bytes: [], checksum: checksum, sequence: 1, photos: photos)) : .found)
   }
 
   private static let version = "0123456789abcdef"
 
-  private func head(_ tag: String, _ checksum: String? = nil, lineage: String? = nil) throws -> ObjectHead {
+  private func head(_ tag: String, _ checksum: String? = nil, ancestors: String? = nil) throws -> ObjectHead {
     var metadata = checksum.map { ["sha256": $0] } ?? [:]
-    metadata["lineage"] = lineage
+    metadata["lineage"] = ancestors
     return ObjectHead(size: 0, etag: try #require(ETag(tag)), metadata: try ObjectMetadata(metadata))
   }
 
-  @Test func `what was uploaded is always written, what was found only when it is not said`() throws {
+  @Test func `uploads are always announced, found shards only when the manifest differs`() throws {
     var manifest = Manifest(directoryUUID: "m")
     manifest.shardChecksums[try #require(Shard.Index(1))] = Self.contents[0]
     for (isUpload, checksum, isNeeded) in [
@@ -40,24 +40,24 @@ struct SyncManifestTests {
     #expect(!ManifestUpdate([]).isNeeded(for: manifest))
   }
 
-  @Test func `a shard that others have built on is left to them`() throws {
+  @Test func `a shard that other devices have built on is left to them`() throws {
     var update = ManifestUpdate([
       try entry(1, Self.contents[0]), try entry(2, Self.contents[1]), try entry(3, Self.contents[2]),
       try entry(4, Self.contents[3]), try entry(5, Self.contents[1]),
     ])
     let shards = Shard.Index.all
     update.keep(heldBy: [
-      // The same tag; another tag of the same bytes; something else; and none at all.
+      // The same etag; another etag of the same bytes; another object; no object.
       shards[1]: try head("tag-a"), shards[2]: try head("other", Self.contents[1]),
-      shards[3]: try head("other", Self.contents[0], lineage: "1111222233334444.\(Self.version)"),
-      shards[5]: try head("other", Self.contents[0], lineage: "1111222233334444"),
+      shards[3]: try head("other", Self.contents[0], ancestors: "1111222233334444.\(Self.version)"),
+      shards[5]: try head("other", Self.contents[0], ancestors: "1111222233334444"),
     ])
     #expect(update.entries.map(\.shard.number) == [1, 2])
     #expect(update.superseded.map(\.shard.number) == [3])
     #expect(update.lost.map(\.shard.number) == [4, 5], "neither has arrived")
   }
 
-  @Test func `the manifest keeps what is not ours`() throws {
+  @Test func `the manifest keeps unknown keys and other shards`() throws {
     let text = """
       {"app": "x", "version": "6.0", "directory-uuid": "m", "shard-checksums": {"2": "\(Self.contents[0])"},
       "photo-count": 5, "last-modified": "2026-01-01T00:00:00Z"}
@@ -76,7 +76,7 @@ struct SyncManifestTests {
     let update = ManifestUpdate([try entry(3, Self.contents[1])])
     var manifest: Manifest?
     var seen: Set<[UInt8]> = []
-    // The clock stands still, and goes back.
+    // The clock stops, and is set back.
     for now: Int64 in [5000, 5000, 5001, 0, 1_000_000, 999_000] {
       let next = update.manifest(replacing: manifest, uuid: "m", now: now, photos: [:])
       #expect(seen.insert(try next.serialized()).inserted)
@@ -94,7 +94,7 @@ struct SyncManifestTests {
     #expect(next.photoCount == 0)
   }
 
-  @Test func `photos are counted where all shards are known, else by the difference, else not`() throws {
+  @Test func `the count of photos is the sum, else by the difference, else unchanged`() throws {
     let (one, two) = (try #require(Shard.Index(1)), try #require(Shard.Index(2)))
     var old = Manifest(directoryUUID: "m")
     old.shardChecksums = [one: Self.contents[0], two: Self.contents[1]]
@@ -108,11 +108,11 @@ struct SyncManifestTests {
     #expect(count([two: [Self.contents[1]: 30]]) == 37)
     #expect(count([one: [Self.contents[0]: 4]]) == 103)
     #expect(count([:]) == 100)
-    // A count that cannot be is not made.
+    // An impossible count is not written.
     #expect(count([one: [Self.contents[0]: 1000]]) == 100)
   }
 
-  @Test func `an older version is written as the present one`() throws {
+  @Test func `an older version is written as the current one`() throws {
     var old = Manifest(directoryUUID: "m")
     for (before, after) in [("5.0", "6.0"), ("6.0", "6.0"), ("6.1", "6.1"), ("6", "6")] {
       old.version = before

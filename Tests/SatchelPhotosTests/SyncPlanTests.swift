@@ -7,15 +7,15 @@ import Testing
 struct SyncPlanTests {
   struct Case: Sendable, CustomTestStringConvertible {
     /// Nil: never.
-    var agreed: String?
+    var synced: String?
     /// Nil: there is no manifest.
     var announced: String?
     var isPresent = false
-    /// What to do without, and with changes here.
+    /// The step without, and with local changes.
     var expected: [SyncPlan.Step]
 
     var testDescription: String {
-      "agreed \(agreed?.prefix(2) ?? "never"), announced \(announced?.prefix(2) ?? "nothing")"
+      "synced \(synced?.prefix(2) ?? "never"), announced \(announced?.prefix(2) ?? "nothing")"
         + (isPresent ? ", an object is there" : "")
     }
   }
@@ -25,30 +25,30 @@ struct SyncPlanTests {
   static let empty = Shard.emptyChecksum
 
   static let cases = [
-    Case(agreed: nil, announced: nil, expected: [.nothing, .upload]),
-    Case(agreed: nil, announced: nil, isPresent: true, expected: [.examine, .examine]),
-    Case(agreed: nil, announced: empty, expected: [.nothing, .upload]),
-    Case(agreed: nil, announced: a, expected: [.download, .both]),
-    Case(agreed: empty, announced: nil, expected: [.nothing, .upload]),
-    Case(agreed: empty, announced: nil, isPresent: true, expected: [.examine, .examine]),
-    Case(agreed: empty, announced: empty, expected: [.nothing, .upload]),
-    Case(agreed: empty, announced: a, expected: [.download, .both]),
-    // A manifest that is not there deletes nothing.
-    Case(agreed: a, announced: nil, expected: [.upload, .upload]),
-    Case(agreed: a, announced: nil, isPresent: true, expected: [.examine, .examine]),
-    Case(agreed: a, announced: empty, expected: [.download, .both]),
-    Case(agreed: a, announced: a, expected: [.nothing, .upload]),
-    Case(agreed: a, announced: b, expected: [.download, .both]),
+    Case(synced: nil, announced: nil, expected: [.nothing, .upload]),
+    Case(synced: nil, announced: nil, isPresent: true, expected: [.examine, .examine]),
+    Case(synced: nil, announced: empty, expected: [.nothing, .upload]),
+    Case(synced: nil, announced: a, expected: [.download, .both]),
+    Case(synced: empty, announced: nil, expected: [.nothing, .upload]),
+    Case(synced: empty, announced: nil, isPresent: true, expected: [.examine, .examine]),
+    Case(synced: empty, announced: empty, expected: [.nothing, .upload]),
+    Case(synced: empty, announced: a, expected: [.download, .both]),
+    // A missing manifest deletes nothing.
+    Case(synced: a, announced: nil, expected: [.upload, .upload]),
+    Case(synced: a, announced: nil, isPresent: true, expected: [.examine, .examine]),
+    Case(synced: a, announced: empty, expected: [.download, .both]),
+    Case(synced: a, announced: a, expected: [.nothing, .upload]),
+    Case(synced: a, announced: b, expected: [.download, .both]),
   ]
 
-  private func plan(_ one: Case, hasChanges: Bool, intent: String?) throws -> SyncPlan {
+  private func plan(_ one: Case, hasChanges: Bool, pendingUpload: String?) throws -> SyncPlan {
     let shard = try #require(Shard.Index(5))
     var shards = Shard.Index.all.map {
-      ShardState(index: $0, photos: 0, agreedPhotos: 0, hasChanges: false)
+      ShardState(index: $0, photos: 0, syncedPhotos: 0, hasChanges: false)
     }
-    shards[5].agreed = one.agreed
+    shards[5].syncedChecksum = one.synced
     shards[5].hasChanges = hasChanges
-    shards[5].intent = intent.map { UploadIntent(checksum: $0, sequence: 1) }
+    shards[5].pendingUpload = pendingUpload.map { PendingUpload(checksum: $0, sequence: 1) }
     var manifest = one.announced == nil ? nil : Manifest(directoryUUID: "m")
     if let announced = one.announced { manifest?.setChecksum(announced, of: shard) }
     return SyncPlan(
@@ -56,10 +56,10 @@ struct SyncPlanTests {
   }
 
   @Test(arguments: cases)
-  func `a shard moves where it has to`(_ one: Case) throws {
+  func `a shard is transferred in the right direction`(_ one: Case) throws {
     let shard = try #require(Shard.Index(5))
     for (hasChanges, expected) in zip([false, true], one.expected) {
-      let plan = try plan(one, hasChanges: hasChanges, intent: nil)
+      let plan = try plan(one, hasChanges: hasChanges, pendingUpload: nil)
       #expect(plan.step(of: shard) == expected, "has changes: \(hasChanges)")
       #expect(plan.shards == (expected == .nothing ? [] : [shard]))
       #expect(plan.isEmpty == (expected == .nothing))
@@ -67,11 +67,11 @@ struct SyncPlanTests {
   }
 
   @Test(arguments: cases)
-  func `an upload that was begun is looked for before anything else`(_ one: Case) throws {
+  func `a pending upload is examined before anything else`(_ one: Case) throws {
     let shard = try #require(Shard.Index(5))
-    for intent in [Self.a, Self.b, String(repeating: "c", count: 64)] {
+    for pendingUpload in [Self.a, Self.b, String(repeating: "c", count: 64)] {
       for hasChanges in [false, true] {
-        let plan = try plan(one, hasChanges: hasChanges, intent: intent)
+        let plan = try plan(one, hasChanges: hasChanges, pendingUpload: pendingUpload)
         #expect(plan.examine == [shard] && plan.shards == [shard])
       }
     }
@@ -84,7 +84,7 @@ struct SyncPlanTests {
       let (isSame, hasChanges) = (index.number % 2 == 0, index.number % 4 > 1)
       manifest.setChecksum(isSame ? Self.a : Self.b, of: index)
       shards.append(
-        ShardState(index: index, agreed: Self.a, photos: 0, agreedPhotos: 0, hasChanges: hasChanges))
+        ShardState(index: index, syncedChecksum: Self.a, photos: 0, syncedPhotos: 0, hasChanges: hasChanges))
     }
     let plan = SyncPlan(local: SyncState(uuid: "u", shards: shards), manifest: manifest)
     #expect(plan.download.map(\.number) == [1, 5, 9, 13])
@@ -94,10 +94,10 @@ struct SyncPlanTests {
   }
 
   @Test(arguments: [
-    ("remote_wins", SyncPolicy.remoteWins), ("merge_rows", .mergeRows),
+    ("remote_wins", ConflictPolicy.remoteWins), ("merge", .merge),
   ])
-  func `policies have names`(_ name: String, _ policy: SyncPolicy) throws {
-    #expect(try SyncPolicy(name: name) == policy)
-    #expect(throws: (any Error).self) { try SyncPolicy(name: name.uppercased()) }
+  func `policies have names`(_ name: String, _ onConflict: ConflictPolicy) throws {
+    #expect(try ConflictPolicy(name: name) == onConflict)
+    #expect(throws: (any Error).self) { try ConflictPolicy(name: name.uppercased()) }
   }
 }

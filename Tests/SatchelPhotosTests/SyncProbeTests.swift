@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 import SatchelTesting
@@ -5,7 +6,7 @@ import Testing
 
 @testable import SatchelPhotos
 
-/// A store is asked whether it heeds conditions once, and that is remembered with the catalogue.
+/// A store is probed for conditional writes once, and the result is stored with the catalogue.
 struct SyncProbeTests {
   private let device: CatalogueFixture
   private let directory: TemporaryDirectory
@@ -15,20 +16,20 @@ struct SyncProbeTests {
     directory = try TemporaryDirectory()
   }
 
-  /// Requests of a sync of one new photo, as a process that has just opened everything.
+  /// The requests of a sync of one new photo in a new process.
   private func requests(_ number: Int) throws -> Int64 {
     try device.reopen()
     try device.photos.upsert([CatalogueFixture.photo(number)])
-    let master = try DirectoryStore(path: directory.path + "/master")
-    return try device.photos.sync(with: master, user: UserID("anna")).requests
+    let remote = try DirectoryStore(path: directory.path + "/master")
+    return try device.photos.sync(with: remote, user: UserID("anna")).requests
   }
 
   @Test func `a second process needs no request for it, for 30 days`() throws {
     let first = try requests(1)
     let second = try requests(2)
     #expect(try requests(3) == second)
-    device.clock.withLock { $0 += ProbedStores.validity }
-    // Five requests try it, one looks, one removes.
+    device.clock.withLock { $0 += ConditionProbeCache.validity }
+    // Five requests probe, one lists, one deletes.
     #expect(try requests(4) == second + 7)
     #expect(try requests(5) == second)
     #expect(first > second)

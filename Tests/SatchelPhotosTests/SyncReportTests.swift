@@ -1,10 +1,11 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import Testing
 
 @testable import SatchelPhotos
 
-/// The forms that callers in other languages see.
+/// The JSON of reports.
 struct SyncReportTests {
   @Test func `a report is JSON`() throws {
     var report = SyncReport()

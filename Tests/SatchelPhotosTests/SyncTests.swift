@@ -4,11 +4,12 @@ import Testing
 
 @testable import SatchelPhotos
 @testable import SatchelRemote
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// Two devices and a master, when all goes well.
+/// Two devices and a remote without faults.
 struct SyncTests {
-  @Test func `what one device has the other gets`() throws {
+  @Test func `photos of one device reach the other`() throws {
     let fixture = try SyncFixture()
     let (one, other) = (try fixture.device(), try fixture.device())
     try one.upsert((0..<16).flatMap { shard in try (0..<3).map { try SyncFixture.photo(shard, $0) } })
@@ -20,17 +21,17 @@ struct SyncTests {
     #expect(try SyncFixture.content(one) == fixture.content())
     #expect(try one.modifiedShards().isEmpty)
 
-    let taken = try fixture.sync(other)
-    #expect(SyncFixture.numbers(taken.downloaded) == Array(0..<16))
-    #expect(taken.uploaded.isEmpty && taken.failed.isEmpty && taken.conflicts.isEmpty)
-    #expect(taken.bytesDown > 0 && taken.bytesUp < 100, "only the probe wrote")
+    let pulled = try fixture.sync(other)
+    #expect(SyncFixture.numbers(pulled.downloaded) == Array(0..<16))
+    #expect(pulled.uploaded.isEmpty && pulled.failed.isEmpty && pulled.conflicts.isEmpty)
+    #expect(pulled.bytesDown > 0 && pulled.bytesUp < 100, "only the probe wrote")
     #expect(try SyncFixture.content(other) == fixture.content())
-    #expect(try other.syncState().agreedUUID == one.syncState().uuid)
+    #expect(try other.syncState().remoteUUID == one.syncState().uuid)
   }
 
-  @Test func `a sync of what did not change is one request`() throws {
+  @Test func `a sync without changes is one request`() throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     for device in [one, other] {
       let report = try fixture.sync(device)
       #expect(report.requests == 1)
@@ -38,28 +39,28 @@ struct SyncTests {
     }
   }
 
-  @Test func `only what changed moves, deletions too`() throws {
+  @Test func `only changes are transferred, deletions included`() throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     try one.delete([try SyncFixture.md5(1, 1)])
     try one.upsert([try SyncFixture.photo(3, 2)])
     let sent = try fixture.sync(one)
     #expect(SyncFixture.numbers(sent.uploaded) == [1, 3])
     // The manifest, two shards, the manifest.
     #expect(sent.requests == 4)
-    let taken = try fixture.sync(other)
-    #expect(SyncFixture.numbers(taken.downloaded) == [1, 3])
+    let pulled = try fixture.sync(other)
+    #expect(SyncFixture.numbers(pulled.downloaded) == [1, 3])
     // The listing, the manifest, two shards.
-    #expect(taken.requests == 4)
+    #expect(pulled.requests == 4)
     #expect(try other.photo(SyncFixture.md5(1, 1)) == nil)
     #expect(try SyncFixture.content(other) == fixture.content())
     #expect(try fixture.readManifest().shardChecksums.count == 3, "an empty shard is not in the manifest")
     #expect(try fixture.readManifest().photoCount == 4)
   }
 
-  @Test func `what is changed during an upload waits for the next one`() throws {
+  @Test func `changes during an upload wait for the next one`() throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 5, "first.jpg"), try SyncFixture.photo(2, 6)])
     let key = fixture.shardKey(2)
     fixture.store.before.withLock {
@@ -83,9 +84,9 @@ struct SyncTests {
     #expect(try other.photo(SyncFixture.md5(2, 7)) != nil)
   }
 
-  @Test func `a change that is taken back during an upload is taken back in the master`() throws {
+  @Test func `a change that is reverted during an upload is reverted in the remote`() throws {
     let fixture = try SyncFixture()
-    let (one, other) = try fixture.agreeing()
+    let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 1, "changed.jpg")])
     fixture.store.after.withLock {
       $0 = { request in
@@ -100,7 +101,7 @@ struct SyncTests {
     #expect(try other.photo(SyncFixture.md5(2, 1))?.photo.filename == "a.jpg")
   }
 
-  @Test func `the master may be a directory, and shards move beside each other`() throws {
+  @Test func `the remote may be a directory, and shards are transferred in parallel`() throws {
     let fixture = try SyncFixture()
     let directory = try TemporaryDirectory()
     let store = try DirectoryStore(path: directory.path)
@@ -109,27 +110,27 @@ struct SyncTests {
     let parallel = fixture.options { $0.parallel = 8 }
     let sent = try one.sync(with: store, user: fixture.user, options: parallel)
     #expect(sent.uploaded.count == 16 && sent.failed.isEmpty)
-    let taken = try other.sync(with: store, user: fixture.user, options: parallel)
-    #expect(taken.downloaded.count == 16 && taken.failed.isEmpty)
+    let pulled = try other.sync(with: store, user: fixture.user, options: parallel)
+    #expect(pulled.downloaded.count == 16 && pulled.failed.isEmpty)
     #expect(try SyncFixture.content(one) == SyncFixture.content(other))
     #expect(try other.sync(with: store, user: fixture.user, options: parallel).requests == 1)
   }
 
-  @Test func `progress comes one at a time and ends where it said`() throws {
+  @Test func `progress is reported serially and ends at its total`() throws {
     let fixture = try SyncFixture()
     let one = try fixture.device()
     try one.upsert((0..<16).map { try SyncFixture.photo($0, 1) })
-    let (told, inside) = (Guarded<[SyncProgress]>([]), Guarded(0))
+    let (reports, inside) = (Locked<[SyncProgress]>([]), Locked(0))
     try fixture.sync(one, { $0.parallel = 4 }) { progress in
       #expect(
         inside.withLock {
           $0 += 1; return $0
         } == 1)
-      told.withLock { $0.append(progress) }
+      reports.withLock { $0.append(progress) }
       inside.withLock { $0 -= 1 }
       return true
     }
-    let all = told.withLock { $0 }
+    let all = reports.withLock { $0 }
     #expect(all.first?.phase == .plan)
     #expect(all.map(\.shardsDone) == all.map(\.shardsDone).sorted())
     #expect(all.last?.phase == .manifest && all.last?.shardsDone == 16 && all.last?.shardsTotal == 16)
@@ -154,11 +155,11 @@ struct SyncTests {
     #expect(try one.modifiedShards().map(\.number) == [1])
   }
 
-  @Test func `syncs of one catalogue take turns`() throws {
+  @Test func `syncs of one catalogue run one after the other`() throws {
     let fixture = try SyncFixture()
     let one = try fixture.device()
     try one.upsert((0..<16).map { try SyncFixture.photo($0, 1) })
-    let failures = Guarded<[String]>([])
+    let failures = Locked<[String]>([])
     inParallel([0, 1, 2, 3], limit: 4) { number in
       do {
         try one.upsert([try SyncFixture.photo(number, 100 + number)])

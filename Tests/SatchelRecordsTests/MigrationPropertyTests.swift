@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelRecords
 import Testing
 
-/// Random documents and steps over few names, so that they meet each other often.
+/// Random documents and steps over few names, so that they often affect the same members.
 private struct MigrationWorld {
   var state: UInt64
 
@@ -85,12 +85,12 @@ struct MigrationPropertyTests {
         continue
       }
       let told = try JSONValue.array([.array(steps), .object(before), .object(after)]).text
-      // Numbers too are spelled as they were.
+      // Numbers keep their bytes, too.
       let isSame = try JSONValue.object(document).text.utf8.count == JSONValue.object(before).text.utf8.count
       #expect(document == before && isSame, "\(told)")
       #expect(Set(kept.map(\.path)).count == kept.count)
     }
-    // Both must have come up often, or this proves nothing.
+    // Both must have occurred often, or the test proves nothing.
     #expect(changed > 300 && refused > 100, "\(changed) \(refused)")
   }
 }

@@ -13,7 +13,7 @@ struct MigrationTests {
   }
 
   @Test(
-    "change a document as declared, and give it back",
+    "change a document as declared, and restore it",
     arguments: [
       (#"[{"rename":{"from":"a","to":"b"}}]"#, #"{"a":1,"c":2}"#, #"{"b":1,"c":2}"#),
       (#"[{"rename":{"from":"a","to":"b"}}]"#, #"{"b":1}"#, #"{"b":1}"#),
@@ -63,21 +63,29 @@ struct MigrationTests {
   }
 
   @Test(
-    "are refused with the place and the cause, and leave the document",
+    "fail with the pointer and the cause, and leave the document unchanged",
     arguments: [
       (#"[{"rename":{"from":"a","to":"b"}}]"#, #"{"a":1,"b":2}"#, "/b", "already"),
       (#"[{"move":{"from":"a","to":"b.c"}}]"#, #"{"a":1,"b":2}"#, "/b", "a number, not an object"),
       (#"[{"move":{"from":"/a/0","to":"/b"}}]"#, #"{"a":[1]}"#, "/a", "an array, not an object"),
       (#"[{"remove":{"path":"a.b"}}]"#, #"{"a":"x"}"#, "/a", "a string"),
       (
-        #"[{"convert":{"path":"x","to":"integer"}}]"#, #"{"x":"12.5"}"#, "/x", #""12.5" cannot be an integer"#
+        #"[{"convert":{"path":"x","to":"integer"}}]"#, #"{"x":"12.5"}"#, "/x",
+        #""12.5" cannot be converted to an integer"#
       ),
       (#"[{"convert":{"path":"x","to":"integer"}}]"#, #"{"x":" 12"}"#, "/x", "cannot"),
       (#"[{"convert":{"path":"x","to":"integer"}}]"#, #"{"x":9.5}"#, "/x", "9.5 cannot"),
       (#"[{"convert":{"path":"x","to":"integer"}}]"#, #"{"x":true}"#, "/x", "true cannot"),
-      (#"[{"convert":{"path":"x","to":"number"}}]"#, #"{"x":"nan"}"#, "/x", "cannot be a number"),
-      (#"[{"convert":{"path":"x","to":"boolean"}}]"#, #"{"x":1}"#, "/x", "1 cannot be a boolean"),
-      (#"[{"convert":{"path":"x","to":"string"}}]"#, #"{"x":{}}"#, "/x", "an object cannot be a string"),
+      (
+        #"[{"convert":{"path":"x","to":"number"}}]"#, #"{"x":"nan"}"#, "/x", "cannot be converted to a number"
+      ),
+      (
+        #"[{"convert":{"path":"x","to":"boolean"}}]"#, #"{"x":1}"#, "/x", "1 cannot be converted to a boolean"
+      ),
+      (
+        #"[{"convert":{"path":"x","to":"string"}}]"#, #"{"x":{}}"#, "/x",
+        "an object cannot be converted to a string"
+      ),
       (
         #"[{"remove":{"path":"k"}},{"convert":{"path":"x","to":"string"}}]"#, #"{"k":1,"x":[]}"#, "/x",
         "array"
@@ -96,7 +104,7 @@ struct MigrationTests {
   }
 
   @Test(
-    "go back from what the newer version has edited",
+    "migrate back documents that the newer version has edited",
     arguments: [
       (#"[{"remove":{"path":"x"}}]"#, #"{"x":1}"#, #"{"x":2}"#, #"{"x":2}"#),
       (#"[{"default":{"path":"x","value":0}}]"#, "{}", #"{"x":5}"#, #"{"x":5}"#),
@@ -117,7 +125,7 @@ struct MigrationTests {
   }
 
   @Test(
-    "go back for records that are younger",
+    "migrate back records written after the migration",
     arguments: [
       (#"[{"rename":{"from":"a","to":"b"}}]"#, #"{"b":1}"#, #"{"a":1}"#),
       (#"[{"convert":{"path":"x","to":"integer","from":"string"}}]"#, #"{"x":7}"#, #"{"x":"7"}"#),
@@ -131,7 +139,7 @@ struct MigrationTests {
     #expect(try document == Self.object(back))
   }
 
-  @Test("that cannot go back say so")
+  @Test("that are not invertible report it")
   func noWayBack() throws {
     var document = try Self.object(#"{"x":[1,2]}"#)
     let toArray = try Self.steps(#"[{"convert":{"path":"x","to":"array","from":"integer"}}]"#)
@@ -144,7 +152,7 @@ struct MigrationTests {
     #expect(throws: JSONError.self) { try callback.invert(&document, id: "r", version: 1, kept: []) }
   }
 
-  @Test("by callback get the record's id, document and versions, in both directions")
+  @Test("by callback receive the record's id, document and versions, in both directions")
   func callback() throws {
     let migration = try RecordMigration(json: ["callback": ["inverse": true]]) { id, document, from, to in
       var document = document
@@ -162,7 +170,7 @@ struct MigrationTests {
   }
 
   @Test(
-    "that are declared wrongly are refused with their place",
+    "with invalid declarations are rejected with a pointer",
     arguments: [
       ("{}", ""), ("\"back\"", ""), ("[1]", "/0"), ("[{}]", "/0"), (#"[{"a":{}}]"#, "/0/a"),
       (#"[{"rename":{"from":"a"}}]"#, "/0/rename/to"), (#"[{"rename":{"from":"a","to":3}}]"#, "/0/rename/to"),
@@ -181,7 +189,7 @@ struct MigrationTests {
     #expect(error.pointer == pointer, "\(error)")
   }
 
-  @Test("keep their declaration")
+  @Test("are restored from their JSON declaration")
   func declaration() throws {
     let text =
       #"[{"rename":{"from":"/a","to":"/b"}},{"move":{"from":"/b","to":"/c/d"}},{"default":{"path":"/x","value":[1]}},{"remove":{"path":"/y"}},{"convert":{"path":"/z","to":"string"}},{"convert":{"path":"/z","to":"array","from":"string"}}]"#

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import Testing
@@ -15,7 +16,7 @@ struct MirrorAttachTests {
     MirrorImage(bytes: bytes, digest: SHA256.digest(bytes).hexadecimal, stamp: MirrorImage.Stamp(stat()))
   }
 
-  /// What is decided, in a word.
+  /// The decision in a word.
   private static func decision(
     _ file: [MirrorRecord], _ store: [MirrorRecord], _ mode: MirrorMode, isKnown: Bool = false,
     isEdited: Bool = false
@@ -25,15 +26,15 @@ struct MirrorAttachTests {
     let image = image(bytes)
     let owner = ObjectIdentifier(MirrorAttachTests.self)
     let mirror = RecordMirror(path: "/x/c.json", mode: mode, owner: owner)
-    let memory = MirrorMemory(last: "else", before: isKnown ? image.digest : nil, state: "else")
+    let memory = MirrorHistory(last: "else", before: isKnown ? image.digest : nil, state: "else")
     switch try MirrorDecision(image, memory, mirror, collection: "c", version: 1, records: { store }) {
     case .write: return "write"
-    case .take(_, let isWhole): return isWhole ? "take all" : "take"
-    case .refuse(_, let file): return file == nil ? "unread" : "refuse"
+    case .importFile(_, let isWhole): return isWhole ? "take all" : "take"
+    case .reject(_, let file): return file == nil ? "unread" : "refuse"
     }
   }
 
-  @Test("a file is written only when it has nothing that the store lacks, or the store wrote it")
+  @Test("a file is overwritten only when it has nothing that the store lacks, or the store wrote it")
   func decisions() throws {
     let (a, b, other) = (Self.record("a", "{}"), Self.record("b", "{}"), Self.record("a", #"{"n":1}"#))
     let cases: [([MirrorRecord], [MirrorRecord], String, String)] = [
@@ -63,7 +64,7 @@ struct MirrorAttachTests {
       try courses.put("c2", ["n": 2])
       try courses.mirror(folder + "/courses.json", mode: .fileFirst)
       try courses.put("c3", ["n": 3])
-      // The store as the interrupted commit leaves it.
+      // The store as an interrupted commit leaves it.
       _ = try shelf.database.backup(to: folder + "/before.satchel")
       try shelf.database.write { _ in
         try courses.put("c1", ["n": 11])
@@ -72,7 +73,7 @@ struct MirrorAttachTests {
       let database = try Database.open(
         path: folder + "/before.satchel", options: StoreOptions(),
         migrations: [Migration(version: 1, sql: ChangeLog.schema)])
-      let before = RecordStore(database: database, journal: Journal(path: database.path))
+      let before = RecordStore(database: database, outbox: Outbox(path: database.path))
       let again = try before.open(CollectionDeclaration("courses"))
       if isAlone {
         #expect(try again.mirror(folder + "/courses.json", mode: .fileFirst).imported == 2)
@@ -87,17 +88,17 @@ struct MirrorAttachTests {
     }
   }
 
-  @Test("a file that is set aside replaces no other")
-  func setAside() throws {
+  @Test("a quarantined file replaces no other")
+  func quarantine() throws {
     let shelf = try RecordShelf(onDisk: true)
     let folder = try #require(shelf.directory).path
     for text in ["one", "two", "three"] {
       try Data(text.utf8).write(to: URL(filePath: folder + "/m.json"))
-      let target = try MirrorFile.setAside(folder + "/m.json", time: 5)
+      let target = try MirrorFile.quarantine(folder + "/m.json", time: 5)
       #expect(try Data(contentsOf: URL(filePath: target)) == Data(text.utf8))
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("m.") }
-    #expect(names.sorted() == ["m.json.set-aside-5", "m.json.set-aside-5-2", "m.json.set-aside-5-3"])
-    #expect(throws: SatchelError.self) { _ = try MirrorFile.setAside(folder + "/m.json", time: 5) }
+    #expect(names.sorted() == ["m.json.quarantine-5", "m.json.quarantine-5-2", "m.json.quarantine-5-3"])
+    #expect(throws: SatchelError.self) { _ = try MirrorFile.quarantine(folder + "/m.json", time: 5) }
   }
 }

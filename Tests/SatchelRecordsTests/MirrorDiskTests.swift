@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelRecords
 import SatchelStorage
 import SatchelTesting
@@ -15,7 +16,7 @@ struct MirrorDiskTests {
       })
   }
 
-  @Test("are written in place of the old one, and nothing else is left")
+  @Test("replace the old file, and leave no other file")
   func writeAndRead() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path + "/courses.json"
@@ -27,7 +28,7 @@ struct MirrorDiskTests {
     }
   }
 
-  @Test("keep the permissions that the file has")
+  @Test("keep the permissions of the file")
   func permissions() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"
@@ -38,7 +39,7 @@ struct MirrorDiskTests {
     #expect(mode == 0o600)
   }
 
-  @Test("take over what a killed writer left aside, longer or shorter")
+  @Test("reuse the part file of a killed writer, longer or shorter")
   func leftover() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"
@@ -48,12 +49,12 @@ struct MirrorDiskTests {
     #expect(try folder.files() == ["m.json"])
   }
 
-  @Test("that cannot be written leave the old one")
+  @Test("that cannot be written leave the old file")
   func failedWrite() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"
     try mirror(2).write(to: path)
-    // A directory stands where it is written aside.
+    // A directory at the path of the part file.
     try FileManager.default.createDirectory(atPath: path + ".part", withIntermediateDirectories: false)
     let refused = try #require(throws: SatchelError.self) { try mirror(3).write(to: path) }
     #expect(refused.code == .invalid)
@@ -68,7 +69,7 @@ struct MirrorDiskTests {
     #expect(try folder.files() == ["m.json"])
   }
 
-  @Test("that are damaged are refused with the line and column, and stay")
+  @Test("that are damaged are rejected with line and column, and not changed")
   func damaged() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"
@@ -83,7 +84,7 @@ struct MirrorDiskTests {
     #expect(other.code == .invalid)
   }
 
-  @Test("that many threads write are always whole")
+  @Test("that many threads write are always complete")
   func manyWriters() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path + "/m.json"

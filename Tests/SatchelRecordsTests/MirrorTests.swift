@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelJSON
 import SatchelRecords
 import SatchelStorage
@@ -31,7 +32,7 @@ struct MirrorTests {
     #expect(try JSONValue(parsing: text)["records"]?.arrayValue?.count == 3)
   }
 
-  @Test("come back as they were, with every document's spelling")
+  @Test("are read back byte for byte")
   func roundTrip() throws {
     #expect(try MirrorFile(parsing: Self.file.serialized(), collection: "courses") == Self.file)
     let empty = MirrorFile(collection: "c", version: 1, records: [])
@@ -42,7 +43,7 @@ struct MirrorTests {
     #expect(back.records.first?.document == Array(#"{"a b":[1e2," \" "]}"#.utf8))
   }
 
-  @Test("are refused at every prefix, with the place")
+  @Test("are rejected at every prefix, with the position")
   func prefixes() throws {
     let text = try Self.file.serialized()
     for count in 0..<text.count - 1 {
@@ -54,7 +55,7 @@ struct MirrorTests {
   }
 
   @Test(
-    "with a flipped byte are refused with the place, or hold the same",
+    "with a flipped byte are rejected with the position, or have equal content",
     arguments: [1, 2, 4, 8, 16, 32, 64, 128, 255])
   func flips(mask: UInt8) throws {
     let text = try Self.file.serialized()
@@ -72,7 +73,7 @@ struct MirrorTests {
     #expect(refused >= text.count - 1)
   }
 
-  @Test("may be edited by hand when their checksum is taken out")
+  @Test("may be edited by hand when their checksum is removed")
   func editedByHand() throws {
     let text = """
       { "version": 1, "collection": "c", "records": [
@@ -84,7 +85,7 @@ struct MirrorTests {
   }
 
   @Test(
-    "that are not mirrors are refused with the place",
+    "that are not mirrors are rejected with the position",
     arguments: [
       ("[]", ""), ("{}", ""), (#"{"format":2,"collection":"c","version":1,"records":[]}"#, "/format"),
       (#"{"format":1.0,"collection":"c","version":1,"records":[]}"#, "/format"),
@@ -119,7 +120,7 @@ struct MirrorTests {
     #"{"format":1,"collection":"c","version":1,"records":["# + records + "]}"
   }
 
-  @Test("hold documents of 509 levels, and say so of deeper ones and of what is no object")
+  @Test("hold documents of 509 levels, and reject deeper ones and values that are not objects")
   func unfit() throws {
     func nested(_ levels: Int) -> String {
       String(repeating: "{\"a\":", count: levels - 1) + "{}" + String(repeating: "}", count: levels - 1)

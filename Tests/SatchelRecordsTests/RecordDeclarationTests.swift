@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("Declaring collections")
 struct RecordDeclarationTests {
-  @Test("indexes that are declared later are built, others stay; only redeclare drops them")
+  @Test("indexes declared later are built, others are kept; only redeclare drops them")
   func redeclare() throws {
     let shelf = try RecordShelf()
     let first = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
@@ -14,11 +15,11 @@ struct RecordDeclarationTests {
     try first.put("c2", ["code": .null, "n": 1])
     try first.put("c3", ["n": 1])
     #expect(
-      message(.invalid) { try first.put("c4", ["code": "A"]) }
+      message(.constraint) { try first.put("c4", ["code": "A"]) }
         == "courses/c4: /code: the value is unique, and courses/c1 has it")
     #expect(throws: SatchelError.self) { try first.put("c4", ["code": [1]]) }
     #expect(
-      message(.invalid) { _ = try shelf.collection("courses", indexes: [RecordIndex("n", unique: true)]) }
+      message(.constraint) { _ = try shelf.collection("courses", indexes: [RecordIndex("n", unique: true)]) }
         .contains("c2"))
     let again = try shelf.collection("courses")
     #expect(throws: SatchelError.self) { try again.put("c4", ["code": "A"]) }
@@ -45,7 +46,7 @@ struct RecordDeclarationTests {
     try shelf.expectSound()
   }
 
-  @Test("unique texts longer than keys are compared by all of their bytes")
+  @Test("unique strings longer than keys are compared by all of their bytes")
   func longUnique() throws {
     let shelf = try RecordShelf()
     let courses = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
@@ -59,12 +60,14 @@ struct RecordDeclarationTests {
     let loose = try shelf.collection("courses", indexes: [], redeclare: true)
     try loose.put("c3", ["code": .string(long + "2")])
     #expect(
-      message(.invalid) { _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)]) }
-        .hasSuffix("c2 and c3 have one value"))
+      message(.constraint) {
+        _ = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
+      }
+      .hasSuffix("c2 and c3 have one value"))
   }
 
   @Test(
-    "what is no declaration is refused with its place",
+    "an invalid declaration is rejected with a pointer",
     arguments: [
       #"{}"#, #"{"name":""}"#, #"{"name":"Courses"}"#, #"{"name":"1a"}"#, #"{"name":"c","indexes":[1]}"#,
       #"{"name":"c","indexes":["a","a"]}"#, #"{"name":"c","indexes":["@id"]}"#,
@@ -83,7 +86,7 @@ struct RecordDeclarationTests {
     #expect(try shelf.store.collections().isEmpty)
   }
 
-  @Test("a collection whose making is rolled back is gone, and its handle says so")
+  @Test("a collection whose creation is rolled back does not exist, and its handle reports it")
   func rolledBack() throws {
     let shelf = try RecordShelf()
     struct Stop: Error {}
@@ -102,7 +105,7 @@ struct RecordDeclarationTests {
     try shelf.expectSound()
   }
 
-  @Test("many documents at once, as an object or a list, all or none")
+  @Test("many documents are written at once, from an object or a list, all or none")
   func many() throws {
     let shelf = try RecordShelf()
     let courses = try shelf.collection("courses", indexes: [RecordIndex("n", unique: true)])
@@ -129,7 +132,7 @@ struct RecordDeclarationTests {
     try shelf.expectSound()
   }
 
-  @Test("Codable values are records")
+  @Test("Codable values are written and read as records")
   func codable() throws {
     struct Course: Codable, Equatable { var title: String; var credits: Int; var tags: [String]? }
     let courses = try RecordShelf().collection("courses")

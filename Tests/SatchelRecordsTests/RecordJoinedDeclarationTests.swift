@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import Testing
@@ -8,7 +9,7 @@ import Testing
 struct RecordJoinedDeclarationTests {
   private static let schema: JSONValue = ["type": "object", "required": ["name"]]
 
-  /// A collection with one of everything, and a record of another one to refer to.
+  /// A collection with an index, a relation and a schema, and a record of another collection to refer to.
   private func declared(_ shelf: RecordShelf) throws -> RecordCollection {
     try shelf.collection("teams").put("t1", [:])
     let users = try shelf.collection(
@@ -18,7 +19,7 @@ struct RecordJoinedDeclarationTests {
     return users
   }
 
-  /// What the declaration of `declared` forbids.
+  /// Writes that the declaration of `declared` forbids.
   private static let forbidden: [JSONValue] = [
     ["name": "Bob", "email": "a@b.c"], ["name": "Bob", "team": "t9"], ["email": "x@y.z"],
   ]
@@ -27,13 +28,13 @@ struct RecordJoinedDeclarationTests {
     _ users: RecordCollection, _ place: SourceLocation = #_sourceLocation
   ) throws {
     for document in Self.forbidden {
-      let refusal = message(.invalid) { try users.put("u2", document) }
+      let refusal = message(.constraint) { try users.put("u2", document) }
       #expect(refusal.hasPrefix("users/u2: "), sourceLocation: place)
     }
     #expect(try users.ids() == ["u1"], sourceLocation: place)
   }
 
-  @Test("a declaration adds what it names and drops nothing that another part of the app declared")
+  @Test("a declaration adds to what another part of the app declared, and drops nothing")
   func adds() throws {
     let shelf = try RecordShelf()
     let users = try declared(shelf)
@@ -45,7 +46,7 @@ struct RecordJoinedDeclarationTests {
     try shelf.expectSound()
   }
 
-  @Test("what another handle of the file declares holds for a handle that is open, from its next write on")
+  @Test("a declaration by another handle applies to an open handle from its next write on")
   func addsAcrossHandles() throws {
     let shelf = try RecordShelf(onDisk: true)
     try shelf.collection("teams").put("t1", [:])
@@ -53,7 +54,7 @@ struct RecordJoinedDeclarationTests {
     try users.put("u1", ["name": "Ada", "email": "a@b.c", "team": "t1"])
     _ = try declared(shelf.another())
     try expectEnforced(users)
-    // Within one transaction, too: the handle that declares is another one of the same store.
+    // Within one transaction, too: another handle of the same store declares.
     try shelf.database.write { _ in
       _ = try shelf.collection("users", indexes: [RecordIndex("code", unique: true)])
       try users.put("u2", ["name": "Bob", "code": 1])
@@ -63,7 +64,7 @@ struct RecordJoinedDeclarationTests {
     try shelf.expectSound()
   }
 
-  @Test("what is declared otherwise than in the store is refused, naming redeclare, and changes nothing")
+  @Test("a declaration that contradicts the store's is rejected, naming redeclare, and changes nothing")
   func conflicts() throws {
     let shelf = try RecordShelf()
     let users = try declared(shelf)
@@ -81,14 +82,14 @@ struct RecordJoinedDeclarationTests {
     #expect(try shelf.store.collections().map(\.name) == ["teams", "users"])
     #expect(try shelf.store.collections().last?.indexes.arrayValue?.count == 1)
     try expectEnforced(users)
-    // The same with members in another order, and a path in its other form.
+    // The same declaration with members in another order, and a path in its other form.
     _ = try shelf.collection(
       "users", indexes: [RecordIndex("/email", unique: true)],
       schema: ["required": ["name"], "type": "object"])
     try expectEnforced(users)
   }
 
-  @Test("after redeclare a handle of the old declaration reads and no longer writes")
+  @Test("after redeclare a handle of the old declaration can read, but not write")
   func redeclare() throws {
     let shelf = try RecordShelf(onDisk: true)
     let other = try shelf.another()
@@ -97,15 +98,16 @@ struct RecordJoinedDeclarationTests {
     let allowed: JSONValue = ["name": "Ada"]
     for document in Self.forbidden + [allowed] {
       for handle in old {
-        #expect(message(.invalid) { try handle.put("u2", document) }.contains("declare the collection again"))
+        #expect(
+          message(.conflict) { try handle.put("u2", document) }.contains("declare the collection again"))
       }
     }
-    #expect(message(.invalid) { try old[1].delete("u1") }.contains("redeclare=True"))
+    #expect(message(.conflict) { try old[1].delete("u1") }.contains("redeclare=True"))
     #expect(throws: SatchelError.self) { try old[0].putMany([("u2", allowed)]) }
     for handle in old { #expect(try handle.get("u1")?.revision == 2 && handle.count() == 1) }
     for document in Self.forbidden { try new.put("u2", document) }
     #expect(try new.count() == 2)
-    // The same again, and more, concerns nobody.
+    // The same declaration again, or an extended one, does not affect other handles.
     _ = try other.collection("users", indexes: [RecordIndex("name")], redeclare: true)
     _ = try other.collection("users", indexes: [RecordIndex("name"), RecordIndex("n")], redeclare: true)
     try new.put("u2", [:])
@@ -113,7 +115,7 @@ struct RecordJoinedDeclarationTests {
     try shelf.expectSound()
   }
 
-  @Test("a name alone with redeclare drops everything, of whatever version")
+  @Test("a name alone with redeclare drops everything, whatever the version")
   func redeclareNothing() throws {
     let shelf = try RecordShelf()
     let steps: [RecordMigration] = [.steps([])]
@@ -129,7 +131,7 @@ struct RecordJoinedDeclarationTests {
     try shelf.expectSound()
   }
 
-  @Test("a redeclaration that is rolled back concerns only the handle that it made")
+  @Test("a redeclaration that is rolled back affects only its own handle")
   func rolledBack() throws {
     let shelf = try RecordShelf()
     let users = try declared(shelf)
@@ -150,7 +152,7 @@ struct RecordJoinedDeclarationTests {
     #expect(throws: SatchelError.self) { try undone.put("u3", [:]) }
   }
 
-  @Test("another version replaces what it names; a schema of newer documents does not hold for older ones")
+  @Test("another version replaces what it declares; a newer schema does not apply to older documents")
   func versions() throws {
     let shelf = try RecordShelf()
     let rename: [RecordMigration] = try [.steps([.rename(from: JSONPath("name"), to: JSONPath("title"))])]
@@ -158,9 +160,9 @@ struct RecordJoinedDeclarationTests {
       "rooms", indexes: [RecordIndex("n", unique: true), RecordIndex("name")], schema: ["required": ["name"]],
       version: 1)
     try first.put("r1", ["name": "A", "n": 1])
-    // The schema that stays forbids what the step makes.
+    // The schema that is kept forbids the result of the migration.
     #expect(
-      message(.invalid) { _ = try shelf.collection("rooms", version: 2, migrations: rename) }.contains(
+      message(.constraint) { _ = try shelf.collection("rooms", version: 2, migrations: rename) }.contains(
         "rooms/r1"))
     let second = try shelf.collection(
       "rooms", indexes: [RecordIndex("name", unique: true)], schema: ["required": ["title"]], version: 2,

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelJSON
 import SatchelRemoteTesting
 import SatchelStorage
@@ -19,7 +20,7 @@ struct RecordKeepingTests {
       CollectionDeclaration("courses", indexes: indexes, version: version, migrations: migrations))
   }
 
-  @Test("records are brought up to date after a backup, and an older app brings them back")
+  @Test("records are migrated after a backup, and an older app migrates them back")
   func migrate() throws {
     let shelf = try RecordShelf(onDisk: true)
     let old = try open(shelf, 1, indexes: [RecordIndex("name")])
@@ -50,7 +51,7 @@ struct RecordKeepingTests {
     #expect(try shelf.database.read { try $0.number("SELECT count(*) FROM record_kept") } == 0)
   }
 
-  @Test("a migration that fails names the record and changes nothing; a callback without a way back is newer")
+  @Test("a failed migration names the record and changes nothing; a callback without an inverse throws newer")
   func failing() throws {
     let shelf = try RecordShelf(onDisk: true)
     let old = try open(shelf, 1)
@@ -68,11 +69,11 @@ struct RecordKeepingTests {
       })
     let new = try open(shelf, 2, [callback])
     #expect(try new.get("c2")?.document == ["n": "many", "done": true])
-    #expect(message(.newer) { _ = try open(shelf, 1) }.contains("no way back"))
+    #expect(message(.newer) { _ = try open(shelf, 1) }.contains("cannot be migrated back"))
     try shelf.expectSound()
   }
 
-  @Test("a mirror follows each commit, is compared, and either side is made from the other")
+  @Test("a mirror follows each commit, is compared, and either side is rebuilt from the other")
   func mirror() throws {
     let shelf = try RecordShelf(onDisk: true)
     let courses = try shelf.collection("courses")
@@ -104,7 +105,7 @@ struct RecordKeepingTests {
     try shelf.expectSound()
   }
 
-  @Test("with the file first, it is written before the commit, and believed when that is asked for")
+  @Test("with the file first, it is written before the commit, and imported on request")
   func fileFirst() throws {
     let shelf = try RecordShelf(onDisk: true)
     let courses = try shelf.collection("courses", indexes: [RecordIndex("a")])
@@ -127,7 +128,7 @@ struct RecordKeepingTests {
       to: directory + "/courses.json")
     #expect(try again.rebuildFromMirror() == 1)
     #expect(try again.ids() == ["c2"])
-    // Where the file cannot be written, the record is not either.
+    // When the file cannot be written, the record is not written either.
     try FileManager.default.removeItem(atPath: directory)
     #expect(throws: SatchelError.self) { try again.put("c3", ["a": 3]) }
     #expect(try again.ids() == ["c2"])
@@ -135,7 +136,7 @@ struct RecordKeepingTests {
   }
 
   @Test(
-    "a document that violates the schema is refused, with the pointer; so is one that a deletion would change"
+    "a document that violates the schema is rejected with the pointer, also one that a deletion changes"
   )
   func schema() throws {
     let shelf = try RecordShelf()
@@ -149,9 +150,9 @@ struct RecordKeepingTests {
         "courses", relations: ["semester": RecordRelation("semesters", onDelete: .nullify)], schema: schema))
     try semesters.put("s1", [:])
     try courses.put("c1", ["title": "x", "semester": "s1"])
-    #expect(message(.invalid) { try courses.put("c2", ["title": 1]) }.hasPrefix("courses/c2: /title: "))
+    #expect(message(.constraint) { try courses.put("c2", ["title": 1]) }.hasPrefix("courses/c2: /title: "))
     #expect(throws: SatchelError.self) { try courses.put("c2", [:]) }
-    #expect(message(.invalid) { try semesters.delete("s1") }.hasPrefix("courses/c1: /semester: "))
+    #expect(message(.constraint) { try semesters.delete("s1") }.hasPrefix("courses/c1: /semester: "))
     #expect(try courses.get("c1")?.document["semester"] == "s1")
     #expect(throws: SatchelError.self) {
       _ = try shelf.store.open(CollectionDeclaration("other", schema: ["type": "thing"]))
@@ -189,7 +190,7 @@ struct RecordKeepingTests {
     try shelf.expectSound()
   }
 
-  @Test("a check names what does not fit")
+  @Test("a check reports inconsistencies")
   func check() throws {
     let shelf = try RecordShelf()
     let semesters = try shelf.collection("semesters")

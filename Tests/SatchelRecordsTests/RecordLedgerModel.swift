@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelStorage
@@ -31,7 +32,7 @@ final class RecordLedgerModel: SimulatedRecords {
     }
   }
 
-  private let contents = Guarded(Contents())
+  private let contents = Locked(Contents())
   let writer: String
   let version: Int64
   /// Documents that this collection does not take.

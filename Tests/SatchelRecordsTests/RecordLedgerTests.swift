@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelStorage
@@ -6,7 +7,7 @@ import Testing
 
 @testable import SatchelRecords
 
-/// What a collection tells a sync, against the ledger in memory that says the same in fewer words.
+/// Compares the collection's ledger with a simple model in memory.
 @Suite("The ledger of a collection")
 struct RecordLedgerTests {
   private static let ids = ["a", "b", "ü", "d"]
@@ -17,7 +18,7 @@ struct RecordLedgerTests {
     return RecordEnvelope(content, id: id, version: 1, writer: "other", on: nil).bytes
   }
 
-  @Test("random steps leave both in the same state", arguments: 1...12)
+  @Test("random steps leave the ledger and the model in the same state", arguments: 1...12)
   func random(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let shelf = try RecordShelf()
@@ -77,12 +78,12 @@ struct RecordLedgerTests {
         isLost: false)
     }
     try shelf.expectSound()
-    try real.unlink()
+    try real.detach()
     #expect(try real.binding().user == nil)
     #expect(try real.list().allSatisfy { $0.syncStatus == .local })
   }
 
-  /// The same step on both; both must take it, or both refuse it.
+  /// Runs the same step on both; either both succeed, or both fail.
   private func step(
     _ real: RecordCollection, _ model: RecordLedgerModel, _ body: (any RecordLedger) throws -> Void
   ) throws {
@@ -135,7 +136,7 @@ struct RecordLedgerTests {
     #expect(Set(marks.map(\.id)) == Set(Self.ids.filter { model.row($0) != nil }))
   }
 
-  @Test("an open conflict ends by a decision, which travels on top of what the master had")
+  @Test("a decision resolves an open conflict, and is uploaded on top of the remote version")
   func resolve() throws {
     for (resolution, expected) in [
       (RecordResolution.keepLocal, #"{"n":1}"#), (.keepRemote, #"{"n":2}"#),
@@ -164,7 +165,7 @@ struct RecordLedgerTests {
     }
   }
 
-  @Test("content that was lost can be written again")
+  @Test("content that a conflict discarded can be written again")
   func lost() throws {
     let shelf = try RecordShelf()
     let courses = try shelf.collection("courses")

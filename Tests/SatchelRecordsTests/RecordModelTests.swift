@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import SatchelTesting
@@ -14,7 +15,7 @@ struct RecordModelTests {
     var credits: Int
   }
 
-  /// What the collections must hold: ids in the order of their arrival.
+  /// The expected collections: ids in insertion order.
   private struct Model: Equatable {
     var semesters: [String] = []
     var courses: [String: Course] = [:]
@@ -44,7 +45,7 @@ struct RecordModelTests {
 
   private struct Stop: Error {}
 
-  @Test("what a model has, the collections have", arguments: 1...6)
+  @Test("the collections have the content of the model", arguments: 1...6)
   func random(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let shelf = try RecordShelf(onDisk: true)
@@ -105,7 +106,7 @@ struct RecordModelTests {
       #expect(try courses.delete(id) == (model.courses[id] != nil))
       model.deleteCourse(id)
     default:
-      // What is not there is named outside of batches only: inside, it would be an error at the end.
+      // Missing records are referred to only outside of batches: inside, that would be an error at the end.
       let known = model.semesters.randomElement(using: &random)
       let course = Course(
         semester: Bool.random(using: &random) ? known : nil,

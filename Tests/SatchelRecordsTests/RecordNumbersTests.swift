@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import SatchelTesting
@@ -6,9 +7,9 @@ import Testing
 
 @testable import SatchelRecords
 
-@Suite("What is known of a collection between transactions")
+@Suite("Numbers of a collection between transactions")
 struct RecordNumbersTests {
-  @Test("two handles that write in turns know each other's records and numbers", arguments: 1...6)
+  @Test("two handles that write in turns see each other's records and numbers", arguments: 1...6)
   func turns(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let first = try RecordShelf(onDisk: true)
@@ -68,13 +69,13 @@ struct RecordNumbersTests {
     #expect(try Set(handles[0].ids()) == Set(model.keys))
   }
 
-  @Test("a put writes the record and tells it, and asks the store for nothing else")
+  @Test("a put writes the record and its change, and runs no other statement")
   func statements() throws {
     let shelf = try RecordShelf(onDisk: true)
     let notes = try shelf.collection("notes")
     try notes.put("first", [:])
     try notes.put("second", [:])
-    let heard = Guarded<[String]>([])
+    let heard = Locked<[String]>([])
     try shelf.database.maintain { $0.trace { sql in heard.withLock { $0.append(sql) } } }
     try notes.put("third", [:])
     try notes.put("third", ["n": 1])
@@ -90,7 +91,7 @@ struct RecordNumbersTests {
     try shelf.expectSound()
   }
 
-  @Test("what a transaction added that fails at its very end is not remembered")
+  @Test("records of a transaction that fails at its end are not remembered")
   func failedCommit() throws {
     let shelf = try RecordShelf(onDisk: true)
     let notes = try shelf.collection("notes")
@@ -98,7 +99,7 @@ struct RecordNumbersTests {
     struct Stop: Error {}
     #expect(throws: Stop.self) {
       try shelf.database.write { transaction in
-        // Added first, it runs last: the records are done by then.
+        // Added first, it runs last: after the records are written.
         transaction.beforeCommit(once: "test") { _ in throw Stop() }
         for number in 0..<20 { try notes.put("lost\(number)", [:]) }
       }
@@ -113,13 +114,13 @@ struct RecordNumbersTests {
     try shelf.expectSound()
   }
 
-  @Test("a record is found while other transactions fail")
+  @Test("a record can be found while other transactions fail")
   func failures() throws {
     let shelf = try RecordShelf(onDisk: true)
     let notes = try shelf.collection("notes")
     for number in 0..<300 { try notes.put("n\(number)", [:]) }
-    let isOver = Guarded(false)
-    let misses = Guarded(0)
+    let isOver = Locked(false)
+    let misses = Locked(0)
     let thread = Thread {
       while !isOver.withLock({ $0 }) {
         for number in stride(from: 0, to: 300, by: 7) where (try? notes.get("n\(number)")) == .some(nil) {

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import Testing
@@ -84,14 +85,14 @@ struct RecordQueryTests {
   }
 
   @Test(
-    "what is no query is refused with its place",
+    "an invalid query is rejected with a pointer",
     arguments: [
       (#"[]"#, "must be an object"), (#"{"were":{}}"#, "/were"),
       (#"{"where":{"a":{"near":1}}}"#, "/where/a/near"),
       (#"{"where":{"a":[1]}}"#, "/where/a"), (#"{"where":{"any":[1]}}"#, "/where/any/0"),
       (#"{"where":{"a":{}}}"#, "/where/a"), (#"{"limit":-1}"#, "/limit"),
       (#"{"order_by":[1]}"#, "/order_by/0"),
-      (#"{"where":{"a..b":1}}"#, "a..b"), (#"{"where":{"":1}}"#, "empty path"),
+      (#"{"where":{"a..b":1}}"#, "a..b"), (#"{"where":{"":1}}"#, "path is empty"),
       (#"{"where":{"@x":1}}"#, "@x"),
       (#"{"where":{"a":{"lt":null}}}"#, "range"), (#"{"where":{"/~2":1}}"#, "~"),
       (#"{"order_by":"-"}"#, "path"),
@@ -103,7 +104,7 @@ struct RecordQueryTests {
     #expect(text.contains(part), "\(text)")
   }
 
-  @Test("texts longer than an index's keys are told apart and ordered by all of their bytes")
+  @Test("strings longer than an index's keys are compared and ordered by all of their bytes")
   func longTexts() throws {
     let long = String(repeating: "x", count: 511)
     for (number, tail) in ["bb", "b", "", "ba", "c"].enumerated() {
@@ -135,8 +136,8 @@ struct RecordQueryTests {
       }
     }
     func statements(_ body: () throws -> Void) throws -> [String] {
-      let heard = Guarded<[String]>([])
-      // Memory has one connection, so that it is the one that reads.
+      let heard = Locked<[String]>([])
+      // A store in memory has one connection, so it is the one that reads.
       try shelf.database.read { $0.trace { sql in heard.withLock { $0.append(sql) } } }
       try body()
       try shelf.database.read { $0.trace(nil) }

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import Testing
@@ -24,23 +25,24 @@ struct RecordRelationTests {
       redeclare: redeclare)
   }
 
-  @Test("what is named must be there; null and missing name nothing")
+  @Test("the target of a reference must exist; null and missing values refer to nothing")
   func existence() throws {
     let courses = try courses(.restrict)
     try courses.put("c1", ["semester_id": "s1"])
     try courses.put("c2", ["semester_id": .null])
     try courses.put("c3", [:])
     #expect(
-      message(.invalid) { try courses.put("c4", ["semester_id": "s9"]) }
+      message(.constraint) { try courses.put("c4", ["semester_id": "s9"]) }
         == "courses/c4: /semester_id: there is no semesters/s9")
     #expect(
-      message(.invalid) { try courses.put("c4", ["semester_id": 1]) }.contains("/semester_id: must be the id")
+      message(.constraint) { try courses.put("c4", ["semester_id": 1]) }.contains(
+        "/semester_id: must be the id")
     )
     #expect(try courses.get("c4") == nil)
     try shelf.expectSound()
   }
 
-  @Test("inside a batch the order is free, and what is missing at its end undoes it")
+  @Test("inside a batch the order is free, and a target that is missing at the end rolls it back")
   func deferred() throws {
     let courses = try courses(.restrict)
     try shelf.database.write { _ in
@@ -48,7 +50,7 @@ struct RecordRelationTests {
       try semesters.put("s3", [:])
     }
     #expect(
-      message(.invalid) {
+      message(.constraint) {
         try shelf.database.write { _ in
           try courses.put("c2", ["semester_id": "s4"])
           try courses.put("c3", [:])
@@ -62,20 +64,20 @@ struct RecordRelationTests {
     try shelf.expectSound()
   }
 
-  @Test("restrict: what is named stays, and the message says by whom")
+  @Test("restrict keeps a record that is referred to, and the message names the referring record")
   func restrict() throws {
     let courses = try courses(.restrict)
     try courses.put("c1", ["semester_id": "s1"])
     #expect(
-      message(.invalid) { try semesters.delete("s1") }
-        == "semesters/s1: cannot be deleted while courses/c1 names it at /semester_id")
+      message(.constraint) { try semesters.delete("s1") }
+        == "semesters/s1: cannot be deleted while courses/c1 refers to it at /semester_id")
     #expect(try semesters.delete("s2"))
     try courses.put("c1", ["semester_id": .null])
     #expect(try semesters.delete("s1"))
     try shelf.expectSound()
   }
 
-  @Test("cascade goes through chains and cycles, without recursion")
+  @Test("cascade follows chains and cycles without recursion")
   func cascade() throws {
     let nodes = try shelf.collection(
       "nodes", relations: ["next": RecordRelation("nodes", onDelete: .cascade)])
@@ -91,7 +93,7 @@ struct RecordRelationTests {
     try shelf.expectSound()
   }
 
-  @Test("nullify writes null, or takes the id out of an array, and leaves every other byte")
+  @Test("nullify writes null, or removes the id from an array, and keeps every other byte")
   func nullify() throws {
     let one = try courses(.nullify)
     try one.put("c1", text: #"{ "a": 1.50, "semester_id" : "s1" , "z":[ ] }"#)
@@ -102,21 +104,21 @@ struct RecordRelationTests {
       "plans", relations: ["/of/ids": RecordRelation("semesters", onDelete: .nullify, many: true)])
     try semesters.put("s3", [:])
     try many.put("p1", text: #"{"of":{"ids": ["s3", "s2","s3"] },"n":1}"#)
-    #expect(message(.invalid) { try many.put("p2", ["of": ["ids": "s2"]]) }.contains("array of ids"))
-    #expect(message(.invalid) { try many.put("p2", ["of": ["ids": ["s2", 7]]]) }.contains("/of/ids/1"))
+    #expect(message(.constraint) { try many.put("p2", ["of": ["ids": "s2"]]) }.contains("array of ids"))
+    #expect(message(.constraint) { try many.put("p2", ["of": ["ids": ["s2", 7]]]) }.contains("/of/ids/1"))
     try semesters.delete("s3")
     #expect(try many.text("p1") == #"{"of":{"ids": ["s2"] },"n":1}"#)
     try shelf.expectSound()
   }
 
-  @Test("restrict wins before anything is changed")
+  @Test("restrict throws before anything is changed")
   func restrictWins() throws {
     let cascading = try courses(.cascade)
     let notes = try shelf.collection("notes", relations: ["course": RecordRelation("courses")])
     try cascading.put("c1", ["semester_id": "s1"])
     try cascading.put("c2", ["semester_id": "s1"])
     try notes.put("n1", ["course": "c2"])
-    #expect(message(.invalid) { try semesters.delete("s1") }.contains("notes/n1"))
+    #expect(message(.constraint) { try semesters.delete("s1") }.contains("notes/n1"))
     #expect(try semesters.count() == 2 && cascading.count() == 2 && notes.count() == 1)
     try notes.delete("n1")
     #expect(try semesters.delete("s1"))
@@ -125,14 +127,14 @@ struct RecordRelationTests {
   }
 
   @Test(
-    "a relation that is declared later is checked against what is there, and one that is dropped is forgotten"
+    "a relation declared later is checked against existing records; a dropped one has no effect"
   )
   func redeclare() throws {
     let courses = try shelf.collection("courses", indexes: [])
     try courses.put("c1", ["semester_id": "s1"])
     try courses.put("c2", ["semester_id": "s9"])
     #expect(
-      message(.invalid) { _ = try self.courses(.restrict) }
+      message(.constraint) { _ = try self.courses(.restrict) }
         == "courses/c2: /semester_id: there is no semesters/s9")
     try courses.put("c2", [:])
     let strict = try self.courses(.restrict)
@@ -151,7 +153,7 @@ struct RecordRelationTests {
     try shelf.expectSound()
   }
 
-  @Test("a relation may name a collection that is declared only later")
+  @Test("a relation may refer to a collection that is declared later")
   func laterTarget() throws {
     let notes = try shelf.collection("notes", relations: ["about": RecordRelation("people")])
     #expect(throws: SatchelError.self) { try notes.put("n1", ["about": "p1"]) }

@@ -1,5 +1,6 @@
 import Foundation
 import Satchel
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelStorage
@@ -8,14 +9,14 @@ import Testing
 
 @testable import SatchelRecords
 
-@Suite("Records after a part of their tables was lost")
+@Suite("Records after rows of their tables were lost")
 struct RecordRepairTests {
   private static let tables = [
     "record", "record_collection", "record_key", "record_index", "record_value", "record_relation",
     "record_reference", "record_kept", "record_migration",
   ]
 
-  /// Numbers of the rows, where that is not "id".
+  /// The row number of the tables whose key is not "id".
   private static let columns = [
     "record_key": "abs(first % 997)", "record_value": "record", "record_kept": "record",
     "record_reference": "source",
@@ -39,7 +40,7 @@ struct RecordRepairTests {
     for index in [shelf.store.keys(of: 1), shelf.store.keys(of: 2)] {
       try shelf.database.write { try index.merge(in: $0) }
     }
-    // Some that are not in the index of ids.
+    // Some rows that are not in the index of ids.
     for number in 120..<140 { try tasks.put("t\(number)", ["n": .int(Int64(number % 7))]) }
     try tasks.delete("t139")
   }
@@ -77,12 +78,12 @@ struct RecordRepairTests {
     }
     try RecordCollection.repair(broken.database)
     let dangling = try RecordCollection.check(broken.database).filter {
-      !$0.message.hasSuffix("names a record that is not there")
+      !$0.message.hasSuffix("has no target")
     }
     #expect(dangling.map(\.message) == [])
     try broken.database.close()
     let again = try shelf.another()
-    // Collections whose row was lost have another name, unless a relation told it.
+    // Collections whose row was lost get another name, unless a relation has it.
     var found: [String: String] = [:]
     for info in try again.store.collections() {
       let collection = try again.store.open(CollectionDeclaration(info.name))
@@ -108,7 +109,7 @@ struct RecordRepairTests {
     #expect(try RecordCollection.repair(again.database) == [], "a second time there is nothing to do")
   }
 
-  @Test("numbers that were given are not given again, and damaged documents go")
+  @Test("row numbers are not reused, and damaged documents are deleted")
   func numbers() throws {
     let shelf = try RecordShelf(onDisk: true)
     let notes = try shelf.collection("notes")
@@ -119,7 +120,7 @@ struct RecordRepairTests {
     }
     let next = try shelf.database.read { try CollectionRow.read(notes.id, $0)?.next }
     let findings = try RecordCollection.repair(shelf.database)
-    #expect(findings.map(\.message) == ["the record n3 was damaged, and is not in the new store"])
+    #expect(findings.map(\.message) == ["the record n3 was damaged, and was deleted"])
     #expect(try shelf.database.read { try CollectionRow.read(notes.id, $0)?.next } == next)
     let again = try shelf.another().collection("notes")
     #expect(try again.ids() == ["n1", "n2", "n4", "n5", "n6", "n7"])
@@ -127,7 +128,7 @@ struct RecordRepairTests {
     try shelf.expectSound()
   }
 
-  @Test("what was lost of a synchronised collection is unknown here, and not deleted")
+  @Test("records lost from a synchronised collection are unknown locally, and not deleted remotely")
   func synchronised() throws {
     let shelf = try RecordShelf(onDisk: true)
     let notes = try shelf.collection("notes")
@@ -163,11 +164,11 @@ struct RecordRepairTests {
     try shelf.expectSound()
   }
 
-  @Test("a store that is recovered is sound, and takes in again what was lost", arguments: [2, 5, 9])
+  @Test("a recovered store is sound, and downloads lost records again", arguments: [2, 5, 9])
   func recovered(every: Int) throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/damaged.satchel"
-    let store = try Satchel(path: path)
+    let store = try Store(path: path)
     let tasks = try store.records("tasks", indexes: [RecordIndex("n")])
     let filling = String(repeating: "x", count: 900)
     func put(_ number: Int, _ tasks: RecordCollection) throws {
@@ -181,9 +182,9 @@ struct RecordRepairTests {
       bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: Data(repeating: 0xA5, count: 4096))
     }
     try bytes.write(to: URL(fileURLWithPath: path))
-    let report = try Satchel.recover(path, into: directory.path + "/new.satchel")
+    let report = try Store.recover(path, into: directory.path + "/new.satchel")
     #expect(report.findings == [])
-    let new = try Satchel(path: directory.path + "/new.satchel")
+    let new = try Store(path: directory.path + "/new.satchel")
     let saved = try new.records("tasks", indexes: [RecordIndex("n")])
     let count = try saved.count()
     #expect(count < 400 && count == report.tables.first { $0.name == "record" }?.rows)

@@ -1,10 +1,11 @@
+import SatchelCore
 import SatchelRecords
 import SatchelStorage
 import Testing
 
 @Suite("The tables of records")
 struct RecordSchemaTests {
-  @Test("a store makes them once, and finds them again")
+  @Test("a store creates them once, and finds them when it is opened again")
   func prepare() throws {
     let database = try Database.open(
       path: ":memory:", options: StoreOptions(), migrations: [Migration(version: 1, sql: ChangeLog.schema)])

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import SatchelTesting
@@ -25,7 +26,7 @@ final class RecordShelf {
     options.busyTimeout = busyTimeout
     database = try Database.open(
       path: path, options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
-    store = RecordStore(database: database, journal: Journal(path: path))
+    store = RecordStore(database: database, outbox: Outbox(path: path))
   }
 
   /// Another handle of the same file.
@@ -44,7 +45,7 @@ final class RecordShelf {
         redeclare: redeclare))
   }
 
-  /// Everything is as it should be.
+  /// Checks that the tables are consistent.
   func expectSound(_ place: SourceLocation = #_sourceLocation) throws {
     #expect(try database.checkIntegrity().isEmpty, sourceLocation: place)
     #expect(try RecordCollection.check(database).map(\.message) == [], sourceLocation: place)
@@ -63,7 +64,7 @@ extension RecordCollection {
   func count(_ json: JSONValue) throws -> Int { try count(RecordQuery(json: json)) }
 }
 
-/// The message of the error that `body` throws, which must be of that code.
+/// Returns the message of the error that `body` throws, which must have that code.
 func message(_ code: SatchelError.Code, _ body: () throws -> Void) -> String {
   do {
     try body()

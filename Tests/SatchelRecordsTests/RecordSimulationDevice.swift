@@ -1,4 +1,6 @@
+import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelRemoteTesting
 import SatchelStorage
 
@@ -22,7 +24,7 @@ final class RecordSimulationDevice: @unchecked Sendable {
   let records: any SimulatedRecords
   let writer: String
   let fiber: SimulationFiber
-  let strategy: RecordSyncStrategy
+  let onConflict: ConflictPolicy
   /// How far its clock is off, in milliseconds.
   let skew: Int64
   var claims: [String: [Claim]] = [:]
@@ -39,13 +41,13 @@ final class RecordSimulationDevice: @unchecked Sendable {
 
   init(
     number: Int, records: any SimulatedRecords, writer: String, fiber: SimulationFiber,
-    strategy: RecordSyncStrategy, skew: Int64
+    onConflict: ConflictPolicy, skew: Int64
   ) {
     self.number = number
     self.records = records
     self.writer = writer
     self.fiber = fiber
-    self.strategy = strategy
+    self.onConflict = onConflict
     self.skew = skew
   }
 }

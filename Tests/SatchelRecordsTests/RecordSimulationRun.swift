@@ -22,9 +22,9 @@ struct RecordSimulationRun {
     _ isReal: Bool, _ rules: RecordSyncRules
   ) -> SimulationSearch.Maker<RecordSimulationWorld> {
     let shelf = isReal ? RecordSimulationStore.Shelf() : nil
-    return { seed, place, isLogging in
-      try RecordSimulationWorld(seed: seed, rules: rules, place: place, isLogging: isLogging) { number in
-        if let shelf { return try shelf.device(number, place.number) }
+    return { seed, runner, isLogging in
+      try RecordSimulationWorld(seed: seed, rules: rules, runner: runner, isLogging: isLogging) { number in
+        if let shelf { return try shelf.device(number, runner.number) }
         return RecordLedgerModel(writer: "device \(number)")
       }
     }

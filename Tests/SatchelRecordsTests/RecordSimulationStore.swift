@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelStorage
@@ -10,7 +11,7 @@ final class RecordSimulationStore: SimulatedRecords {
   /// schedule has collections of its own.
   // Unchecked: used by one thread, and the fibers that take turns with it.
   final class Shelf: @unchecked Sendable {
-    private var stores: [(store: RecordStore, time: Guarded<Int64>)] = []
+    private var stores: [(store: RecordStore, time: Locked<Int64>)] = []
     /// Schedules for which a store is used: it grows with them.
     private static let most = 200
     private var schedule = 0
@@ -19,12 +20,12 @@ final class RecordSimulationStore: SimulatedRecords {
       if schedule != self.schedule, schedule % Self.most == 0 { stores = [] }
       self.schedule = schedule
       while stores.count <= number {
-        let time = Guarded<Int64>(0)
+        let time = Locked<Int64>(0)
         var options = StoreOptions()
         options.clock = Clock { time.withLock { $0 } }
         let database = try Database.open(
           path: ":memory:", options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
-        stores.append((RecordStore(database: database, journal: Journal(path: ":memory:")), time))
+        stores.append((RecordStore(database: database, outbox: Outbox(path: ":memory:")), time))
       }
       let (store, time) = stores[number]
       return RecordSimulationStore(
@@ -33,9 +34,9 @@ final class RecordSimulationStore: SimulatedRecords {
   }
 
   let collection: RecordCollection
-  private let time: Guarded<Int64>
+  private let time: Locked<Int64>
 
-  private init(_ collection: RecordCollection, _ time: Guarded<Int64>) {
+  private init(_ collection: RecordCollection, _ time: Locked<Int64>) {
     self.collection = collection
     self.time = time
   }

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelRemoteTesting
@@ -8,15 +9,15 @@ import SatchelStorage
 /// What must hold, whatever happens.
 extension RecordSimulationWorld {
   private func versions(_ id: String) throws -> [RecordEnvelope] {
-    try (master.versions[keys.key(id)] ?? []).map { try RecordEnvelope(parsing: $0.object.body, id: id) }
+    try (remote.versions[keys.key(id)] ?? []).map { try RecordEnvelope(parsing: $0.object.body, id: id) }
   }
 
   // MARK: What comes to the master
 
   /// A version replaces only what its writer has seen; and what is new in it is a change of its writer that has not
   /// been in the master before. Else somebody takes back what somebody else has put there.
-  func checkLanding(
-    _ device: RecordSimulationDevice, _ key: ObjectKey, old: SimulationMaster.Version?, new: [UInt8]
+  func checkWrite(
+    _ device: RecordSimulationDevice, _ key: ObjectKey, old: SimulatedRemote.Version?, new: [UInt8]
   ) throws {
     guard let id = keys.id(key) else {
       throw SimulationViolation(description: "\(key) is the key of no record")
@@ -36,15 +37,15 @@ extension RecordSimulationWorld {
       device.deletions[id] = 0
       return
     }
-    device.landed[id] = (master.versions[key]?.count ?? 0) - 1
+    device.landed[id] = (remote.versions[key]?.count ?? 0) - 1
     let before = try SimulatedDocument.parse(last?.content.document)
     guard let edit = document["edit"]?.stringValue else { return }
     if before?["edit"]?.stringValue == edit { return try checkMerged(device, id, before, document) }
     // What was merged, and then met a deletion, may have another's number, and of the writer's own changes only that
     // a field is gone; but there must be one.
     let edits = device.edits[id, default: []]
-    let news = device.strategy == .merge ? edits : edits.intersection([edit])
-    device.edits[id]?.subtract(device.strategy == .merge ? device.sent[id] ?? [] : [edit])
+    let news = device.onConflict == .merge ? edits : edits.intersection([edit])
+    device.edits[id]?.subtract(device.onConflict == .merge ? device.sent[id] ?? [] : [edit])
     guard !news.isEmpty else {
       throw SimulationViolation(
         description: "device \(device.number) makes \(id) \(edit), which is no news of its own")
@@ -55,7 +56,7 @@ extension RecordSimulationWorld {
   private func checkMerged(
     _ device: RecordSimulationDevice, _ id: String, _ before: JSONObject?, _ after: JSONObject
   ) throws {
-    guard before == after || device.strategy == .merge else {
+    guard before == after || device.onConflict == .merge else {
       throw SimulationViolation(description: "device \(device.number) mixes versions of \(id)")
     }
   }
@@ -65,7 +66,7 @@ extension RecordSimulationWorld {
     _ device: RecordSimulationDevice, _ id: String, _ envelope: [UInt8], isLost: Bool
   ) throws {
     var problem: String?
-    if master.versions[try keys.key(id)]?.contains(where: { $0.object.body == envelope }) != true {
+    if remote.versions[try keys.key(id)]?.contains(where: { $0.object.body == envelope }) != true {
       problem = "\(id) is taken from bytes that were never written"
     } else if isLost, try RecordEnvelope(parsing: envelope, id: id).writer == device.writer {
       problem = "device \(device.number) loses \(id) against itself"
@@ -97,7 +98,7 @@ extension RecordSimulationWorld {
     _ device: RecordSimulationDevice, _ id: String, field: String?, value: String?
   ) throws -> RecordSimulationDevice.Claim {
     let base = try device.records.state(of: id).base
-    let number = master.versions[try keys.key(id)]?.lastIndex { $0.object.body == base }
+    let number = remote.versions[try keys.key(id)]?.lastIndex { $0.object.body == base }
     return RecordSimulationDevice.Claim(
       field: field, value: value, base: number ?? -1,
       conflict: try device.records.conflicts().filter { !$0.isOpen }.map(\.id).max() ?? 0)
@@ -146,7 +147,7 @@ extension RecordSimulationWorld {
     if let failure = report.failed.first {
       throw SimulationViolation(description: "a sync without faults failed: \(failure)")
     }
-    let pages = max(1, (master.versions.count + 1) / 2)
+    let pages = max(1, (remote.versions.count + 1) / 2)
     if isCalm, !report.isUnchanged || report.requests != pages {
       throw SimulationViolation(
         description: "device \(device.number) agrees, and yet: \(try report.json.text)")
@@ -154,7 +155,7 @@ extension RecordSimulationWorld {
   }
 
   /// All devices and the master have the same, and nothing is left to do.
-  func checkAgreement() throws {
+  func checkConvergence() throws {
     for id in records {
       let last = try versions(id).last?.content.document
       for device in devices {

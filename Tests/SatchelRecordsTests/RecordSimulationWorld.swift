@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelRemoteTesting
@@ -20,21 +21,21 @@ final class RecordSimulationWorld: SimulatedWorld, @unchecked Sendable {
 
   /// - Parameter collection: makes that of a device, which no other schedule has used
   init(
-    seed: UInt64, rules: RecordSyncRules, place: SimulationPlace, isLogging: Bool,
+    seed: UInt64, rules: RecordSyncRules, runner: SimulationRunner, isLogging: Bool,
     collection: (_ device: Int) throws -> any SimulatedRecords
   ) throws {
     let stage = SimulationStage(seed: seed, isLogging: isLogging)
-    let all = RecordSyncStrategy.allCases
+    let all = ConflictPolicy.allCases
     // Mostly one for all, as apps have it.
-    let strategy = stage.chance(4) == 0 ? nil : all[stage.chance(all.count)]
+    let onConflict = stage.chance(4) == 0 ? nil : all[stage.chance(all.count)]
     records = Array(["a", "b b", ".c", "é"].prefix(1 + stage.chance(4)))
     devices = try (0..<stage.setting.devices).map { number in
       let records = try collection(number)
       return RecordSimulationDevice(
-        number: number, records: records, writer: try records.binding().writer, fiber: place.fiber(number),
-        strategy: strategy ?? all[stage.chance(all.count)], skew: Int64(stage.chance(200)) - 100)
+        number: number, records: records, writer: try records.binding().writer, fiber: runner.fiber(number),
+        onConflict: onConflict ?? all[stage.chance(all.count)], skew: Int64(stage.chance(200)) - 100)
     }
-    stage.note("records: \(records), strategies: \(devices.map(\.strategy))")
+    stage.note("records: \(records), strategies: \(devices.map(\.onConflict))")
     self.stage = stage
     self.rules = rules
     user = try UserID("simulated")
@@ -42,7 +43,7 @@ final class RecordSimulationWorld: SimulatedWorld, @unchecked Sendable {
   }
 
   private func now(_ device: RecordSimulationDevice) -> Int64 {
-    1_000_000 + Int64(master.time + stage.edits) * 10 + device.skew
+    1_000_000 + Int64(remote.time + stage.edits) * 10 + device.skew
   }
 
   func edit(_ device: RecordSimulationDevice) throws {
@@ -98,17 +99,18 @@ final class RecordSimulationWorld: SimulatedWorld, @unchecked Sendable {
 
   func perform(
     _ device: RecordSimulationDevice, _ sync: SimulationSync<RecordSyncReport>,
-    over line: SimulationLine<RecordSimulationWorld>
+    over connection: SimulatedConnection<RecordSimulationWorld>
   ) throws -> RecordSyncReport {
     var options = RecordSyncOptions()
-    options.strategy = device.strategy
+    options.onConflict = device.onConflict
     options.parallel = 1
-    options.acceptsUnconditional = true
+    options.allowUnsafeRemote = true
     options.isImpatient = !stage.isFaulty || stage.chance(4) > 0
     options.retry = Retry(attempts: 5, base: 0, ceiling: 0, limit: .max)
     options.cancellation = sync.cancellation
     return try RecordSyncRun.perform(
-      on: RecordSimulationLedger(world: self, device: device, sync: sync), of: Self.collection, with: line,
+      on: RecordSimulationLedger(world: self, device: device, sync: sync), of: Self.collection,
+      with: connection,
       user: user, options: options, rules: rules, now: { self.now(device) }, probe: { _, _ in })
   }
 

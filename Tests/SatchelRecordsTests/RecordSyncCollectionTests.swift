@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelStorage
@@ -78,7 +79,7 @@ struct RecordSyncCollectionTests {
     _ = try mine.sync(with: store, user: user)
     let theirs = try other.collection("courses", indexes: [RecordIndex("code", unique: true)])
     let report = try theirs.sync(with: store, user: user)
-    #expect(report.downloaded == 2 && report.failed.map(\.code) == [.invalid])
+    #expect(report.downloaded == 2 && report.failed.map(\.code) == [.constraint])
     try mine.put("b", text: #"{"code": 3}"#)
     try mine.put("a", text: #"{"code": 4}"#)
     _ = try mine.sync(with: store, user: user)
@@ -116,7 +117,7 @@ struct RecordSyncCollectionTests {
     let (one, other) = (try RecordShelf(), try RecordShelf())
     let (mine, theirs) = (try one.collection("courses"), try other.collection("courses"))
     var options = RecordSyncOptions()
-    options.strategy = .ask
+    options.onConflict = .ask
     for collection in [mine, theirs] {
       try collection.put("a", text: #"{"by": "\#(collection === mine ? "me" : "them")"}"#)
       _ = try collection.sync(with: store, user: user, options: options)
@@ -139,7 +140,7 @@ struct RecordSyncCollectionTests {
     let bob = try UserID("bob")
     let error = #expect(throws: SatchelError.self) { try courses.sync(with: store, user: bob) }
     #expect(error?.code == .foreign)
-    try courses.unlink()
+    try courses.detach()
     #expect(try courses.get("a")?.syncStatus == .local)
     #expect(try courses.sync(with: store, user: bob).uploaded == 1)
   }
@@ -147,7 +148,7 @@ struct RecordSyncCollectionTests {
   @Test func `syncs of one collection take turns`() throws {
     let (one, other) = (try RecordShelf(), try RecordShelf())
     let courses = try one.collection("courses")
-    let failures = Guarded<[String]>([])
+    let failures = Locked<[String]>([])
     let (store, user) = (store, user)
     inParallel([0, 1, 2, 3], limit: 4) { number in
       do {

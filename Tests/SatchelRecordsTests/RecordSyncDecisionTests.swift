@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelRemote
 import Testing
 
 @testable import SatchelRecords
@@ -22,7 +23,7 @@ struct RecordSyncDecisionTests {
 
   /// The local edit is the older one.
   private func decide(
-    _ local: Side, _ remote: Side, hasBase: Bool, _ strategy: RecordSyncStrategy
+    _ local: Side, _ remote: Side, hasBase: Bool, _ onConflict: ConflictPolicy
   ) throws -> RecordDecision {
     let base = hasBase ? try Self.version(Self.agreed, 1) : nil
     let here: RecordVersion? =
@@ -42,11 +43,11 @@ struct RecordSyncDecisionTests {
       }
     let isChanged = local == .edited || local == .deleted || (local == .same && !hasBase)
     return RecordDecision.decide(
-      local: here, isChanged: isChanged, base: base, remote: there, strategy: strategy)
+      local: here, isChanged: isChanged, base: base, remote: there, onConflict: onConflict)
   }
 
-  @Test(arguments: RecordSyncStrategy.allCases)
-  func `where only one side has changed, every strategy does the same`(_ strategy: RecordSyncStrategy) throws
+  @Test(arguments: ConflictPolicy.allCases)
+  func `where only one side has changed, every onConflict does the same`(_ onConflict: ConflictPolicy) throws
   {
     let take = RecordDecision.take(isLost: false)
     let table: [(Side, Side, RecordDecision)] = [
@@ -58,7 +59,7 @@ struct RecordSyncDecisionTests {
     ]
     for (local, remote, expected) in table {
       #expect(
-        try decide(local, remote, hasBase: true, strategy) == expected, "\(local) here, \(remote) there")
+        try decide(local, remote, hasBase: true, onConflict) == expected, "\(local) here, \(remote) there")
     }
     let alone: [(Side, Side, RecordDecision)] = [
       (.absent, .absent, .nothing), (.absent, .same, take), (.absent, .edited, take),
@@ -68,17 +69,17 @@ struct RecordSyncDecisionTests {
     ]
     for (local, remote, expected) in alone {
       #expect(
-        try decide(local, remote, hasBase: false, strategy) == expected, "\(local) here, \(remote) there")
+        try decide(local, remote, hasBase: false, onConflict) == expected, "\(local) here, \(remote) there")
     }
   }
 
   /// The remote edits and deletions are newer.
   @Test(arguments: [true, false])
-  func `where both sides have changed, the strategy says`(_ hasBase: Bool) throws {
+  func `where both sides have changed, the onConflict says`(_ hasBase: Bool) throws {
     let lost = RecordDecision.take(isLost: true)
     let merged = RecordDecision.merge(
       Self.content(hasBase ? #"{"a":2,"b":2}"# : Self.theirs, 3), isLost: !hasBase)
-    let table: [(Side, Side, RecordSyncStrategy, RecordDecision)] = [
+    let table: [(Side, Side, ConflictPolicy, RecordDecision)] = [
       (.edited, .edited, .newestWins, lost), (.edited, .edited, .remoteWins, lost),
       (.edited, .edited, .localWins, .send), (.edited, .edited, .ask, .ask),
       // Without a base both have changed all fields, so that the newer one is all that there is.
@@ -90,10 +91,10 @@ struct RecordSyncDecisionTests {
       (.deleted, .edited, .localWins, .send), (.deleted, .edited, .merge, lost),
       (.deleted, .edited, .ask, .ask),
     ]
-    for (local, remote, strategy, expected) in table {
+    for (local, remote, onConflict, expected) in table {
       #expect(
-        try decide(local, remote, hasBase: hasBase, strategy) == expected,
-        "\(local) here, \(remote) there, \(strategy)")
+        try decide(local, remote, hasBase: hasBase, onConflict) == expected,
+        "\(local) here, \(remote) there, \(onConflict)")
     }
   }
 
@@ -101,19 +102,19 @@ struct RecordSyncDecisionTests {
     let base = try Self.version(Self.agreed, 2)
     func decide(isChanged: Bool) -> RecordDecision {
       RecordDecision.decide(
-        local: base, isChanged: isChanged, base: base, remote: .older, strategy: .remoteWins)
+        local: base, isChanged: isChanged, base: base, remote: .older, onConflict: .remoteWins)
     }
     #expect(decide(isChanged: false) == .renew)
     #expect(decide(isChanged: true) == .send)
   }
 
-  @Test(arguments: RecordSyncStrategy.allCases)
-  func `an edit that was taken back is no edit`(_ strategy: RecordSyncStrategy) throws {
+  @Test(arguments: ConflictPolicy.allCases)
+  func `an edit that was taken back is no edit`(_ onConflict: ConflictPolicy) throws {
     let base = try Self.version(Self.agreed, 1)
     let back = try Self.version(Self.agreed, 9)
     let other = try Self.version(Self.theirs, 2)
     func decide(_ local: RecordVersion, _ remote: RecordRemoteSide) -> RecordDecision {
-      RecordDecision.decide(local: local, isChanged: true, base: base, remote: remote, strategy: strategy)
+      RecordDecision.decide(local: local, isChanged: true, base: base, remote: remote, onConflict: onConflict)
     }
     #expect(decide(back, .same) == .agree)
     #expect(decide(back, .other(other)) == .take(isLost: false))
@@ -127,7 +128,7 @@ struct RecordSyncDecisionTests {
     let otherwise = try Self.version(#"{"b":1,"a":2}"#, 3)
     func decide(_ local: RecordVersion, _ remote: RecordRemoteSide) -> RecordDecision {
       RecordDecision.decide(
-        local: local, isChanged: true, base: base, remote: remote, strategy: .remoteWins)
+        local: local, isChanged: true, base: base, remote: remote, onConflict: .remoteWins)
     }
     #expect(decide(spelled, .same) == .send)
     #expect(decide(edited, .other(otherwise)) == .take(isLost: false))
@@ -137,10 +138,10 @@ struct RecordSyncDecisionTests {
 
   /// What both devices have after one has sent its version, and the other one has decided.
   private func outcome(
-    _ mine: RecordVersion, _ theirs: RecordVersion, _ base: RecordVersion?, _ strategy: RecordSyncStrategy
+    _ mine: RecordVersion, _ theirs: RecordVersion, _ base: RecordVersion?, _ onConflict: ConflictPolicy
   ) throws -> JSONObject? {
     let decision = RecordDecision.decide(
-      local: mine, isChanged: true, base: base, remote: .other(theirs), strategy: strategy)
+      local: mine, isChanged: true, base: base, remote: .other(theirs), onConflict: onConflict)
     switch decision {
     case .agree, .take: return theirs.value
     case .send: return mine.value
@@ -170,14 +171,14 @@ struct RecordSyncDecisionTests {
     return try Self.version(text, Int64.random(in: 1...3, using: &random))
   }
 
-  @Test(arguments: [RecordSyncStrategy.newestWins, .merge])
-  func `the outcome does not depend on who comes first`(_ strategy: RecordSyncStrategy) throws {
+  @Test(arguments: [ConflictPolicy.newestWins, .merge])
+  func `the outcome does not depend on who comes first`(_ onConflict: ConflictPolicy) throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<5_000 {
       let base = Bool.random(using: &random) ? try version(&random) : nil
       let (one, other) = (try version(&random), try version(&random))
-      let first = try outcome(one, other, base, strategy)
-      let second = try outcome(other, one, base, strategy)
+      let first = try outcome(one, other, base, onConflict)
+      let second = try outcome(other, one, base, onConflict)
       #expect(first == second, "\(one) and \(other) on \(String(describing: base))")
     }
   }

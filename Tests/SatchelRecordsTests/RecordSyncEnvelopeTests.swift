@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelStorage
@@ -112,7 +113,7 @@ struct RecordSyncEnvelopeTests {
 
   static let hostile: [(String, String)] = [
     ("", "line 1"), ("[]", "is no object"), ("{", "line 1"), ("null", "is no object"),
-    ("{\"format\":1}", "/id"), ("{\"format\":1,\"format\":1}", "second time"), ("\u{FEFF}{}", "line 1"),
+    ("{\"format\":1}", "/id"), ("{\"format\":1,\"format\":1}", "duplicate key"), ("\u{FEFF}{}", "line 1"),
   ]
 
   @Test(arguments: hostile)

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelRemoteTesting
@@ -75,7 +76,7 @@ struct RecordSyncFaultTests {
 
   @Test func `what refers to others is taken once these are there`() throws {
     let fixture = try RecordSyncFixture()
-    let (one, other) = (fixture.device("one"), Guarded<RecordLedgerModel?>(nil))
+    let (one, other) = (fixture.device("one"), Locked<RecordLedgerModel?>(nil))
     let strict = RecordLedgerModel(writer: "other") { id, document in
       // "a" refers to "b".
       id == "a" && document != nil && other.withLock { $0?.row("b")?.content } == nil
@@ -158,7 +159,7 @@ struct RecordSyncFaultTests {
     let fixture = try RecordSyncFixture()
     let (one, other) = (fixture.device("one"), fixture.device("other"))
     for number in 0..<10 { try fixture.put(one, "r\(number)", "{}") }
-    let heard = Guarded<[RecordSyncProgress]>([])
+    let heard = Locked<[RecordSyncProgress]>([])
     try fixture.sync(
       one,
       progress: { progress in
@@ -186,7 +187,7 @@ struct RecordSyncFaultTests {
       }
     }
     let error = #expect(throws: SatchelError.self) { try fixture.sync(device) { $0.parallel = 1 } }
-    #expect(error?.code == .busy && fixture.store.requests.count < 50)
+    #expect(error?.code == .unavailable && fixture.store.requests.count < 50)
     fixture.store.clearHooks()
     #expect(try fixture.sync(device) { $0.isImpatient = true }.uploaded == 100)
   }
@@ -194,7 +195,7 @@ struct RecordSyncFaultTests {
   @Test func `the store is asked once whether it heeds conditions, and only before a write`() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = (fixture.device("one"), fixture.device("other"))
-    let asked = Guarded(0)
+    let asked = Locked(0)
     let probe: @Sendable (MeteredStore, Cancellation) throws -> Void = { _, _ in asked.withLock { $0 += 1 } }
     for number in 0..<10 { try fixture.put(one, "r\(number)", "{}") }
     try fixture.sync(one, probe: probe)
@@ -207,7 +208,7 @@ struct RecordSyncFaultTests {
     let error = #expect(throws: SatchelError.self) { try fixture.sync(other, probe: refusal) }
     #expect(error?.code == .invalid && other.row("r1")?.failure == nil)
     #expect(
-      try fixture.sync(other, .newestWins, { $0.acceptsUnconditional = true }, probe: refusal).uploaded == 1)
+      try fixture.sync(other, .newestWins, { $0.allowUnsafeRemote = true }, probe: refusal).uploaded == 1)
   }
 
   @Test func `another user's records are another master`() throws {
@@ -239,6 +240,6 @@ struct RecordSyncFaultTests {
           parsing: """
             {"phase": "records", "records_done": 1, "records_total": 2, "bytes_up": 3, "bytes_down": 4}
             """)))
-    #expect(throws: SatchelError.self) { try RecordSyncStrategy(name: "best_wins") }
+    #expect(throws: SatchelError.self) { try ConflictPolicy(name: "best_wins") }
   }
 }

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelRemoteTesting
@@ -10,7 +11,7 @@ struct RecordSyncFixture {
   let store = SyncStore()
   let user: UserID
   /// Unix milliseconds; each change is made a second after the one before.
-  private let time = Guarded<Int64>(1_000_000)
+  private let time = Locked<Int64>(1_000_000)
 
   init() throws { user = try UserID("anna") }
 
@@ -52,13 +53,13 @@ struct RecordSyncFixture {
 
   @discardableResult
   func sync(
-    _ device: any RecordLedger, _ strategy: RecordSyncStrategy = .newestWins,
+    _ device: any RecordLedger, _ onConflict: ConflictPolicy = .newestWins,
     _ change: (inout RecordSyncOptions) -> Void = { _ in },
     progress: (@Sendable (RecordSyncProgress) -> Bool)? = nil,
     probe: @escaping @Sendable (MeteredStore, Cancellation) throws -> Void = { _, _ in }
   ) throws -> RecordSyncReport {
     var options = RecordSyncOptions()
-    options.strategy = strategy
+    options.onConflict = onConflict
     options.retry = Retry(attempts: 4, base: 0, ceiling: 0, limit: .max)
     change(&options)
     let time = time

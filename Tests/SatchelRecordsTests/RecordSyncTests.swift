@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelRemoteTesting
@@ -147,7 +148,7 @@ struct RecordSyncTests {
     let fixture = try RecordSyncFixture()
     let (one, _) = try fixture.agreeing()
     try fixture.put(one, "a", #"{"x":2}"#)
-    let hasEdited = Guarded(false)
+    let hasEdited = Locked(false)
     fixture.store.before.withLock {
       $0 = { request throws(ObjectStoreError) in
         guard request.method == .put,

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("Writing records")
 struct RecordWriteTests {
-  @Test("a document comes back byte for byte, with its revision and times")
+  @Test("a document is returned byte for byte, with its revision and times")
   func roundTrip() throws {
     let shelf = try RecordShelf()
     let courses = try shelf.collection("courses")
@@ -26,25 +27,25 @@ struct RecordWriteTests {
     try shelf.expectSound()
   }
 
-  @Test("a revision that is not the expected one is an error that says which it is")
+  @Test("a revision that is not the expected one throws an error that names both")
   func expectedRevision() throws {
     let courses = try RecordShelf().collection("courses")
     try courses.put("c1", ["a": 1], ifRevision: 0)
     #expect(
-      message(.invalid) { try courses.put("c1", ["a": 2], ifRevision: 0) }
+      message(.conflict) { try courses.put("c1", ["a": 2], ifRevision: 0) }
         == "courses/c1: its revision is 1, none was expected")
     #expect(
-      message(.invalid) { try courses.put("c1", ["a": 2], ifRevision: 7) }
+      message(.conflict) { try courses.put("c1", ["a": 2], ifRevision: 7) }
         == "courses/c1: its revision is 1, revision 7 was expected")
     #expect(
-      message(.invalid) { try courses.delete("c2", ifRevision: 3) }
+      message(.conflict) { try courses.delete("c2", ifRevision: 3) }
         == "courses/c2: there is no such record, revision 3 was expected")
     #expect(try courses.put("c1", ["a": 2], ifRevision: 1).revision == 2)
     #expect(try courses.delete("c1", ifRevision: 2))
   }
 
   @Test(
-    "what is no id is refused",
+    "an invalid id is rejected",
     arguments: ["", "a\u{0}b", "a\nb", "\u{7f}", "\u{85}", String(repeating: "é", count: 128)])
   func badIDs(id: String) throws {
     let courses = try RecordShelf().collection("courses")
@@ -53,7 +54,7 @@ struct RecordWriteTests {
     #expect(throws: SatchelError.self) { try courses.delete(id) }
   }
 
-  @Test("ids are told apart by their bytes")
+  @Test("ids are compared by their bytes")
   func idBytes() throws {
     let courses = try RecordShelf().collection("courses")
     for (number, id) in ["é", "e\u{301}", "E", "e", " ", String(repeating: "x", count: 255)].enumerated() {
@@ -65,7 +66,7 @@ struct RecordWriteTests {
   }
 
   @Test(
-    "what is no document is refused with its place",
+    "an invalid document is rejected with its position",
     arguments: [
       "", "[]", "1", "{", #"{"a":1,"a":2}"#, "{\"a\":\"\u{1}\"}", #"{"a":"\ud800"}"#, "\u{FEFF}{}", "{} x",
     ])
@@ -75,7 +76,7 @@ struct RecordWriteTests {
     #expect(try courses.count() == 0)
   }
 
-  @Test("bad UTF-8, 513 levels and 10 MB")
+  @Test("invalid UTF-8 and 513 levels are rejected, and 10 MB are accepted")
   func hostile() throws {
     let courses = try RecordShelf().collection("courses")
     let bad: [UInt8] = Array(#"{"a":""#.utf8) + [0xFF] + Array(#""}"#.utf8)
@@ -92,7 +93,7 @@ struct RecordWriteTests {
     #expect(try courses.ids(["where": ["z": 1]]) == ["large"])
   }
 
-  @Test("a batch is taken as a whole, and an inner failure undoes only itself")
+  @Test("a batch is atomic, and an inner failure rolls back only itself")
   func batch() throws {
     let shelf = try RecordShelf()
     let courses = try shelf.collection("courses", indexes: [RecordIndex("code", unique: true)])
@@ -123,11 +124,11 @@ struct RecordWriteTests {
     try shelf.expectSound()
   }
 
-  @Test("observers hear which records changed; of very many, of which collection")
+  @Test("observers are notified of changed records; of very many, only of the collection")
   func notes() throws {
     let shelf = try RecordShelf()
     let courses = try shelf.collection("courses")
-    let heard = Guarded<[[String]]>([])
+    let heard = Locked<[[String]]>([])
     let observation = try shelf.database.observe { change in
       if change.subject == "records" { heard.withLock { $0.append(change.keys) } }
     }
@@ -141,13 +142,13 @@ struct RecordWriteTests {
     #expect(heard.withLock { $0 } == [["courses/c1"], ["courses/c2", "courses/c1"], ["courses"]])
   }
 
-  @Test("what the store cannot take is spilled, told, and taken in, in order, by the next write")
-  func spilled() throws {
+  @Test("a write that the store cannot take is spooled, reported, and drained in order by the next write")
+  func spooled() throws {
     let shelf = try RecordShelf(onDisk: true)
     try shelf.collection("courses").put("c0", ["n": 0])
     let impatient = try shelf.another(busyTimeout: 5)
     let courses = try impatient.collection("courses")
-    let heard = Guarded<[[String]]>([])
+    let heard = Locked<[[String]]>([])
     let observation = try impatient.database.observe { change in
       if change.isOwn { heard.withLock { $0.append(change.keys) } }
     }
@@ -155,9 +156,9 @@ struct RecordWriteTests {
     try shelf.database.write { (_: Transaction) throws in
       #expect(
         try courses.put("c1", text: #"{ "n": 1.0 }"#)
-          == RecordReceipt(revision: 0, isNew: false, isSpilled: true))
-      #expect(try courses.put("c1", ["n": 2], ifRevision: 1).isSpilled)
-      #expect(try courses.put("c2", ["n": 3], ifRevision: 7).isSpilled)
+          == RecordReceipt(revision: 0, isNew: false, isSpooled: true))
+      #expect(try courses.put("c1", ["n": 2], ifRevision: 1).isSpooled)
+      #expect(try courses.put("c2", ["n": 3], ifRevision: 7).isSpooled)
       #expect(try courses.delete("c0"))
       #expect(try Array(#"{"c3":{"n":4}}"#.utf8).withUnsafeBytes { try courses.putMany($0) } == 0)
       #expect(try courses.ids() == ["c0"])
@@ -165,8 +166,8 @@ struct RecordWriteTests {
     try courses.put("c4", ["n": 5])
     #expect(try courses.ids() == ["c1", "c3", "c4"])
     #expect(try courses.get("c1")?.revision == 2)
-    #expect(try impatient.store.journal.refused(in: impatient.database).count == 1)
-    #expect(heard.withLock { $0.filter { $0 == ["@spilled"] }.count } == 5)
+    #expect(try impatient.store.outbox.rejected(in: impatient.database).count == 1)
+    #expect(heard.withLock { $0.filter { $0 == ["@spooled"] }.count } == 5)
     try shelf.expectSound()
   }
 }

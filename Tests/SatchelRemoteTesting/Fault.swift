@@ -1,30 +1,31 @@
 import SatchelTesting
 
-/// What can go wrong with one request.
+/// A fault of one request.
 package enum Fault: Sendable, Equatable, CaseIterable {
   case none
-  /// 409: a conflict with another request; not done.
+  /// 409: a conflict with another request, without the effect.
   case conflict
-  /// 412 although the condition is met: the client's own first attempt, repeated behind its back, had won.
+  /// 412 although the condition is met: the client's own first attempt, which was repeated unnoticed,
+  /// succeeded.
   case preconditionAfter
-  /// 404 for what is there: a reader that lags behind.
+  /// 404 for an object that exists: a stale read.
   case missing
   /// 500 or 503, with and without the effect.
   case errorBefore, errorAfter
-  /// No answer in time, with and without the effect.
+  /// A timeout, with and without the effect.
   case timeoutBefore, timeoutAfter
-  /// The connection broke before the store saw anything, and it is known.
+  /// The connection was refused, so nothing was sent.
   case refused
   /// The body ends early.
   case truncated
-  /// A byte of the body is another one.
+  /// One byte of the body is changed.
   case corrupted
-  /// The version before the present one.
+  /// The previous version is returned.
   case stale
 }
 
 extension Fault {
-  /// So many faults by chance, about one request in `rarity`.
+  /// Returns a random plan, in which about one request in `rarity` has a fault.
   package static func plan(seed: UInt64, count: Int, rarity: Int = 3, of kinds: [Fault] = allCases) -> [Fault]
   {
     var random = SeededRandom(seed: seed)

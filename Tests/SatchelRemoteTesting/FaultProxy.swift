@@ -1,34 +1,35 @@
 import Foundation
 import SatchelJSON
 import SatchelRemote
+import SatchelCore
 import SatchelStorage
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
-/// A proxy between a store and its server that does what it is told to go wrong (Tests/Servers/faultproxy.py).
+/// A proxy between a store and its server that injects faults (Tests/Servers/faultproxy.py).
 package struct FaultProxy {
-  /// A request as the proxy saw it.
+  /// A request that the proxy received.
   package struct Request: Equatable, Decodable, Sendable {
     package var method: String
     package var path: String
     package var ifMatch: String
     package var fault: String
-    /// What the server answered; nil when it was not asked.
+    /// The server's status; nil when the request was not forwarded.
     package var status: Int?
   }
 
-  /// There is one proxy, and it goes by the order of requests. The number says nothing: thread sanitizers take a
-  /// value without bytes for its neighbour.
-  private static let turn = Guarded(0)
+  /// Serializes the use of the proxy, which depends on the order of requests. The value is unused: the thread
+  /// sanitizer confuses a value of size zero with its neighbour.
+  private static let turn = Locked(0)
 
   private let server: TestServer
 
-  /// Runs `body` with nobody else using the proxy.
+  /// Runs `body` with exclusive use of the proxy.
   ///
   /// - Parameters:
-  ///   - faults: one for each request to come, as faultproxy.py describes them
+  ///   - faults: one for each following request, as described in faultproxy.py
   ///   - changes: members of the store's description
   package static func with<Result>(
     _ faults: [JSONValue], _ changes: JSONObject = [:],
@@ -47,13 +48,13 @@ package struct FaultProxy {
     }
   }
 
-  /// Forgets what was to come, and what was seen.
+  /// Replaces the planned faults, and clears the recorded requests.
   package func expect(_ faults: [JSONValue]) throws {
     let text = try JSONValue.array(faults).text
     _ = try ask("?" + (text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "[]"))
   }
 
-  /// The requests since the faults were told.
+  /// Returns the requests since the faults were set.
   package func seen() throws -> [Request] {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase

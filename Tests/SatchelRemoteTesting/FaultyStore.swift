@@ -1,7 +1,9 @@
 import SatchelRemote
+import SatchelCore
 import SatchelStorage
 
-/// Another store seen through a bad line: each request takes the next fault of a plan, then all goes well.
+/// A wrapper around a store with an unreliable connection: each request has the next fault of a plan, and
+/// none after the end of the plan.
 package final class FaultyStore: ObjectStore {
   private struct State {
     var plan: ArraySlice<Fault>
@@ -10,14 +12,14 @@ package final class FaultyStore: ObjectStore {
   }
 
   private let store: any ObjectStore
-  private let state: Guarded<State>
+  private let state: Locked<State>
 
   package init(_ store: any ObjectStore, plan: [Fault]) {
     self.store = store
-    state = Guarded(State(plan: plan[...]))
+    state = Locked(State(plan: plan[...]))
   }
 
-  /// How many requests were made.
+  /// The number of requests.
   package var requests: Int { state.withLock { $0.requests } }
 
   private func next() -> Fault {
@@ -82,7 +84,7 @@ package final class FaultyStore: ObjectStore {
     return try store.list(prefix, from: continuation, limit: limit, cancellation: cancellation)
   }
 
-  /// Before or after makes no difference to reading.
+  /// Throws the fault of a read, for which before and after are the same.
   private func failReading(_ fault: Fault) throws(ObjectStoreError) {
     switch fault {
     case .missing: throw failure(.notFound, fault)

@@ -1,7 +1,7 @@
 import SatchelRemote
 
 extension HostCalls {
-  /// A host that keeps its objects in another store.
+  /// Creates a host that forwards its calls to another store.
   package init(_ store: any ObjectStore) {
     self.init(
       get: { key, known, cancellation in

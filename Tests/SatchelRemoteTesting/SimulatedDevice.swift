@@ -6,17 +6,17 @@ package protocol SimulatedDevice: AnyObject, Sendable {
   associatedtype Report: SimulatedReport
   var number: Int { get }
   var fiber: SimulationFiber { get }
-  /// The sync under way.
+  /// The running sync.
   var sync: SimulationSync<Report>? { get set }
 }
 
-/// What a sync tells of itself.
+/// The report of a sync.
 package protocol SimulatedReport: Sendable {
   var json: JSONValue { get }
 }
 
-/// One sync of a device, from its start to its end or its crash.
-// Unchecked: the baton sees to it that only one thread at a time touches it.
+/// One sync of a device, until it ends or crashes.
+// Unchecked: only the thread whose turn it is accesses it.
 package final class SimulationSync<Report: SimulatedReport>: @unchecked Sendable {
   package internal(set) var isCrashed = false
   var isCancelled = false
@@ -26,7 +26,7 @@ package final class SimulationSync<Report: SimulatedReport>: @unchecked Sendable
 
   var outcome: String {
     switch result {
-    case .success(let report): (try? report.json.text) ?? "a report that is no JSON"
+    case .success(let report): (try? report.json.text) ?? "a report that is not JSON"
     case .failure(let error): "\(error)"
     case nil: "nothing"
     }

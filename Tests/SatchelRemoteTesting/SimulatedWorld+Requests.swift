@@ -1,15 +1,16 @@
 import SatchelRemote
+import SatchelCore
 import SatchelStorage
 
-/// What a sync calls.
+/// The calls of a sync.
 extension SimulatedWorld {
   package typealias Sync = SimulationSync<Device.Report>
 
-  /// Waits for the device's turn, and draws what happens.
+  /// Waits for the device's turn, and draws the request's fault.
   func request(_ device: Device, _ sync: Sync, _ name: String) throws(ObjectStoreError) -> SimulationFault? {
     if sync.isCrashed { throw ObjectStoreError(.failed(.internal), "the device has crashed") }
     device.fiber.pause()
-    stage.master.tick()
+    stage.remote.tick()
     let fault = stage.drawFault()
     switch fault {
     case .crashBefore, .crashAfter: sync.isCrashed = true
@@ -20,7 +21,7 @@ extension SimulatedWorld {
     return fault
   }
 
-  /// A call of the ledger: a device that has crashed does nothing more.
+  /// A call of the ledger; throws after the device has crashed.
   package func step<Value>(
     _ device: Device, _ sync: Sync, _ name: String, _ body: () throws -> Value
   ) throws -> Value {
@@ -37,11 +38,11 @@ extension SimulatedWorld {
     _ device: Device, _ key: ObjectKey, _ body: [UInt8], _ condition: ObjectCondition,
     _ metadata: ObjectMetadata
   ) throws(ObjectStoreError) -> ETag {
-    let old = master.current(key)
-    let etag = try stage.master.put(key, body, condition, metadata)
-    stage.note("  the master has \(describe(key, body)) now")
+    let old = remote.current(key)
+    let etag = try stage.remote.put(key, body, condition, metadata)
+    stage.note("  the remote has \(describe(key, body)) now")
     do {
-      try checkLanding(device, key, old: old, new: body)
+      try checkWrite(device, key, old: old, new: body)
     } catch {
       stage.fail(error)
     }
@@ -53,8 +54,8 @@ extension SimulatedWorld {
     _ metadata: ObjectMetadata
   ) {
     stage.delay(device) { [self] in
-      stage.master.tick()
-      stage.note("what device \(device.number) sent arrives late: PUT \(key)")
+      stage.remote.tick()
+      stage.note("a late write of device \(device.number) takes effect: PUT \(key)")
       _ = try? put(device, key, body, condition, metadata)
     }
   }

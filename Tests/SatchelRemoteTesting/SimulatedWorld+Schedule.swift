@@ -4,7 +4,7 @@ extension SimulatedWorld {
   /// - Throws: `SimulationViolation`
   package func run() throws {
     stage.note("\(stage.setting)")
-    if stage.setting.beginsInAgreement {
+    if stage.setting.beginsSynced {
       for device in devices { try edit(device) }
       for _ in 0..<2 { for device in devices { try complete(device) } }
     }
@@ -13,7 +13,7 @@ extension SimulatedWorld {
     stage.isFaulty = false
     stage.note("-- no faults from here on")
     while let device = stage.pick(devices.filter { $0.sync != nil }) { try resume(device) }
-    // What one repairs the next one has to read, and he may have something to add.
+    // A device must read the repairs of another one, and may add changes of its own.
     for round in 0..<rounds {
       if round == 1, let device = devices.first { try edit(device) }
       for device in devices {
@@ -21,7 +21,7 @@ extension SimulatedWorld {
         try complete(device, isCalm: round == rounds - 1)
       }
     }
-    try checkAgreement()
+    try checkConvergence()
   }
 
   private func step() throws {
@@ -37,7 +37,7 @@ extension SimulatedWorld {
     try stage.check()
   }
 
-  /// A whole sync that nobody disturbs.
+  /// Runs a whole sync without interruption.
   private func complete(_ device: Device, isCalm: Bool = false) throws {
     begin(device)
     var result: Result<Device.Report, any Error>?
@@ -48,7 +48,7 @@ extension SimulatedWorld {
     switch result {
     case .success(let report): try check(report, of: device, isCalm: isCalm)
     case .failure(let error): throw SimulationViolation(description: "a sync without faults: \(error)")
-    case nil: throw SimulationViolation(description: "a sync without faults has come to no end")
+    case nil: throw SimulationViolation(description: "a sync without faults did not end")
     }
   }
 
@@ -57,24 +57,24 @@ extension SimulatedWorld {
     let sync = SimulationSync<Device.Report>()
     device.sync = sync
     device.fiber.begin { [self] in
-      let line = SimulationLine(world: self, device: device, sync: sync)
-      sync.result = Result { try perform(device, sync, over: line) }
+      let connection = SimulatedConnection(world: self, device: device, sync: sync)
+      sync.result = Result { try perform(device, sync, over: connection) }
     }
   }
 
-  /// Lets a device make its next request.
+  /// Runs a device until its next request.
   private func resume(_ device: Device) throws {
     device.fiber.resume()
     try stage.check()
     guard let sync = device.sync, !device.fiber.isBusy else { return }
     device.sync = nil
     stage.note("device \(device.number): " + (sync.isCrashed ? "crashed" : "ends, \(sync.outcome)"))
-    stage.settle(device)
+    stage.deliverOrDrop(device)
     try stage.check()
     try check(device)
   }
 
-  /// Ends syncs that are under way, as a crash would.
+  /// Ends running syncs as a crash would.
   func abandon() {
     for device in devices {
       device.sync?.isCrashed = true

@@ -1,61 +1,61 @@
 import SatchelRemote
 
-/// One schedule: some devices that edit and sync, one master, and the faults between them, all drawn from a seed. What
-/// the devices keep, and what must hold of it, is what a subject has to say.
+/// One schedule: some devices that edit and sync, one remote, and the faults between them, all drawn from a
+/// seed. Each subject defines the content of its devices and the invariants.
 package protocol SimulatedWorld: AnyObject, Sendable {
   associatedtype Device: SimulatedDevice
 
   var stage: SimulationStage { get }
   var devices: [Device] { get }
-  /// So many syncs of each device, without faults, lead to agreement.
+  /// The number of syncs of each device, without faults, after which all devices have converged.
   var rounds: Int { get }
 
-  /// A change on a device; those of one that syncs come in between.
+  /// Changes something on a device, possibly during its sync.
   func edit(_ device: Device) throws
-  /// The host decides about something that waits for it.
+  /// Resolves a conflict, as the host would.
   ///
-  /// - Returns: whether there was anything
+  /// - Returns: whether there was a conflict
   func decide(_ device: Device) throws -> Bool
-  /// A whole sync, on the device's fiber.
+  /// Runs a whole sync on the device's fiber.
   func perform(
-    _ device: Device, _ sync: SimulationSync<Device.Report>, over line: SimulationLine<Self>
+    _ device: Device, _ sync: SimulationSync<Device.Report>, over connection: SimulatedConnection<Self>
   ) throws -> Device.Report
 
-  /// Something may happen to the master without a device.
+  /// May change the remote without a device.
   func disturb() throws
-  /// Whether listings show tags.
-  var listsTags: Bool { get }
-  /// How many entries a page of a listing has.
+  /// Whether listings include ETags.
+  var listsETags: Bool { get }
+  /// The number of entries of a listing's page.
   var pageSize: Int { get }
-  /// Whether readers may see the version before the present one.
-  func mayLag(_ key: ObjectKey) -> Bool
-  /// A new version for the history.
+  /// Whether a read may return the previous version.
+  func mayBeStale(_ key: ObjectKey) -> Bool
+  /// Describes a new version for the history.
   func describe(_ key: ObjectKey, _ body: [UInt8]) -> String
 
-  // What must hold, whatever happens; each throws a `SimulationViolation`.
+  // The invariants; each check throws a `SimulationViolation`.
 
-  /// Of what a device puts there.
-  func checkLanding(_ device: Device, _ key: ObjectKey, old: SimulationMaster.Version?, new: [UInt8]) throws
-  /// Of a device that does not sync.
+  /// Checks a write of a device.
+  func checkWrite(_ device: Device, _ key: ObjectKey, old: SimulatedRemote.Version?, new: [UInt8]) throws
+  /// Checks a device that is not syncing.
   func check(_ device: Device) throws
-  /// Of a sync that nobody disturbed.
+  /// Checks the report of an uninterrupted sync.
   ///
   /// - Parameter isCalm: there was nothing to do
   func check(_ report: Device.Report, of device: Device, isCalm: Bool) throws
-  /// Of all, in the end.
-  func checkAgreement() throws
+  /// Checks at the end that all devices and the remote are equal.
+  func checkConvergence() throws
 }
 
 extension SimulatedWorld {
-  package var master: SimulationMaster { stage.master }
+  package var remote: SimulatedRemote { stage.remote }
 
   package func decide(_ device: Device) throws -> Bool { false }
 
   package func disturb() throws {}
 
-  package var listsTags: Bool { false }
+  package var listsETags: Bool { false }
 
   package var pageSize: Int { 2 }
 
-  package func mayLag(_ key: ObjectKey) -> Bool { true }
+  package func mayBeStale(_ key: ObjectKey) -> Bool { true }
 }

@@ -1,21 +1,21 @@
-/// What may happen to a request of a simulation.
+/// A fault of a request in a simulation.
 package enum SimulationFault: Sendable, CaseIterable {
-  /// The device dies, before or after the request took effect.
+  /// The device crashes, before or after the request took effect.
   case crashBefore, crashAfter
-  /// No answer, or 500; with and without the effect.
+  /// No response, or 500; with and without the effect.
   case timeoutBefore, timeoutAfter
-  /// No answer; what was to be written is written later, if its condition holds then.
+  /// No response; the write takes effect later, if its condition is met then.
   case timeoutLater
   /// 409.
   case conflict
   /// 412, although it took effect.
   case preconditionAfter
-  /// 404 for what is there.
+  /// 404 for an object that exists.
   case missing
-  /// The body ends early, or is another one.
+  /// The body ends early, or is changed.
   case truncated, corrupted
-  /// The version before the present one.
+  /// The previous version is returned.
   case stale
-  /// The caller gives up.
+  /// The caller cancels.
   case cancel
 }

@@ -1,52 +1,53 @@
+import SatchelCore
 import SatchelStorage
 
-/// A thread that runs only when it is told to, and until it pauses: one baton goes from the scheduler to a fiber and
-/// back, so that what several of them do is one sequence, and the same one each time.
-// Unchecked: `turn` and `job` are touched only with the monitor held.
+/// A thread that the scheduler resumes, and that runs until it pauses. Only one of the scheduler and its
+/// fibers runs at a time, so that their steps are one reproducible sequence.
+// Unchecked: `turn` and `job` are accessed only while the lock is held.
 package final class SimulationFiber: @unchecked Sendable {
   private enum Turn { case scheduler, fiber, over }
 
-  private let monitor = Monitor()
+  private let lock = ConditionLock()
   private var turn = Turn.scheduler
   private var job: (@Sendable () -> Void)?
   private var thread: SystemThread?
 
   package init() {}
 
-  /// Whether a job has begun and not ended.
-  package var isBusy: Bool { monitor.withLock { job != nil } }
+  /// Whether a job is running.
+  package var isBusy: Bool { lock.withLock { job != nil } }
 
-  /// Gives it something to do, of which nothing is done yet.
+  /// Sets the next job, which the next `resume()` starts.
   package func begin(_ job: @escaping @Sendable () -> Void) {
-    monitor.withLock {
+    lock.withLock {
       self.job = job
       if thread == nil { thread = SystemThread { [self] in loop() } }
     }
   }
 
-  /// Lets it run until it pauses or its job ends.
+  /// Runs the fiber until it pauses or its job ends.
   package func resume() {
-    monitor.withLock {
+    lock.withLock {
       turn = .fiber
-      monitor.signal()
-      while turn == .fiber { monitor.wait() }
+      lock.signal()
+      while turn == .fiber { lock.wait() }
     }
   }
 
-  /// Gives the baton back; called by the job.
+  /// Returns control to the scheduler; called by the job.
   package func pause() {
-    monitor.withLock {
+    lock.withLock {
       turn = .scheduler
-      monitor.signal()
-      while turn == .scheduler { monitor.wait() }
+      lock.signal()
+      while turn == .scheduler { lock.wait() }
     }
   }
 
-  /// Ends the thread. No job may be under way.
+  /// Ends the thread. No job may be running.
   package func stop() {
-    let running = monitor.withLock { () -> SystemThread? in
+    let running = lock.withLock { () -> SystemThread? in
       turn = .over
-      monitor.signal()
+      lock.signal()
       defer { thread = nil }
       return thread
     }
@@ -55,16 +56,16 @@ package final class SimulationFiber: @unchecked Sendable {
 
   private func loop() {
     while true {
-      monitor.lock()
-      while turn == .scheduler { monitor.wait() }
+      lock.lock()
+      while turn == .scheduler { lock.wait() }
       let (isOver, work) = (turn == .over, job)
-      monitor.unlock()
+      lock.unlock()
       if isOver { return }
       work?()
-      monitor.withLock {
+      lock.withLock {
         job = nil
         turn = .scheduler
-        monitor.signal()
+        lock.signal()
       }
     }
   }

@@ -1,25 +1,25 @@
 import SatchelTesting
 
-/// What a schedule is made of, whatever its devices keep.
+/// The parameters of a schedule that are common to all subjects.
 package struct SimulationSetting: Sendable {
   package var devices: Int
-  /// A request in so many meets a fault; 0 for none.
+  /// One request in `rarity` has a fault; 0 for no faults.
   package var rarity: Int
-  /// Whether other devices may come in between two calls of the ledger, too.
+  /// Whether other devices may also run between two calls of the ledger.
   package var pausesAtLedger: Bool
-  /// Whether the devices agree on something before it begins.
-  package var beginsInAgreement: Bool
+  /// Whether the devices are synchronised at the start.
+  package var beginsSynced: Bool
   package var steps: Int
-  /// As in S3: equal bytes have equal tags, so that a tag may come back.
-  package var tagsAreOfContent: Bool
+  /// Whether equal bytes have equal ETags, as in S3, so that an ETag may recur.
+  package var hasContentETags: Bool
 
   init(drawnFrom random: inout SeededRandom) {
     func below(_ bound: UInt64) -> Int { Int(random.next() % bound) }
     devices = [2, 2, 3, 3, 4][below(5)]
     rarity = [0, 4, 8, 16, 40][below(5)]
     pausesAtLedger = below(3) == 0
-    beginsInAgreement = below(3) > 0
+    beginsSynced = below(3) > 0
     steps = 20 + below(100)
-    tagsAreOfContent = below(2) == 0
+    hasContentETags = below(2) == 0
   }
 }

@@ -1,15 +1,15 @@
 import SatchelTesting
 
-/// The master of a schedule, chance, and what has happened so far.
-// Unchecked: the baton sees to it that only one thread at a time touches it.
+/// The remote, the random numbers and the history of a schedule.
+// Unchecked: only the thread whose turn it is accesses it.
 package final class SimulationStage: @unchecked Sendable {
   package let setting: SimulationSetting
-  package var master: SimulationMaster
-  /// Numbers what devices change, so that no two changes are the same.
+  package var remote: SimulatedRemote
+  /// The number of edits, which makes every edit unique.
   package var edits = 0
-  /// Whether something goes wrong now and then.
+  /// Whether faults occur.
   package internal(set) var isFaulty = false
-  /// Whether what was sent may arrive after its sender gave it up.
+  /// Whether a write may take effect after its sender has abandoned it.
   package var allowsLateWrites = true
   private(set) var violation: SimulationViolation?
   private(set) var history: [String]?
@@ -19,25 +19,25 @@ package final class SimulationStage: @unchecked Sendable {
   package init(seed: UInt64, isLogging: Bool) {
     random = SeededRandom(seed: seed)
     setting = SimulationSetting(drawnFrom: &random)
-    master = SimulationMaster(tagsAreOfContent: setting.tagsAreOfContent)
+    remote = SimulatedRemote(hasContentETags: setting.hasContentETags)
     history = isLogging ? [] : nil
   }
 
   package func note(_ line: @autoclosure () -> String) { history?.append(line()) }
 
-  /// Notes what must not happen; the first one counts.
+  /// Records a violation; only the first one is kept.
   package func fail(_ error: any Error) {
     violation = violation ?? error as? SimulationViolation ?? SimulationViolation(description: "\(error)")
   }
 
   func check() throws { if let violation { throw violation } }
 
-  // MARK: Chance
+  // MARK: Random numbers
 
-  /// 0 to below `bound`.
+  /// Returns a random number from 0 to below `bound`.
   package func chance(_ bound: Int) -> Int { Int(random.next() % UInt64(max(bound, 1))) }
 
-  /// Nil of none.
+  /// Returns a random element; nil if there are no elements.
   package func pick<Element>(_ elements: [Element]) -> Element? {
     elements.isEmpty ? nil : elements[chance(elements.count)]
   }
@@ -50,17 +50,17 @@ package final class SimulationStage: @unchecked Sendable {
 
   func drawCrash() -> Bool { isFaulty && chance(setting.rarity * 8) == 0 }
 
-  // MARK: What is on its way
+  // MARK: Late writes
 
   func delay(_ sender: AnyObject, _ put: @escaping () -> Void) {
     late.append((ObjectIdentifier(sender), put))
   }
 
-  /// Something of what is on its way may arrive.
+  /// May execute a late write.
   func deliver() { if !late.isEmpty, chance(6) == 0 { late.remove(at: chance(late.count)).put() } }
 
-  /// What a device has sent arrives now, or never.
-  func settle(_ sender: AnyObject) {
+  /// Executes or drops each late write of a device.
+  func deliverOrDrop(_ sender: AnyObject) {
     let sender = ObjectIdentifier(sender)
     for write in late where write.sender == sender && chance(2) == 0 { write.put() }
     late.removeAll { $0.sender == sender }

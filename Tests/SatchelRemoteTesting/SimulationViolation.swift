@@ -1,4 +1,4 @@
-/// Something that must not happen.
+/// A violated invariant of a simulation.
 package struct SimulationViolation: Error, CustomStringConvertible {
   package var description: String
 

@@ -1,11 +1,12 @@
 import SatchelRemoteTesting
+import SatchelCore
 import SatchelStorage
 import SatchelTesting
 import Testing
 
 @testable import SatchelRemote
 
-@Suite("A host's own object store")
+@Suite("Object stores of the host")
 struct CallbackStoreTests {
   let directory: TemporaryDirectory
   let honest: HostCalls
@@ -19,7 +20,7 @@ struct CallbackStoreTests {
 
   private static let foreign = ObjectStoreError.Reason.failed(.foreign)
 
-  @Test("is not believed when its tags, sizes or metadata make no sense")
+  @Test("a result with an invalid ETag, size or metadata is an error")
   func senseless() throws {
     for etag in ["", "a b", "é", "a\r\nx-amz-acl: public"] {
       var calls = honest
@@ -40,7 +41,7 @@ struct CallbackStoreTests {
     #expect(try reason { _ = try CallbackStore(calls).get(key) } == Self.foreign)
   }
 
-  @Test("a listing that does not advance, has no order, or gives what was not asked for is an error")
+  @Test("a listing that does not advance, is unordered, or has keys without the prefix is an error")
   func listings() throws {
     func list(
       _ keys: [String], after: String? = nil, prefix: String = "", hasMore: Bool = false, size: Int64 = 1
@@ -67,11 +68,13 @@ struct CallbackStoreTests {
   }
 
   @Test(
-    "what it throws is understood",
+    "errors that the host throws are converted",
     arguments: [
       (SatchelError.Code.notFound, ObjectStoreError.Reason.notFound, ObjectStoreError.Reason.notFound),
       (.busy, .transient(retryAfter: nil), .preconditionFailed),
       (.io, .transient(retryAfter: nil), .unknownOutcome(retryAfter: nil)),
+      (.unavailable, .transient(retryAfter: nil), .unknownOutcome(retryAfter: nil)),
+      (.unauthorized, .denied, .denied),
       (.damaged, .truncated, .unknownOutcome(retryAfter: nil)), (.readOnly, .denied, .denied),
       (.cancelled, .cancelled, .cancelled), (.full, .failed(.full), .failed(.full)),
     ])
@@ -91,7 +94,7 @@ struct CallbackStoreTests {
         == (code == .notFound ? nil : code == .busy ? .transient(retryAfter: nil) : ofWriting))
   }
 
-  @Test("an error of its own kind may mean anything")
+  @Test("an error of an unknown type has an unknown outcome")
   func otherErrors() throws {
     struct Oops: Error {}
     var calls = honest

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SatchelRemote
 
-@Suite("The probe of conditions")
+@Suite("The probe for conditional writes")
 struct ConditionProbeTests {
   let directory: TemporaryDirectory
   let inner: DirectoryStore
@@ -14,25 +14,25 @@ struct ConditionProbeTests {
     inner = try DirectoryStore(path: directory.path)
   }
 
-  @Test("lets honest stores pass, and leaves nothing behind", arguments: ConformingStore.allCases)
+  @Test("passes stores with conditional writes, and removes its object", arguments: ConformingStore.allCases)
   func honest(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       let everywhere = try ConditionProbe().probe(one, under: .all)
       let somewhere = try ConditionProbe().probe(one, under: ObjectPrefix("user/photos/"))
-      #expect([everywhere, somewhere] == [.honoured, .honoured])
+      #expect([everywhere, somewhere] == [.supported, .supported])
       #expect(try other.list().isEmpty)
     }
   }
 
   @Test(
-    "finds out stores that ignore one condition or all",
+    "detects stores that ignore one condition or all",
     arguments: [
-      (ForgetfulStore.Weakness.ifAbsent, "in spite of If-None-Match"), (.ifMatch, "in spite of If-Match"),
-      (.both, "in spite of"), (.refusesIfMatch, "501"), (.oneTag, "the same ETag"),
+      (ForgetfulStore.Weakness.ifAbsent, "despite If-None-Match"), (.ifMatch, "despite If-Match"),
+      (.both, "despite"), (.refusesIfMatch, "501"), (.oneTag, "the same ETag"),
     ])
   func weak(weakness: ForgetfulStore.Weakness, words: String) throws {
     let verdict = try ConditionProbe().probe(ForgetfulStore(inner, weakness), under: .all)
-    guard case .ignored(let what) = verdict else {
+    guard case .unsupported(let what) = verdict else {
       Issue.record("not found out")
       return
     }
@@ -40,15 +40,15 @@ struct ConditionProbeTests {
     #expect(try inner.list().isEmpty)
   }
 
-  @Test("is not misled by a bad line", arguments: 0..<30 as Range<UInt64>)
+  @Test("is not misled by an unreliable connection", arguments: 0..<30 as Range<UInt64>)
   func badLine(seed: UInt64) throws {
     let faults: [Fault] = [.conflict, .preconditionAfter, .errorBefore, .errorAfter, .timeoutAfter, .refused]
     let retry = Retry(attempts: 50, base: 0)
     let good = FaultyStore(inner, plan: Fault.plan(seed: seed, count: 20, of: faults))
-    #expect(try ConditionProbe().probe(good, under: .all, retry: retry) == .honoured)
+    #expect(try ConditionProbe().probe(good, under: .all, retry: retry) == .supported)
     let bad = FaultyStore(
       ForgetfulStore(inner, .both), plan: Fault.plan(seed: seed, count: 20, of: faults))
-    #expect(try ConditionProbe().probe(bad, under: .all, retry: retry) != .honoured)
+    #expect(try ConditionProbe().probe(bad, under: .all, retry: retry) != .supported)
   }
 
   @Test("fails with the store when it cannot be reached")

@@ -5,14 +5,14 @@ import Testing
 
 @testable import SatchelRemote
 
-/// A kind of store that has to pass the conformance suite. A new store is one more case.
+/// The kinds of stores that must pass the conformance suite. A new kind is a new case.
 enum ConformingStore: CaseIterable, CustomTestStringConvertible {
   case directory
-  /// Proves that the wrapper itself changes nothing, so that what it does in other tests are its faults.
+  /// Proves that the wrapper without faults changes nothing.
   case faultless
-  /// A host's own, which happens to be a directory.
+  /// A host's functions, which use a directory.
   case callbacks
-  /// A real server, when there is one.
+  /// The server of the tests, if there is one.
   case s3
 
   static var allCases: [ConformingStore] {
@@ -28,10 +28,10 @@ enum ConformingStore: CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// False for one that goes through directories one by one.
+  /// False for a server that lists directories one after the other.
   var sortsAcrossPages: Bool { self != .s3 || TestServer.current?.kind != "seaweedfs" }
 
-  /// Gives `body` two independent ways to the same empty objects, as two devices have them.
+  /// Calls `body` with two independent instances of the same empty store, as on two devices.
   func withStores(_ body: (_ one: any ObjectStore, _ other: any ObjectStore) throws -> Void) throws {
     if self == .s3 { return try withServer(body) }
     let directory = try TemporaryDirectory()
@@ -47,8 +47,8 @@ enum ConformingStore: CaseIterable, CustomTestStringConvertible {
   private func withServer(_ body: (_ one: any ObjectStore, _ other: any ObjectStore) throws -> Void) throws {
     let server = try #require(TestServer.current)
     let prefix = JSONValue.string(TestServer.prefix())
-    // The second device knows the store by keys that are lent for a time, where there are such.
-    let way = server.description("temporary") == nil ? "store" : "temporary"
-    try body(server.open("store", ["prefix": prefix]), server.open(way, ["prefix": prefix]))
+    // The second device uses temporary credentials, if the server supports them.
+    let access = server.description("temporary") == nil ? "store" : "temporary"
+    try body(server.open("store", ["prefix": prefix]), server.open(access, ["prefix": prefix]))
   }
 }

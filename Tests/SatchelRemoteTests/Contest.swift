@@ -1,33 +1,34 @@
+import SatchelCore
 import SatchelStorage
 
 @testable import SatchelRemote
 
-/// Writers that want the same thing, and what became of them.
+/// Concurrent writers of the same object.
 enum Contest {
-  /// Runs `body` on so many threads at once, however few processors there are, and waits for all.
+  /// Runs `body` on `count` threads at once, regardless of the number of processors, and waits for all.
   static func inParallel(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) throws {
     let threads = (0..<count).compactMap { index in SystemThread { body(index) } }
     for thread in threads { thread.join() }
     guard threads.count == count else { throw SatchelError(.noMemory, "no threads") }
   }
 
-  /// Each contestant tries to be the first in each round.
+  /// Each contestant tries to write first in each round.
   ///
-  /// - Returns: for each contestant the rounds that it was told to have won
+  /// - Returns: the rounds that each contestant has won
   static func rounds(
     _ count: Int, stores: [any ObjectStore], metadata: ObjectMetadata = .none
   ) throws -> [[Int]] {
-    let results = Guarded([Result<[Int], any Error>](repeating: .success([]), count: stores.count))
-    let arrived = Guarded(0)
+    let results = Locked([Result<[Int], any Error>](repeating: .success([]), count: stores.count))
+    let arrived = Locked(0)
     try inParallel(stores.count) { contestant in
       let result = Result {
-        // All begin each round together: the more they collide, the more the test sees.
+        // All begin each round at the same time, for as many collisions as possible.
         try first(contestant, rounds: count, store: stores[contestant], metadata) { round in
           arrived.withLock { $0 += 1 }
           while arrived.withLock({ $0 }) < (round + 1) * stores.count { sched_yield() }
         }
       }
-      // Who fails must not keep the others waiting.
+      // A contestant that fails must not block the others.
       if case .failure = result { arrived.withLock { $0 = .max / 2 } }
       results.withLock { $0[contestant] = result }
     }
@@ -52,7 +53,7 @@ enum Contest {
     return won
   }
 
-  /// Adds one to a number in an object so many times, by conditional writes alone.
+  /// Increments a number in an object repeatedly with conditional writes.
   static func count(_ times: Int, in store: any ObjectStore) throws {
     let key = try ObjectKey("number")
     var done = 0
@@ -68,13 +69,13 @@ enum Contest {
     }
   }
 
-  /// Each contestant adds lines to an object by reliable writes, until so many were reported as written.
+  /// Each contestant appends lines to an object with reliable writes, until enough were reported as written.
   ///
-  /// - Returns: whether all that were reported are there, and each once; and what went wrong
+  /// - Returns: whether every reported line is in the object exactly once, and the errors
   static func append(_ times: Int, to key: ObjectKey, stores: [any ObjectStore], retry: Retry) throws
     -> (isWhole: Bool, failures: [String])
   {
-    let (failures, reported) = (Guarded<[String]>([]), Guarded<[String]>([]))
+    let (failures, reported) = (Locked<[String]>([]), Locked<[String]>([]))
     try inParallel(stores.count) { index in
       let writer = ReliableWriter(stores[index], retry: retry)
       do {
@@ -96,14 +97,14 @@ enum Contest {
     }
     let body = try retry.run { _ throws(ObjectStoreError) in try stores[0].get(key).body }
     let lines = String(decoding: body, as: UTF8.self).split(separator: "\n").map(String.init)
-    let told = reported.withLock { $0 }
-    let isWhole = Set(lines).count == lines.count && Set(told).isSubset(of: lines)
-    return (isWhole && told.count == times * stores.count, failures.withLock { $0 })
+    let written = reported.withLock { $0 }
+    let isWhole = Set(lines).count == lines.count && Set(written).isSubset(of: lines)
+    return (isWhole && written.count == times * stores.count, failures.withLock { $0 })
   }
 }
 
 extension Retry {
-  /// With chance as it comes, and waits as they are.
+  /// Runs with real random numbers and real delays.
   fileprivate func run<Value>(_ body: (Int) throws(ObjectStoreError) -> Value) throws(ObjectStoreError)
     -> Value
   {

@@ -4,12 +4,12 @@ import Testing
 
 @testable import SatchelRemote
 
-@Suite("A directory as an object store")
+@Suite("Directory stores")
 struct DirectoryStoreTests {
   let directory: TemporaryDirectory
   init() throws { directory = try TemporaryDirectory() }
 
-  @Test("an object is a file where its key says, with its body and nothing else")
+  @Test("an object is a file with its key as path, and only its body as content")
   func files() throws {
     let store = try DirectoryStore(path: directory.path)
     try store.put(ObjectKey("photos/a b.csv"), [UInt8]("x,y\n"), metadata: ObjectMetadata(["writer": "me"]))
@@ -22,7 +22,7 @@ struct DirectoryStoreTests {
     #expect(try reason { try store.put(key, [1], condition: .ifMatch(object.etag)) } == .preconditionFailed)
   }
 
-  @Test("deleting leaves nothing behind, not even directories")
+  @Test("deleting removes the file and empty directories")
   func nothingLeft() throws {
     let store = try DirectoryStore(path: directory.path)
     let key = try ObjectKey("one/two/three")
@@ -36,7 +36,7 @@ struct DirectoryStoreTests {
     #expect(try store.get(ObjectKey("one")).body == [3])
   }
 
-  @Test("a key that is an object cannot be the beginning of others, nor the other way round")
+  @Test("a key of an object cannot be a prefix of other keys, nor the other way round")
   func inTheWay() throws {
     let store = try DirectoryStore(path: directory.path)
     try store.put(ObjectKey("a"), [1])
@@ -50,7 +50,7 @@ struct DirectoryStoreTests {
   }
 
   @Test(
-    "keys that a directory cannot hold are refused",
+    "keys that are not valid paths are refused",
     arguments: [
       ".satchel", ".satchel/lock", ".satchel/incoming/x", String(repeating: "x", count: 256),
       "a/" + String(repeating: "é", count: 128),
@@ -63,7 +63,7 @@ struct DirectoryStoreTests {
     #expect(try reason { try store.delete(key) } == .invalidKey)
   }
 
-  @Test("keys of 1024 bytes and of 512 components fit")
+  @Test("keys of 1024 bytes and of 512 components are accepted")
   func longKeys() throws {
     let store = try DirectoryStore(path: directory.path)
     let deep = try ObjectKey(Array(repeating: "d", count: 512).joined(separator: "/"))
@@ -80,7 +80,7 @@ struct DirectoryStoreTests {
     #expect(try directory.files() == [".satchel/lock"])
   }
 
-  @Test("no link is followed: not for an object, not on the way to it, not in a listing")
+  @Test("symbolic links are not followed: as object, in its path, and in listings")
   func links() throws {
     let outside = try TemporaryDirectory()
     try outside.write("secret", to: "file")
@@ -105,7 +105,7 @@ struct DirectoryStoreTests {
     #expect(page.skipped == 2)
   }
 
-  @Test("a pipe and a name that is no UTF-8 are passed over, and do not block")
+  @Test("FIFOs and names that are not UTF-8 are skipped, and do not block")
   func oddities() throws {
     let store = try DirectoryStore(path: directory.path)
     #expect(mkfifo(directory.path + "/pipe", 0o600) == 0)
@@ -119,7 +119,7 @@ struct DirectoryStoreTests {
   }
 
   @Test(
-    "what a crashed writer left is not seen, and is removed when the store is opened; what is in work is not")
+    "temporary files of crashed writers are hidden, and removed at the next opening; those in use are kept")
   func leftovers() throws {
     let store = try DirectoryStore(path: directory.path)
     try store.put(ObjectKey("a"), [1])
@@ -137,9 +137,9 @@ struct DirectoryStoreTests {
     withExtendedLifetime(inWork) {}
   }
 
-  @Test("a write that cannot have the lock fails as transient, or when the caller gives up")
+  @Test("a write that cannot get the lock fails as transient, or when the caller cancels")
   func lock() throws {
-    let store = try DirectoryStore(path: directory.path, patience: 50)
+    let store = try DirectoryStore(path: directory.path, timeout: 50)
     let key = try ObjectKey("a")
     try store.put(key, [1])
     let descriptor = open(directory.path + "/.satchel/lock", O_RDWR)
@@ -152,7 +152,7 @@ struct DirectoryStoreTests {
     #expect(try directory.files() == [".satchel/lock", "a"])
   }
 
-  @Test("metadata that was damaged is said to be")
+  @Test("damaged metadata is reported")
   func damagedMetadata() throws {
     let store = try DirectoryStore(path: directory.path)
     let key = try ObjectKey("a")
@@ -164,7 +164,7 @@ struct DirectoryStoreTests {
     #expect(try store.get(key).metadata == .none)
   }
 
-  @Test("a directory that cannot be opened is said to be")
+  @Test("a directory that cannot be opened is reported")
   func unusable() throws {
     try directory.write("", to: "file")
     #expect(try reason { _ = try DirectoryStore(path: directory.path + "/file") } == .failed(.invalid))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SatchelRemote
 
-/// The faults themselves: a test that injects one must be able to rely on it.
+/// Tests the faults themselves, because other tests rely on them.
 @Suite("Injected faults")
 struct FaultyStoreTests {
   let directory: TemporaryDirectory
@@ -19,7 +19,7 @@ struct FaultyStoreTests {
   }
 
   @Test(
-    "a write fails as told, and takes effect or not as told",
+    "a write fails as planned, with or without its effect",
     arguments: [
       (Fault.conflict, ObjectStoreError.Reason.unknownOutcome(retryAfter: nil), false),
       (.errorBefore, .unknownOutcome(retryAfter: nil), false),
@@ -38,7 +38,7 @@ struct FaultyStoreTests {
   }
 
   @Test(
-    "a read fails as told",
+    "a read fails as planned",
     arguments: [
       (Fault.missing, ObjectStoreError.Reason.notFound), (.truncated, .truncated),
       (.timeoutBefore, .transient(retryAfter: nil)), (.refused, .transient(retryAfter: nil)),
@@ -49,7 +49,7 @@ struct FaultyStoreTests {
     #expect(try store.get(key).body == [UInt8]("old"))
   }
 
-  @Test("a corrupted body differs in one byte, a stale one is the version before")
+  @Test("a corrupted body differs in one byte, a stale one is the previous version")
   func content() throws {
     let store = FaultyStore(inner, plan: [.corrupted, .none, .stale, .stale])
     let corrupted = try store.get(key).body
@@ -61,7 +61,7 @@ struct FaultyStoreTests {
     #expect(try store.get(key).body == [UInt8]("new"))
   }
 
-  @Test("a plan is the same for the same seed, and has all kinds of faults in it")
+  @Test("a plan is the same for the same seed, and contains all kinds of faults")
   func plan() {
     let plan = Fault.plan(seed: 3, count: 1000)
     #expect(plan == Fault.plan(seed: 3, count: 1000))
@@ -70,7 +70,7 @@ struct FaultyStoreTests {
     #expect((600...760).contains(plan.filter { $0 == .none }.count))
   }
 
-  @Test("retries get reads through any plan of transient faults", arguments: 0..<20 as Range<UInt64>)
+  @Test("reads with retries survive any plan of transient faults", arguments: 0..<20 as Range<UInt64>)
   func retried(seed: UInt64) throws {
     let transient: [Fault] = [.errorBefore, .timeoutAfter, .truncated, .refused]
     let store = FaultyStore(inner, plan: Fault.plan(seed: seed, count: 40, rarity: 2, of: transient))

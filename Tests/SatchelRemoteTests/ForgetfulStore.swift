@@ -1,12 +1,12 @@
 @testable import SatchelRemote
 
-/// A store that does not heed conditions as it should.
+/// A store that ignores conditions.
 final class ForgetfulStore: ObjectStore {
   enum Weakness: Sendable {
     case ifAbsent, ifMatch, both
-    /// Answers that it has not been made for this.
+    /// Responds with 501 Not Implemented.
     case refusesIfMatch
-    /// The same tag for everything.
+    /// Returns the same ETag for every object.
     case oneTag
   }
 
@@ -26,15 +26,15 @@ final class ForgetfulStore: ObjectStore {
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    var heeded = condition
+    var effective = condition
     switch (weakness, condition) {
-    case (.ifAbsent, .ifAbsent), (.both, _), (.ifMatch, .ifMatch): heeded = .none
+    case (.ifAbsent, .ifAbsent), (.both, _), (.ifMatch, .ifMatch): effective = .none
     case (.refusesIfMatch, .ifMatch):
-      throw ObjectStoreError(.failed(.foreign), "\(key): the store answered 501")
-    case (.oneTag, .ifMatch): heeded = .none
+      throw ObjectStoreError(.failed(.foreign), "\(key): the store responded with 501")
+    case (.oneTag, .ifMatch): effective = .none
     default: break
     }
-    let etag = try store.put(key, body, condition: heeded, metadata: metadata, cancellation: cancellation)
+    let etag = try store.put(key, body, condition: effective, metadata: metadata, cancellation: cancellation)
     return weakness == .oneTag ? ETag(hash: [0]) : etag
   }
 

@@ -12,7 +12,7 @@ struct ListingConformance {
   ]
 
   @Test(
-    "keeps keys of all kinds apart, and lists them in the order of their bytes",
+    "distinguishes keys of all kinds, and lists them in byte order",
     arguments: ConformingStore.allCases)
   func keys(kind: ConformingStore) throws {
     try kind.withStores { one, other in
@@ -25,13 +25,13 @@ struct ListingConformance {
   }
 
   @Test(
-    "tells the tags that reading tells, also of what was written again", arguments: ConformingStore.allCases)
+    "has the same ETags as reads, also after another write", arguments: ConformingStore.allCases)
   func tags(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       for round in 0..<3 {
         for text in Self.keys { try one.put(ObjectKey(text), Array("\(text) \(round)".utf8)) }
         for entry in try other.list() {
-          // Of what a server says there is nothing to promise.
+          // Servers do not guarantee it.
           if kind == .s3, entry.etag == nil { continue }
           #expect(try entry.etag == one.get(entry.key).etag, "\(entry.key) in round \(round)")
         }
@@ -39,7 +39,7 @@ struct ListingConformance {
     }
   }
 
-  @Test("begins with the prefix, wherever that ends", arguments: ConformingStore.allCases)
+  @Test("has the keys with the prefix, which may end anywhere", arguments: ConformingStore.allCases)
   func prefixes(kind: ConformingStore) throws {
     try kind.withStores { one, _ in
       for text in Self.keys { try one.put(ObjectKey(text), []) }
@@ -54,7 +54,7 @@ struct ListingConformance {
   }
 
   @Test(
-    "comes in pages of any size, each key once", arguments: ConformingStore.allCases,
+    "has pages of any size, with each key once", arguments: ConformingStore.allCases,
     [1, 2, 3, 7, 20, 21, 22])
   func pages(kind: ConformingStore, limit: Int) throws {
     try kind.withStores { one, _ in
@@ -74,7 +74,7 @@ struct ListingConformance {
     }
   }
 
-  @Test("goes on behind a key that was deleted between two pages", arguments: ConformingStore.allCases)
+  @Test("continues after a key that was deleted between two pages", arguments: ConformingStore.allCases)
   func deletedBetween(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       for number in 0..<6 { try one.put(ObjectKey("k/\(number)"), []) }
@@ -87,7 +87,8 @@ struct ListingConformance {
     }
   }
 
-  @Test("is empty for an empty store, and after all was deleted", arguments: ConformingStore.allCases)
+  @Test(
+    "is empty for an empty store, and after all objects were deleted", arguments: ConformingStore.allCases)
   func empty(kind: ConformingStore) throws {
     try kind.withStores { one, _ in
       #expect(try one.list().isEmpty)

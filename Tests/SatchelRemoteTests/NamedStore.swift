@@ -1,6 +1,6 @@
 @testable import SatchelRemote
 
-/// Another store, under a name of its own.
+/// A wrapper around a store, with another identity.
 final class NamedStore: ObjectStore {
   private let store: any ObjectStore
   let identity: String?

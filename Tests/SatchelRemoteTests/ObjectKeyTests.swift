@@ -2,10 +2,10 @@ import Testing
 
 @testable import SatchelRemote
 
-@Suite("Keys of objects")
+@Suite("Object keys")
 struct ObjectKeyTests {
   @Test(
-    "are refused when they could leave their prefix, or cannot be kept",
+    "are refused when they could escape their prefix, or are invalid",
     arguments: [
       "", "/", "/a", "a/", "a//b", ".", "..", "../a", "a/..", "a/../b", "a/./b", "./a", "a\u{0}b", "a\nb",
       "a\u{7F}",
@@ -16,7 +16,7 @@ struct ObjectKeyTests {
   }
 
   @Test(
-    "are taken otherwise",
+    "are accepted otherwise",
     arguments: [
       "a", "a/b", "...", "..a", "a..", ".a", " ", "a b", "a\\b", "é", "😀/%2e%2e/+",
       String(repeating: "x", count: 1024),
@@ -28,13 +28,13 @@ struct ObjectKeyTests {
     #expect(key.components.joined(separator: "/") == text)
   }
 
-  @Test("that are refused are named without what could break a message")
+  @Test("that are refused appear in messages without control characters")
   func message() throws {
     do {
       _ = try ObjectKey("a\u{1B}[31m\nb")
       Issue.record("taken")
     } catch {
-      #expect(error.message == "the key \"a[31mb\" holds a control character")
+      #expect(error.message == "the key \"a[31mb\" contains a control character")
     }
   }
 
@@ -50,7 +50,7 @@ struct ObjectKeyTests {
   }
 
   @Test(
-    "begin with prefixes, which may end anywhere, but not lead out",
+    "begin with prefixes, which may end anywhere, but not escape the store",
     arguments: [
       ("", true), ("a/", true), ("a/b", true), ("/", false), ("/a", false), ("a//", false), ("..", false),
       ("../", false), ("a/../", false), ("a\u{0}", false),
@@ -59,14 +59,14 @@ struct ObjectKeyTests {
     #expect(try reason { _ = try ObjectPrefix(text) } == (isFine ? nil : .invalidKey))
   }
 
-  @Test("tags are what can stand in a header")
+  @Test("ETags are valid in a header")
   func tags() {
     for text in ["", "a b", "a\r\n", "é", String(repeating: "x", count: 1025)] { #expect(ETag(text) == nil) }
     #expect(ETag("\"abc\"")?.text == "\"abc\"")
     #expect(ETag("\"abc\"") != ETag("abc"))
   }
 
-  @Test("metadata is what headers carry unchanged")
+  @Test("metadata is valid in headers")
   func metadata() throws {
     for (name, value) in [
       ("", "a"), ("A", "a"), ("a b", "a"), ("a:", "a"), ("é", "a"), ("a", " b"), ("a", "b "), ("a", "b  c"),

@@ -2,13 +2,14 @@ import Testing
 
 @testable import SatchelRemote
 
-/// What every object store has to do, whatever it is made of.
+/// The conformance suite for every object store.
 @Suite("Every object store")
 struct ObjectStoreConformance {
   private let key: ObjectKey
   init() throws { key = try ObjectKey("photos/manifest.json") }
 
-  @Test("gives back what was put, with its tag, size and metadata", arguments: ConformingStore.allCases)
+  @Test(
+    "returns the object that was put, with its ETag, size and metadata", arguments: ConformingStore.allCases)
   func roundTrip(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       let metadata = try ObjectMetadata(["writer": "device 7", "rev": "12"])
@@ -37,7 +38,7 @@ struct ObjectStoreConformance {
     }
   }
 
-  @Test("says that what is not there is not there", arguments: ConformingStore.allCases)
+  @Test("reports missing objects as not found", arguments: ConformingStore.allCases)
   func missing(kind: ConformingStore) throws {
     try kind.withStores { one, _ in
       let etag = try one.put(ObjectKey("other"), [1])
@@ -52,7 +53,7 @@ struct ObjectStoreConformance {
     }
   }
 
-  @Test("puts only if absent, when so asked", arguments: ConformingStore.allCases)
+  @Test("puts with ifAbsent only when the object does not exist", arguments: ConformingStore.allCases)
   func ifAbsent(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       try one.put(key, [1], condition: .ifAbsent)
@@ -65,7 +66,7 @@ struct ObjectStoreConformance {
     }
   }
 
-  @Test("puts only over what the writer knows, when so asked", arguments: ConformingStore.allCases)
+  @Test("puts with ifMatch only over the known object", arguments: ConformingStore.allCases)
   func ifMatch(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       let first = try one.put(key, [1])
@@ -78,7 +79,7 @@ struct ObjectStoreConformance {
     }
   }
 
-  @Test("deletes only what the caller knows, when so asked", arguments: ConformingStore.allCases)
+  @Test("deletes with ifMatch only the known object", arguments: ConformingStore.allCases)
   func deleteIfMatch(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       let first = try one.put(key, [1])
@@ -90,7 +91,7 @@ struct ObjectStoreConformance {
     }
   }
 
-  @Test("does not send again what is known", arguments: ConformingStore.allCases)
+  @Test("does not return the body of the known object", arguments: ConformingStore.allCases)
   func notModified(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       let first = try one.put(key, [1])
@@ -100,7 +101,7 @@ struct ObjectStoreConformance {
     }
   }
 
-  @Test("holds empty bodies, bodies of all bytes, and 64 MiB", arguments: ConformingStore.allCases)
+  @Test("stores empty bodies, bodies with all byte values, and 64 MiB", arguments: ConformingStore.allCases)
   func bodies(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       var large = [UInt8](repeating: 0, count: 64 << 20)
@@ -119,7 +120,7 @@ struct ObjectStoreConformance {
     }
   }
 
-  @Test("stops when the caller gives up", arguments: ConformingStore.allCases)
+  @Test("stops when the caller cancels", arguments: ConformingStore.allCases)
   func cancelled(kind: ConformingStore) throws {
     try kind.withStores { one, _ in
       let gaveUp = Cancellation { true }

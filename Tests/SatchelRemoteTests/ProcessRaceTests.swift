@@ -4,7 +4,8 @@ import Testing
 
 @testable import SatchelRemote
 
-/// Two processes and one directory. The other process is this test program, told to run the one test `contestant`.
+/// Two processes and one directory. The other process is this test program, started with the single test
+/// `contestant`.
 @Suite("A directory shared by processes")
 struct ProcessRaceTests {
   private static let rounds = 100
@@ -17,12 +18,12 @@ struct ProcessRaceTests {
   }
 
   @Test(
-    "a contestant without rivals wins every round; with rivals it writes down what it was told to have won")
+    "a contestant without rivals wins every round; with rivals it writes down the rounds that it has won")
   func contestant() throws {
     if let race = OtherProcess.role("race") {
       let store = try DirectoryStore(path: race.path)
       let number = try #require(Int(race.name))
-      // Both begin together.
+      // Both begin at the same time.
       try store.put(ObjectKey("here/\(number)"), [])
       let end = Date() + 60
       while try store.list(ObjectPrefix("here/")).count < 2, Date() < end { usleep(200) }
@@ -49,23 +50,23 @@ struct ProcessRaceTests {
     try store.put(ObjectKey("number"), Array("0".utf8))
     let processes = try [start("race", "0"), start("race", "1")]
     for process in processes { #expect(process.finish()) }
-    var told: [Int] = []
+    var reported: [Int] = []
     for number in 0..<2 {
       let text = String(decoding: try store.get(ObjectKey("won/\(number)")).body, as: UTF8.self)
       let won = text.split(separator: " ").compactMap { Int($0) }
       for round in won {
         #expect(try store.get(ObjectKey("rounds/\(round)")).body == Array("\(number)".utf8))
       }
-      told += won
+      reported += won
     }
-    #expect(told.sorted() == Array(0..<Self.rounds))
+    #expect(reported.sorted() == Array(0..<Self.rounds))
     #expect(try store.get(ObjectKey("number")).body == Array("\(2 * Self.rounds)".utf8))
   }
 
-  @Test("a writer that is killed leaves a whole object and no lock", arguments: 0..<8)
+  @Test("a killed writer leaves a complete object and no lock", arguments: 0..<8)
   func killed(turn: Int) throws {
     let key = try ObjectKey("object")
-    let store = try DirectoryStore(path: directory.path, patience: 2000)
+    let store = try DirectoryStore(path: directory.path, timeout: 2000)
     let process = try start("writer", "a")
     let end = Date() + 60
     while (try? store.head(key)) == nil, Date() < end { usleep(500) }
@@ -76,7 +77,7 @@ struct ProcessRaceTests {
     #expect(object.body.count == 300_000)
     #expect(object.body.allSatisfy { $0 == byte })
     #expect(object.metadata["byte"] == "\(byte)")
-    let reopened = try DirectoryStore(path: directory.path, patience: 2000)
+    let reopened = try DirectoryStore(path: directory.path, timeout: 2000)
     try reopened.put(key, [1], condition: .ifMatch(object.etag))
     #expect(try directory.files() == [".satchel/lock", "object"])
   }

@@ -1,11 +1,12 @@
+import SatchelCore
 import SatchelStorage
 import Testing
 
 @testable import SatchelRemote
 
-@Suite("Every object store, written to by many at once")
+@Suite("Every object store with concurrent writers")
 struct RaceConformance {
-  @Test("lets exactly one of many be the first, in each round", arguments: ConformingStore.allCases)
+  @Test("lets exactly one of many writers win each round", arguments: ConformingStore.allCases)
   func first(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       let won = try Contest.rounds(40, stores: [one, other, one, other, one, other])
@@ -18,12 +19,12 @@ struct RaceConformance {
     }
   }
 
-  @Test("loses no conditional write that was reported as done", arguments: ConformingStore.allCases)
+  @Test("loses no conditional write that succeeded", arguments: ConformingStore.allCases)
   func counting(kind: ConformingStore) throws {
     try kind.withStores { one, other in
       let key = try ObjectKey("number")
       try one.put(key, Array("0".utf8))
-      let failures = Guarded<[String]>([])
+      let failures = Locked<[String]>([])
       try Contest.inParallel(4) { index in
         do { try Contest.count(15, in: index % 2 == 0 ? one : other) } catch {
           failures.withLock { $0.append("\(error)") }
@@ -35,7 +36,7 @@ struct RaceConformance {
   }
 
   @Test(
-    "shows readers whole versions only, with the metadata that belongs to them",
+    "returns only complete versions with their own metadata",
     arguments: ConformingStore.allCases)
   func wholeVersions(kind: ConformingStore) throws {
     try kind.withStores { one, other in
@@ -45,8 +46,8 @@ struct RaceConformance {
         try store.put(key, body, metadata: ObjectMetadata(["number": "\(number)"]))
       }
       try write(0, one)
-      let isWriting = Guarded(true)
-      let (failures, reads) = (Guarded<[String]>([]), Guarded(0))
+      let isWriting = Locked(true)
+      let (failures, reads) = (Locked<[String]>([]), Locked(0))
       try Contest.inParallel(3) { index in
         do {
           if index == 0 {

@@ -1,11 +1,12 @@
 import SatchelRemoteTesting
+import SatchelCore
 import SatchelStorage
 import SatchelTesting
 import Testing
 
 @testable import SatchelRemote
 
-@Suite("Writing reliably")
+@Suite("Reliable writes")
 struct ReliableWriterTests {
   let directory: TemporaryDirectory
   let inner: DirectoryStore
@@ -25,7 +26,7 @@ struct ReliableWriterTests {
     ReliableWriter(FaultyStore(inner, plan: plan), retry: Retry(attempts: attempts, base: 0))
   }
 
-  @Test("tells the truth through each single fault", arguments: faults)
+  @Test("report the correct outcome after each single fault", arguments: faults)
   func single(fault: Fault) throws {
     #expect(try writer([fault]).write(key, [1], condition: .ifAbsent) == .written(inner.head(key).etag))
     let first = try inner.head(key)
@@ -40,7 +41,7 @@ struct ReliableWriterTests {
   }
 
   @Test(
-    "loses nothing that was reported as written by four writers on bad lines",
+    "lose nothing that was reported as written, with four writers on unreliable connections",
     arguments: 0..<6 as Range<UInt64>)
   func losesNothing(seed: UInt64) throws {
     try inner.put(key, [])
@@ -53,7 +54,7 @@ struct ReliableWriterTests {
     #expect(isWhole)
   }
 
-  @Test("gives up in time, and says whether something may have been done")
+  @Test("give up in time, and report whether a write may have taken effect")
   func usedUp() throws {
     let endless = [Fault](repeating: .timeoutBefore, count: 100)
     #expect(
@@ -66,17 +67,17 @@ struct ReliableWriterTests {
     #expect(try reason { _ = try inner.head(key) } == .notFound)
   }
 
-  @Test("recognises its bytes where metadata is lost, too")
+  @Test("recognise the written bytes also when metadata is lost")
   func withoutMetadata() throws {
     let etag = try inner.put(key, [1, 2, 3])
     #expect(try writer([]).write(key, [1, 2, 3], condition: .ifAbsent) == .written(etag))
     #expect(try writer([]).write(key, [1, 2, 4], condition: .ifAbsent) == .lost(inner.head(key)))
   }
 
-  @Test("stops when the caller gives up")
+  @Test("stops when the caller cancels")
   func cancelled() throws {
     let endless = [Fault](repeating: .errorBefore, count: 1000)
-    let asked = Guarded(0)
+    let asked = Locked(0)
     let cancellation = Cancellation {
       asked.withLock {
         $0 += 1
@@ -89,7 +90,7 @@ struct ReliableWriterTests {
         == .cancelled)
   }
 
-  @Test("what passes through a meter is counted")
+  @Test("a meter counts requests and bytes")
   func metered() throws {
     let store = MeteredStore(inner)
     let etag = try store.put(key, [1, 2, 3])

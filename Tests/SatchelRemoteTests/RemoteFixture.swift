@@ -1,6 +1,6 @@
 @testable import SatchelRemote
 
-/// Why something failed; nil when it did not.
+/// Returns the reason of a failure; nil on success.
 func reason(_ body: () throws -> Void) throws -> ObjectStoreError.Reason? {
   do {
     try body()

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelStorage
 import Testing
 
@@ -49,7 +50,7 @@ struct RequestSignerTests {
     return try RequestSigner(credentials: credentials, region: "us-east-1", clock: Clock { time })
   }
 
-  @Test("are what AWS publishes for S3")
+  @Test("equal the examples that AWS publishes for S3")
   func published() throws {
     let published: Published = try Self.fixture("aws.json")
     let credentials = try Credentials(accessKey: published.accessKey, secretKey: published.secretKey)
@@ -67,7 +68,7 @@ struct RequestSignerTests {
     }
   }
 
-  @Test("are what botocore makes of 300 random requests")
+  @Test("equal those of botocore for 300 random requests")
   func botocore() throws {
     let opinions: [Opinion] = try Self.fixture("botocore.json")
     #expect(opinions.count == 300)
@@ -84,7 +85,7 @@ struct RequestSignerTests {
     }
   }
 
-  @Test("carry what the store needs to make the same signature")
+  @Test("have all headers that the server needs to verify the signature")
   func headers() throws {
     let request = SigningRequest(
       .put, host: "h.example:5007", path: "/b/a b+c=%é", query: [("x-id", "1"), ("x", "a+b"), ("x", "a b")],
@@ -108,7 +109,7 @@ struct RequestSignerTests {
     #expect(authorization.hasPrefix(start) && authorization.count == start.count + 64)
   }
 
-  @Test("are refused where a header could smuggle in another, or nothing sensible could be signed")
+  @Test("are refused for header injection and invalid values")
   func refused() throws {
     let signer = try Self.signer()
     func code(_ path: String, _ headers: [SigningRequest.Field]) throws -> ObjectStoreError.Reason? {
@@ -132,7 +133,7 @@ struct RequestSignerTests {
     }
   }
 
-  @Test("credentials that could not be sent are refused, and none shows itself")
+  @Test("invalid credentials are refused, and none are printed")
   func credentials() throws {
     let invalid = ObjectStoreError.Reason.failed(.invalid)
     for (key, secret, token) in [

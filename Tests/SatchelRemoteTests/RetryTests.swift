@@ -1,13 +1,14 @@
+import SatchelCore
 import SatchelStorage
 import SatchelTesting
 import Testing
 
 @testable import SatchelRemote
 
-@Suite("Trying again")
+@Suite("Retries")
 struct RetryTests {
-  /// Always the same end of what is possible: 1 and `.max`. Not 0, which the standard library rejects for ever
-  /// where it makes chances even.
+  /// Returns always one end of the range: 1 or `.max`. Not 0, which the standard library rejects for ever
+  /// to make the distribution uniform.
   private struct Extreme: RandomNumberGenerator {
     var value: UInt64
     mutating func next() -> UInt64 { value }
@@ -15,7 +16,7 @@ struct RetryTests {
 
   private let retry = Retry(attempts: 5, base: 100, ceiling: 1000, limit: 10_000)
 
-  @Test("waits from nothing up to twice as long each time, up to the ceiling")
+  @Test("wait from zero up to a limit that doubles each time, up to the ceiling")
   func window() {
     for (failures, longest) in [(1, 100), (2, 200), (3, 400), (4, 800)] as [(Int, Int64)] {
       var random = SeededRandom(seed: 7)
@@ -24,7 +25,7 @@ struct RetryTests {
       }
       #expect(delays.count == 2000)
       #expect(delays.allSatisfy { (0...longest).contains($0) })
-      // Full jitter: all of the window is used, and evenly.
+      // Full jitter: the delays are distributed uniformly over the whole window.
       #expect(delays.contains { $0 < longest / 20 } && delays.contains { $0 > longest * 19 / 20 })
       let mean = delays.reduce(0, +) / 2000
       #expect(abs(mean - longest / 2) < longest / 15)
@@ -37,7 +38,7 @@ struct RetryTests {
     }
   }
 
-  @Test("gives up after so many attempts, and after so long")
+  @Test("give up after the maximum number of attempts, and after the time limit")
   func bounds() {
     var random = Extreme(value: 1)
     #expect(retry.delay(afterFailures: 4, elapsed: 0, random: &random) == 0)
@@ -49,7 +50,7 @@ struct RetryTests {
     #expect(Retry(attempts: 0).delay(afterFailures: 1, elapsed: 0, random: &random) == nil)
   }
 
-  @Test("waits at least as long as the store asks, and gives up when that is too long")
+  @Test("wait at least as long as the store asks, and give up when that exceeds the limit")
   func retryAfter() {
     var (least, most) = (Extreme(value: 1), Extreme(value: .max))
     #expect(retry.delay(afterFailures: 1, elapsed: 0, retryAfter: 3000, random: &least) == 3000)
@@ -59,7 +60,7 @@ struct RetryTests {
     #expect(retry.delay(afterFailures: 1, elapsed: 0, retryAfter: -5, random: &least) == 0)
   }
 
-  @Test("bears numbers beyond all reason", arguments: [Int64.min, -1, 0, .max])
+  @Test("accept extreme numbers", arguments: [Int64.min, -1, 0, .max])
   func extremes(number: Int64) {
     let odd = Retry(attempts: 3, base: number, ceiling: number, limit: number)
     var random = SeededRandom(seed: 1)
@@ -74,7 +75,7 @@ struct RetryTests {
   private func run(
     _ errors: [ObjectStoreError.Reason], waits: inout [Int64], step: Int64 = 0
   ) -> (attempts: Int, reason: ObjectStoreError.Reason?) {
-    let time = Guarded<Int64>(0)
+    let time = Locked<Int64>(0)
     var (random, attempts) = (Extreme(value: .max), 0)
     var pauses: [Int64] = []
     defer { waits = pauses }
@@ -96,7 +97,7 @@ struct RetryTests {
     }
   }
 
-  @Test("goes on until it succeeds, and no longer")
+  @Test("continue until the first success")
   func succeeds() {
     var waits: [Int64] = []
     #expect(run([], waits: &waits) == (1, nil))
@@ -107,7 +108,7 @@ struct RetryTests {
   }
 
   @Test(
-    "does not try again what cannot succeed, or may have been done",
+    "do not repeat permanent failures or unknown outcomes",
     arguments: [
       .notFound, .preconditionFailed, .unknownOutcome(retryAfter: 1), .denied, .cancelled, .invalidKey,
       .failed(.io),
@@ -118,7 +119,7 @@ struct RetryTests {
     #expect(waits == [100])
   }
 
-  @Test("throws the last error when attempts or time are used up")
+  @Test("throw the last error when attempts or time are exhausted")
   func usedUp() {
     var waits: [Int64] = []
     let endless = [ObjectStoreError.Reason](repeating: .truncated, count: 100)
@@ -128,9 +129,9 @@ struct RetryTests {
     #expect(waits == [100])
   }
 
-  @Test("a wait ends at once when the caller gives up")
+  @Test("a wait ends at once when the caller cancels")
   func cancelledWait() throws {
-    let asked = Guarded(0)
+    let asked = Locked(0)
     let cancellation = Cancellation {
       asked.withLock {
         $0 += 1

@@ -5,7 +5,7 @@ import Testing
 @Suite("The address of a bucket")
 struct S3EndpointTests {
   @Test(
-    "becomes host and path in either style",
+    "has a host and a path in either style",
     arguments: [
       ("https://s3.example.org", S3Endpoint.Style.path, "s3.example.org", "/bucket/pre/k é", "/bucket"),
       ("https://s3.example.org/", .virtualHost, "bucket.s3.example.org", "/pre/k é", "/"),
@@ -27,7 +27,7 @@ struct S3EndpointTests {
   }
 
   @Test(
-    "is refused when it is none",
+    "is refused when it is invalid",
     arguments: [
       "", "s3.example.org", "ftp://host", "https://", "https://:443", "https://host:", "https://host:0",
       "https://host:65536", "https://host:+80", "https://user:secret@host", "https://host/path",
@@ -39,7 +39,7 @@ struct S3EndpointTests {
   }
 
   @Test(
-    "is refused for what cannot be a bucket",
+    "is refused for an invalid bucket name",
     arguments: [
       "", "ab", "Bucket", "a/b", "-ab", "ab-", ".ab", "bück", String(repeating: "a", count: 64),
     ])
@@ -47,7 +47,7 @@ struct S3EndpointTests {
     #expect(try reason { _ = try S3Endpoint(address: "https://h", bucket: bucket) } == .failed(.invalid))
   }
 
-  @Test("a bucket with dots is no host name over https")
+  @Test("a bucket name with dots is refused as a host name over https")
   func dots() throws {
     #expect(
       try reason { _ = try S3Endpoint(address: "https://h", bucket: "a.b", style: .virtualHost) }

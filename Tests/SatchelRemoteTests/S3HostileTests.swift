@@ -4,7 +4,7 @@ import Testing
 
 @testable import SatchelRemote
 
-/// Answers that no honest store gives, given by the proxy.
+/// Tests with malicious responses, which the proxy sends.
 @Suite("A bucket that cannot be trusted", .enabled(if: TestServer.current != nil), .serialized)
 struct S3HostileTests {
   private static func listing(_ keys: [String], more: String = "") -> String {
@@ -22,7 +22,7 @@ struct S3HostileTests {
     }
   }
 
-  @Test("keys that lead out, or were not asked for, are passed over")
+  @Test("keys that escape the prefix, or lack it, are skipped")
   func keys() throws {
     let body = Self.listing(["../../etc/passwd", "/x", "a/../b", "fine", "ok&#10;"]).replacing(
       "</ListBucketResult>",
@@ -33,7 +33,7 @@ struct S3HostileTests {
     #expect(page.skipped == 6)
   }
 
-  @Test("what is encoded is decoded, and what only looks so is not")
+  @Test("encoded keys are decoded, and keys that look encoded are not")
   func encoded() throws {
     let keys = ["a%2Bb", "c+d", "e%F0%9F%98%80", "z%zz"]
     let page = try list(Self.listing(keys, more: "<EncodingType>url</EncodingType>"))
@@ -42,7 +42,7 @@ struct S3HostileTests {
   }
 
   @Test(
-    "a listing that does not advance, or is none, is refused",
+    "a listing that does not advance, or is not a listing, is refused",
     arguments: [
       (listing(["a", "a"]), nil), (listing(["b", "a"]), "p/a"),
       (listing([], more: "<IsTruncated>true</IsTruncated>"), nil), (listing(["a", "b", "c"]), nil),
@@ -57,7 +57,7 @@ struct S3HostileTests {
     #expect(found == .failed(.foreign))
   }
 
-  @Test("a listing that goes round in circles comes to an end")
+  @Test("a cyclic listing ends with an error")
   func circle() throws {
     let pages = [["a", "b"], ["c"], ["a", "b"]].map { keys -> JSONValue in
       let body = Self.listing(keys, more: "<IsTruncated>true</IsTruncated>")
@@ -69,7 +69,7 @@ struct S3HostileTests {
     }
   }
 
-  @Test("an entity bomb goes off nowhere")
+  @Test("an entity bomb is rejected")
   func bomb() throws {
     var definitions = "<!ENTITY a0 'ha'>"
     for number in 1..<30 {
@@ -79,7 +79,7 @@ struct S3HostileTests {
     #expect(try reason { _ = try list(body) } == .failed(.foreign))
   }
 
-  @Test("headers without sense are no objects")
+  @Test("a response with invalid headers is an error")
   func headers() throws {
     for headers in [[:], ["ETag": ""], ["ETag": "\"\""], ["ETag": "a b"]] as [JSONObject] {
       let fault: JSONValue = ["fault": "status", "code": 200, "body": "x", "headers": .object(headers)]
@@ -99,7 +99,7 @@ struct S3HostileTests {
     }
   }
 
-  @Test("not modified without having been asked is no answer")
+  @Test("not modified in response to an unconditional request is an error")
   func notModified() throws {
     try FaultProxy.with([["fault": "status", "code": 304]]) { store, _ throws in
       #expect(try reason { _ = try store.get(ObjectKey("k")) } == .failed(.invalid))

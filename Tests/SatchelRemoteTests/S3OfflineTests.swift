@@ -1,12 +1,13 @@
 import CCurl
 import SatchelJSON
 import SatchelRemoteTesting
+import SatchelCore
 import SatchelStorage
 import Testing
 
 @testable import SatchelRemote
 
-@Suite("A bucket that is not there")
+@Suite("A bucket that cannot be reached")
 struct S3OfflineTests {
   private static func store(_ address: String) throws -> S3Store {
     let credentials = try Credentials(accessKey: "AKVISIBLE", secretKey: "HUSH")
@@ -16,7 +17,7 @@ struct S3OfflineTests {
   }
 
   @Test(
-    "has not done anything, and may be back later",
+    "has done nothing, and a retry may succeed",
     arguments: ["http://127.0.0.1:1", "https://127.0.0.1:1", "http://nobody.invalid"])
   func unreachable(address: String) throws {
     let store = try Self.store(address)
@@ -27,13 +28,13 @@ struct S3OfflineTests {
     #expect(try reason { _ = try store.list() } == later)
   }
 
-  @Test("a library that is not installed is named, with its package")
+  @Test("a missing library is named with its package")
   func missingLibrary() {
     var message = [CChar](repeating: 0, count: 256)
     #expect(!ccurl_can_load("libnowhere.so.4", &message, message.count))
     #expect(String(message: message).contains("libnowhere.so.4 is not installed"))
     #expect(String(message: message).contains("libcurl4"))
-    // expat is a library, but not this one.
+    // expat is a library, but not libcurl.
     #expect(!ccurl_can_load("libexpat.so.1", &message, message.count))
     #expect(String(message: message).contains("libexpat.so.1 is too old: it has no curl_global_init"))
   }
@@ -45,7 +46,7 @@ struct S3OfflineTests {
     ][name]
   }
 
-  @Test("what is not said comes from the environment")
+  @Test("missing options come from the environment")
   func environmentVariables() throws {
     let store = try S3Store(json: ["bucket": "pictures", "prefix": "a/b/"], environment: environment)
     #expect(store.endpoint.origin == "https://pictures.s3.eu-west-3.amazonaws.com")
@@ -59,14 +60,14 @@ struct S3OfflineTests {
     let other = try S3Store(json: own, environment: environment)
     #expect(other.endpoint.style == .path)
     #expect(other.options.timeouts == HTTPTimeouts(stall: 5))
-    // Never a token of one with the keys of another.
+    // A token is never combined with keys from another source.
     #expect(other.credentials.sessionToken == nil)
     #expect(
       try reason { _ = try S3Store(json: ["bucket": "b-b"], environment: { _ in nil }) } == .failed(.invalid))
   }
 
   @Test(
-    "a description that is none is refused",
+    "an invalid description is refused",
     arguments: [
       [], "x", ["endpoint": "https://h"], ["bucket": 7], ["bucket": "bucket", "secret": "HUSH"],
       ["bucket": "bucket", "path_style": "yes"], ["bucket": "bucket", "timeouts": 5],
@@ -80,7 +81,7 @@ struct S3OfflineTests {
     #expect(try reason { _ = try S3Store(json: prefix, environment: environment) } == .invalidKey)
   }
 
-  @Test("secrets are kept out of sight, and are gone afterwards")
+  @Test("secrets are not printed, and are erased afterwards")
   func secrets() throws {
     let secret = try #require(Secret("HUSH"))
     #expect(secret.text == "HUSH" && secret.withBytes { $0.count } == 4)
@@ -92,6 +93,6 @@ struct S3OfflineTests {
     bytes.erase()
     #expect(bytes == [0, 0, 0, 0])
     let credentials = try Credentials(accessKey: "AK", secretKey: "SK", sessionToken: "TK")
-    #expect(["an AK", "SK!", "TK"].allSatisfy(credentials.areIn) && !credentials.areIn("A K S T"))
+    #expect(["an AK", "SK!", "TK"].allSatisfy(credentials.appear(in:)) && !credentials.appear(in: "A K S T"))
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SatchelRemote
 
-@Suite("A bucket behind lock and key", .enabled(if: TestServer.current != nil))
+@Suite("The security of a bucket", .enabled(if: TestServer.current != nil))
 struct S3SecurityTests {
   let server: TestServer
   let key: ObjectKey
@@ -17,7 +17,7 @@ struct S3SecurityTests {
 
   private func isSecure() -> Bool { server.description("secure") != nil }
 
-  @Test("is reached over https when the certificate is to be trusted")
+  @Test("accepts https with a trusted certificate")
   func trusted() throws {
     guard isSecure() else { return }
     let store = try server.open("secure", ["prefix": .string(TestServer.prefix())])
@@ -26,7 +26,7 @@ struct S3SecurityTests {
     #expect(try store.get(key).body == [3])
   }
 
-  @Test("is not reached when it is not: of another authority, of none, for another name")
+  @Test("refuses certificates of another authority, of none, and for another name")
   func untrusted() throws {
     guard isSecure(), let endpoint = server.description("secure")?["endpoint"]?.stringValue else { return }
     let wrong = try #require(server.wrongCAFile)
@@ -42,7 +42,7 @@ struct S3SecurityTests {
     #expect(try reason { _ = try none.get(key) } == .failed(.invalid))
   }
 
-  @Test("lets nobody in with wrong keys, and says nothing of them")
+  @Test("refuses wrong keys, without naming them")
   func wrongKeys() throws {
     let token = server.description("temporary")?["session_token"]?.stringValue
     var cases: [(String, JSONObject)] = [
@@ -50,9 +50,9 @@ struct S3SecurityTests {
       ("store", ["region": "eu-central-7", "secret_key": "HUSHHUSH"]),
     ]
     if let token { cases.append(("temporary", ["session_token": .string(String(token.reversed()))])) }
-    for (way, changes) in cases {
-      let store = try server.open(way, changes)
-      let description = try #require(server.description(way, changes))
+    for (access, changes) in cases {
+      let store = try server.open(access, changes)
+      let description = try #require(server.description(access, changes))
       do {
         try store.put(key, [1])
         Issue.record("let in with \(changes.keys)")
@@ -65,7 +65,7 @@ struct S3SecurityTests {
     }
   }
 
-  @Test("can be the first label of the host's name")
+  @Test("allows the bucket as the first label of the host name")
   func virtualHost() throws {
     guard server.kind == "ministack" else { return }
     let endpoint = try #require(server.description()?["endpoint"]?.stringValue)
@@ -83,7 +83,7 @@ struct S3SecurityTests {
     #expect(try host.list().map(\.key.text) == ["a", "a b/ü+=%.csv"])
   }
 
-  @Test("is not shown with its keys, however it is printed")
+  @Test("prints no keys in any form")
   func shown() throws {
     let store = try server.open()
     var text = "\(store) \(String(reflecting: store))"

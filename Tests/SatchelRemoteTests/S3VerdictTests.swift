@@ -4,28 +4,28 @@ import Testing
 
 @testable import SatchelRemote
 
-/// What is promised of each kind of store that the tests can be run beside.
-@Suite("The store beside the tests", .enabled(if: TestServer.current != nil))
+/// Tests the guarantees for each kind of server that the tests can run with.
+@Suite("The server of the tests", .enabled(if: TestServer.current != nil))
 struct S3VerdictTests {
-  @Test("is taken or refused, as it deserves")
+  @Test("passes or fails the probe, as documented")
   func verdict() throws {
     let server = try #require(TestServer.current)
     let store = try server.open("store", ["prefix": .string(TestServer.prefix())])
     let verdict = try ConditionProbe().probe(store, under: .all)
     switch server.kind {
-    case "rclone": #expect(verdict == .ignored("an object was overwritten in spite of If-None-Match: *"))
+    case "rclone": #expect(verdict == .unsupported("an object was overwritten despite If-None-Match: *"))
     case "swift":
-      guard case .ignored(let what) = verdict else {
+      guard case .unsupported(let what) = verdict else {
         Issue.record("taken")
         return
       }
       #expect(what.contains("501 NotImplemented"))
-    default: #expect(verdict == .honoured)
+    default: #expect(verdict == .supported)
     }
     #expect(try store.list().isEmpty)
   }
 
-  @Test("loses nothing that was reported as written by four writers at once")
+  @Test("loses nothing that was reported as written, with four concurrent writers")
   func losesNothing() throws {
     let server = try #require(TestServer.current)
     guard server.kind != "rclone", server.kind != "swift" else { return }
@@ -39,7 +39,7 @@ struct S3VerdictTests {
     #expect(isWhole)
   }
 
-  @Test("understands our signatures, whatever is in a key")
+  @Test("accepts the signatures of keys with any characters")
   func signatures() throws {
     let server = try #require(TestServer.current)
     let store = try server.open("store", ["prefix": .string(TestServer.prefix() + "/a b+ü%")])

@@ -1,8 +1,8 @@
 import CFaultyVFS
 import Foundation
 
-/// A disk of its own for a test, which fails when it is told to. Stores use it by `StoreOptions.fileSystem`.
-// Unchecked: the shim locks.
+/// A simulated disk for one test, which fails on request. Stores use it through `StoreOptions.vfsName`.
+// Unchecked: the C code locks.
 package final class FaultyDisk: @unchecked Sendable {
   package enum Operation: CaseIterable, Sendable {
     case read, write, sync, truncate, open, delete, sharedMemory
@@ -40,7 +40,7 @@ package final class FaultyDisk: @unchecked Sendable {
     self.disk = disk
   }
 
-  /// Lets the n-th operation from now on fail, and with `forGood` all of its sort behind it.
+  /// Makes the n-th operation from now on fail, and with `forGood` all later ones of its kind.
   package func fail(_ operation: Operation, at n: Int, _ kind: Kind = .io, forGood: Bool = false) {
     faulty_vfs_fail(disk, operation.number, Int64(n), kind.number, forGood)
   }
@@ -50,7 +50,7 @@ package final class FaultyDisk: @unchecked Sendable {
     faulty_vfs_limit(disk, -1)
   }
 
-  /// Leaves room for so many more bytes.
+  /// Limits the free space to `bytes` more bytes.
   package func leaveRoom(_ bytes: Int) { faulty_vfs_limit(disk, faulty_vfs_used(disk) + Int64(bytes)) }
 
   package func count(_ operation: Operation) -> Int { Int(faulty_vfs_count(disk, operation.number)) }

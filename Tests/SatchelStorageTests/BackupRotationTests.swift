@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("The newest backups")
+@Suite("Backup rotation")
 struct BackupRotationTests {
   let fixture: StorageFixture
   let directory: String
@@ -18,7 +19,7 @@ struct BackupRotationTests {
     try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
   }
 
-  @Test("the oldest go, once there are more than are kept")
+  @Test("the oldest backups beyond the limit are deleted")
   func keeps() throws {
     let database = try fixture.open()
     let rotation = BackupRotation(directory: directory, keep: 3)
@@ -37,7 +38,7 @@ struct BackupRotationTests {
     #expect(try kept.map { try fixture.open($0).read { try $0.items() } } == [4, 5, 6])
   }
 
-  @Test("whatever the clock says, the backup just made is the newest, and is not what goes")
+  @Test("the latest backup is the newest for any time of the clock, and is not deleted")
   func clock() throws {
     let database = try fixture.open()
     let rotation = BackupRotation(directory: directory, keep: 2)
@@ -49,7 +50,7 @@ struct BackupRotationTests {
     #expect(try rotation.backups(of: fixture.path).last == made.last)
   }
 
-  @Test("other files stay, however they are called; what a crash left of its own goes")
+  @Test("other files stay, whatever their names; unfinished backups of a crash are deleted")
   func others() throws {
     let names = [
       "store-20260101T000000000Z.satchel", "store-20260101T000000000Z.satchel.bak",
@@ -66,7 +67,7 @@ struct BackupRotationTests {
     #expect(try Set(listing()) == left.union(["store-20260923T141320000Z.satchel"]))
   }
 
-  @Test("a backup that fails takes none of the earlier ones along")
+  @Test("a failed backup deletes none of the earlier ones")
   func failure() throws {
     let database = try fixture.open()
     let rotation = BackupRotation(directory: directory, keep: 1)
@@ -80,7 +81,7 @@ struct BackupRotationTests {
   }
 
   @Test(
-    "a name is read only as it would be written",
+    "a name is parsed only in the form in which it is written",
     arguments: [0, 951_782_400_000, 253_402_300_799_999] as [Int64])
   func names(time: Int64) {
     let name = BackupName(stem: "a b", time: time)

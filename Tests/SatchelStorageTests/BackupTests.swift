@@ -2,6 +2,7 @@ import Foundation
 import SatchelTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("Backups")
@@ -10,7 +11,7 @@ struct BackupTests {
   var target: String { fixture.path + ".backup" }
   init() throws { fixture = try StorageFixture() }
 
-  /// What a backup holds, opened as a store; it must be sound.
+  /// Returns the content of a backup, opened as a store, after checking it.
   private func content(_ path: String) throws -> [String] {
     let backup = try fixture.open(path)
     #expect(try backup.checkIntegrity().isEmpty)
@@ -25,42 +26,42 @@ struct BackupTests {
     }
   }
 
-  @Test("a backup is a store with the same content, log included, and progress tells how far it is")
+  @Test("a backup is a store with the same content, including the WAL's, and reports its progress")
   func whole() throws {
     let database = try fixture.open()
     try fill(database, 0..<10_000)
-    var heard: [(Int, Int)] = []
+    var observed: [(Int, Int)] = []
     let report = try database.backup(to: target) {
-      heard.append(($0, $1))
+      observed.append(($0, $1))
       return true
     }
     #expect(report.path == target)
     #expect(report.bytes == Int64(try fixture.bytes(target).count))
     #expect(report.bytes == Int64(report.pages) * 4096)
-    #expect(heard.count > 3)
-    #expect(zip(heard, heard.dropFirst()).allSatisfy { $0.0 <= $1.0 })
-    #expect(try #require(heard.last) == (report.pages, report.pages))
+    #expect(observed.count > 3)
+    #expect(zip(observed, observed.dropFirst()).allSatisfy { $0.0 <= $1.0 })
+    #expect(try #require(observed.last) == (report.pages, report.pages))
     #expect(try content(target) == database.read { try $0.names() })
-    // Nothing else is left there, and the backup needs no log.
+    // No other file is left there, and the backup needs no WAL.
     #expect(try fixture.listing() == ["store", "store-shm", "store-wal", "store.backup"])
-    // Once more: it is replaced.
+    // The second backup replaces the first.
     try fill(database, 10_000..<10_010)
     try database.backup(to: target)
     #expect(try content(target).count == 10_010)
   }
 
   @Test(
-    "cancelled at any time it leaves nothing, and keeps the backup that was there",
+    "a backup cancelled at any time leaves no file, and keeps the earlier backup",
     arguments: [1, 2, 3, 4, 5, 6])
   func cancelled(calls: Int) throws {
     let database = try fixture.open()
     try fill(database, 0..<6000)
-    var told = 0
+    var reported = 0
     let attempt: () throws -> Void = {
-      told = 0
+      reported = 0
       try database.backup(to: target) { _, _ in
-        told += 1
-        return told < calls
+        reported += 1
+        return reported < calls
       }
     }
     #expect(try code(of: attempt) == .cancelled)
@@ -86,12 +87,14 @@ struct BackupTests {
     #expect(try database.read { try $0.items() } == 10)
   }
 
-  @Test("while a thread and another process write, each backup holds one state, and later ones hold more")
+  @Test(
+    "while a thread and a process write, each backup is a consistent snapshot, later ones contain more"
+  )
   func writtenMeanwhile() throws {
     let database = try fixture.open()
     try fill(database, 0..<3000)
     let other = try OtherProcess("BackupTests/writer", "writer", "a", fixture.path)
-    let isOver = Guarded(false)
+    let isOver = Locked(false)
     let thread = Background {
       var round = 0
       while !isOver.withLock({ $0 }) {
@@ -106,13 +109,13 @@ struct BackupTests {
     for _ in 0..<5 {
       let before = try database.read { try $0.items() }
       try database.backup(to: target) { _, _ in
-        // Slow enough that many transactions are committed meanwhile.
+        // Slow enough for many commits meanwhile.
         usleep(20_000)
         return true
       }
       #expect(try database.read { try $0.items() } > before + 20)
       let names = try content(target)
-      // All ten of a transaction, or none.
+      // All ten items of a transaction, or none.
       let written = names.filter { !$0.hasPrefix("item") }
       for (_, items) in Dictionary(grouping: written, by: { $0.split(separator: " ").dropLast() }) {
         #expect(items.count == 10)
@@ -126,7 +129,7 @@ struct BackupTests {
     #expect(try database.checkIntegrity().isEmpty)
   }
 
-  @Test("the store itself is never overwritten, by whatever path it is named")
+  @Test("the store itself is never overwritten, by any path that names it")
   func ontoItself() throws {
     let database = try fixture.open()
     try fill(database, 0..<10)
@@ -136,7 +139,7 @@ struct BackupTests {
     let hard = fixture.directory.path + "/hard"
     try files.linkItem(atPath: fixture.path, toPath: hard)
     let odd = fixture.directory.path + "/./../" + fixture.directory.lastPathComponent + "/store"
-    let own = ["-wal", "-shm", ".spill"].flatMap { [fixture.path + $0, odd + $0] }
+    let own = ["-wal", "-shm", ".outbox"].flatMap { [fixture.path + $0, odd + $0] }
     for path in [fixture.path, odd, link, hard] + own {
       #expect(try code { _ = try database.backup(to: path) } == .invalid, "\(path)")
     }
@@ -144,7 +147,7 @@ struct BackupTests {
     #expect(try database.checkIntegrity().isEmpty)
   }
 
-  @Test("paths where no backup can be, and files that are none, are errors and stay as they are")
+  @Test("invalid targets and files that are not backups are errors and stay unchanged")
   func badPaths() throws {
     let database = try fixture.open()
     #expect(try code { _ = try database.backup(to: "") } == .invalid)
@@ -156,7 +159,7 @@ struct BackupTests {
     try Data("notes".utf8).write(to: URL(filePath: foreign))
     #expect(try code { _ = try database.backup(to: foreign) } == .foreign)
     #expect(try fixture.bytes(foreign) == Array("notes".utf8))
-    // Another store that somebody uses.
+    // Another store, which is open.
     let other = try fixture.open(fixture.path + ".other")
     try other.write { try $0.add("theirs") }
     #expect(try code { _ = try database.backup(to: other.path) } == .busy)
@@ -166,7 +169,7 @@ struct BackupTests {
     #expect(try code { _ = try database.backup(to: target) } == .closed)
   }
 
-  @Test("two backups to one place at once: one of them is told to be busy, and what is there is whole")
+  @Test("of two concurrent backups to one path one throws .busy, and the file is complete")
   func atOnce() throws {
     let database = try fixture.open()
     try fill(database, 0..<3000)
@@ -179,7 +182,7 @@ struct BackupTests {
     #expect(try content(target).count == 3000)
   }
 
-  @Test("a store in memory is backed up too, and one that is open to read only")
+  @Test("a store in memory and a read-only store can be backed up")
   func memoryAndReadOnly() throws {
     let memory = try fixture.open(":memory:")
     try fill(memory, 0..<100)
@@ -190,7 +193,7 @@ struct BackupTests {
     #expect(try content(target + ".2").count == 100)
   }
 
-  @Test("a damaged store gives no backup, and the one that is there stays")
+  @Test("the backup of a damaged store fails, and the earlier backup stays")
   func damaged() throws {
     var bytes = try fixture.makeStore(items: 500)
     let database = try fixture.open()
@@ -206,7 +209,7 @@ struct BackupTests {
     #expect(try fixture.listing() == ["store", "store.backup"])
   }
 
-  @Test("whoever may not read the store may not read its backup")
+  @Test("a backup has the permissions of the store")
   func mode() throws {
     let database = try fixture.open()
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: fixture.path)

@@ -2,16 +2,17 @@ import SatchelTesting
 import Synchronization
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("What a batch is bound to")
+@Suite("Batches and threads")
 struct BatchBindingTests {
   private let fixture: StorageFixture
   init() throws { fixture = try StorageFixture() }
 
   private func items(_ database: Database) throws -> Int64 { try database.read { try $0.items() } }
 
-  /// Runs `body` on a thread of its own, which must not wait for long.
+  /// Runs `body` on another thread, which must not wait for long.
   private func elsewhere(_ body: @escaping @Sendable () throws -> Void) throws {
     let background = Background(body)
     #expect(background.ends(within: 60), "the thread waits for the batch")
@@ -20,7 +21,7 @@ struct BatchBindingTests {
 
   private func carried(_ database: Database) throws -> Int64 { try #require(try database.carriedBatch) }
 
-  @Test("a thread that entered a batch writes into it, and may end it")
+  @Test("a thread that entered a batch writes in it, and may end it")
   func aThreadThatEntered() throws {
     let database = try fixture.open()
     for isKept in [true, false] {
@@ -41,7 +42,7 @@ struct BatchBindingTests {
     #expect(try items(database) == 3)
   }
 
-  @Test("a write that is no part of it fails at once on the thread that began it")
+  @Test("a write outside the batch fails at once on the thread that began it")
   func notAPartOnItsThread() throws {
     let database = try fixture.open { $0.busyTimeout = 120_000 }
     try database.write { try $0.add("before") }
@@ -62,7 +63,7 @@ struct BatchBindingTests {
     #expect(try database.read { try $0.names() } == ["before"])
   }
 
-  @Test("it fails at once even while another thread writes into the batch")
+  @Test("it fails at once even while another thread writes in the batch")
   func notAPartWhileAnotherWrites() throws {
     let database = try fixture.open { $0.busyTimeout = 120_000 }
     try elsewhere {
@@ -88,7 +89,7 @@ struct BatchBindingTests {
     #expect(try database.read { try $0.names() } == ["inside"])
   }
 
-  @Test("writes of other threads wait for it, and give up in their time", arguments: [false, true])
+  @Test("writes of other threads wait for the batch, and time out", arguments: [false, true])
   func otherThreads(inMemory: Bool) throws {
     let database = try fixture.open(inMemory ? ":memory:" : nil) { $0.busyTimeout = 200 }
     try database.begin()
@@ -96,7 +97,7 @@ struct BatchBindingTests {
     try elsewhere {
       #expect(try code { try database.write { try $0.add("beside") } } == .busy)
       #expect(try code { try database.begin() } == .busy)
-      // A store in memory has one connection, which shows what is not committed.
+      // A store in memory has one connection, which sees uncommitted changes.
       let read = try code {
         let count = try database.read { try $0.items() }
         #expect(count == 0)
@@ -108,7 +109,7 @@ struct BatchBindingTests {
     try database.close(expecting: .busy)
   }
 
-  @Test("a write of another thread that waits goes on when it ends")
+  @Test("a waiting write of another thread continues when the batch ends")
   func otherThreadsGoOn() throws {
     let database = try fixture.open { $0.busyTimeout = 600_000 }
     try database.begin()
@@ -120,7 +121,7 @@ struct BatchBindingTests {
     #expect(try database.read { try $0.names() } == ["inside", "beside"])
   }
 
-  @Test("calls of several threads that carry it run one at a time")
+  @Test("calls of several threads in the batch run one at a time")
   func oneAtATime() throws {
     let database = try fixture.open { $0.busyTimeout = 600_000 }
     try database.begin()
@@ -144,7 +145,7 @@ struct BatchBindingTests {
     #expect(try items(database) == 200)
   }
 
-  @Test("a thread that carries a batch which was undone stores nothing without it, until it leaves")
+  @Test("a thread whose batch was rolled back writes nothing outside it, until it leaves")
   func leftOver() throws {
     let database = try fixture.open()
     for isKept in [true, false] {
@@ -172,7 +173,7 @@ struct BatchBindingTests {
     #expect(try code { try database.enter(1 << 60) } == .invalid)
   }
 
-  @Test("a batch inside of it keeps the others of the outer one away")
+  @Test("a batch inside another one makes other threads of the outer one wait")
   func siblings() throws {
     let database = try fixture.open { $0.busyTimeout = 100 }
     try database.begin()
@@ -195,7 +196,7 @@ struct BatchBindingTests {
     #expect(try database.read { try $0.names() } == ["inner", "outer"])
   }
 
-  @Test("a batch that ends before one inside of it undoes both")
+  @Test("a batch that ends before one inside it rolls back both")
   func outOfOrder() throws {
     let database = try fixture.open { $0.busyTimeout = 100 }
     for end in [database.commit, database.rollback] {
@@ -208,7 +209,7 @@ struct BatchBindingTests {
         try database.write { try $0.add("inner") }
         begun.raise()
         ended.wait()
-        // It is over, and what it goes on to write is not stored by itself.
+        // The batch is rolled back, and further writes of this thread are not committed without it.
         #expect(try code { try database.write { try $0.add("more") } } == .invalid)
         #expect(try code { try database.commit() } == .invalid)
       }
@@ -223,7 +224,7 @@ struct BatchBindingTests {
     #expect(try items(database) == 1)
   }
 
-  @Test("closing undoes the batch of another thread, and says so")
+  @Test("close rolls back the batch of another thread, and throws")
   func closing() throws {
     let database = try fixture.open { $0.busyTimeout = 120_000 }
     try database.begin()
@@ -237,7 +238,7 @@ struct BatchBindingTests {
     #expect(try fixture.listing().contains("store"))
   }
 
-  @Test("what many threads write is there as their batches say", arguments: 0..<4)
+  @Test("writes of many threads are committed or rolled back with their batches", arguments: 0..<4)
   func againstAModel(seed: UInt64) throws {
     let database = try fixture.open { $0.busyTimeout = 600_000 }
     let kept = Mutex<Set<String>>([])
@@ -282,17 +283,17 @@ extension Database {
   }
 }
 
-/// What one thread waits for and another one raises.
+/// A flag that one thread waits for and another one sets.
 private final class Signal: Sendable {
-  private let monitor = Monitor()
-  private let isRaised = Guarded(false)
+  private let condition = ConditionLock()
+  private let isRaised = Locked(false)
 
   func raise() {
-    monitor.withLock {
+    condition.withLock {
       isRaised.withLock { $0 = true }
-      monitor.signal()
+      condition.signal()
     }
   }
 
-  func wait() { monitor.withLock { while !isRaised.withLock({ $0 }) { monitor.wait() } } }
+  func wait() { condition.withLock { while !isRaised.withLock({ $0 }) { condition.wait() } } }
 }

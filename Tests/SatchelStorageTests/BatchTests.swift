@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("Transactions across calls")
@@ -16,7 +17,7 @@ struct BatchTests {
     }
   }
 
-  @Test("what a batch wrote is seen by others when it ends")
+  @Test("other readers see a batch's writes when it ends")
   func whatABatchWroteIsSeenByOthersWhenItEnds() throws {
     let fixture = try StorageFixture()
     let (database, other) = (try fixture.open(), try fixture.open())
@@ -29,7 +30,7 @@ struct BatchTests {
     #expect(try items(other) == 2)
   }
 
-  @Test("a batch that is rolled back leaves nothing")
+  @Test("a batch that is rolled back changes nothing")
   func aBatchThatIsRolledBackLeavesNothing() throws {
     let fixture = try StorageFixture()
     let database = try fixture.open()
@@ -41,12 +42,12 @@ struct BatchTests {
     #expect(try items(database) == 1)
   }
 
-  @Test("an inner batch undoes only itself")
+  @Test("the rollback of an inner batch affects only that batch")
   func anInnerBatchUndoesOnlyItself() throws {
     let fixture = try StorageFixture()
     let database = try fixture.open()
-    let heard = Mutex(0)
-    let subscription = try database.observe { _ in heard.withLock { $0 += 1 } }
+    let observed = Mutex(0)
+    let subscription = try database.observe { _ in observed.withLock { $0 += 1 } }
     defer { subscription.cancel() }
     try database.begin()
     try write(database)
@@ -56,13 +57,13 @@ struct BatchTests {
     try database.begin()
     try write(database)
     try database.commit()
-    #expect(heard.withLock { $0 } == 0)
+    #expect(observed.withLock { $0 } == 0)
     try database.commit()
     #expect(try items(database) == 2)
-    #expect(heard.withLock { $0 } == 2)
+    #expect(observed.withLock { $0 } == 2)
   }
 
-  @Test("what was not begun cannot be ended")
+  @Test("a batch that was not begun cannot be ended")
   func whatWasNotBegunCannotBeEnded() throws {
     let fixture = try StorageFixture()
     let database = try fixture.open()
@@ -71,7 +72,7 @@ struct BatchTests {
       #expect(error?.code == .invalid)
     }
     try database.begin()
-    // What began outside of a `write` does not end in it.
+    // A batch that began outside `write` does not end inside it.
     #expect(throws: SatchelError.self) { try database.write { _ in try database.commit() } }
     try database.rollback()
   }
@@ -93,7 +94,7 @@ struct BatchTests {
     #expect(try items(database) == 1)
   }
 
-  @Test("the end of the outermost runs its checks once")
+  @Test("the commit of the outermost batch runs its checks once")
   func theEndOfTheOutermostRunsItsChecksOnce() throws {
     let fixture = try StorageFixture()
     let database = try fixture.open()
@@ -114,7 +115,7 @@ struct BatchTests {
     #expect(try items(database) == 0)
   }
 
-  @Test("closing undoes what the thread has not ended")
+  @Test("close rolls back the open batches of the thread")
   func closingUndoesWhatTheThreadHasNotEnded() throws {
     let fixture = try StorageFixture()
     let database = try fixture.open()

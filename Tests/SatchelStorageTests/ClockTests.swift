@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("The clock")
@@ -7,7 +8,7 @@ struct ClockTests {
   let fixture: StorageFixture
   init() throws { fixture = try StorageFixture() }
 
-  @Test("time never runs backwards, whatever the host's clock does")
+  @Test("time never runs backwards, for any host clock")
   func steady() {
     let host = TestClock(1000)
     let clock = SteadyClock(host.clock)
@@ -22,20 +23,20 @@ struct ClockTests {
     #expect(clock.now() == 2000)
   }
 
-  @Test("times beyond all reason are cut to what sums can bear", arguments: [Int64.min, -1, .max, .max - 1])
+  @Test("extreme times are limited so that sums cannot overflow", arguments: [Int64.min, -1, .max, .max - 1])
   func extremes(time: Int64) {
     let now = SteadyClock(TestClock(time).clock).now()
     #expect(now == (time < 0 ? 0 : SteadyClock.latest))
     #expect(!now.addingReportingOverflow(1_000_000_000_000_000_000).overflow)
   }
 
-  @Test("the system's clock tells Unix milliseconds")
+  @Test("the system's clock returns Unix milliseconds")
   func system() {
     let now = Clock.system.now()
     #expect(now > 1_700_000_000_000 && now < 10_000_000_000_000)
   }
 
-  @Test("a store that is opened again knows the time it ended at")
+  @Test("a store that is opened again starts at its latest time")
   func reopened() throws {
     let host = TestClock(5000)
     let first = try fixture.open { $0.clock = host.clock }
@@ -54,7 +55,7 @@ struct ClockTests {
     try writing.write { #expect($0.now == 6000) }
   }
 
-  @Test("a write is never earlier than what another handle wrote")
+  @Test("a write is never earlier than a write of another handle")
   func otherHandle() throws {
     let (early, late) = (TestClock(1000), TestClock(9000))
     let one = try fixture.open { $0.clock = early.clock }
@@ -69,7 +70,7 @@ struct ClockTests {
     try one.write { #expect($0.now == 9500) }
   }
 
-  @Test("time stands still inside a write")
+  @Test("the time is constant inside a write")
   func oneTimePerWrite() throws {
     let host = TestClock(1000)
     let database = try fixture.open { $0.clock = host.clock }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("Damaged stores")
@@ -13,7 +14,7 @@ struct DamageTests {
     sound = try fixture.makeStore(items: 200)
   }
 
-  @Test("a store that was cut short is damaged at every length, and left as it is")
+  @Test("a store truncated to any length is damaged, and stays unchanged")
   func truncated() throws {
     var lengths = Array(1...110)
     for edge in stride(from: 512, to: sound.count, by: 512) { lengths += [edge - 1, edge, edge + 1] }
@@ -31,22 +32,23 @@ struct DamageTests {
   }
 
   @Test(
-    "cut short it is set aside whole, and a new store begun", arguments: [1, 15, 16, 99, 100, 4096, 20_000])
-  func setAside(length: Int) throws {
+    "with quarantine a truncated file is renamed unchanged, and a new store is created",
+    arguments: [1, 15, 16, 99, 100, 4096, 20_000])
+  func quarantine(length: Int) throws {
     let cut = Array(sound[..<length])
     try fixture.put(cut)
-    let database = try fixture.open { $0.setsAside = true }
-    let target = try #require(database.setAsidePath)
+    let database = try fixture.open { $0.quarantine = true }
+    let target = try #require(database.quarantinePath)
     #expect(try fixture.bytes(target) == cut)
     #expect(try database.read { try $0.items() } == 0)
     try database.close()
     #expect(try fixture.listing().count == 2)
-    // The new one is sound: nothing is set aside again.
-    #expect(try fixture.open { $0.setsAside = true }.setAsidePath == nil)
+    // The new store is valid: nothing is quarantined again.
+    #expect(try fixture.open { $0.quarantine = true }.quarantinePath == nil)
   }
 
   @Test(
-    "a changed byte in the header has its name",
+    "a changed byte of the header has its error code",
     arguments: [
       (0, [.foreign]), (15, [.foreign]), (68, [.foreign]), (71, [.foreign]), (16, [.damaged]),
       (17, [.damaged]),
@@ -63,8 +65,8 @@ struct DamageTests {
       #expect(try fixture.bytes() == flipped)
       #expect(try fixture.listing() == ["store"])
       if codes == [.damaged] {
-        let database = try fixture.open { $0.setsAside = true }
-        let target = try #require(database.setAsidePath)
+        let database = try fixture.open { $0.quarantine = true }
+        let target = try #require(database.quarantinePath)
         #expect(try fixture.bytes(target) == flipped)
         try database.close()
         for name in try fixture.listing() where name != "store" {
@@ -74,12 +76,12 @@ struct DamageTests {
     }
   }
 
-  @Test("whatever byte of the header changes, the store opens or says why not, and is left as it is")
+  @Test("with any changed byte of the header the store opens or throws, and stays unchanged")
   func anyHeaderByte() throws {
     for offset in 0..<100 { try flip(offset, mask: 0x41) }
   }
 
-  @Test("whatever byte of the schema changes, the store opens or is damaged")
+  @Test("with any changed byte of the schema the store opens or is damaged")
   func schemaPage() throws {
     for offset in stride(from: 100, to: 116, by: 1) { try flip(offset, mask: 0xFF) }
     for (place, offset) in (116..<4096).filter({ sound[$0] != 0 }).enumerated() where place % 3 == 0 {
@@ -87,7 +89,7 @@ struct DamageTests {
     }
   }
 
-  @Test("whatever byte of a table changes, reading gives content or says damaged, and never traps")
+  @Test("with any changed byte of a table reading returns content or throws .damaged, and never traps")
   func tablePages() throws {
     for page in 1..<sound.count / 4096 {
       for offset in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 40, 2000, 4000, 4090] {
@@ -97,7 +99,7 @@ struct DamageTests {
     }
   }
 
-  @Test("pages full of rubbish are found by the examination of the file")
+  @Test("the integrity check finds pages of random bytes")
   func rubbish() throws {
     var generator = SystemRandomNumberGenerator()
     for page in 2..<sound.count / 4096 {

@@ -2,14 +2,15 @@ import Foundation
 import SatchelTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("Locks of a store that is open")
+@Suite("Locks of an open store")
 struct FaultLockTests {
   let fixture: StorageFixture
   init() throws { fixture = try StorageFixture() }
 
-  @Test("the other process: takes the store for itself, if nobody has it open")
+  @Test("the other process: locks the store exclusively, if no connection has it open")
   func taker() throws {
     guard let role = OtherProcess.role("taker") else {
       _ = try fixture.makeStore(items: 1)
@@ -24,7 +25,7 @@ struct FaultLockTests {
     try connection.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; SELECT * FROM item; COMMIT")
   }
 
-  @Test("opening a store again leaves the locks of the handle that has it open")
+  @Test("opening a store again keeps the locks of the first handle")
   func openedTwice() throws {
     _ = try fixture.makeStore(items: 1)
     let first = try fixture.open()
@@ -37,7 +38,7 @@ struct FaultLockTests {
     #expect(try OtherProcess("FaultLockTests/taker", "taker", "3", fixture.path).finish())
   }
 
-  @Test("looking at a store's file leaves the locks of the handle that has it open")
+  @Test("examining a store's file keeps the locks of the handle that has it open")
   func examined() throws {
     _ = try fixture.makeStore(items: 1)
     let database = try fixture.open()

@@ -3,28 +3,29 @@ import SatchelStorageTesting
 import SatchelTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// Every operation on the disk of one handle fails once, or from then on; then another handle and another process
-/// commit, and then the first handle is used again. Whatever it still had in mind to write must not destroy what the
-/// others were acknowledged.
-@Suite("A disk that fails for one of several users of a store")
+/// Every operation on the disk of one handle fails once, or from then on; then another handle and another
+/// process commit, and then the first handle is used again. Its remaining writes must not destroy what the
+/// others committed.
+@Suite("Disk failures of one of several handles")
 struct FaultSharingTests {
   let fixture: StorageFixture
   private static let before = 10
-  /// Enough for several pieces of the log.
+  /// Enough for several large writes of the WAL.
   private static let added = 25
   private static let text = String(repeating: "x", count: 3000)
-  /// What the handle adds before its disk fails.
+  /// The items that the handle adds before its disk fails.
   private static let first = "first"
 
-  /// The first call of the handle that failed, after the others have committed. Reading and writing are those of
-  /// different connections.
+  /// The first failed call of the handle after the others have committed. Reading and writing use different
+  /// connections.
   enum NextCall: CaseIterable { case read, write, close }
 
   init() throws { fixture = try StorageFixture() }
 
-  @Test("the other process: commits when it is told to")
+  @Test("the other process: commits on request")
   func committer() throws {
     guard let role = OtherProcess.role("committer") else {
       _ = try fixture.makeStore()
@@ -44,7 +45,7 @@ struct FaultSharingTests {
   }
 
   @Test(
-    "after a write that failed, nothing that others commit is lost", arguments: FaultSweepTests.faults)
+    "after a failed write no commit of others is lost", arguments: FaultSweepTests.faults)
   func write(fault: FaultSweepTests.Fault) throws {
     try sweep(fault) { disk, added in
       let database = try open(disk)
@@ -56,7 +57,7 @@ struct FaultSharingTests {
   }
 
   @Test(
-    "after an opening that failed, nothing that others commit is lost", arguments: FaultSweepTests.faults)
+    "after a failed open no commit of others is lost", arguments: FaultSweepTests.faults)
   func open(fault: FaultSweepTests.Fault) throws {
     try sweep(fault) { disk, added in
       disk.fail(fault)
@@ -71,7 +72,7 @@ struct FaultSharingTests {
 
   private func open(_ disk: SweptDisk) throws -> Database {
     try fixture.open {
-      $0.fileSystem = disk.disk.name
+      $0.vfsName = disk.disk.name
       $0.durability = .full
       $0.busyTimeout = 100
     }
@@ -81,9 +82,9 @@ struct FaultSharingTests {
     try database.write { transaction in for name in names { try transaction.add(name) } }
   }
 
-  /// Lets the n-th operation of the first handle fail, for each n until none is left to fail.
+  /// Makes the n-th operation of the first handle fail, for each n until there are no more operations.
   ///
-  /// - Parameter act: opens the first handle, and lets it add the names; gives it, and what it was acknowledged
+  /// - Parameter act: opens the first handle, and adds the names; returns it with the acknowledged names
   private func sweep(
     _ fault: FaultSweepTests.Fault,
     act: (SweptDisk, [String]) throws -> (Database?, acknowledged: [String])
@@ -91,7 +92,7 @@ struct FaultSharingTests {
     let bytes = try fixture.makeStore(items: Self.before)
     let other = try OtherCommitter("FaultSharingTests/committer", fixture.path)
     let names = (0..<Self.added).map { "first \($0) " + String(repeating: "y", count: $0 * 400) }
-    // Each call follows each fault; the last n hits nothing.
+    // Each call follows each fault; the last n fails no operation.
     for step in 0..<1500 {
       let (n, call) = (step / 3 + 1, NextCall.allCases[step % 3])
       let place: Comment = "\(fault.testDescription), n = \(n), then \(call)"
@@ -141,7 +142,7 @@ struct FaultSharingTests {
     try database.close()
   }
 
-  /// All that was acknowledged is there; of what was not, all or nothing.
+  /// Checks that all acknowledged commits are complete, and each other one is complete or absent.
   private func verify(_ expected: Set<String>, mayHave names: Set<String>, _ place: Comment) throws {
     let database = try fixture.open()
     #expect(try database.checkIntegrity().isEmpty, place)
@@ -157,7 +158,7 @@ struct FaultSharingTests {
   }
 }
 
-/// A disk whose n-th operation is to fail.
+/// A disk whose n-th operation fails.
 private struct SweptDisk {
   let disk: FaultyDisk
   let n: Int
@@ -167,10 +168,10 @@ private struct SweptDisk {
   }
 }
 
-/// Another process that commits each time it is told to, and says when it has.
+/// Another process that commits on request, and reports each commit.
 private final class OtherCommitter {
-  /// Seconds that a commit may take: far more than it needs.
-  private static let patience: Int32 = 120
+  /// The maximum duration of a commit in seconds: far more than it needs.
+  private static let timeout: Int32 = 120
   private let process: OtherProcess
   private let orders: Int32
   private let answers: Int32
@@ -179,7 +180,7 @@ private final class OtherCommitter {
 
   init(_ test: String, _ path: String) throws {
     for name in Self.pipes(path) { try #require(mkfifo(name, 0o600) == 0) }
-    // Opened both ways, so that opening does not wait for the other process.
+    // Opened for reading and writing, so that opening does not wait for the other process.
     orders = Glibc.open(Self.pipes(path)[0], O_RDWR)
     answers = Glibc.open(Self.pipes(path)[1], O_RDWR)
     try #require(orders >= 0 && answers >= 0)
@@ -197,11 +198,11 @@ private final class OtherCommitter {
     var byte = number
     try #require(Glibc.write(orders, &byte, 1) == 1)
     var waiting = pollfd(fd: answers, events: Int16(POLLIN), revents: 0)
-    guard poll(&waiting, 1, Self.patience * 1000) == 1, Glibc.read(answers, &byte, 1) == 1, byte == number
+    guard poll(&waiting, 1, Self.timeout * 1000) == 1, Glibc.read(answers, &byte, 1) == 1, byte == number
     else { throw Silent() }
   }
 
-  /// In the other process: commits until nobody gives orders any more.
+  /// In the other process: commits on request until the pipe is closed.
   static func serve(_ path: String, commit: (UInt8) throws -> Void) throws {
     let orders = Glibc.open(pipes(path)[0], O_RDONLY)
     let answers = Glibc.open(pipes(path)[1], O_WRONLY)

@@ -2,11 +2,12 @@ import Foundation
 import SatchelStorageTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// Every operation on the disk fails once, or from then on, one after the other: whatever happens, the store holds the
-/// state before or after, and the error has a name.
-@Suite("A disk that fails at any point")
+/// Each operation on the disk fails once, or from then on, one after the other: the store is always in the
+/// state before or after the call, and each error has its code.
+@Suite("Disk failures at every operation")
 struct FaultSweepTests {
   let fixture: StorageFixture
   private static let before = 40
@@ -20,7 +21,7 @@ struct FaultSweepTests {
   }
 
   static let faults = FaultyDisk.Operation.allCases.flatMap { operation in
-    // Only what changes a file can lack room.
+    // Only operations that change a file can fail for lack of space.
     FaultyDisk.Kind.allCases.filter { $0 == .io || operation == .write }.flatMap { kind in
       [false, true].map { Fault(operation: operation, kind: kind, isForGood: $0) }
     }
@@ -28,9 +29,10 @@ struct FaultSweepTests {
 
   init() throws { fixture = try StorageFixture() }
 
-  /// Repeats `act` on the same beginning, and lets the n-th operation fail, until none is left to fail.
+  /// Repeats `act` from the same initial state with the n-th operation failing, until there are no more
+  /// operations.
   ///
-  /// - Returns: how many times it failed
+  /// - Returns: the number of failures
   @discardableResult
   private func sweep(
     _ fault: Fault, from bytes: [UInt8]?, keepsOpen: Bool, act: (Database?, FaultyDisk) throws -> Void,
@@ -58,7 +60,7 @@ struct FaultSweepTests {
       }
       disk.heal()
       if let database, !database.isClosed {
-        // The handle is as good as new.
+        // The handle is still usable.
         try database.write { try $0.add("next") }
         try database.close()
       }
@@ -71,7 +73,7 @@ struct FaultSweepTests {
 
   private func open(_ disk: FaultyDisk) throws -> Database {
     try fixture.open {
-      $0.fileSystem = disk.name
+      $0.vfsName = disk.name
       $0.durability = .full
       $0.busyTimeout = 100
     }
@@ -83,7 +85,7 @@ struct FaultSweepTests {
     }
   }
 
-  /// Opens the store without faults: sound, and with so many items.
+  /// Opens the store without faults, and checks that it is valid and has `count` items.
   private func items(_ path: String? = nil) throws -> Int {
     let database = try fixture.open(path)
     #expect(try database.checkIntegrity().isEmpty)
@@ -92,7 +94,7 @@ struct FaultSweepTests {
     return names.count
   }
 
-  @Test("a write is done or is not, and the handle goes on", arguments: faults)
+  @Test("a write is complete or absent, and the handle stays usable", arguments: faults)
   func write(fault: Fault) throws {
     let bytes = try fixture.makeStore(items: Self.before)
     try sweep(fault, from: bytes, keepsOpen: true) { database, _ in
@@ -107,7 +109,7 @@ struct FaultSweepTests {
     }
   }
 
-  @Test("a store opens, is read and written, closes; or says why not", arguments: faults)
+  @Test("a store opens, reads, writes and closes, or throws the cause", arguments: faults)
   func session(fault: Fault) throws {
     let bytes = try fixture.makeStore(items: Self.before)
     try sweep(fault, from: bytes, keepsOpen: false) { _, disk in
@@ -121,7 +123,7 @@ struct FaultSweepTests {
     }
   }
 
-  @Test("making a store leaves one that can be finished", arguments: faults)
+  @Test("a failed creation of a store can be repeated", arguments: faults)
   func make(fault: Fault) throws {
     try sweep(fault, from: nil, keepsOpen: false) { _, disk in
       let database = try open(disk)
@@ -133,7 +135,7 @@ struct FaultSweepTests {
     }
   }
 
-  @Test("the tables of a subject are all there or not at all", arguments: faults)
+  @Test("the tables of a subject are created completely or not at all", arguments: faults)
   func migrate(fault: Fault) throws {
     let bytes = try fixture.makeStore(items: Self.before)
     let subject = SubjectSchema(
@@ -154,7 +156,7 @@ struct FaultSweepTests {
     }
   }
 
-  @Test("a backup is whole, or the one before it is still there", arguments: faults)
+  @Test("a backup is complete, or the earlier one is kept", arguments: faults)
   func backup(fault: Fault) throws {
     let bytes = try fixture.makeStore(items: 60)
     let target = fixture.path + ".backup"
@@ -162,7 +164,7 @@ struct FaultSweepTests {
     try earlier.backup(to: target)
     try earlier.close()
     let good = try fixture.bytes(target)
-    // Nothing is to be deleted or shrunk, and no log is begun, so that those may well succeed.
+    // Nothing is deleted or truncated, and no WAL is created, so these operations may succeed.
     let mustFail = [FaultyDisk.Operation.read, .write, .open].contains(fault.operation)
     let failures = try sweep(fault, from: bytes, keepsOpen: true) { database, _ in
       try Data(good).write(to: URL(filePath: target))
@@ -177,7 +179,8 @@ struct FaultSweepTests {
   }
 
   @Test(
-    "a disk that fills up at any byte refuses the write, takes none of it, and goes on when there is room")
+    "a disk full at any byte fails the whole write, and later writes succeed when there is space"
+  )
   func full() throws {
     let bytes = try fixture.makeStore(items: Self.before)
     var refused = 0

@@ -2,9 +2,10 @@ import Foundation
 import SatchelTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("The sorted list behind an index of ids")
+@Suite("KeyBlocks, the sorted list of an index of hashes")
 struct KeyBlocksTests {
   private static let schema = [
     Migration(
@@ -41,7 +42,7 @@ struct KeyBlocksTests {
     try database.write { try blocks.add(entries.sorted { $0 < $1 }, $0.connection) }
   }
 
-  /// All of it, and whether each stands where it belongs.
+  /// Returns all entries, and whether each is in its position.
   private func all() throws -> [[Int64]] {
     try database.read { connection in
       var entries: [[Int64]] = []
@@ -52,12 +53,12 @@ struct KeyBlocksTests {
     }
   }
 
-  @Test("has what was added, and not what was taken out", arguments: 0..<8)
+  @Test("contains added entries, and no removed ones", arguments: 0..<8)
   func model(seed: UInt64) throws {
     var random = SystemRandomNumberGenerator()
     var dice = SeededRandom(seed: seed)
     var model: [Int64: Set<Int64>] = [:]
-    // Few hashes meet each other; many fill blocks.
+    // Few hashes collide; many fill blocks.
     let most: Int64 = [3, 200, 5000, .max][Int(seed % 4)]
     func someHash() -> Int64 { Int64.random(in: -most...most, using: &dice) }
     for _ in 0..<30 {
@@ -65,7 +66,7 @@ struct KeyBlocksTests {
       for _ in 0..<Int.random(in: 0..<300, using: &dice) {
         entries.append((someHash(), Int64.random(in: 0..<1000, using: &dice)))
       }
-      // Those that are there already stay once.
+      // Existing entries are not duplicated.
       if let old = model.randomElement(using: &random), let row = old.value.first {
         entries.append((old.key, row))
       }
@@ -88,7 +89,7 @@ struct KeyBlocksTests {
     #expect(try all() == expected.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) })
   }
 
-  @Test("the ends of the range")
+  @Test("the limits of the range")
   func ends() throws {
     #expect(try rows(0).isEmpty)
     try add([(.min, 1), (.max, 2), (0, 3)])
@@ -101,16 +102,16 @@ struct KeyBlocksTests {
     #expect(try rows(-5) == [7])
   }
 
-  @Test("a block stays small, unless its hashes are the same")
+  @Test("a block stays small, unless its hashes are equal")
   func blockSizes() throws {
     try add((0..<10_000).map { (Int64($0) &* 0x1E37_79B9_7F4A_7C15, $0) })
     let longest = try database.read { try $0.number("SELECT max(length(entries)) FROM key") }
-    #expect(longest <= Int64(KeyBlocks.most * 16))
+    #expect(longest <= Int64(KeyBlocks.maxEntries * 16))
     try add((0..<500).map { (77, $0) })
     #expect(try rows(77) == Array(0..<500))
   }
 
-  @Test("a block that is none is damage, and no trap")
+  @Test("a malformed block is .damaged, and does not trap")
   func damaged() throws {
     try add([(1, 1)])
     try database.write { try $0.connection.run("UPDATE key SET entries = x'0102'") }

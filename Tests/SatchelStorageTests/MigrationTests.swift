@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("Migrations")
@@ -11,7 +12,7 @@ struct MigrationTests {
     version: 2, sql: "ALTER TABLE item ADD COLUMN size INTEGER NOT NULL DEFAULT 7;")
   static let third = Migration(version: 3, sql: "CREATE TABLE third(x); INSERT INTO third VALUES(3);")
 
-  @Test("pending steps run in order of their versions, once")
+  @Test("pending migrations run once, in the order of their versions")
   func steps() throws {
     _ = try fixture.makeStore(items: 3)
     let all = [Self.third] + StorageFixture.schema + [Self.second]
@@ -26,7 +27,7 @@ struct MigrationTests {
   }
 
   @Test(
-    "a step that fails undoes all of them, and the store opens as before",
+    "a failed migration rolls back all pending ones, and the store opens as before",
     arguments: [
       "CREATE TABLE third(x); INSERT INTO nowhere VALUES(1);", "CREATE TABLE item(x)", "no SQL at all",
       "INSERT INTO item(id, name) VALUES(1, 'a'); INSERT INTO item(id, name) VALUES(1, 'b')",
@@ -34,9 +35,9 @@ struct MigrationTests {
   func failure(sql: String) throws {
     let before = try fixture.makeStore(items: 3)
     let steps = StorageFixture.schema + [Self.second, Migration(version: 3, sql: sql)]
-    for setsAside in [false, true] {
+    for quarantine in [false, true] {
       #expect(throws: SatchelError.self) {
-        _ = try fixture.open(migrations: steps) { $0.setsAside = setsAside }
+        _ = try fixture.open(migrations: steps) { $0.quarantine = quarantine }
       }
       #expect(try fixture.listing() == ["store"])
     }
@@ -48,7 +49,7 @@ struct MigrationTests {
     #expect(try database.checkIntegrity().isEmpty)
   }
 
-  @Test("a new store whose first step fails can be made later")
+  @Test("a new store whose first migration fails can be created later")
   func firstFails() throws {
     let bad = [Migration(version: 1, sql: ChangeLog.schema + "CREATE TABLE item(x); no SQL")]
     #expect(throws: SatchelError.self) { _ = try fixture.open(migrations: bad) }
@@ -57,7 +58,7 @@ struct MigrationTests {
     #expect(try database.read { try $0.items() } == 1)
   }
 
-  @Test("many who make a store at once all get the same one", arguments: 0..<12)
+  @Test("concurrent creations of a store all open the same one", arguments: 0..<12)
   func making(round: Int) throws {
     try together(on: StorageFixture.schema + [Self.second, Self.third], count: 6)
     let database = try fixture.open(migrations: StorageFixture.schema + [Self.second, Self.third])
@@ -66,7 +67,7 @@ struct MigrationTests {
     #expect(try database.read { try $0.first("PRAGMA journal_mode") { $0.text(0) } } == "wal")
   }
 
-  @Test("many who bring a store up to date at once do it once", arguments: 0..<6)
+  @Test("concurrent openings migrate a store once", arguments: 0..<6)
   func updating(round: Int) throws {
     _ = try fixture.makeStore(items: 10)
     try together(on: StorageFixture.schema + [Self.second, Self.third], count: 6)
@@ -81,7 +82,7 @@ struct MigrationTests {
       Background {
         var options = StoreOptions()
         options.durability = .relaxed
-        // Long, because a sanitizer makes everything slow.
+        // A long timeout, because sanitizers are slow.
         options.busyTimeout = 60_000
         let database = try Database.open(path: path, options: options, migrations: migrations)
         try database.write { try $0.add("\(number)") }
@@ -89,8 +90,9 @@ struct MigrationTests {
       }
     }
     for handle in handles { try handle.finish() }
-    // Of connections that close at the same time, each may find the others still there, and then none removes the log:
-    // SQLite asks for the file's lock first, and gives up its own share later. The next one that closes removes it.
+    // When several connections close at the same time, each may see the others still open, and then none
+    // deletes the WAL: SQLite requests the file's exclusive lock first, and releases its shared lock later.
+    // The next one to close deletes it.
     try Database.open(path: path, options: StoreOptions(), migrations: migrations).close()
     #expect(try fixture.listing() == ["store"])
   }

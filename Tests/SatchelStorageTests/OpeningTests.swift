@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("Opening a store")
@@ -8,9 +9,9 @@ struct OpeningTests {
   let fixture: StorageFixture
   init() throws { fixture = try StorageFixture() }
 
-  /// What Satchel did not make: how to put it there.
+  /// Files that Satchel did not create, and how to create them.
   enum Stranger: String, CaseIterable, Sendable {
-    case text, shortText, zeros, photo, database, databaseWithLog, viewOnly, legacyHeader, directory
+    case text, shortText, zeros, photo, database, databaseWithWAL, viewOnly, legacyHeader, directory
 
     func put(at path: String) throws {
       switch self {
@@ -21,8 +22,8 @@ struct OpeningTests {
       case .zeros: try Data(count: 8192).write(to: URL(filePath: path))
       case .photo: try Data([0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](0...255)).write(to: URL(filePath: path))
       case .database: try StorageFixture.plain(path, "CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)")
-      case .databaseWithLog:
-        // The tables stand in the log only, as after a crash.
+      case .databaseWithWAL:
+        // The tables are in the WAL only, as after a crash.
         let origin = try StorageFixture()
         try StorageFixture.plain(origin.path, "PRAGMA auto_vacuum = 2; PRAGMA journal_mode = WAL")
         let connection = try Connection(path: origin.path, flags: 6, busyTimeout: 0)
@@ -32,7 +33,7 @@ struct OpeningTests {
         }
       case .viewOnly: try StorageFixture.plain(path, "PRAGMA auto_vacuum = 2; CREATE VIEW theirs AS SELECT 1")
       case .legacyHeader:
-        // Written by a SQLite before 3.7: the header does not tell the number of pages.
+        // As SQLite before 3.7 writes it: the header does not contain the number of pages.
         try StorageFixture.plain(path, "CREATE TABLE theirs(x)")
         var bytes = Array(try Data(contentsOf: URL(filePath: path)))
         bytes.replaceSubrange(28..<32, with: [0, 0, 0, 0])
@@ -49,10 +50,10 @@ struct OpeningTests {
     }
   }
 
-  @Test("a new store is made, and found again with what was written")
+  @Test("a new store is created, and opens again with its content")
   func reopen() throws {
     let database = try fixture.open()
-    #expect(database.setAsidePath == nil)
+    #expect(database.quarantinePath == nil)
     try database.write { try $0.add("first") }
     try database.close()
     #expect(try fixture.listing() == ["store"])
@@ -65,7 +66,7 @@ struct OpeningTests {
     try again.close()
   }
 
-  @Test("an empty file becomes a store; what only looks at it does not touch it")
+  @Test("an empty file becomes a store; opening it read-only does not change it")
   func emptyFile() throws {
     try fixture.put([])
     #expect(try code { _ = try fixture.open { $0.isReadOnly = true } } == .foreign)
@@ -76,14 +77,14 @@ struct OpeningTests {
     #expect(try fixture.bytes().count > 0)
   }
 
-  @Test("a store that was claimed and no more is made to the end, with a log")
+  @Test("an incomplete store with only its application id is completed, in WAL mode")
   func claimed() throws {
     try StorageFixture.plain(fixture.path, "PRAGMA application_id = \(StoreFile.applicationID)")
     let database = try fixture.open()
     #expect(try database.read { try $0.first("PRAGMA journal_mode") { $0.text(0) } } == "wal")
   }
 
-  @Test("what Satchel did not make is foreign, and left as it is", arguments: Stranger.allCases)
+  @Test("a file that Satchel did not create is foreign, and stays unchanged", arguments: Stranger.allCases)
   func foreign(stranger: Stranger) throws {
     try stranger.put(at: fixture.path)
     let (content, listing) = (try stranger.content(of: fixture.path), try fixture.listing())
@@ -94,19 +95,20 @@ struct OpeningTests {
     }
   }
 
-  @Test("set aside it is renamed, never deleted, and a new store begun", arguments: Stranger.allCases)
-  func setAside(stranger: Stranger) throws {
+  @Test(
+    "with quarantine it is renamed, never deleted, and a new store is created", arguments: Stranger.allCases)
+  func quarantine(stranger: Stranger) throws {
     for round in 1...3 {
-      // The clock stands still: names must not collide.
+      // The clock is constant: names must not collide.
       if round > 1 { try FileManager.default.removeItem(atPath: fixture.path) }
       try stranger.put(at: fixture.path)
       let content = try stranger.content(of: fixture.path)
       let database = try fixture.open {
-        $0.setsAside = true
+        $0.quarantine = true
         $0.clock = Clock { 1234 }
       }
-      let target = try #require(database.setAsidePath)
-      #expect(target == fixture.path + ".set-aside-1234" + (round > 1 ? "-\(round)" : ""))
+      let target = try #require(database.quarantinePath)
+      #expect(target == fixture.path + ".quarantine-1234" + (round > 1 ? "-\(round)" : ""))
       #expect(try stranger.content(of: target) == content)
       try database.write { try $0.add("new") }
       try database.close()
@@ -114,23 +116,23 @@ struct OpeningTests {
     }
   }
 
-  @Test("a log is set aside with its database")
+  @Test("a WAL is quarantined with its database")
   func setAsideLog() throws {
-    try Stranger.databaseWithLog.put(at: fixture.path)
-    let log = try fixture.bytes(fixture.path + "-wal")
-    let database = try fixture.open { $0.setsAside = true }
-    let target = try #require(database.setAsidePath)
-    #expect(try fixture.bytes(target + "-wal") == log)
+    try Stranger.databaseWithWAL.put(at: fixture.path)
+    let wal = try fixture.bytes(fixture.path + "-wal")
+    let database = try fixture.open { $0.quarantine = true }
+    let target = try #require(database.quarantinePath)
+    #expect(try fixture.bytes(target + "-wal") == wal)
     #expect(try database.read { try $0.items() } == 0)
   }
 
-  @Test("to read only, nothing is set aside")
+  @Test("opened read-only, nothing is quarantined")
   func setAsideReadOnly() throws {
     try Stranger.text.put(at: fixture.path)
     #expect(
       try code {
         _ = try fixture.open {
-          $0.setsAside = true
+          $0.quarantine = true
           $0.isReadOnly = true
         }
       } == .foreign)
@@ -138,25 +140,26 @@ struct OpeningTests {
   }
 
   @Test(
-    "a newer store is refused, left as it is and never set aside", arguments: [2, 3, 1000, Int64(Int32.max)])
+    "a newer store is refused, stays unchanged, and is never quarantined",
+    arguments: [2, 3, 1000, Int64(Int32.max)])
   func newer(version: Int64) throws {
     _ = try fixture.makeStore(items: 3)
     try StorageFixture.plain(fixture.path, "PRAGMA user_version = \(version)")
     let bytes = try fixture.bytes()
-    for (isReadOnly, setsAside) in [(false, false), (false, true), (true, false), (true, true)] {
+    for (isReadOnly, quarantine) in [(false, false), (false, true), (true, false), (true, true)] {
       let result = try code {
         _ = try fixture.open {
           $0.isReadOnly = isReadOnly
-          $0.setsAside = setsAside
+          $0.quarantine = quarantine
         }
       }
       #expect(result == .newer)
       #expect(try fixture.bytes() == bytes)
     }
-    #expect(try fixture.listing().allSatisfy { !$0.contains("set-aside") })
+    #expect(try fixture.listing().allSatisfy { !$0.contains("quarantine") })
   }
 
-  @Test("a directory that does not exist is not found, and neither is a store that is only to be read")
+  @Test("a missing directory is .notFound, and so is a missing store opened read-only")
   func missing() throws {
     #expect(try code { _ = try fixture.open(fixture.path + "/no/store") } == .notFound)
     #expect(try code { _ = try fixture.open(fixture.path) { $0.isReadOnly = true } } == .notFound)
@@ -164,13 +167,13 @@ struct OpeningTests {
     #expect(try fixture.listing().isEmpty)
   }
 
-  @Test("a path that is none is an invalid argument", arguments: ["", "a\u{0}b", "\u{0}"])
+  @Test("an invalid path is .invalid", arguments: ["", "a\u{0}b", "\u{0}"])
   func invalidPath(path: String) throws {
     #expect(try code { _ = try fixture.open(path) } == .invalid)
   }
 
   @Test(
-    "a path may hold anything a file name may",
+    "a path may contain any characters of a file name",
     arguments: ["ü ö", "a?b#c%20d", "'\"\\", "mode=ro&x", "file:x"])
   func oddNames(name: String) throws {
     let path = fixture.directory.path + "/" + name
@@ -181,11 +184,11 @@ struct OpeningTests {
     #expect(try fixture.open(path) { $0.isReadOnly = true }.read { try $0.items() } == 1)
   }
 
-  @Test("a store in memory works as another, and is gone when it is closed")
+  @Test("a store in memory works like any other, and is discarded by close")
   func memory() throws {
-    let heard = Heard()
+    let observed = ObservedChanges()
     let database = try fixture.open(":memory:")
-    let subscription = try database.observe { heard.add($0) }
+    let subscription = try database.observe { observed.add($0) }
     try database.write { transaction in
       try transaction.add("a")
       #expect(try database.read { try $0.items() } == 1)
@@ -198,7 +201,7 @@ struct OpeningTests {
       }
     }
     #expect(try database.read { try $0.names() } == ["a"])
-    #expect(heard.keys == ["a"])
+    #expect(observed.keys == ["a"])
     #expect(database.fileBytes == 0)
     subscription.cancel()
     try database.close()

@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("A file that takes another's place")
+@Suite("A file that replaces another one")
 struct PartFileTests {
   private let fixture: StorageFixture
   private var target: String { fixture.directory.appending(path: "file").path }
@@ -19,7 +20,7 @@ struct PartFileTests {
   }
 
   @Test(
-    "holds its parts, small and large, one behind the other",
+    "contains its parts, small and large, in order",
     arguments: [0, 1, 262_143, 262_144, 262_145, 700_000])
   func parts(size: Int) throws {
     let large = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -29,7 +30,7 @@ struct PartFileTests {
     #expect(try fixture.listing() == ["file"])
   }
 
-  @Test("given up it is gone, and the old one as it was")
+  @Test("dropped before finish it is removed, and the old file is unchanged")
   func givenUp() throws {
     try write([[1]])
     do {
@@ -41,7 +42,7 @@ struct PartFileTests {
     #expect(try fixture.listing() == ["file"])
   }
 
-  @Test("what a killed writer left aside is used again, and permissions stay")
+  @Test("the part file of a killed writer is reused, and permissions are kept")
   func leftover() throws {
     try write([[1]])
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: target)
@@ -52,7 +53,7 @@ struct PartFileTests {
     #expect(try fixture.listing() == ["file"])
   }
 
-  @Test("a link in its way is not followed, and a directory is not replaced")
+  @Test("a symbolic link at the part file's path is not followed, and a directory is not replaced")
   func obstacles() throws {
     let other = fixture.directory.appending(path: "other").path
     try Data([7]).write(to: URL(filePath: other))
@@ -65,9 +66,9 @@ struct PartFileTests {
     #expect(try fixture.listing() == ["file", "other"])
   }
 
-  @Test("writers on many threads come one after the other")
+  @Test("writers on several threads wait for each other")
   func manyWriters() throws {
-    let failures = Guarded(0)
+    let failures = Locked(0)
     let target = target
     inParallel(Array(0..<64 as Range<UInt8>), limit: 8) { number in
       do {

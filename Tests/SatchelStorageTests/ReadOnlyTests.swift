@@ -1,14 +1,15 @@
 import Foundation
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("Opening to read only")
+@Suite("Opening read-only")
 struct ReadOnlyTests {
   let fixture: StorageFixture
   init() throws { fixture = try StorageFixture() }
 
-  @Test("everything can be read, nothing written, and the file stays as it is")
+  @Test("everything can be read, nothing written, and the file stays unchanged")
   func readsOnly() throws {
     let before = try fixture.makeStore(items: 5)
     let database = try fixture.open { $0.isReadOnly = true }
@@ -22,14 +23,14 @@ struct ReadOnlyTests {
     subscription.cancel()
     try database.close()
     #expect(try fixture.bytes() == before)
-    // SQLite may leave its index and an empty log; nothing else, and no content.
+    // SQLite may leave its index and an empty WAL, but no other file and no content.
     for name in try fixture.listing() where name != "store" {
       #expect(name == "store-shm" || name == "store-wal")
     }
     #expect(((try? fixture.bytes(fixture.path + "-wal")) ?? []).isEmpty)
   }
 
-  @Test("what another handle writes is seen")
+  @Test("changes of another handle are visible")
   func follows() throws {
     let writer = try fixture.open()
     let reader = try fixture.open { $0.isReadOnly = true }
@@ -40,7 +41,7 @@ struct ReadOnlyTests {
     try writer.close()
   }
 
-  @Test("an older schema cannot be brought up to date")
+  @Test("an older schema cannot be migrated")
   func older() throws {
     let before = try fixture.makeStore()
     let newer = StorageFixture.schema + [Migration(version: 2, sql: "CREATE TABLE second(x)")]
@@ -48,7 +49,7 @@ struct ReadOnlyTests {
     #expect(try fixture.bytes() == before)
   }
 
-  @Test("a store in a directory that cannot be written is read, and leaves nothing there")
+  @Test("a store in a read-only directory can be read, and creates no files")
   func readOnlyDirectory() throws {
     let before = try fixture.makeStore(items: 7)
     let odd = fixture.directory.appending(path: "a?b#c%20d e").path
@@ -70,11 +71,11 @@ struct ReadOnlyTests {
     #expect(try fixture.bytes(odd) == before)
   }
 
-  @Test("a log that cannot be read there is an error, not an old state")
+  @Test("a WAL that cannot be read there is an error, not an old snapshot")
   func logWithoutIndex() throws {
     let source = try StorageFixture()
     let writer = try source.open()
-    try writer.write { try $0.add("in the log only") }
+    try writer.write { try $0.add("in the WAL only") }
     for suffix in ["", "-wal"] {
       try FileManager.default.copyItem(atPath: source.path + suffix, toPath: fixture.path + suffix)
     }
@@ -90,7 +91,7 @@ struct ReadOnlyTests {
     }
   }
 
-  @Test("opened to write, a file that cannot be written can be read, and says so when written to")
+  @Test("opened writable, a read-only file can be read, and writes throw .readOnly")
   func protectedFile() throws {
     let before = try fixture.makeStore(items: 2)
     try protect(0o777, file: 0o444)
@@ -104,16 +105,16 @@ struct ReadOnlyTests {
     #expect(try fixture.bytes() == before)
   }
 
-  @Test("where nothing can be made or read, the error says so and nothing is set aside")
+  @Test("where no file can be created or read, the error says so and nothing is quarantined")
   func forbidden() throws {
     let before = try fixture.makeStore(items: 2)
     try protect(0o555, file: 0o000)
     defer { try? protect(0o755, file: 0o644) }
     try OrdinaryUser.run {
-      for setsAside in [false, true] {
-        let unreadable = try code { _ = try fixture.open { $0.setsAside = setsAside } }
+      for quarantine in [false, true] {
+        let unreadable = try code { _ = try fixture.open { $0.quarantine = quarantine } }
         #expect(unreadable == .readOnly || unreadable == .io)
-        let unmakeable = try code { _ = try fixture.open(fixture.path + "2") { $0.setsAside = setsAside } }
+        let unmakeable = try code { _ = try fixture.open(fixture.path + "2") { $0.quarantine = quarantine } }
         #expect(unmakeable == .readOnly || unmakeable == .io)
       }
     }
@@ -133,12 +134,12 @@ struct ReadOnlyTests {
   }
 }
 
-/// Root may write anywhere, so a test about permissions that runs as root gives that up for a while.
+/// Root may write anywhere: a test about permissions that runs as root drops them temporarily.
 enum OrdinaryUser {
-  /// Runs `body`, on this thread, with the permissions of a user who owns nothing here.
+  /// Runs `body` on this thread with the permissions of a user who owns no file here.
   static func run(_ body: () throws -> Void) throws {
     guard geteuid() == 0 else { return try body() }
-    // Of the thread only, on Linux; the C library's module does not show it to Swift.
+    // For the thread only, on Linux; the C library's module does not export it to Swift.
     typealias SetUser = @convention(c) (UInt32) -> Int32
     guard let symbol = dlsym(nil, "setfsuid") else {
       throw SatchelError(.internal, "running as root on a system where a thread cannot give that up")

@@ -1,8 +1,9 @@
 import Foundation
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// A store with thousands of rows in tables of every kind, and what a row must be by its number.
+/// A store with thousands of rows in tables of every kind, and the expected content of a row by its number.
 enum RecoveryFixture {
   static let schema = [
     Migration(
@@ -59,7 +60,7 @@ enum RecoveryFixture {
     }
   }
 
-  /// How many rows of each table are there; throws nothing away: a row that is not as it was made is named.
+  /// Returns the number of rows of each table; a row that differs from the original is an error.
   static func examine(_ database: Database) throws -> (counts: [String: Int], wrong: [String]) {
     var counts: [String: Int] = [:]
     var wrong: [String] = []
@@ -90,7 +91,7 @@ enum RecoveryFixture {
     return (counts, wrong)
   }
 
-  /// A page of a sound store, as SQLite itself tells (table `dbstat`).
+  /// A page of an undamaged store, as SQLite describes it (table `dbstat`).
   struct Page {
     var number: Int
     var table: String
@@ -112,13 +113,13 @@ enum RecoveryFixture {
     return pages
   }
 
-  /// Rows of a table that stand on these pages, in part or in whole.
+  /// Returns the rows of a table that are on these pages, partly or completely.
   static func rows(of table: String, on damaged: Set<Int>, _ pages: [Page]) -> Int {
     let own = pages.filter { $0.table == table }
-    let isKeyed = table != "pair"
+    let hasRowID = table != "pair"
     let gone = own.filter { damaged.contains($0.number) && $0.kind != "overflow" }
-    let rows = gone.reduce(0) { $0 + ($1.kind == "leaf" || !isKeyed ? $1.cells : 0) }
-    // A row that goes on elsewhere is lost once, wherever it is hit: its cell's path stands before the "+".
+    let rows = gone.reduce(0) { $0 + ($1.kind == "leaf" || !hasRowID ? $1.cells : 0) }
+    // A row with overflow pages is lost once, wherever it is damaged: its cell's path precedes the "+".
     let hit = Set(
       own.filter { damaged.contains($0.number) && $0.kind == "overflow" }.map { $0.path.prefix { $0 != "+" } }
     )

@@ -2,9 +2,10 @@ import Foundation
 import SatchelTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("Saving what can be read of a damaged store")
+@Suite("Recovery of a damaged store")
 struct RecoveryTests {
   let fixture: StorageFixture
   let sound: [UInt8]
@@ -16,7 +17,7 @@ struct RecoveryTests {
       migrations: RecoveryFixture.schema, subjects: [RecoveryFixture.others, RecoveryFixture.things])
   }
 
-  /// Made once for all tests.
+  /// Created once for all tests.
   private static let made = Result {
     let fixture = try StorageFixture()
     let database = try fixture.open(migrations: RecoveryFixture.schema)
@@ -31,7 +32,7 @@ struct RecoveryTests {
     try fixture.put(sound)
   }
 
-  /// Recovers, examines the result, and removes it again.
+  /// Recovers a store, checks the result, and deletes it.
   @discardableResult
   private func recover() throws -> (report: RecoveryReport, counts: [String: Int], wrong: [String]) {
     let before = try fixture.bytes()
@@ -64,7 +65,7 @@ struct RecoveryTests {
     try fixture.put(bytes)
   }
 
-  @Test("of a sound store everything is saved, and numbers go on where they were")
+  @Test("everything is recovered from an undamaged store, and row numbers continue")
   func whole() throws {
     let (report, counts, wrong) = try recover()
     #expect(report.isComplete && !report.isHeaderLost && !report.isSchemaLost)
@@ -73,10 +74,10 @@ struct RecoveryTests {
     #expect(report.tables.first { $0.name == "setting" }?.rows == 2)
   }
 
-  @Test("whatever pages are destroyed, every row that stood on none of them is saved", arguments: 0..<12)
+  @Test("for any destroyed pages, all rows on other pages are recovered", arguments: 0..<12)
   func randomPages(seed: Int) throws {
     var generator = SeededRandom(seed: UInt64(seed))
-    // Not the list of tables, and not the maps; each round more. The roots are among them from time to time.
+    // Not sqlite_schema, and not the pointer maps; more pages in each round, sometimes including roots.
     let candidates = pages.filter { $0.number > 1 && $0.table != "sqlite_schema" }.map(\.number)
     let damaged = Set(candidates.shuffled(using: &generator).prefix([1, 2, 5, 20, 60, 150][seed % 6]))
     try destroy(damaged, &generator)
@@ -85,16 +86,16 @@ struct RecoveryTests {
     for table in Self.tables {
       let lost = RecoveryFixture.rows(of: table, on: damaged, pages)
       #expect(counts[table] ?? 0 == total(table) - lost, "\(table), seed \(seed)")
-      let told = try #require(report.tables.first { $0.name == table })
+      let recovered = try #require(report.tables.first { $0.name == table })
       let own = pages.filter { $0.table == table && damaged.contains($0.number) }
-      #expect(told.lostPages == own.filter { $0.kind != "overflow" }.count, "\(table), seed \(seed)")
-      #expect((told.lostRows + told.lostPages > 0) == !own.isEmpty)
+      #expect(recovered.lostPages == own.filter { $0.kind != "overflow" }.count, "\(table), seed \(seed)")
+      #expect((recovered.lostRows + recovered.lostPages > 0) == !own.isEmpty)
     }
     let isHit = pages.contains { damaged.contains($0.number) && report.tables.map(\.name).contains($0.table) }
     #expect(report.isComplete == !isHit)
   }
 
-  @Test("the inner pages of all tables, roots included, cost no row of a table with row numbers")
+  @Test("destroyed interior pages, including roots, lose no row of a table with row numbers")
   func innerPages() throws {
     var generator = SeededRandom(seed: 1)
     let inner = Set(pages.filter { $0.kind == "internal" && $0.number > 1 }.map(\.number))
@@ -107,7 +108,7 @@ struct RecoveryTests {
     #expect(counts["pair"] == total("pair") - RecoveryFixture.rows(of: "pair", on: inner, pages))
   }
 
-  @Test("without its header everything is saved", arguments: [0, 0xFF, 0x53] as [UInt8])
+  @Test("with a destroyed header everything is recovered", arguments: [0, 0xFF, 0x53] as [UInt8])
   func header(byte: UInt8) throws {
     var bytes = sound
     for offset in 0..<100 { bytes[offset] = byte }
@@ -118,7 +119,7 @@ struct RecoveryTests {
     #expect(wrong.isEmpty)
   }
 
-  @Test("without the list of tables they are told by their shape")
+  @Test("with an unreadable sqlite_schema the tables are identified from their page layout")
   func schema() throws {
     var generator = SeededRandom(seed: 2)
     try destroy([1], &generator)
@@ -128,7 +129,7 @@ struct RecoveryTests {
     #expect(wrong.isEmpty)
   }
 
-  @Test("cut short, it gives what is before the cut", arguments: [3, 10, 40, 70, 99])
+  @Test("a truncated store yields the rows before the cut", arguments: [3, 10, 40, 70, 99])
   func truncated(percent: Int) throws {
     let length = sound.count * percent / 100
     try fixture.put(Array(sound[..<length]))
@@ -141,8 +142,8 @@ struct RecoveryTests {
     }
   }
 
-  @Test("what is in the log is saved with the rest, and heals pages that it holds")
-  func log() throws {
+  @Test("the WAL's content is recovered with the rest, and replaces damaged pages")
+  func wal() throws {
     let database = try fixture.open(migrations: RecoveryFixture.schema)
     let more = Int64(RecoveryFixture.count + 1)...Int64(RecoveryFixture.count + 200)
     try RecoveryFixture.fill(database, more)
@@ -154,17 +155,17 @@ struct RecoveryTests {
     var bytes = try fixture.bytes(crashed)
     for offset in 0..<100 { bytes[offset] = 0xFF }
     try Data(bytes).write(to: URL(filePath: crashed))
-    let log = try fixture.bytes(crashed + "-wal")
+    let wal = try fixture.bytes(crashed + "-wal")
     let report = try recovery.recover(damaged: crashed, into: target)
     #expect(report.isComplete)
-    #expect(try fixture.bytes(crashed) == bytes && fixture.bytes(crashed + "-wal") == log)
+    #expect(try fixture.bytes(crashed) == bytes && fixture.bytes(crashed + "-wal") == wal)
     let saved = try fixture.open(target, migrations: RecoveryFixture.schema)
     let (counts, wrong) = try RecoveryFixture.examine(saved)
     #expect(counts["item"] == RecoveryFixture.count + 200)
     #expect(wrong.isEmpty)
   }
 
-  @Test("whatever bytes change, it traps nowhere, and what it saves is a sound store", arguments: 0..<15)
+  @Test("for any changed bytes recovery does not trap, and the recovered store is valid", arguments: 0..<15)
   func anyBytes(seed: Int) throws {
     var generator = SeededRandom(seed: UInt64(seed) + 1000)
     var bytes = sound
@@ -179,7 +180,7 @@ struct RecoveryTests {
     }
   }
 
-  @Test("numbers that were given are not given again, though their rows are gone")
+  @Test("assigned row numbers are not reused after their rows are lost")
   func sequences() throws {
     try StorageFixture.plain(fixture.path, "DELETE FROM large WHERE id > 1000")
     _ = try recovery.recover(damaged: fixture.path, into: target)
@@ -193,7 +194,7 @@ struct RecoveryTests {
     #expect(value == 7)
   }
 
-  @Test("files that are no store of ours, paths that make no sense, and a wish to stop, leave nothing behind")
+  @Test("foreign files, invalid paths and cancellation leave no files")
   func refused() throws {
     let other = fixture.path + ".other"
     try StorageFixture.plain(other, "CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)")

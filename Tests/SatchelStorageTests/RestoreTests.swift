@@ -2,6 +2,7 @@ import Foundation
 import SatchelTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("Restoring")
@@ -19,7 +20,7 @@ struct RestoreTests {
 
   init() throws { fixture = try StorageFixture() }
 
-  /// A backup of three items, and a store that went on to five; closed.
+  /// A backup with three items, and a store with five; closed.
   private func prepare() throws {
     let database = try fixture.open()
     for number in 0..<3 { try database.write { try $0.add("\(number)") } }
@@ -36,27 +37,27 @@ struct RestoreTests {
     return names
   }
 
-  @Test("the backup's content is there, the store that was there is beside it, the backup stays")
+  @Test("the target has the backup's content, the earlier store is quarantined, and the backup stays")
   func restored() throws {
     try prepare()
     let before = try (fixture.bytes(), fixture.bytes(backup))
     let report = try restore.restore(backup: backup, to: fixture.path)
-    #expect(report.setAside == fixture.path + ".set-aside-42")
-    #expect(try fixture.bytes(fixture.path + ".set-aside-42") == before.0)
+    #expect(report.quarantine == fixture.path + ".quarantine-42")
+    #expect(try fixture.bytes(fixture.path + ".quarantine-42") == before.0)
     #expect(try fixture.bytes(backup) == before.1)
     #expect(try names() == ["0", "1", "2"])
-    #expect(try names(fixture.path + ".set-aside-42").count == 5)
-    // Once more, to where nothing is.
+    #expect(try names(fixture.path + ".quarantine-42").count == 5)
+    // The second restore goes to a path without a file.
     let fresh = fixture.path + ".fresh"
-    #expect(try restore.restore(backup: backup, to: fresh).setAside == nil)
+    #expect(try restore.restore(backup: backup, to: fresh).quarantine == nil)
     #expect(try names(fresh).count == 3)
   }
 
-  @Test("a store that was left with a WAL is set aside with its content, which the restored one does not get")
-  func log() throws {
+  @Test("a store with a WAL is quarantined with the WAL's content, which the restored store does not get")
+  func wal() throws {
     try prepare()
     let database = try fixture.open()
-    try database.write { try $0.add("in the log") }
+    try database.write { try $0.add("in the WAL") }
     let copies = ["", "-wal", "-shm"]
     for suffix in copies {
       try FileManager.default.copyItem(
@@ -65,26 +66,26 @@ struct RestoreTests {
     try database.close()
     let target = fixture.path + ".crashed"
     let wal = try fixture.bytes(target + "-wal")
-    let aside = try #require(try restore.restore(backup: backup, to: target).setAside)
+    let aside = try #require(try restore.restore(backup: backup, to: target).quarantine)
     #expect(try names(target) == ["0", "1", "2"])
-    #expect(try names(aside).last == "in the log")
-    // A WAL whose database is gone.
+    #expect(try names(aside).last == "in the WAL")
+    // A WAL without its database.
     let orphan = fixture.path + ".orphan"
     try Data(wal).write(to: URL(filePath: orphan + "-wal"))
-    #expect(try restore.restore(backup: backup, to: orphan).setAside == orphan + ".set-aside-42")
+    #expect(try restore.restore(backup: backup, to: orphan).quarantine == orphan + ".quarantine-42")
     #expect(try names(orphan) == ["0", "1", "2"])
   }
 
-  @Test("a backup that has a log beside it is taken with what is in it")
+  @Test("a backup with a WAL is restored with the WAL's content")
   func backupWithLog() throws {
     let database = try fixture.open()
-    try database.write { try $0.add("in the log") }
+    try database.write { try $0.add("in the WAL") }
     try restore.restore(backup: fixture.path, to: backup)
-    #expect(try names(backup) == ["in the log"])
+    #expect(try names(backup) == ["in the WAL"])
     try database.close()
   }
 
-  @Test("any damaged store is set aside: cut short, overwritten, or no database any more")
+  @Test("any damaged store is quarantined: truncated, overwritten, or not a database")
   func damagedTarget() throws {
     try prepare()
     let sound = try fixture.bytes()
@@ -92,13 +93,13 @@ struct RestoreTests {
     for offset in 0..<4096 { overwritten[offset] = 0x5A }
     for bytes in [Array(sound[..<5000]), overwritten, [1], []] {
       try fixture.put(bytes)
-      let aside = try #require(try restore.restore(backup: backup, to: fixture.path).setAside)
+      let aside = try #require(try restore.restore(backup: backup, to: fixture.path).quarantine)
       #expect(try fixture.bytes(aside) == bytes)
       #expect(try names() == ["0", "1", "2"])
     }
   }
 
-  @Test("a store that is open here or in another process is left alone")
+  @Test("a store that is open here or in another process is not replaced")
   func open() throws {
     try prepare()
     let database = try fixture.open()
@@ -108,7 +109,7 @@ struct RestoreTests {
     let other = try OtherProcess("RestoreTests/holder", "holder", "a", fixture.path)
     while access(fixture.path + ".held", F_OK) != 0 { usleep(1000) }
     #expect(try code { _ = try restore.restore(backup: backup, to: fixture.path) } == .busy)
-    #expect(try fixture.listing().allSatisfy { !$0.contains("set-aside") && !$0.contains("part") })
+    #expect(try fixture.listing().allSatisfy { !$0.contains("quarantine") && !$0.contains("part") })
     other.kill()
     try restore.restore(backup: backup, to: fixture.path)
     #expect(try names() == ["0", "1", "2"])
@@ -124,7 +125,7 @@ struct RestoreTests {
     while true { sleep(1) }
   }
 
-  @Test("what is no sound backup of ours is refused by its name, and the store stays as it is")
+  @Test("an invalid backup is refused with its path, and the store stays unchanged")
   func badBackup() throws {
     try prepare()
     let sound = try fixture.bytes(backup)
@@ -151,10 +152,10 @@ struct RestoreTests {
     #expect(try code { _ = try restore.restore(backup: backup, to: fixture.path) } == .newer)
     #expect(try code { _ = try restore.restore(backup: backup + ".no", to: fixture.path) } == .notFound)
     #expect(try fixture.bytes() == before)
-    #expect(try fixture.listing().allSatisfy { !$0.contains("set-aside") && !$0.contains("part") })
+    #expect(try fixture.listing().allSatisfy { !$0.contains("quarantine") && !$0.contains("part") })
   }
 
-  @Test("paths that make no sense are invalid; cancelled, the store stays")
+  @Test("invalid paths are .invalid; after cancellation the store stays")
   func paths() throws {
     try prepare()
     for (from, to) in [

@@ -1,12 +1,13 @@
 import CSQLite
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("Versions of SQLite")
 struct SQLiteVersionTests {
   @Test(
-    "have the WAL-reset bug up to 3.51.2, but for the releases that took the change over",
+    "have the WAL-reset bug up to 3.51.2, except for the releases with the backported fix",
     arguments: [
       (3_037_000, true), (3_040_001, true), (3_044_005, true), (3_044_006, false), (3_045_000, true),
       (3_050_006, true), (3_050_007, false), (3_051_000, true), (3_051_002, true), (3_051_003, false),
@@ -16,10 +17,10 @@ struct SQLiteVersionTests {
     #expect(SQLiteVersion(number: number).hasWALResetBug == hasBug)
   }
 
-  @Test("before 3.37 are refused by name")
+  @Test("before 3.37 are refused with their number")
   func old() throws {
     let error = #expect(throws: SatchelError.self) { try SQLiteVersion(number: 3_036_002).refuseOld() }
-    #expect(error?.message == "SQLite 3.36.2 is too old: Satchel needs 3.37.0 or newer")
+    #expect(error?.message == "SQLite 3.36.2 is too old: Satchel requires 3.37.0 or newer")
     try SQLiteVersion(number: 3_037_000).refuseOld()
   }
 

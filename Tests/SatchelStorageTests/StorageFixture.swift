@@ -3,9 +3,10 @@ import SatchelStorageTesting
 import SatchelTesting
 import Synchronization
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-/// A directory of its own for one test, and stores in it.
+/// A temporary directory for one test, with stores in it.
 final class StorageFixture {
   static let schema = [
     Migration(
@@ -30,12 +31,12 @@ final class StorageFixture {
 
   func open(on disk: FaultyDisk, _ durability: StoreOptions.Durability) throws -> Database {
     try open {
-      $0.fileSystem = disk.name
+      $0.vfsName = disk.name
       $0.durability = durability
     }
   }
 
-  /// The bytes of a closed store with so many items.
+  /// Returns the content of a closed store with `count` items.
   func makeStore(items: Int = 0) throws -> [UInt8] {
     let database = try open()
     try database.write { transaction in
@@ -48,7 +49,7 @@ final class StorageFixture {
 
   func bytes(_ path: String? = nil) throws -> [UInt8] {
     let path = path ?? self.path
-    // Foundation leaks a buffer for an empty file, which the address sanitizer would tell each time.
+    // Foundation leaks a buffer for an empty file, which the address sanitizer would report each time.
     let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
     return size == 0 ? [] : Array(try Data(contentsOf: URL(filePath: path)))
   }
@@ -62,7 +63,7 @@ final class StorageFixture {
     try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
   }
 
-  /// A connection of plain SQLite, for making what Satchel did not make.
+  /// A plain SQLite connection, for creating files that Satchel does not create.
   static func plain(_ path: String, _ sql: String) throws {
     let readWriteCreate: Int32 = 6
     try Connection(path: path, flags: readWriteCreate, busyTimeout: 0).execute(sql)
@@ -85,7 +86,7 @@ extension Connection {
   }
 }
 
-/// The code of the `SatchelError` that `body` throws; nil when it succeeds.
+/// Returns the code of the `SatchelError` that `body` throws; nil when it succeeds.
 func code(of body: () throws -> Void) throws -> SatchelError.Code? {
   do {
     try body()
@@ -95,7 +96,7 @@ func code(of body: () throws -> Void) throws -> SatchelError.Code? {
   }
 }
 
-/// A clock that a test sets.
+/// A clock that a test controls.
 final class TestClock: Sendable {
   private let time: Atomic<Int64>
 
@@ -105,7 +106,7 @@ final class TestClock: Sendable {
   var clock: Clock { Clock { self.time.load(ordering: .relaxed) } }
 }
 
-/// Work on a thread of its own.
+/// Work on a separate thread.
 // Unchecked: the result is read only after the semaphore.
 final class Background: @unchecked Sendable {
   private let done = DispatchSemaphore(value: 0)
@@ -118,14 +119,14 @@ final class Background: @unchecked Sendable {
     }.start()
   }
 
-  /// Waits for the end, and throws what the work threw.
+  /// Waits for the end, and rethrows the work's error.
   func finish() throws {
     done.wait()
     done.signal()
     try result.get()
   }
 
-  /// Whether it ends within that time.
+  /// Whether it ends within the timeout.
   func ends(within seconds: Double) -> Bool {
     guard done.wait(timeout: .now() + seconds) == .success else { return false }
     done.signal()
@@ -133,15 +134,15 @@ final class Background: @unchecked Sendable {
   }
 }
 
-/// What observers heard.
-final class Heard: Sendable {
+/// The changes that observers received.
+final class ObservedChanges: Sendable {
   private let changes = Mutex<[Change]>([])
 
   func add(_ change: Change) { changes.withLock { $0.append(change) } }
   var all: [Change] { changes.withLock { $0 } }
   var keys: [String] { all.flatMap(\.keys) }
 
-  /// Waits until so many changes were heard, at most that long.
+  /// Waits until `count` changes were received, or until the timeout.
   func reaches(_ count: Int, within seconds: Double = 120) -> Bool {
     let end = Date() + seconds
     while all.count < count, Date() < end { usleep(5000) }

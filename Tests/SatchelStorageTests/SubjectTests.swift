@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("Tables of subjects")
@@ -19,7 +20,7 @@ struct SubjectTests {
     try database.read { try $0.number("SELECT count(*) FROM sqlite_schema WHERE name = 'note'") }
   }
 
-  @Test("They are made when first wanted, and kept")
+  @Test("are created on first use, and kept")
   func made() throws {
     let database = try fixture.open()
     #expect(try notes(database) == 0)
@@ -33,7 +34,7 @@ struct SubjectTests {
     #expect(try another.read { try $0.first("SELECT place FROM note") { $0.text(0) } } == "here")
   }
 
-  @Test("Tables of a newer version are left alone")
+  @Test("of a newer version are not changed")
   func newer() throws {
     try fixture.open().prepare(Self.second)
     let database = try fixture.open()
@@ -41,7 +42,7 @@ struct SubjectTests {
     #expect(try database.has(Self.first))
   }
 
-  @Test("A transaction that fails takes them back")
+  @Test("are removed when the transaction fails")
   func rolledBack() throws {
     struct Stop: Error {}
     let database = try fixture.open()
@@ -56,7 +57,7 @@ struct SubjectTests {
     #expect(try notes(database) == 1)
   }
 
-  @Test("Opened to read only, a store is told to have none, and old ones are not touched")
+  @Test("in a store opened read-only are reported as missing, and old ones are not changed")
   func readOnly() throws {
     try fixture.open().close()
     #expect(try !fixture.open { $0.isReadOnly = true }.prepare(Self.first))

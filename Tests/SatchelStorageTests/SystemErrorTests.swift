@@ -1,11 +1,12 @@
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("What the system says")
+@Suite("System errors")
 struct SystemErrorTests {
   @Test(
-    "each reason is told as what it means to the caller",
+    "each errno has its error code",
     arguments: [
       (ENOENT, SatchelError.Code.notFound), (ENOTDIR, .invalid), (EISDIR, .invalid), (ELOOP, .invalid),
       (ENAMETOOLONG, .invalid), (ENXIO, .invalid), (EROFS, .readOnly), (EACCES, .readOnly),

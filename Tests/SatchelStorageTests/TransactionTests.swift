@@ -1,6 +1,7 @@
 import Dispatch
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
 @Suite("Transactions")
@@ -10,11 +11,11 @@ struct TransactionTests {
 
   struct Refused: Error {}
 
-  @Test("a write that fails changes nothing and tells nothing")
+  @Test("a failed write changes nothing and reports nothing")
   func rollback() throws {
     let database = try fixture.open()
-    let heard = Heard()
-    let subscription = try database.observe { heard.add($0) }
+    let observed = ObservedChanges()
+    let subscription = try database.observe { observed.add($0) }
     nonisolated(unsafe) var mended: [Int] = []
     #expect(throws: Refused.self) {
       try database.write { transaction in
@@ -26,18 +27,18 @@ struct TransactionTests {
       }
     }
     #expect(try database.read { try $0.items() } == 0)
-    #expect(heard.all.isEmpty)
+    #expect(observed.all.isEmpty)
     #expect(mended == [2, 1])
     try database.write { try $0.add("kept") }
     #expect(try database.read { try $0.names() } == ["kept"])
     subscription.cancel()
   }
 
-  @Test("a write inside a write is undone alone when it fails")
+  @Test("a failed write inside a write is rolled back alone")
   func savepoint() throws {
     let database = try fixture.open()
-    let heard = Heard()
-    let subscription = try database.observe { heard.add($0) }
+    let observed = ObservedChanges()
+    let subscription = try database.observe { observed.add($0) }
     nonisolated(unsafe) var mended: [String] = []
     try database.write { outer in
       try outer.add("before")
@@ -62,15 +63,15 @@ struct TransactionTests {
         sibling.note(subject: "test", keys: ["sibling"], place: nil)
         #expect(sibling.revision == outer.revision)
       }
-      #expect(heard.all.isEmpty, "told before the commit")
+      #expect(observed.all.isEmpty, "reported before the commit")
     }
     #expect(try database.read { try $0.names() } == ["before", "sibling"])
-    #expect(heard.keys == ["before", "sibling"])
+    #expect(observed.keys == ["before", "sibling"])
     #expect(mended == ["inner"])
     subscription.cancel()
   }
 
-  @Test("what the inner write kept goes when the outer fails")
+  @Test("changes of the inner write are rolled back when the outer one fails")
   func outerFails() throws {
     let database = try fixture.open()
     #expect(throws: Refused.self) {
@@ -99,7 +100,7 @@ struct TransactionTests {
     #expect(try database.read { try $0.items() } == 0)
   }
 
-  @Test("a read keeps its state while another call of the same thread writes")
+  @Test("a read keeps its snapshot while another call of the same thread writes")
   func writeInRead() throws {
     let database = try fixture.open()
     try database.read { connection in
@@ -111,7 +112,7 @@ struct TransactionTests {
     #expect(try database.read { try $0.items() } == 1)
   }
 
-  @Test("two handles of one file see what the other wrote")
+  @Test("two handles of one file see each other's writes")
   func twoHandles() throws {
     let (one, other) = (try fixture.open(), try fixture.open())
     for round in 0..<20 {
@@ -125,7 +126,7 @@ struct TransactionTests {
     #expect(try fixture.listing() == ["store"])
   }
 
-  @Test("readers see the state before, and never wait for a long write")
+  @Test("readers see the snapshot before a long write, and never wait for it")
   func readersDoNotWait() throws {
     let (one, other) = (try fixture.open(), try fixture.open())
     try one.write { try $0.add("before") }
@@ -154,7 +155,7 @@ struct TransactionTests {
     #expect(try other.read { try $0.items() } == 2001)
   }
 
-  @Test("a second writer gives up in its time and changes nothing", arguments: [true, false])
+  @Test("a second writer times out and changes nothing", arguments: [true, false])
   func busy(ofSameHandle: Bool) throws {
     let holder = try fixture.open { $0.busyTimeout = 300 }
     let waiter = ofSameHandle ? holder : try fixture.open { $0.busyTimeout = 300 }
@@ -190,7 +191,7 @@ struct TransactionTests {
     #expect(try one.read { try $0.items() } == 200)
   }
 
-  @Test("a statement is prepared once and used again")
+  @Test("a statement is prepared once and reused")
   func preparedOnce() throws {
     let database = try fixture.open()
     func statement(_ connection: Connection) throws -> Statement {
@@ -207,7 +208,7 @@ struct TransactionTests {
     }
     #expect(kept.count == 1)
     kept = []
-    // What was bound before is not left over.
+    // Earlier bindings are cleared.
     try database.read { connection in
       for id in Int64(1)...3 {
         let name = try connection.first("SELECT name FROM item WHERE id = ?", .integer(id)) { $0.text(0) }
@@ -217,22 +218,22 @@ struct TransactionTests {
     }
   }
 
-  @Test("a trace hears what runs")
+  @Test("a trace observes the statements that run")
   func trace() throws {
     let database = try fixture.open()
-    let heard = Heard()
+    let observed = ObservedChanges()
     try database.write { transaction in
       transaction.connection.trace {
-        heard.add(Change(subject: "sql", keys: [$0], place: nil, isOwn: true, revision: 0))
+        observed.add(Change(subject: "sql", keys: [$0], place: nil, isOwn: true, revision: 0))
       }
       try transaction.add("x")
       transaction.connection.trace(nil)
       try transaction.add("y")
     }
-    #expect(heard.keys == ["INSERT INTO item(name) VALUES(?)"])
+    #expect(observed.keys == ["INSERT INTO item(name) VALUES(?)"])
   }
 
-  @Test("values come back as they were bound")
+  @Test("values are returned as they were bound")
   func bindings() throws {
     let database = try fixture.open(
       migrations: StorageFixture.schema + [Migration(version: 2, sql: "CREATE TABLE value(x)")])

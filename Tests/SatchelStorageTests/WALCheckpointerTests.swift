@@ -3,11 +3,12 @@ import SatchelStorageTesting
 import SatchelTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("A long log is copied while commits go on")
+@Suite("A long WAL is checkpointed during further commits")
 struct WALCheckpointerTests {
-  /// Takes about 1,100 pages: a large commit.
+  /// Writes about 1,100 pages: a large commit.
   private static let large = String(repeating: "x", count: 1100 * 4000)
   private static let page = 4096 + 24
 
@@ -19,15 +20,15 @@ struct WALCheckpointerTests {
     (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
   }
 
-  private var logSize: Int { size(fixture.path + "-wal") }
+  private var walSize: Int { size(fixture.path + "-wal") }
 
-  /// Commits so often; the longest that the log's file became.
+  /// Commits `count` times; returns the largest size of the WAL file.
   @discardableResult
   private func write(_ commits: Int, of text: String = large, to database: Database) throws -> Int {
     var longest = 0
     for _ in 0..<commits {
       try database.write { try $0.add(text) }
-      longest = max(longest, logSize)
+      longest = max(longest, walSize)
     }
     return longest
   }
@@ -43,31 +44,31 @@ struct WALCheckpointerTests {
     #expect(try database.read { try $0.items() } == count)
     #expect(try database.checkIntegrity().isEmpty)
     try database.close()
-    #expect(logSize == 0)
+    #expect(walSize == 0)
   }
 
-  @Test("by a thread, before anyone closes the store")
+  @Test("by a thread, before the store is closed")
   func copies() throws {
     let database = try fixture.open()
     try write(3, to: database)
-    #expect(size(fixture.path) < 1 << 20, "a short log is left alone")
+    #expect(size(fixture.path) < 1 << 20, "a short WAL is not extended or checkpointed")
     try write(1, to: database)
-    #expect(wait { size(fixture.path) > 4 * Self.large.count }, "nobody commits meanwhile")
+    #expect(wait { size(fixture.path) > 4 * Self.large.count }, "no commit follows")
     try database.close()
     try expectItems(4)
   }
 
-  @Test("and begins anew before it is much too long", arguments: [StoreOptions.Durability.full, .relaxed])
+  @Test("and is reset before it far exceeds the limit", arguments: [StoreOptions.Durability.full, .relaxed])
   func beginsAnew(durability: StoreOptions.Durability) throws {
     let database = try fixture.open { $0.durability = durability }
     let longest = try write(40, to: database)
-    #expect(longest <= (WALCheckpointer.maximumFrames + 2 * 1200) * Self.page)
+    #expect(longest <= (WALCheckpointer.maxFrames + 2 * 1200) * Self.page)
     #expect(try database.read { try $0.items() } == 40)
     try database.close()
     try expectItems(40)
   }
 
-  @Test("and before it holds more than a few commits that are larger still")
+  @Test("and before it contains more than a few very large commits")
   func beginsAnewAfterLarger() throws {
     let database = try fixture.open()
     let text = String(repeating: "x", count: 6000 * 4000)
@@ -77,23 +78,23 @@ struct WALCheckpointerTests {
     try expectItems(10)
   }
 
-  @Test("small commits copy it themselves, before it is longer than SQLite would have it")
+  @Test("small commits checkpoint it themselves, before it exceeds SQLite's own limit")
   func small() throws {
     let database = try fixture.open()
     let longest = try write(100, of: String(repeating: "x", count: 100 * 4000), to: database)
-    #expect(longest <= (WALCheckpointer.minimumFrames + 400) * Self.page)
-    #expect(longest >= WALCheckpointer.minimumFrames * Self.page)
+    #expect(longest <= (WALCheckpointer.minFrames + 400) * Self.page)
+    #expect(longest >= WALCheckpointer.minFrames * Self.page)
     try database.close()
     try expectItems(100)
   }
 
-  @Test("though a reader stands in the way: it sees its state, and nobody waits for it")
+  @Test("despite a reader, which keeps its snapshot and blocks no commit")
   func reader() throws {
     let database = try fixture.open()
     try write(1, to: database)
     try database.read { connection in
       let before = try connection.items()
-      let failure = Guarded<String?>(nil)
+      let failure = Locked<String?>(nil)
       let writer = SystemThread {
         do {
           for _ in 0..<25 { try database.write { try $0.add(Self.large) } }
@@ -106,11 +107,11 @@ struct WALCheckpointerTests {
       let after = try connection.items()
       #expect(before == 1 && after == 1)
     }
-    #expect(logSize > WALCheckpointer.maximumFrames * Self.page)
-    // The log's file stays as long as it is, but is used from its beginning on.
-    let long = logSize
+    #expect(walSize > WALCheckpointer.maxFrames * Self.page)
+    // The WAL file keeps its size, but is reused from its beginning.
+    let long = walSize
     try write(20, to: database)
-    #expect(logSize <= long + 20 * 1100 * Self.page / 2)
+    #expect(walSize <= long + 20 * 1100 * Self.page / 2)
     try database.close()
     try expectItems(46)
   }
@@ -131,20 +132,20 @@ struct WALCheckpointerTests {
   }
 
   @Test(
-    "a disk that fails meanwhile loses nothing that was acknowledged",
+    "a disk failure meanwhile loses no acknowledged commit",
     arguments: FaultyDisk.Operation.allCases)
   func faults(operation: FaultyDisk.Operation) throws {
     let disk = try FaultyDisk()
     let database = try fixture.open {
-      $0.fileSystem = disk.name
+      $0.vfsName = disk.name
       $0.durability = .full
       $0.busyTimeout = 100
     }
     var acknowledged: Int64 = 0
-    // As many as two commits and the copying beside them make.
+    // The number of operations of two commits and the concurrent checkpoint.
     let calls = operation == .write || operation == .read ? 1500 : 5
     for round in 1...24 {
-      // Most are met by the thread that copies, or by the commit beside it.
+      // Most affect the thread that checkpoints, or the concurrent commit.
       if round % 3 == 0 { disk.fail(operation, at: round * 337 % calls + 1) }
       for _ in 0..<2 {
         do {
@@ -163,35 +164,35 @@ struct WALCheckpointerTests {
     try expectItems(acknowledged)
   }
 
-  @Test("a process that is killed meanwhile loses nothing that was acknowledged")
+  @Test("a process killed meanwhile loses no acknowledged commit")
   func killed() throws {
     if let role = OtherProcess.role("log") {
       let database = try fixture.open(role.path) { $0.durability = .full }
-      let told = try FileHandle(forWritingTo: URL(filePath: role.path + ".told"))
+      let acknowledged = try FileHandle(forWritingTo: URL(filePath: role.path + ".acknowledged"))
       while true {
         try database.write { try $0.add(Self.large) }
-        told.write(Data("x".utf8))
+        acknowledged.write(Data("x".utf8))
       }
     }
-    let told = fixture.path + ".told"
-    #expect(FileManager.default.createFile(atPath: told, contents: nil))
+    let counter = fixture.path + ".acknowledged"
+    #expect(FileManager.default.createFile(atPath: counter, contents: nil))
     try fixture.open().close()
     var before: Int64 = 0
     for turn in 0..<5 {
       let process = try OtherProcess("WALCheckpointerTests/killed", "log", "writer", fixture.path)
-      let target = size(told) + 5 + turn * 2
-      #expect(wait { size(told) >= target })
+      let target = size(counter) + 5 + turn * 2
+      #expect(wait { size(counter) >= target })
       process.kill()
-      let acknowledged = Int64(size(told))
+      let acknowledged = Int64(size(counter))
       let database = try fixture.open()
       let items = try database.read { try $0.items() }
-      // The last one may have been committed without having been told.
+      // The last commit may be complete without having been acknowledged.
       before += acknowledged
       #expect(items >= before && items <= before + 1)
       before = items
       #expect(try database.checkIntegrity().isEmpty)
       try database.close()
-      try Data().write(to: URL(filePath: told))
+      try Data().write(to: URL(filePath: counter))
     }
   }
 }

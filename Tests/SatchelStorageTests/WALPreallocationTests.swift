@@ -1,15 +1,16 @@
 import Foundation
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("The log's file is longer than what is in it")
+@Suite("The preallocated WAL file")
 struct WALPreallocationTests {
   private let fixture: StorageFixture
 
   init() throws { fixture = try StorageFixture() }
 
-  private var logSize: Int {
+  private var walSize: Int {
     (try? FileManager.default.attributesOfItem(atPath: fixture.path + "-wal")[.size] as? Int) ?? 0
   }
 
@@ -17,21 +18,21 @@ struct WALPreallocationTests {
     for number in 0..<commits { try database.write { try $0.add("item \(number)") } }
   }
 
-  @Test("by zeros, which grow with it, and which mean nothing to who recovers it")
+  @Test("ends with zeros, which grow with the WAL, and which recovery ignores")
   func zeros() throws {
     let database = try fixture.open { $0.durability = .full }
     try write(8, to: database)
-    #expect(logSize < 64 << 10, "a short log is left alone")
+    #expect(walSize < 64 << 10, "a short WAL is not extended or checkpointed")
     var lengths: Set<Int> = []
     for _ in 0..<300 {
       try write(1, to: database)
-      lengths.insert(logSize)
+      lengths.insert(walSize)
     }
     #expect(lengths.count < 40, "most commits find the file long enough")
-    let log = try fixture.bytes(fixture.path + "-wal")
-    #expect(log.count % 4120 != 32 && log.suffix(4096).allSatisfy { $0 == 0 })
+    let wal = try fixture.bytes(fixture.path + "-wal")
+    #expect(wal.count % 4120 != 32 && wal.suffix(4096).allSatisfy { $0 == 0 })
 
-    // Without the index of the log, as after a loss of power.
+    // Without the WAL index, as after a power loss.
     let copy = fixture.path + "-copy"
     for end in ["", "-wal"] {
       try FileManager.default.copyItem(atPath: fixture.path + end, toPath: copy + end)
@@ -44,14 +45,14 @@ struct WALPreallocationTests {
     #expect(!FileManager.default.fileExists(atPath: fixture.path + "-wal"))
   }
 
-  @Test("not where commits are not synced")
+  @Test("is not extended where commits are not synced")
   func relaxed() throws {
     let database = try fixture.open { $0.durability = .relaxed }
     try write(300, to: database)
-    #expect(logSize % 4120 == 32)
+    #expect(walSize % 4120 == 32)
   }
 
-  @Test("two processes' handles in turn, and a log that begins anew")
+  @Test("serves two handles in turn, and a WAL that is reset")
   func turns() throws {
     let first = try fixture.open { $0.durability = .full }
     let second = try fixture.open { $0.durability = .full }
@@ -60,7 +61,7 @@ struct WALPreallocationTests {
       try write(7, to: second)
     }
     try first.maintain { _ = first.checkpointer.truncate($0) }
-    #expect(logSize == 0)
+    #expect(walSize == 0)
     for _ in 0..<20 {
       try write(7, to: second)
       try write(7, to: first)

@@ -1,9 +1,10 @@
 import SatchelStorageTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("Commits that are synced together")
+@Suite("Unsynced commits and sync()")
 struct WALSyncTests {
   private let fixture: StorageFixture
   private let disk: FaultyDisk
@@ -19,14 +20,14 @@ struct WALSyncTests {
     return database
   }
 
-  /// How often the disk is synced by `body`.
+  /// Returns the number of syncs in `body`.
   private func syncs(_ body: () throws -> Void) rethrows -> Int {
     let before = disk.count(.sync)
     try body()
     return disk.count(.sync) - before
   }
 
-  @Test("wait for the disk once, at their end; others' as ever")
+  @Test("are synced once, by sync(); other commits as usual")
   func once() throws {
     let database = try open(.full)
     #expect(
@@ -38,7 +39,7 @@ struct WALSyncTests {
     try database.close()
   }
 
-  @Test("inside of another transaction, by what ends that")
+  @Test("inside another transaction are synced by its commit")
   func nested() throws {
     let database = try open(.full)
     let count = try syncs {
@@ -51,7 +52,7 @@ struct WALSyncTests {
     try database.close()
   }
 
-  @Test("also by a handle that has done nothing else")
+  @Test("are synced also by a handle that has done nothing else")
   func otherHandle() throws {
     let database = try open(.full)
     try database.write(isSynced: false) { try $0.add("later") }
@@ -61,7 +62,7 @@ struct WALSyncTests {
     try database.close()
   }
 
-  @Test("where the store is to wait for nothing, never")
+  @Test("are never synced with relaxed durability")
   func relaxed() throws {
     let database = try open(.relaxed)
     #expect(
@@ -73,7 +74,7 @@ struct WALSyncTests {
     try database.close()
   }
 
-  @Test("are told not to be on a disk that fails then; what was committed stays")
+  @Test("are reported by sync() when the disk fails; the commits stay")
   func failure() throws {
     let database = try open(.full)
     try database.write(isSynced: false) { try $0.add("later") }
@@ -86,7 +87,7 @@ struct WALSyncTests {
     try database.close()
   }
 
-  @Test("the last transaction of a store that closes is synced")
+  @Test("the last transaction before close is synced")
   func closing() throws {
     let database = try open(.full)
     try database.write(isSynced: false) { try $0.add("later") }

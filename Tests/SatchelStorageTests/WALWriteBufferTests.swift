@@ -3,9 +3,10 @@ import SatchelStorageTesting
 import SatchelTesting
 import Testing
 
+@testable import SatchelCore
 @testable import SatchelStorage
 
-@Suite("The WAL is written in large pieces")
+@Suite("The WAL is written in large writes")
 struct WALWriteBufferTests {
   private let fixture: StorageFixture
   private let disk: FaultyDisk
@@ -17,7 +18,8 @@ struct WALWriteBufferTests {
 
   private static let page = String(repeating: "x", count: 4000)
 
-  /// What a process finds that comes after all others were killed: the file and its log, without the log's index.
+  /// The files that a new process finds after all others were killed: the database and its WAL, without the
+  /// WAL index.
   private func namesAfterKill() throws -> [String] {
     let copy = fixture.path + "-copy"
     for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + end) }
@@ -30,7 +32,7 @@ struct WALWriteBufferTests {
     return try database.read { try $0.names() }
   }
 
-  @Test("takes a call for many pages", arguments: [StoreOptions.Durability.full, .relaxed])
+  @Test("with one call for many pages", arguments: [StoreOptions.Durability.full, .relaxed])
   func calls(durability: StoreOptions.Durability) throws {
     let database = try fixture.open(on: disk, durability)
     try database.write { try $0.add("first") }
@@ -42,11 +44,11 @@ struct WALWriteBufferTests {
     try database.close()
   }
 
-  @Test("a commit is in the file when it returns, whatever went on in it", arguments: 0..<20)
+  @Test("a commit is in the file when it returns, whatever the transaction did", arguments: 0..<20)
   func commits(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let database = try fixture.open(on: disk, seed.isMultiple(of: 2) ? .full : .relaxed)
-    // Pages go to the log and come back before they are committed, and are written there anew.
+    // Pages are spilled to the WAL and read back before the commit, and are written there again.
     try database.maintain { try $0.execute("PRAGMA cache_size = 10") }
     var names: [String] = []
     for _ in 0..<30 {
@@ -72,7 +74,7 @@ struct WALWriteBufferTests {
     try database.close()
   }
 
-  /// Adds rows of different lengths, and changes some that are there.
+  /// Adds rows of different lengths, and changes some existing ones.
   private func change(
     _ names: inout [String], _ count: UInt64, _ random: inout SeededRandom, in transaction: Transaction
   ) throws {
@@ -91,7 +93,8 @@ struct WALWriteBufferTests {
   }
 
   @Test(
-    "what could not be written is not forgotten, nor taken for written", arguments: FaultyDisk.Kind.allCases)
+    "frames that could not be written are neither lost nor treated as written",
+    arguments: FaultyDisk.Kind.allCases)
   func failures(kind: FaultyDisk.Kind) throws {
     let database = try fixture.open(on: disk, .relaxed)
     try database.maintain { try $0.execute("PRAGMA cache_size = 10") }
@@ -115,7 +118,7 @@ struct WALWriteBufferTests {
     try database.close()
   }
 
-  @Test("each VFS has one above it that buffers the WAL")
+  @Test("each VFS has a WAL-buffering one above it")
   func names() throws {
     let name = WALBufferVFS.above(disk.name)
     #expect(name != disk.name && WALBufferVFS.above(disk.name) == name)

@@ -1,4 +1,4 @@
-/// A whole number of any size, as one learns to add it at school: a digit at a time, from the right.
+/// A natural number of any size, with addition digit by digit.
 struct CountNumber {
   /// Nine decimal digits each, lowest first.
   private var digits: [UInt32]

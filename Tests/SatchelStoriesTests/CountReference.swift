@@ -1,6 +1,6 @@
 import SatchelTesting
 
-/// A story of a handful of segments, and what a reader who tries every way would say of it.
+/// A small story with a reference implementation that enumerates all paths.
 struct CountReference {
   struct Segment {
     var id: String?
@@ -20,7 +20,7 @@ struct CountReference {
       if random.once(in: 25) { segment.id = nil }
       segment.isAuthentic = random.below(3) > 0
       segment.isMarked = random.once(in: 5)
-      // Sparse ones have traps, dense ones have cycles; forward ones neither.
+      // Sparse graphs have traps, dense graphs have cycles; graphs with only forward edges have neither.
       let style = random.below(3)
       for _ in 0..<random.below(style == 0 ? 2 : 4) {
         let target = style == 2 ? min(index + 1 + random.below(3), count - 1) : random.below(count)
@@ -50,9 +50,9 @@ struct CountReference {
       """.utf8)
   }
 
-  // MARK: - What is true of it
+  // MARK: - Reference results
 
-  /// Of each segment the ones its choices lead to, one for each choice.
+  /// For each segment, the targets of its choices.
   private var next: [[Int]] {
     segments.map { segment in segment.targets.compactMap { target in segments.firstIndex { $0.id == target } }
     }
@@ -60,7 +60,7 @@ struct CountReference {
 
   func isEnding(_ segment: Int) -> Bool { segments[segment].targets.isEmpty || segments[segment].isMarked }
 
-  /// Whether one segment leads to another in one or more steps, along segments that may be entered.
+  /// Whether one segment leads to another in one or more steps, through segments that may be entered.
   func leads(isOpen: (Int) -> Bool = { _ in true }) -> [[Bool]] {
     let next = next
     let all = segments.indices
@@ -99,8 +99,8 @@ struct CountReference {
     return segments.indices.contains { isEnding($0) && ($0 == 0 || leads[0][$0]) }
   }
 
-  /// Lengths of all ways from the start to an ending; nil when they are without number.
-  var ways: [Int]? {
+  /// The lengths of all paths from the start to an ending; nil when they are unbounded.
+  var pathLengths: [Int]? {
     let leads = leads()
     let canEnd = canEnd(leads)
     let isEndless = segments.indices.contains { ($0 == 0 || leads[0][$0]) && canEnd[$0] && leads[$0][$0] }
@@ -115,7 +115,7 @@ struct CountReference {
     return lengths
   }
 
-  /// The fewest segments of a way, by trying all ways step by step.
+  /// The minimum number of segments on a path, by breadth-first search.
   var shortest: Int? {
     var here: Set = [0]
     for length in 1...segments.count {

@@ -24,7 +24,7 @@ struct CountStory {
     segments += 1
   }
 
-  /// A segment for each list of targets; one without is an ending.
+  /// Creates a segment for each list of targets; a segment without targets is an ending.
   init(_ targets: [[Int]] = []) {
     for list in targets { add(to: list, isEnding: list.isEmpty) }
   }
@@ -33,7 +33,7 @@ struct CountStory {
 
   func read() throws -> Story { try Story(json) }
 
-  /// One after the other.
+  /// Creates a chain.
   static func chain(_ count: Int) -> CountStory {
     var story = CountStory()
     for index in 0..<count {
@@ -42,7 +42,7 @@ struct CountStory {
     return story
   }
 
-  /// Two ways that meet again, one diamond after the other.
+  /// Creates a chain of diamonds: two paths that meet again.
   static func diamonds(_ count: Int) -> CountStory {
     var story = CountStory()
     for index in 0..<count {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SatchelStories
 
-@Suite("Ways are counted without walking them") struct CountTests {
+@Suite("Paths are counted without enumerating them") struct CountTests {
   struct Example: Sendable, CustomStringConvertible {
     var description: String
     var targets: [[Int]]
@@ -20,7 +20,7 @@ import Testing
     Example(description: "a diamond", targets: [[1, 2], [3], [3], []], paths: 2, shortest: 3, longest: 3),
     Example(description: "a short cut", targets: [[1, 2], [2], []], paths: 2, shortest: 2, longest: 3),
     Example(
-      description: "a cycle on the way", targets: [[1], [0, 2], []], paths: -1, shortest: 3, longest: nil),
+      description: "a cycle on the path", targets: [[1], [0, 2], []], paths: -1, shortest: 3, longest: nil),
     Example(description: "a loop of one", targets: [[0, 1], []], paths: -1, shortest: 2, longest: nil),
     Example(
       description: "a cycle that cannot be left", targets: [[1, 3], [2], [1], []], paths: 1, shortest: 2,
@@ -41,7 +41,7 @@ import Testing
     #expect(story.statistics.longestPath == example.longest)
   }
 
-  @Test("A story without segments has no way") func empty() throws {
+  @Test("A story without segments has no path") func empty() throws {
     let story = try CountStory().read()
     #expect(story.pathCount == .finite(0, isExact: true))
     #expect(story.exactPathCount == "0")
@@ -49,7 +49,7 @@ import Testing
     #expect(story.start == nil && story.segmentCount == 0)
   }
 
-  @Test("An ending with choices ends some ways, and others go on") func endingWithChoices() throws {
+  @Test("An ending with choices ends some paths, and others continue") func endingWithChoices() throws {
     var text = CountStory()
     text.add(to: [1, 2])
     text.add(to: [2, 2], isEnding: true)
@@ -60,7 +60,7 @@ import Testing
     #expect(story.statistics.endings == 2)
   }
 
-  @Test("Two hundred diamonds have 2^200 ways") func twoHundredDiamonds() throws {
+  @Test("Two hundred diamonds have 2^200 paths") func twoHundredDiamonds() throws {
     let story = try CountStory.diamonds(200).read()
     #expect(story.pathCount == .finite(.max, isExact: false))
     #expect(story.pathCount.saturated == .max)
@@ -68,7 +68,7 @@ import Testing
     #expect(story.statistics.shortestPath == 401 && story.statistics.longestPath == 401)
   }
 
-  @Test("What a word can just hold is exact", arguments: [62, 63, 64])
+  @Test("The largest count in a machine word is exact", arguments: [62, 63, 64])
   func edge(_ diamonds: Int) throws {
     let story = try CountStory.diamonds(diamonds).read()
     let exact = ["4611686018427387904", "9223372036854775808", "18446744073709551616"][diamonds - 62]
@@ -78,15 +78,15 @@ import Testing
     #expect(story.pathCount.saturated == Int64(exact) ?? .max)
   }
 
-  /// The number of ways, added up by hand.
-  private func ways(_ targets: [[Int]]) -> String {
-    var ways: [CountNumber] = Array(repeating: CountNumber(0), count: targets.count)
+  /// The number of paths, by the reference addition.
+  private func expectedCount(_ targets: [[Int]]) -> String {
+    var counts: [CountNumber] = Array(repeating: CountNumber(0), count: targets.count)
     for index in targets.indices.reversed() {
       var total = CountNumber(targets[index].isEmpty ? 1 : 0)
-      for target in targets[index] { total += ways[target] }
-      ways[index] = total
+      for target in targets[index] { total += counts[target] }
+      counts[index] = total
     }
-    return ways[0].decimal
+    return counts[0].decimal
   }
 
   @Test("Thousands of digits are exact") func manyDigits() throws {
@@ -96,7 +96,7 @@ import Testing
         index + 1 == size
           ? [] : [index + 1] + (0..<random.below(4)).map { _ in min(size - 1, index + 1 + random.below(6)) }
       }
-      #expect(try CountStory(targets).read().exactPathCount == ways(targets))
+      #expect(try CountStory(targets).read().exactPathCount == expectedCount(targets))
     }
   }
 
@@ -105,16 +105,16 @@ import Testing
       index == 15_000 ? [] : index % 3 == 0 ? [index + 1, index + 2] : [index / 3 * 3 + 3]
     }
     let digits = try CountStory.diamonds(5_000).read().exactPathCount
-    #expect(digits == ways(targets))
+    #expect(digits == expectedCount(targets))
     #expect(digits?.count == 1_506)
   }
 
-  @Test("More digits than are kept at a time are exact too") func stretches() throws {
-    // Twice as many words as the sums may take up together.
+  @Test("More digits than fit in one block are exact") func stretches() throws {
+    // Twice as many words as the buffer of the sums has.
     let targets = (0..<60_001).map { index in
       index == 60_000 ? [] : index % 3 == 2 ? [index + 1] : [index + 1, index + 1]
     }
-    #expect(try CountStory(targets).read().exactPathCount == ways(targets))
+    #expect(try CountStory(targets).read().exactPathCount == expectedCount(targets))
   }
 
   @Test("A hundred thousand diamonds saturate") func saturates() throws {
@@ -135,7 +135,7 @@ import Testing
     #expect(story.statistics.endings == 524_288)
   }
 
-  @Test("Thousands of small stories are what a reader who tries every way says") func againstReference()
+  @Test("Thousands of small stories equal the reference implementation") func againstReference()
     throws
   {
     var random = SeededRandom(seed: 11)
@@ -156,12 +156,12 @@ import Testing
       let isAuthentic = reference.segments.contains(where: \.isAuthentic)
       #expect(pointers(.noAuthenticPath) == (isAuthentic ? [] : ["/segments"]), context)
       #expect(pointers(.authenticPathBroken).isEmpty == (!isAuthentic || reference.hasAuthenticWay), context)
-      let ways = reference.ways
-      #expect(story.pathCount.saturated == ways.map { Int64($0.count) } ?? -1, context)
-      #expect(story.exactPathCount == ways.map { String($0.count) }, context)
+      let lengths = reference.pathLengths
+      #expect(story.pathCount.saturated == lengths.map { Int64($0.count) } ?? -1, context)
+      #expect(story.exactPathCount == lengths.map { String($0.count) }, context)
       #expect(story.statistics.shortestPath == reference.shortest, context)
-      #expect(story.statistics.longestPath == ways?.max(), context)
-      kinds.insert(ways.map { $0.count > 2 ? "many" : String($0.count) } ?? "unbounded")
+      #expect(story.statistics.longestPath == lengths?.max(), context)
+      kinds.insert(lengths.map { $0.count > 2 ? "many" : String($0.count) } ?? "unbounded")
     }
     #expect(kinds == ["unbounded", "0", "1", "2", "many"])
   }

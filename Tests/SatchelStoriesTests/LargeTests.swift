@@ -4,25 +4,25 @@ import Testing
 @testable import SatchelStories
 
 @Suite("Large stories") struct LargeTests {
-  @Test("A chain of a million segments needs no stack") func chain() throws {
+  @Test("A chain of a million segments does not overflow the stack") func chain() throws {
     let story = try CountStory.chain(1_000_000).read()
     #expect(story.segmentCount == 1_000_000)
     #expect(story.pathCount == .finite(1, isExact: true))
     #expect(story.segment("s999999")?.choices.isEmpty == true)
     let report = story.check()
-    // Only the estimate is wrong: a reading has a million words.
+    // Only the estimate is wrong: a path has a million words.
     #expect(report.findings.map(\.code) == [.readingTime])
     #expect(report.statistics.shortestPath == 1_000_000 && report.statistics.longestPath == 1_000_000)
     #expect(report.statistics.words == 1_000_000)
   }
 
-  @Test("What is beyond the largest number of findings is counted, and said to be left out")
+  @Test("Findings over the maximum are counted as omitted")
   func omitted() throws {
     let text = Array(#"{"id":"t","segments":[0,0,0,0,0]}"#.utf8)
     try text.withUnsafeBytes { text in
       let analysis = StoryAnalysis(try StoryReader.read(text))
       let whole = StoryReport(analysis)
-      let cut = StoryReport(analysis, most: 3)
+      let cut = StoryReport(analysis, maxFindings: 3)
       #expect(whole.omittedCount == 0 && whole.findings.count > 5)
       #expect(cut.findings == Array(whole.findings.prefix(3)))
       #expect((cut.errorCount, cut.warningCount) == (whole.errorCount, whole.warningCount))

@@ -3,18 +3,18 @@ import Satchel
 import SatchelTesting
 import Testing
 
-/// A directory of stories and a store, which go with the test.
+/// A temporary directory of stories and a store.
 final class LibraryFixture {
   private let place: TemporaryDirectory
   var folder: URL { place.url }
   var stories: URL { folder.appending(path: "stories") }
   var store: String { folder.appending(path: "store.satchel").path }
-  private(set) var satchel: Satchel
+  private(set) var satchel: Store
 
   static let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Examples/Stories")
 
-  /// - Parameter examples: begin with the tales of Examples/Stories
+  /// - Parameter examples: whether to copy the stories of Examples/Stories
   init(examples: Bool = false) throws {
     place = try TemporaryDirectory()
     try FileManager.default.createDirectory(
@@ -30,15 +30,15 @@ final class LibraryFixture {
 
   deinit { try? satchel.close() }
 
-  static func open(_ path: String, readOnly: Bool = false) throws -> Satchel {
+  static func open(_ path: String, readOnly: Bool = false) throws -> Store {
     var options = StoreOptions()
     options.durability = .relaxed
     options.isReadOnly = readOnly
-    return try Satchel(path: path, options: options)
+    return try Store(path: path, options: options)
   }
 
-  /// Another handle on the same store.
-  func another(readOnly: Bool = false) throws -> Satchel { try Self.open(store, readOnly: readOnly) }
+  /// Opens another handle on the same store.
+  func another(readOnly: Bool = false) throws -> Store { try Self.open(store, readOnly: readOnly) }
 
   func reopen() throws {
     try satchel.close()
@@ -53,12 +53,12 @@ final class LibraryFixture {
 
   func remove(_ name: String) throws { try FileManager.default.removeItem(at: url(name)) }
 
-  /// Waits until no file was written just now: what was is read again by the next refresh.
+  /// Waits until the files are older than the timestamp resolution: the next refresh reads newer files again.
   func settle() throws {
     usleep(110_000)
   }
 
-  /// A sound story of two segments.
+  /// Returns a sound story of two segments.
   static func story(
     _ id: String, title: String? = nil, synopsis: String = "Nothing much.", culture: String = "None",
     age: String = "5-8", tags: [String] = ["tale"], minutes: Int = 1, purchased: Bool = false,
@@ -81,7 +81,7 @@ final class LibraryFixture {
     return text + "]}"
   }
 
-  /// A story whose only choice leads nowhere.
+  /// Returns a story whose only choice has a missing target.
   static func unsound(_ id: String) -> String {
     story(id).replacingOccurrences(of: "\"nextSegmentId\":\"s1\"", with: "\"nextSegmentId\":\"nowhere\"")
   }

@@ -23,7 +23,7 @@ struct LibraryLoadTests {
   }
 
   @Test(
-    "Odd ids that are names find nothing, and harm nothing",
+    "Unusual valid ids are not found, and cause no error",
     arguments: ["%2e%2e", "' OR 1=1 --", "x*", "\u{202E}"])
   func odd(id: String) throws {
     let fixture = try LibraryFixture(examples: true)
@@ -32,7 +32,7 @@ struct LibraryLoadTests {
     #expect(failure { try library.story(id) }?.code == .notFound)
   }
 
-  @Test("From memory while its file is as it was, from disk when it is not")
+  @Test("A story is loaded from the cache while its file is unchanged, else from disk")
   func memory() throws {
     let fixture = try LibraryFixture()
     try fixture.put("a.json", LibraryFixture.story("a"))
@@ -49,7 +49,7 @@ struct LibraryLoadTests {
     #expect(failure { try library.story("a") }?.code == .notFound)
   }
 
-  @Test("Found without a look at the directory when the file is named after it, by a look when it is not")
+  @Test("A story is found without reading the directory when its file has its name, else by reading it")
   func names() throws {
     let fixture = try LibraryFixture()
     try fixture.put("a.json", LibraryFixture.story("a"))
@@ -64,7 +64,7 @@ struct LibraryLoadTests {
     #expect(try library.story("b").header.id == "b" && library.summary("b").file == "moved.json")
   }
 
-  @Test("A bad file hides no good one, also before the directory was looked at")
+  @Test("A bad file does not hide a good one, also before the first refresh")
   func hidden() throws {
     let fixture = try LibraryFixture()
     try fixture.put("a.json", "{")
@@ -78,7 +78,7 @@ struct LibraryLoadTests {
     #expect(failure { try library.story("c") }?.code == .invalid)
   }
 
-  @Test("A story in Twee is called as its file", arguments: ["tale.twee", "tale.tw"])
+  @Test("The id of a Twee story is its file name", arguments: ["tale.twee", "tale.tw"])
   func twee(file: String) throws {
     let fixture = try LibraryFixture()
     let passages = ":: Start\nOn we go. [[On->End]]\n\n:: End\nHome again.\n"
@@ -102,7 +102,7 @@ struct LibraryLoadTests {
     #expect(failure { try library.start(of: "nobody") }?.code == .notFound)
   }
 
-  @Test("What cannot be loaded says why, and where")
+  @Test("A load error has cause and location")
   func errors() throws {
     let fixture = try LibraryFixture()
     try fixture.put("broken.json", "{\"id\":\"broken\",\n\"segments\":[}")
@@ -125,7 +125,7 @@ struct LibraryLoadTests {
     }
   }
 
-  @Test("Of many findings the first twenty are told, and how many more there are")
+  @Test("The error lists the first twenty findings, and the number of others")
   func manyFindings() throws {
     let fixture = try LibraryFixture()
     let text = LibraryFixture.story("many", segments: 60)
@@ -137,7 +137,7 @@ struct LibraryLoadTests {
     #expect(count > 100 && error.message.hasSuffix("and \(count - 20) more"))
   }
 
-  @Test("No more than the budget stays in memory, the least recently used goes first")
+  @Test("The cache stays within its budget, and evicts the least recently used story first")
   func budget() throws {
     let fixture = try LibraryFixture()
     for number in 0..<20 {
@@ -150,7 +150,7 @@ struct LibraryLoadTests {
     library.cacheBudget = size * 5 + size / 2
     for number in 1..<20 {
       _ = try library.story("\(number)")
-      // Used again and again, it stays.
+      // A story that is used repeatedly stays.
       #expect(try library.story("0") === first)
       #expect(library.cachedBytes <= library.cacheBudget)
     }
@@ -160,7 +160,7 @@ struct LibraryLoadTests {
     #expect(try library.story("0") !== first && library.cachedBytes == 0)
   }
 
-  @Test("A file that changes all the time is loaded whole, by eight threads", .timeLimit(.minutes(20)))
+  @Test("Eight threads load a constantly changing file completely", .timeLimit(.minutes(20)))
   func threads() async throws {
     let fixture = try LibraryFixture(examples: true)
     let library = try fixture.library()
@@ -187,7 +187,7 @@ struct LibraryLoadTests {
     #expect(try fixture.satchel.check().isEmpty)
   }
 
-  @Test("Preloaded in the background, it is in memory", .timeLimit(.minutes(20)))
+  @Test("A preload in the background fills the cache", .timeLimit(.minutes(20)))
   func preload() async throws {
     let fixture = try LibraryFixture(examples: true)
     let library = try fixture.library()
@@ -200,15 +200,15 @@ struct LibraryLoadTests {
     try library.preload()
   }
 
-  @Test("A preload that is given up says so once, and closed stays closed", .timeLimit(.minutes(20)))
+  @Test("A cancelled preload completes once, and a closed library stays closed", .timeLimit(.minutes(20)))
   func closing() async throws {
     let fixture = try LibraryFixture()
     for number in 0..<300 {
       try fixture.put("\(number).json", LibraryFixture.story("\(number)", segments: 30))
     }
     let library = try fixture.library()
-    let (results, told) = AsyncStream.makeStream(of: Result<StoryListing, any Error>.self)
-    for _ in 0..<3 { try library.preload { told.yield($0) } }
+    let (results, continuation) = AsyncStream.makeStream(of: Result<StoryListing, any Error>.self)
+    for _ in 0..<3 { try library.preload { continuation.yield($0) } }
     library.close()
     var iterator = results.makeAsyncIterator()
     for _ in 0..<3 {

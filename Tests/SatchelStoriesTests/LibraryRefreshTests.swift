@@ -2,9 +2,9 @@ import Foundation
 import Satchel
 import Testing
 
-@Suite("A library looks at its directory")
+@Suite("A library refreshes its index")
 struct LibraryRefreshTests {
-  @Test("Reopened, it parses nothing and says the same", arguments: [2000])
+  @Test("A reopened library parses nothing and returns the same", arguments: [2000])
   func reopen(count: Int) throws {
     let fixture = try LibraryFixture()
     for number in 0..<count {
@@ -24,7 +24,7 @@ struct LibraryRefreshTests {
     #expect(try fixture.satchel.check().isEmpty)
   }
 
-  @Test("Statistics and header come back as they were read")
+  @Test("Statistics and header are stored and read unchanged")
   func facts() throws {
     let fixture = try LibraryFixture(examples: true)
     for _ in 0..<2 {
@@ -84,7 +84,7 @@ struct LibraryRefreshTests {
     }
   }
 
-  @Test("Only files of the directory itself that look like stories, hidden ones not")
+  @Test("Only visible files with a story's extension in the directory itself are stories")
   func names() throws {
     let fixture = try LibraryFixture()
     for name in ["a.json", ".hidden.json", "b.txt", "c.json.bak", "json", ".json"] {
@@ -95,7 +95,7 @@ struct LibraryRefreshTests {
     #expect(try fixture.library().loadAll().stories.map(\.file) == ["a.json"])
   }
 
-  @Test("What is wrong with a file hides no other one")
+  @Test("A bad file does not hide other files")
   func problems() throws {
     let fixture = try LibraryFixture(examples: true)
     try fixture.put("broken.json", "{\"id\": \"broken\",\n  \"title\" 1}")
@@ -138,7 +138,7 @@ struct LibraryRefreshTests {
     let again = try fixture.library()
     #expect(failure { try again.story("secret") }?.code == .notFound)
     #expect(failure { try again.story("link") }?.code == .invalid)
-    // With the first of the twins gone, the other is the story.
+    // After the first of the duplicates is removed, the other one is the story.
     try fixture.remove("frau-holle.json")
     let stories = try again.loadAll().stories
     #expect(stories.first { $0.id == "frau-holle" }?.file == "z-twin.json")
@@ -159,7 +159,7 @@ struct LibraryRefreshTests {
     #expect(try library.refresh().changed == 1)
   }
 
-  @Test("A name that is not UTF-8 is named, and not opened")
+  @Test("A file name that is not UTF-8 is reported, and not opened")
   func strangeName() throws {
     let fixture = try LibraryFixture()
     let path = Array(fixture.stories.path.utf8CString.dropLast()) + [0x2F, CChar(bitPattern: 0xFF)]
@@ -170,7 +170,7 @@ struct LibraryRefreshTests {
     #expect(listing.problems.map(\.code) == [.unreadable] && listing.stories.isEmpty)
   }
 
-  @Test("Checked, it leaves out what is not sound, and says all that is wrong")
+  @Test("A checked listing omits unsound stories, and reports all their findings")
   func checked() throws {
     let fixture = try LibraryFixture(examples: true)
     try fixture.put("bad.json", LibraryFixture.unsound("bad"))
@@ -185,14 +185,14 @@ struct LibraryRefreshTests {
     #expect(problem.message.contains("broken-choice"))
   }
 
-  @Test("Directories that are none", arguments: ["", "a\u{0}b", "/nowhere/at/all", "/etc/passwd"])
+  @Test("Invalid directories are rejected", arguments: ["", "a\u{0}b", "/nowhere/at/all", "/etc/passwd"])
   func noDirectory(path: String) throws {
     let fixture = try LibraryFixture()
     let error = try #require(failure { try fixture.satchel.stories(in: path) })
     #expect(error.code == (path == "/nowhere/at/all" ? .notFound : .invalid))
   }
 
-  @Test("A directory that goes away is an error, and its index stays")
+  @Test("A removed directory is an error, and its index stays")
   func gone() throws {
     let fixture = try LibraryFixture(examples: true)
     let library = try fixture.library()

@@ -10,7 +10,7 @@ struct LibrarySelectTests {
   ]
 
   @Test(
-    "Words and beginnings of words, without case and diacritics",
+    "Search by words and prefixes, ignoring case and diacritics",
     arguments: [
       ("urashima taro", ["urashima-taro"]), ("URASHIMA TARŌ", ["urashima-taro"]),
       ("taro urash", ["urashima-taro"]),
@@ -34,7 +34,7 @@ struct LibrarySelectTests {
 
   private static var all: [String] { titles }
 
-  @Test("A search of ten thousand words is only a search")
+  @Test("A search of ten thousand words succeeds")
   func longSearch() throws {
     let fixture = try LibraryFixture(examples: true)
     let library = try fixture.library()
@@ -46,7 +46,7 @@ struct LibrarySelectTests {
     #expect(try library.select(query).map(\.id) == ["frau-holle"])
   }
 
-  @Test("A word in the title counts more than one in the synopsis")
+  @Test("A word in the title ranks higher than one in the synopsis")
   func relevance() throws {
     let fixture = try LibraryFixture()
     try fixture.put(
@@ -61,7 +61,7 @@ struct LibrarySelectTests {
     #expect(try fixture.library().select(query).map(\.id) == ["a", "b"])
   }
 
-  @Test("What a changed file says now is found, what it said is not")
+  @Test("A search finds the new content of a changed file, and not the old one")
   func changed() throws {
     let fixture = try LibraryFixture()
     try fixture.put("a.json", LibraryFixture.story("a", title: "Wolf"))
@@ -112,7 +112,7 @@ struct LibrarySelectTests {
   }
 
   @Test(
-    "A query that is none names the key",
+    "An invalid query is rejected with the key",
     arguments: [
       (#"[]"#, "an object"), (#"{"searh":"x"}"#, "searh"), (#"{"search":1}"#, "search"),
       (#"{"tags":"x"}"#, "tags"),
@@ -137,7 +137,7 @@ struct LibrarySelectTests {
     ])
   func order(sort: String, isDescending: Bool, expected: [String]) throws {
     let fixture = try LibraryFixture()
-    // Two ways in d: through its choice, and by stopping; and in c round and round.
+    // d has two paths: through its choice, and by ending; c has a cycle.
     let loop = LibraryFixture.story("c", title: "éclair", minutes: 1)
       .replacingOccurrences(
         of: "\"choices\":[]", with: #""choices":[{"id":"x","text":"x","nextSegmentId":"s0"}]"#)

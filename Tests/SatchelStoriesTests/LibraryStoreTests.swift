@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A library and its store")
 struct LibraryStoreTests {
-  @Test("Purchases outlive closing, moving and removing files, and win over what a file says")
+  @Test("Purchases persist when files are moved or removed, and take precedence over the file")
   func purchases() throws {
     let fixture = try LibraryFixture(examples: true)
     try fixture.put("sold.json", LibraryFixture.story("sold", purchased: true))
@@ -34,16 +34,16 @@ struct LibraryStoreTests {
     #expect(try library.select(query).allSatisfy(\.isPurchased))
   }
 
-  @Test("Observers hear of stories that came, changed or went, and of purchases, and of nothing else")
+  @Test("Observers are notified of added, changed and removed stories, of purchases, and of nothing else")
   func observers() throws {
     let fixture = try LibraryFixture()
-    let heard = Mutex<[Change]>([])
-    let observation = try fixture.satchel.observe { change in heard.withLock { $0.append(change) } }
+    let received = Mutex<[Change]>([])
+    let observation = try fixture.satchel.observe { change in received.withLock { $0.append(change) } }
     func news() -> [[String]] {
-      heard.withLock { heard in
-        defer { heard = [] }
-        #expect(heard.allSatisfy { $0.subject == "stories" && $0.isOwn })
-        return heard.map(\.keys)
+      received.withLock { received in
+        defer { received = [] }
+        #expect(received.allSatisfy { $0.subject == "stories" && $0.isOwn })
+        return received.map(\.keys)
       }
     }
     let library = try fixture.library()
@@ -87,7 +87,7 @@ struct LibraryStoreTests {
     try other.close()
   }
 
-  @Test("Two handles that take in the same files at once write each once", .timeLimit(.minutes(20)))
+  @Test("Two handles that refresh the same files concurrently write each once", .timeLimit(.minutes(20)))
   func together() async throws {
     let fixture = try LibraryFixture()
     for number in 0..<200 { try fixture.put("\(number).json", LibraryFixture.story("\(number)")) }
@@ -120,7 +120,7 @@ struct LibraryStoreTests {
     #expect(parsed == 100)
   }
 
-  @Test("A store opened to read only is used as far as it goes, and the rest is kept in memory")
+  @Test("A read-only store is used as far as possible, and the rest is kept in memory")
   func readOnly() throws {
     let fixture = try LibraryFixture(examples: true)
     let writer = try fixture.library()
@@ -149,7 +149,7 @@ struct LibraryStoreTests {
   @Test("A store in memory")
   func memory() throws {
     let fixture = try LibraryFixture(examples: true)
-    let satchel = try Satchel(path: ":memory:")
+    let satchel = try Store(path: ":memory:")
     let library = try satchel.stories(in: fixture.stories.path)
     for number in 0..<50 { try fixture.put("\(number).json", LibraryFixture.story("\(number)")) }
     #expect(try library.loadAll().stories.count == 55)
@@ -187,7 +187,7 @@ struct LibraryStoreTests {
   }
 
   @Test(
-    "What does not fit together is found",
+    "A check finds inconsistent rows",
     arguments: [
       ("INSERT INTO story_tag VALUES(99, 0, 'x')", "orphaned_story_tag"),
       ("UPDATE story_file SET library = 99 WHERE name = 'frau-holle.json'", "orphaned_story_file"),
@@ -205,7 +205,7 @@ struct LibraryStoreTests {
     #expect(try fixture.satchel.check().map(\.code) == [code])
   }
 
-  @Test("A refresh that fails leaves memory and store as they were")
+  @Test("A failed refresh leaves memory and store unchanged")
   func undone() throws {
     struct Stop: Error {}
     let fixture = try LibraryFixture(examples: true)
@@ -220,7 +220,7 @@ struct LibraryStoreTests {
     #expect(try library.select().isEmpty && library.refresh().parsed == 5)
   }
 
-  @Test("Without full-text search the error says so")
+  @Test("The error names a missing full-text search")
   func withoutSearch() {
     let error = failure {
       try StorySchema.naming {

@@ -4,7 +4,7 @@ import Testing
 @testable import SatchelStories
 
 @Suite("The nearest id is suggested") struct NearestTests {
-  /// The suggestion for a target, of a story with these ids.
+  /// Returns the suggestion for a target in a story with these ids.
   private func suggestion(_ target: String, among ids: [String]) throws -> String? {
     let segments = [RulesStory.segment("1", to: target)] + ids.map { RulesStory.ending($0) }
     var story = RulesStory()
@@ -20,15 +20,15 @@ import Testing
     ("forest_2", ["forest-2"], "forest-2"), ("orest-2", ["forest-2"], "forest-2"),
     ("forest-", ["forest-2"], "forest-2"),
     ("xforest-2", ["forest-2"], "forest-2"), ("ofrest-2", ["forest-2"], "forest-2"),
-    // Two slips of a longer id; three are too far.
+    // Two edits of a longer id; three are too many.
     ("foerst_2", ["forest-2"], "forest-2"), ("forest", ["forest-2"], "forest-2"),
     ("frosetx2", ["forest-2"], nil),
     ("fores", ["forest-2"], nil), ("forestabc", ["forest"], nil),
-    // Short ids are near to anything: one slip only.
+    // Short ids are near to every id: one edit only.
     ("ab", ["xy"], nil), ("ab", ["ax"], "ax"), ("ab", ["ba"], "ba"), ("ab", ["a"], "a"),
     ("abcde", ["abxye"], nil),
     ("a", ["b"], nil), ("", ["a"], nil), ("abcdef", ["abxyef"], "abxyef"),
-    // The nearest; of equally near ones the first of the file.
+    // The nearest; of equally near ones, the first in the file.
     ("castle-1", ["castel-1x", "castle-2", "castle-3"], "castle-2"), ("cat", ["car", "cut", "bat"], "car"),
     ("abcdef", ["abxyef", "abcdxx", "abcdex"], "abcdex"), ("Forest-2", ["forest-3", "forest-2"], "forest-2"),
     ("größe", ["grösse"], "grösse"), ("groß", ["gross"], nil), ("森林", ["森材"], "森材"), ("森の道", ["森の"], nil),
@@ -39,7 +39,7 @@ import Testing
     (String(repeating: "x", count: 257), [String(repeating: "x", count: 256)], nil),
   ]
 
-  @Test("Slips of the pen", arguments: examples)
+  @Test("Misspelt ids", arguments: examples)
   func slip(_ target: String, _ ids: [String], _ expected: String?) throws {
     #expect(try suggestion(target, among: ids) == expected)
   }
@@ -50,7 +50,7 @@ import Testing
     return try Story(story.json)
   }
 
-  /// The distance by its definition, without a bound.
+  /// Returns the distance by its definition, without a bound.
   private func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
     var rows = Array(repeating: Array(repeating: 0, count: other.count + 1), count: one.count + 1)
     for row in 0...one.count {
@@ -70,7 +70,7 @@ import Testing
     return rows[one.count][other.count]
   }
 
-  @Test("Distances are what their definition says") func distances() {
+  @Test("Distances equal their definition") func distances() {
     var random = SeededRandom(seed: 1)
     var measure = EditDistance()
     for _ in 0..<5_000 {
@@ -84,11 +84,11 @@ import Testing
     }
   }
 
-  @Test("Looking up and comparing find the same") func bothWays() throws {
+  @Test("Looking up and comparing give the same result") func bothWays() throws {
     var random = SeededRandom(seed: 2)
     var found = 0
     for _ in 0..<400 {
-      // A small alphabet makes many ids near to each other, and many targets near to one id.
+      // With a small alphabet many ids are near to each other, and many targets near to one id.
       func word() -> [UInt8] {
         (0..<1 + random.below(8)).map { _ in UInt8(97 + random.below(2 + random.below(3))) }
       }

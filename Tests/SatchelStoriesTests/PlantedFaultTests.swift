@@ -1,7 +1,7 @@
 import SatchelStories
 import Testing
 
-@Suite("Faults that were planted are found, and nothing else") struct PlantedFaultTests {
+@Suite("Exactly the planted faults are found") struct PlantedFaultTests {
   struct Plan: Sendable, CustomStringConvertible {
     var size: Int
     var faults: Int
@@ -36,7 +36,7 @@ import Testing
     (0..<50).map { Plan(size: 4 + $0, faults: 0, layout: layout, seed: UInt64($0)) }
   }
 
-  @Test("A sound story has no findings, however it is spelled") func soundStories() throws {
+  @Test("A sound story has no findings, in any notation") func soundStories() throws {
     for plan in Self.sound { try check(plan) }
   }
 
@@ -47,10 +47,10 @@ import Testing
     }
   }
 
-  @Test("What is wrong with a story as a whole", arguments: PlantedStory.Whole.allCases)
+  @Test("Faults of a story as a whole", arguments: PlantedStory.Whole.allCases)
   func whole(_ whole: PlantedStory.Whole) throws {
     for seed in 0..<100 {
-      // Where no segment may end, what else is planted would change what can.
+      // When no segment can end, other planted faults would change that.
       let faults = whole == .endings ? 0 : seed % 2
       let layout = PlantedWriter.Layout.allCases[seed % 4]
       try check(Plan(size: 20, faults: faults, whole: whole, layout: layout, seed: UInt64(seed)))
@@ -68,7 +68,7 @@ import Testing
     try check(Plan(size: size, faults: 300, layout: size > 100_000 ? .oneLine : .wild, seed: 8))
   }
 
-  @Test("Every code that a check of JSON can give is planted") func codes() {
+  @Test("Every code for JSON is planted") func codes() {
     var codes: Set<String> = ["no-segments"]
     for whole in PlantedStory.Whole.allCases {
       var story = PlantedStory(size: 20, faults: whole == .endings ? 0 : 1, whole: whole, seed: 1)

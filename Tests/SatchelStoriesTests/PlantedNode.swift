@@ -1,16 +1,16 @@
 import SatchelStories
 
-/// A JSON value that is going to be written, and what a check must say of it.
+/// A JSON value to write, and the expected findings.
 struct PlantedNode {
   enum Content {
-    /// As it stands in the file.
+    /// The raw text in the file.
     case raw(String)
     case text(String)
     case array([PlantedNode])
     case object([(key: String, value: PlantedNode)])
   }
 
-  /// A finding that the value must give.
+  /// An expected finding of the value.
   struct Fault: Hashable {
     var code: StoryFinding.Code
     var isMilder = false
@@ -33,7 +33,7 @@ struct PlantedNode {
   }
 }
 
-/// A finding, as far as these tests hold it to account.
+/// The properties of a finding that these tests compare.
 struct PlantedFinding: Hashable, Comparable, CustomStringConvertible {
   var line: Int
   var column: Int

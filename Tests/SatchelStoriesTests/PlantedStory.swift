@@ -1,9 +1,9 @@
 import SatchelStories
 import SatchelTesting
 
-/// A sound story of any size, with faults planted where asked for.
+/// A sound story of any size, with planted faults.
 struct PlantedStory {
-  /// What is wrong with the story as a whole; only one of these can be.
+  /// A fault of the story as a whole; at most one.
   enum Whole: CaseIterable, Sendable { case nothing, header, start, authentic, endings, brokenOff }
 
   private struct Segment {
@@ -12,9 +12,9 @@ struct PlantedStory {
     var isEnding = false
     var faults: [PlantedNode.Fault] = []
     var choices: [PlantedNode] = []
-    /// Instead of what it would be written as: nil leaves the key out.
+    /// The values that replace the regular ones, by key; nil omits the key.
     var replaced: [String: PlantedNode?] = [:]
-    /// Of elements that are no segments.
+    /// The element that is written instead of the segment; nil for a segment.
     var element: PlantedNode?
   }
 
@@ -25,12 +25,12 @@ struct PlantedStory {
   private var headerFaults: [PlantedNode.Fault] = []
   private var segmentsFaults: [PlantedNode.Fault] = []
   private var choiceNumber = 0
-  /// How many segments lie on the sound part, in the order of the way.
+  /// The number of segments in the sound part, in the order of the path.
   private var chain = 0
 
   /// - Parameters:
-  ///   - size: segments of the sound part
-  ///   - faults: how often each kind of fault is planted
+  ///   - size: the number of segments of the sound part
+  ///   - faults: the number of planted faults of each kind
   init(size: Int, faults: Int, whole: Whole = .nothing, seed: UInt64) {
     random = SeededRandom(seed: seed)
     self.whole = whole
@@ -39,10 +39,10 @@ struct PlantedStory {
     plantWhole()
   }
 
-  /// The story as a tree to write, its segments shuffled behind the first.
+  /// The story as a tree to write, with its segments shuffled after the first one.
   mutating func node() -> PlantedNode {
     var order = Array(segments.indices.dropFirst())
-    // Twins have to stay in their order: the first of two ids counts.
+    // Duplicates have to stay in their order: the first of two equal ids counts.
     order.shuffle(using: &random)
     let ordered = [segments[0]] + keepingTwins(order).map { segments[$0] }
     var members: [(key: String, value: PlantedNode)] = [
@@ -93,7 +93,7 @@ struct PlantedStory {
     return node
   }
 
-  // MARK: - What is sound
+  // MARK: - Sound segments
 
   private mutating func grow(_ size: Int) {
     chain = max(4, size)
@@ -102,7 +102,7 @@ struct PlantedStory {
     for index in 0..<chain - 1 {
       lead(index, to: index + 1)
       if random.once(in: 4) { lead(index, to: index + random.below(chain - index - 1) + 1) }
-      // A way back, which may be walked for ever.
+      // A choice that leads back, for a cycle.
       if index > 0, random.once(in: 6) { lead(index, to: random.below(index)) }
     }
     var current = 0
@@ -113,7 +113,7 @@ struct PlantedStory {
       current += isJump ? 2 : 1
       segments[current].isAuthentic = true
     }
-    // An ending near the start keeps a short reading short.
+    // An ending near the start keeps the shortest path short.
     lead(0, to: addLeaf())
   }
 
@@ -150,7 +150,7 @@ struct PlantedStory {
     return segments.count - 1
   }
 
-  // MARK: - What is not
+  // MARK: - Faults
 
   private mutating func host() -> Int { random.below(chain - 1) }
 
@@ -161,11 +161,11 @@ struct PlantedStory {
   }
 
   private mutating func plantInSegments() {
-    // Unreachable, and leading on.
+    // Unreachable, and with a choice.
     segments.append(
       Segment(id: name(segments.count), faults: [PlantedNode.Fault(code: .unreachable)]))
     lead(segments.count - 1, to: host())
-    // Two that only lead to each other.
+    // Two segments that only lead to each other.
     let trap = segments.count
     for _ in 0..<2 {
       segments.append(Segment(id: name(segments.count), faults: [PlantedNode.Fault(code: .trap)]))
@@ -173,11 +173,11 @@ struct PlantedStory {
     lead(trap, to: trap + 1)
     lead(trap + 1, to: trap)
     lead(host(), to: trap)
-    // A second segment of one id.
+    // A second segment with the same id.
     let original = host()
     twins.append((addLeaf(), original))
     segments[segments.count - 1].replaced["id"] = .text(segments[original].id).with(.duplicateSegment)
-    // One without choices that nobody marked, one marked with choices, one without words, one without anything.
+    // An unmarked ending, a marked one with choices, one without words, and an empty object.
     let unmarked = addLeaf()
     segments[unmarked].faults = [PlantedNode.Fault(code: .unmarkedEnding)]
     segments[unmarked].isEnding = false
@@ -203,7 +203,7 @@ struct PlantedStory {
     func add(_ choice: [String: PlantedNode], to host: Int, _ codes: StoryFinding.Code...) {
       segments[host].choices.append(codes.reduce(node(choice)) { $0.with($1) })
     }
-    // The leaf near the start: no choice is put into that.
+    // The leaf near the start gets no choice.
     let somewhere = segments[chain].id
     var broken = choice("")
     broken["nextSegmentId"] = .text("nowhere at all \(choiceNumber)").with(.brokenChoice)
@@ -233,7 +233,7 @@ struct PlantedStory {
     bare["text"] = nil
     add(bare, to: host(), .missingField)
     add([:], to: host(), .missingField, .missingField, .missingField)
-    // An id of a choice elsewhere is only worth a warning.
+    // A repeated choice id in another segment is only a warning.
     let first = "first-\(choiceNumber)"
     add(choice(segments[1].id, id: first), to: 0)
     var later = choice(somewhere)
@@ -288,7 +288,7 @@ struct PlantedStory {
       for index in segments.indices { segments[index].isAuthentic = index == 0 }
       segments[0].faults.append(PlantedNode.Fault(code: .authenticPathBroken))
     case .endings:
-      // Every ending now leads back to the start, and no way leads anywhere.
+      // Every ending now leads back to the start, so that no path ends.
       for index in segments.indices where segments[index].isEnding {
         segments[index].isEnding = false
         lead(index, to: 0)

@@ -1,7 +1,7 @@
 import SatchelTesting
 
-/// Writes a planted story with keys in any order, keys that nobody knows, white space and escapes, and notes where what
-/// was planted came to stand.
+/// Writes a planted story with keys in any order, unknown keys, white space and escapes, and records the
+/// positions of the planted faults.
 struct PlantedWriter {
   enum Layout: CaseIterable, Sendable { case dense, oneLine, lines, wild }
 
@@ -64,7 +64,7 @@ struct PlantedWriter {
     add("}")
   }
 
-  /// A member that no rule is about, whatever it holds; also one that is known elsewhere.
+  /// Returns a member without a rule, with any value; its key may be known in other objects.
   private mutating func unknown() -> (key: String, value: PlantedNode) {
     let values: [PlantedNode] = [
       .raw("null"), .raw("-1.5e3"), .text("no words in id, \\ and \""),

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelCore
 import SatchelStorage
 import Testing
 
@@ -6,8 +7,8 @@ import Testing
 
 private typealias Small = RulesStory
 
-@Suite("Reading a story's text") struct ReadingTests {
-  /// Spellings of every kind of value.
+@Suite("Parsing a story's text") struct ReadingTests {
+  /// Texts of every kind of value.
   static let values = [
     "\"x\"", "5", "-0.5", "5.0", "1e2", "true", "false", "null", "[]", "[\"x\"]", "{}", "{\"id\":[{}]}",
   ]
@@ -16,7 +17,7 @@ private typealias Small = RulesStory
   private func isFlag(_ value: String) -> Bool { value == "true" || value == "false" }
 
   @Test(
-    "Every type for every text of the story",
+    "Every type for every string of the story",
     arguments: [
       "id", "title", "author", "synopsis", "coverImageName", "ageRange", "originalSource", "culturalOrigin",
     ]) func texts(_ key: String) throws
@@ -33,7 +34,7 @@ private typealias Small = RulesStory
   @Test("Every type for the story's other fields") func others() throws {
     for value in Self.values {
       let minutes = try Small.with("estimatedReadingMinutes", value).findings()
-      // Five minutes for four words are far off.
+      // Five minutes do not match four words.
       #expect(
         minutes == [
           value == "5" ? "reading-time /estimatedReadingMinutes" : "wrong-type /estimatedReadingMinutes"
@@ -131,10 +132,10 @@ private typealias Small = RulesStory
       ("an array", Array("\n [1, 2]".utf8), 2, 2), ("a text", Array("  \"x\"".utf8), 1, 3),
       ("a number", Array("\n\n5".utf8), 3, 1), ("null", Array("null".utf8), 1, 1),
       ("a byte-order mark", [0xEF, 0xBB, 0xBF] + sound, 1, 1), ("half of it", Array(sound.prefix(16)), 2, 6),
-      ("something behind", sound + Array("\n  x".utf8), 12, 3), ("two of them", sound + sound, 11, 80),
+      ("trailing text", sound + Array("\n  x".utf8), 12, 3), ("two of them", sound + sound, 11, 80),
       ("bad UTF-8", Array("{\"id\":\"".utf8) + [0xFF] + Array("\"}".utf8), 1, 8),
       (
-        "bad UTF-8 that nobody looks at",
+        "invalid UTF-8 in an ignored value",
         Array("{\n\"x\":[\"".utf8) + [0xED, 0xA0, 0x80] + Array("\"]}".utf8), 2, 7
       ),
       ("a lone surrogate", Array("{\"id\":\"\\ud800\"}".utf8), 1, 8),
@@ -143,7 +144,7 @@ private typealias Small = RulesStory
       ("an unknown key twice", Array("{\"x\":1,\"y\":2,\"x\":3}".utf8), 1, 14),
       ("a key twice in a segment", Array("{\"segments\":[{\"text\":\"\",\"text\":\"\"}]}".utf8), 1, 25),
       ("a key twice in a choice", Array("{\"segments\":[{\"choices\":[{\"id\":1,\"id\":1}]}]}".utf8), 1, 34),
-      ("a key twice where nobody looks", Array("{\"x\":{\"a\":1,\"a\":1}}".utf8), 1, 13),
+      ("a repeated key in an ignored value", Array("{\"x\":{\"a\":1,\"a\":1}}".utf8), 1, 13),
       ("a NUL in a key", Array("{\"\\u0000\":1}".utf8), 1, 2),
       ("too deep", Array("{\"x\":\(deep)}".utf8), 1, 517),
       ("too deep in a segment", Array("{\"segments\":[{\"x\":\(deep)}]}".utf8), 1, 528),
@@ -157,7 +158,7 @@ private typealias Small = RulesStory
     ]
   }()
 
-  @Test("What is no story is refused with line and column", arguments: refusals)
+  @Test("A text that is not a story is rejected with line and column", arguments: refusals)
   func refused(_ name: String, _ text: [UInt8], line: Int, column: Int) throws {
     let error = try #require(throws: SatchelError.self) { try StoryReport.check(text) }
     #expect(error.code == .invalid)
@@ -167,7 +168,7 @@ private typealias Small = RulesStory
     #expect(throws: SatchelError.self) { try Story(text, source: .json) }
   }
 
-  @Test("As deep as is allowed") func depth() throws {
+  @Test("The maximum depth is accepted") func depth() throws {
     func text(_ levels: Int) -> [UInt8] {
       Array("{\"x\":\(String(repeating: "[", count: levels))\(String(repeating: "]", count: levels))}".utf8)
     }
@@ -175,7 +176,7 @@ private typealias Small = RulesStory
     #expect(throws: SatchelError.self) { try StoryReport.check(text(512)) }
   }
 
-  @Test("Keys in any order, spelled in any way, and unknown ones") func keys() throws {
+  @Test("Keys in any order, with escapes, and unknown ones") func keys() throws {
     let text = """
       {"\\u0073egments":[{"choices":[],"isEnding":true,"isAuthenticPath":true,"\\u0074ext":"x","i\\u0064":"a",
       "x":{"id":1},"nextSegmentId":7,"title":9}],"isPurchased":true,"tags":[],"ageRange":"5+",
@@ -187,7 +188,7 @@ private typealias Small = RulesStory
     #expect(story.header.title == "t" && story.header.isPurchased == true && story.start?.id == "a")
   }
 
-  @Test("What is read is what stands there") func values() throws {
+  @Test("Values are read unchanged") func values() throws {
     var story = RulesStory.of(
       Small.segment(
         "a\\u00e9", choices: [Small.choice("1\\/", to: "b", text: "Go \\\"on\\\"\\ud83d\\udc09")]),

@@ -1,8 +1,8 @@
 import SatchelStories
 
-/// A small story for one rule: two segments, "a" that leads to "b", unless a test says otherwise.
+/// A small story for one rule: by default two segments, "a" that leads to "b".
 struct RulesStory {
-  /// Members of the story by key, as they stand in the file; nil leaves one out.
+  /// The members of the story by key, as raw text; nil omits one.
   var header: [(key: String, value: String?)] = [
     ("id", "\"t\""), ("title", "\"T\""), ("author", "\"A\""), ("synopsis", "\"S\""),
     ("coverImageName", "\"c\""),
@@ -40,14 +40,14 @@ struct RulesStory {
     }
   }
 
-  /// The story with other segments.
+  /// Returns the story with other segments.
   static func of(_ elements: String...) -> RulesStory {
     var story = RulesStory()
     story.segments = segments(elements)
     return story
   }
 
-  /// The story with one other member.
+  /// Returns the story with one other member.
   static func with(_ key: String, _ value: String?) -> RulesStory {
     var story = RulesStory()
     story[key] = value
@@ -60,7 +60,7 @@ struct RulesStory {
     return Array("{\(members.joined(separator: ",\n"))}".utf8)
   }
 
-  /// "code pointer" of each finding.
+  /// The "code pointer" of each finding.
   func findings() throws -> [String] {
     try StoryReport.check(json).findings.map { "\($0.code.rawValue) \($0.pointer)" }
   }

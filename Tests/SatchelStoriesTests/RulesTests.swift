@@ -3,7 +3,7 @@ import Testing
 
 private typealias Small = RulesStory
 
-@Suite("Each rule, and what just keeps it") struct RulesTests {
+@Suite("Each rule, with passing and failing stories") struct RulesTests {
   struct Example: Sendable, CustomStringConvertible {
     var description: String
     var story: @Sendable () -> RulesStory
@@ -51,11 +51,11 @@ private typealias Small = RulesStory
         Small.segment("a", to: "b"), Small.segment("b", to: "a", "c"), Small.ending("c"))),
   ]
 
-  @Test("Ways", arguments: waysExamples) func ways(_ example: Example) throws {
+  @Test("Paths", arguments: pathsExamples) func paths(_ example: Example) throws {
     #expect(try example.story().findings() == example.findings)
   }
 
-  static let waysExamples: [Example] = [
+  static let pathsExamples: [Example] = [
     Example(
       "broken choice", "broken-choice /segments/0/choices/1/nextSegmentId",
       story: Small.of(
@@ -65,16 +65,16 @@ private typealias Small = RulesStory
       story: Small.of(
         Small.segment("a", to: "b", "B"), Small.ending("b"))),
     Example(
-      "ids are compared by their bytes, not by what they look like",
+      "ids are compared by bytes, not by appearance",
       "broken-choice /segments/0/choices/1/nextSegmentId",
       story: Small.of(
         Small.segment("a", to: "\u{E9}", "e\u{301}"), Small.ending("\u{E9}"))),
     Example(
-      "an escape spells the same id",
+      "an escaped id is the same id",
       story: Small.of(
         Small.segment("a", to: "\\u0062"), Small.ending("b"))),
     Example(
-      "an id that is spelled with an escape",
+      "an id with an escape",
       story: Small.of(
         Small.segment("a", to: "b\\/"), Small.ending("\\u0062/"))),
     Example(
@@ -100,7 +100,7 @@ private typealias Small = RulesStory
       story: Small.of(
         Small.segment("a", to: "b", "t"), Small.ending("b"), Small.segment("t", to: "nowhere"))),
     Example(
-      "self choice, with another way out", "self-choice /segments/0/choices/0/nextSegmentId",
+      "self choice, with another choice", "self-choice /segments/0/choices/0/nextSegmentId",
       story: Small.of(
         Small.segment("a", to: "a", "b"), Small.ending("b"))),
     Example(
@@ -126,7 +126,7 @@ private typealias Small = RulesStory
         Small.ending("c"))),
   ]
 
-  @Test("Ids and texts", arguments: namesExamples) func names(_ example: Example) throws {
+  @Test("Ids and strings", arguments: namesExamples) func names(_ example: Example) throws {
     #expect(try example.story().findings() == example.findings)
   }
 
@@ -212,12 +212,12 @@ private typealias Small = RulesStory
     (String(repeating: "x", count: 201), false), (String(repeating: "é", count: 101), false),
   ]
 
-  @Test("Ids of stories are names", arguments: ids) func id(_ spelled: String, _ isName: Bool) throws {
-    #expect(try Small.with("id", "\"\(spelled)\"").findings() == (isName ? [] : ["invalid-id /id"]))
+  @Test("Ids of stories are names", arguments: ids) func id(_ text: String, _ isName: Bool) throws {
+    #expect(try Small.with("id", "\"\(text)\"").findings() == (isName ? [] : ["invalid-id /id"]))
   }
 
   static let minutes: [(Int64, Bool)] = [
-    // 900 words in a row take 3 minutes at 300 a minute, and 9 at 100: from -0.5 to 20.
+    // 900 words take 3 minutes at 300 a minute, and 9 at 100: from -0.5 to 20.
     (0, true), (1, true), (20, true), (21, false), (-1, false), (.max, false), (.min, false),
   ]
 
@@ -229,7 +229,7 @@ private typealias Small = RulesStory
     #expect(try story.findings() == (isNear ? [] : ["reading-time /estimatedReadingMinutes"]))
   }
 
-  @Test("A long story cannot be read in no time") func tooShort() throws {
+  @Test("A long story with a short estimate has a finding") func tooShort() throws {
     var story = Small.with("estimatedReadingMinutes", "2")
     let text = String(repeating: "word ", count: 3_000)
     story.segments =
@@ -239,7 +239,7 @@ private typealias Small = RulesStory
     #expect(try story.findings().isEmpty)
   }
 
-  @Test("Texts of the story itself need words; a picture's name does not") func headerTexts() throws {
+  @Test("The strings of the header need words; an image name does not") func headerTexts() throws {
     for key in ["title", "author", "synopsis"] {
       #expect(try Small.with(key, "\" \\t\"").findings() == ["empty-text /\(key)"])
     }

@@ -1,11 +1,12 @@
 import SatchelJSON
+import SatchelCore
 import SatchelStorage
 import Testing
 
 @testable import SatchelStories
 
-@Suite("Twee as a story of the library's own format") struct TweeConversionTests {
-  /// What Twee cannot know, and what is no fault of the ways through the story.
+@Suite("Conversion of Twee to the library's format") struct TweeConversionTests {
+  /// The codes for fields that Twee does not have, which do not concern the paths through the story.
   static let expected: Set<StoryFinding.Code> = [.emptyText, .malformedAgeRange, .readingTime]
 
   static func json(_ text: String, id: String? = nil) throws -> JSONValue {
@@ -34,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("Every key of the format is there, and what Twee knows besides is kept")
+  @Test("Every key of the format is written, and additional Twee data is kept")
   func whole() throws {
     let story = try Twee.story(TweeFixture.bytes("lighthouse.twee"))
     #expect(
@@ -78,29 +79,29 @@ import Testing
     ("[[a|$5][$x to 1]]!", "a!"),
   ]
 
-  @Test("Links at the end are left out of the text, others are their words", arguments: texts)
+  @Test("Trailing links are omitted from the text, others are replaced by their texts", arguments: texts)
   func convertText(_ example: (body: String, text: String)) throws {
     #expect(try Self.segment(example.body)?["text"]?.stringValue == example.text)
   }
 
-  @Test("Without a tag the shortest way to an ending is the authentic one")
+  @Test("Without a tag the shortest path to an ending is the authentic one")
   func shortest() throws {
     let story = try Self.json(":: Start\n[[A]] [[B]]\n\n:: A\n[[C]]\n\n:: B\nEnd.\n\n:: C\nEnd.")
     let authentic = (story["segments"]?.arrayValue ?? []).filter { $0["isAuthenticPath"] == true }
     #expect(authentic.compactMap { $0["id"]?.stringValue } == ["Start", "B"])
   }
 
-  @Test("Choices of passages with one name keep different ids")
+  @Test("Choices of passages with the same name have different ids")
   func duplicates() throws {
     let text = ":: Start\n[[A]]\n\n:: A\n[[B]]\n\n:: A\n[[B]]\n\n:: B\nEnd."
     let codes = try StoryReport.check(Self.json(text).serialized()).findings.map(\.code)
     #expect(Set(codes).subtracting(Self.expected) == [.duplicateSegment])
   }
 
-  @Test("A choice is called in Twee as in the converted story")
+  @Test("A choice has the same id in Twee and in the converted story")
   func choiceIDs() throws {
     let story = try TweeFixture.story(reading: ":: Start\n[[A]] [[B]]\n:: A\n[[B]]\n:: B\nEnd.")
-    // The table refers to the story's bytes.
+    // The table references the story's bytes.
     let ids = withExtendedLifetime(story) {
       [(0, 0), (1, 0), (2, 1)].map { story.analysis.table.choiceID($0.0, of: $0.1) }
     }
@@ -112,14 +113,14 @@ import Testing
     ("!?", "story"), (String(repeating: "ä", count: 150), String(repeating: "ä", count: 100)),
   ]
 
-  @Test("The id is a name made of the title", arguments: ids)
+  @Test("The id is derived from the title", arguments: ids)
   func nameStory(_ example: (title: String, id: String)) throws {
     let story = try Self.json(":: StoryTitle\n\(example.title)\n\n:: Start\nEnd.")
     #expect(story["id"]?.stringValue == example.id)
     #expect(StoryID.isName(example.id))
   }
 
-  @Test("An id that is given is taken when it is a name")
+  @Test("A given id is used when it is valid")
   func givenID() throws {
     #expect(try Self.json(":: Start\nEnd.", id: "cave")["id"] == "cave")
     #expect(throws: SatchelError.self) { try Self.json(":: Start\nEnd.", id: "../cave") }

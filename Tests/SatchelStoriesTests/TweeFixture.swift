@@ -3,7 +3,7 @@ import SatchelJSON
 
 @testable import SatchelStories
 
-/// Twee texts for tests, and what is read from them.
+/// Twee texts for tests, and their parsed results.
 enum TweeFixture {
   static let files = ["lighthouse.twee", "well.twee", "letter.twee", "plain.tw"]
 
@@ -13,7 +13,7 @@ enum TweeFixture {
     return try [UInt8](Data(contentsOf: path))
   }
 
-  /// A story whose start has this body, with some passages to lead to.
+  /// Returns a story whose start has this body, with some passages as targets.
   static func story(_ body: String, format: String? = nil) -> String {
     let data = format.map { ":: StoryData\n{\"ifid\": \"1\", \"format\": \"\($0)\"}\n\n" } ?? ""
     return data + ":: Start\n" + body + "\n\n:: Cave\nDark.\n\n:: Hill\nHigh.\n\n:: $5\nRich.\n"
@@ -21,23 +21,23 @@ enum TweeFixture {
 
   static func story(reading text: String) throws -> Story { try Story([UInt8](text.utf8), source: .twee) }
 
-  /// Where the start leads: "text -> name" of each choice ("name" when nothing is shown), and "?" of each jump.
-  static func ways(_ body: String, _ format: String? = nil) throws -> [String] {
+  /// The targets of the start: "text -> name" for each choice ("name" without a text), and "?" for each jump.
+  static func targets(_ body: String, _ format: String? = nil) throws -> [String] {
     let story = try story(reading: story(body, format: format))
-    // The table refers to the story's bytes.
+    // The table references the story's bytes.
     return withExtendedLifetime(story) {
       let table = story.analysis.table
-      let ways = table.choiceRange(0).map { index in
+      let targets = table.choiceRange(0).map { index in
         let choice = table.choices[index]
         let target = table.text.string(choice.target)
         return choice.flags.contains(.hasText) ? "\(table.text.string(choice.text)) -> \(target)" : target
       }
       let jumps = table.faults.filter { $0.code == .dynamicJump && $0.segment == 0 }
-      return ways + jumps.map { _ in "?" }
+      return targets + jumps.map { _ in "?" }
     }
   }
 
-  /// Words of the start that a reader sees.
+  /// The number of visible words of the start.
   static func words(_ body: String, _ format: String? = nil) throws -> Int {
     Int(try story(reading: story(body, format: format)).analysis.table.segments[0].words)
   }
@@ -47,16 +47,16 @@ enum TweeFixture {
   }
 }
 
-/// A body in a format, and where it should lead.
+/// A body in a format, and its expected targets.
 struct TweeCase: Sendable, CustomStringConvertible {
   var format: String?
   var body: String
-  var ways: [String]
+  var targets: [String]
 
-  init(_ format: String?, _ body: String, _ ways: [String]) {
+  init(_ format: String?, _ body: String, _ targets: [String]) {
     self.format = format
     self.body = body
-    self.ways = ways
+    self.targets = targets
   }
 
   var description: String { "\(format ?? "unknown"): \(body)" }

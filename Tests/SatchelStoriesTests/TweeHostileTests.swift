@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelCore
 import SatchelStorage
 import SatchelTesting
 import Testing
@@ -33,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "Whatever the bytes, reading ends in a report or an error with a place; the same again after converting")
+    "Any bytes give a report or an error with a position, also after converting")
   func mutations() throws {
     var random = SeededRandom(seed: 0x5A7C_4E10_0D15_EA5E)
     let sources = try TweeFixture.files.map { try TweeFixture.bytes($0) }
@@ -46,7 +47,7 @@ import Testing
         let report = story.check()
         #expect(report.findings.allSatisfy { $0.position.offset <= bytes.count && $0.position.line > 0 })
         read += 1
-        // Converting costs more than reading: each tenth is enough.
+        // Converting costs more than parsing: every tenth is enough.
         guard round % 10 == 0 else { continue }
         let known = Set(report.findings.map(\.code))
         let converted = try Story(Twee.story(bytes).serialized())
@@ -67,7 +68,7 @@ import Testing
     #expect(read > 5_000 && refused > 500 && started > 200)
   }
 
-  @Test("A hundred thousand passages are read in a moment, with every link in its place")
+  @Test("A hundred thousand passages are parsed quickly, with every link at its position")
   func manyPassages() throws {
     func text(_ count: Int) -> [UInt8] {
       var text = ":: Start\n[[0]]\n\n"
@@ -87,7 +88,7 @@ import Testing
     }
     #expect(story?.segmentCount == 100_002)
     #expect(story?.analysis.table.choices.count == 200_001)
-    // Ten times the text; work that grows with its square would be a hundred times as much.
+    // Ten times the text; quadratic work would take a hundred times as long.
     #expect(long < short * 30 + 0.2)
   }
 
@@ -103,7 +104,7 @@ import Testing
     ("[[->]]", nil), ("[[$a]]", nil), ("[[b (c:]]", nil), ("\n::", nil), ("\n:: a [", nil),
   ]
 
-  @Test("Nothing that is opened again and again takes more than time in proportion", arguments: heavy)
+  @Test("Repeated unclosed constructs take linear time", arguments: heavy)
   func weigh(_ example: (piece: String, format: String?)) throws {
     func seconds(_ count: Int) throws -> Double {
       let text = Array(
@@ -112,7 +113,7 @@ import Testing
     }
     let short = try seconds(5_000)
     let long = try seconds(100_000)
-    // Twenty times the text; work that grows with its square would be four hundred times as much.
+    // Twenty times the text; quadratic work would take four hundred times as long.
     #expect(long < short * 60 + 0.4)
   }
 }

@@ -34,8 +34,8 @@ import Testing
     TweeCase("SugarCube", "<a @data-passage=\"$x\">in</a>", ["?"]),
   ]
 
-  @Test("Every form leads where it says", arguments: forms) func lead(_ example: TweeCase) throws {
-    #expect(try TweeFixture.ways(example.body, example.format) == example.ways)
+  @Test("Every form of a link has its target", arguments: forms) func lead(_ example: TweeCase) throws {
+    #expect(try TweeFixture.targets(example.body, example.format) == example.targets)
   }
 
   static let targets: [TweeCase] = [
@@ -54,9 +54,9 @@ import Testing
     TweeCase("Snowman", "[[go-><%= s.place %>]]", ["?"]),
   ]
 
-  @Test("A target that is an address leads out of the story, and an expression anywhere", arguments: targets)
+  @Test("A target that is an address is external, and an expression is a jump", arguments: targets)
   func leadOut(_ example: TweeCase) throws {
-    #expect(try TweeFixture.ways(example.body, example.format) == example.ways)
+    #expect(try TweeFixture.targets(example.body, example.format) == example.targets)
   }
 
   static let hidden: [TweeCase] = [
@@ -76,17 +76,17 @@ import Testing
     TweeCase("Snowman", "/* [[Cave]] */ <!-- [[Cave]] --> <% let a = [[1]]; %> [[Hill]]", ["Hill -> Hill"]),
   ]
 
-  @Test("Links in comments, in code and in what is shown as it stands do not count", arguments: hidden)
+  @Test("Links in comments, in code and in verbatim text do not count", arguments: hidden)
   func hide(_ example: TweeCase) throws {
-    #expect(try TweeFixture.ways(example.body, example.format) == example.ways)
+    #expect(try TweeFixture.targets(example.body, example.format) == example.targets)
   }
 
   @Test(
-    "What is opened and never closed is prose",
+    "Unclosed constructs are prose",
     arguments: ["/*", "/%", "<!--", "{{{", "<nowiki>", "<<", "(if: ", "`"])
   func unclosed(_ mark: String) throws {
     for format in [nil, "SugarCube", "Harlowe", "Chapbook", "Snowman"] {
-      #expect(try TweeFixture.ways("\(mark) it's [[Cave]]", format) == ["Cave -> Cave"])
+      #expect(try TweeFixture.targets("\(mark) it's [[Cave]]", format) == ["Cave -> Cave"])
     }
   }
 }

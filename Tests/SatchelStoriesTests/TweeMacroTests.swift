@@ -62,12 +62,12 @@ import Testing
     TweeCase(nil, "<script>state.display(\"Cave\")</script>", ["Cave"]),
   ]
 
-  @Test("A name in quotes is a way on, and an expression a jump", arguments: sugarCube + harlowe + others)
+  @Test("A quoted name is a choice, and an expression is a jump", arguments: sugarCube + harlowe + others)
   func macros(_ example: TweeCase) throws {
-    #expect(try TweeFixture.ways(example.body, example.format) == example.ways)
+    #expect(try TweeFixture.targets(example.body, example.format) == example.targets)
   }
 
-  @Test("A reader's words are counted, not those of macros")
+  @Test("Visible words are counted, not those of macros")
   func words() throws {
     #expect(
       try TweeFixture.words("One <<if $a is 1>>two<</if>> [[three four->Cave]]. /* five */", "SugarCube") == 4
@@ -79,7 +79,7 @@ import Testing
     #expect(try TweeFixture.words("Un[[known->Cave]] (really: it is) ways") == 5)
   }
 
-  @Test("A jump makes what it may lead to doubtful, not wrong")
+  @Test("A jump downgrades unreachable segments to warnings")
   func doubt() throws {
     let report = try TweeFixture.story(reading: ":: Start\n(goto: $place)\n\n:: Cave\nDark.").check()
     #expect(report.findings.map(\.code) == [.dynamicJump, .unreachable])
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(
-    "What a menu leads to is doubtful too",
+    "A menu downgrades unreachable segments to warnings",
     arguments: [":: StoryMenu\n[[Cave]]", ":: X [script]\nEngine.play(x)"])
   func menus(_ passage: String) throws {
     let report = try TweeFixture.story(reading: ":: Start\nDay.\n\n:: Cave\nDark.\n\n\(passage)").check()

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelStorage
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
     ("::: odd", ": odd"), (":: Cave [open", "Cave"),
   ]
 
-  @Test("Names are read without escapes, tags and metadata", arguments: names)
+  @Test("Names are parsed without escapes, tags and metadata", arguments: names)
   func read(_ example: (line: String, name: String)) throws {
     let story = try TweeFixture.story(reading: "\(example.line)\nText.")
     #expect(story.segmentCount == 1)
@@ -20,7 +21,7 @@ import Testing
     #expect(story.start?.text == "Text.")
   }
 
-  @Test("A text ends before the blank lines at its end, and \"::\" counts only where a line begins")
+  @Test("A body ends before trailing blank lines, and \"::\" counts only at the start of a line")
   func bodies() throws {
     let story = try TweeFixture.story(reading: ":: Start\n\n  One :: two\n :: three\n\n \r\n\n:: B\n:: C\n\n")
     #expect(story.segmentCount == 3)
@@ -29,7 +30,7 @@ import Testing
     #expect(story.segment("C")?.text == "")
   }
 
-  @Test("The story begins where StoryData says, else at Start; the others keep their order")
+  @Test("The story starts at the passage in StoryData, else at Start; the others keep their order")
   func start() throws {
     let passages = ":: A\n[[B]]\n\n:: Start\n[[A]]\n\n:: B\nEnd."
     func order(_ text: String) throws -> [String] {
@@ -41,7 +42,7 @@ import Testing
     #expect(try order(":: StoryData\n{\"start\": \"\\u0042\"}\n" + passages) == ["B", "A", "Start"])
   }
 
-  @Test("A start that does not exist is an error at its name")
+  @Test("A missing start is an error at its name")
   func missingStart() throws {
     let text = ":: StoryData\n{\n  \"start\": \"Cellar\"\n}\n\n:: Start\nDark."
     let finding = try #require(try TweeFixture.story(reading: text).check().findings.first)
@@ -49,12 +50,12 @@ import Testing
     #expect(finding.severity == .error)
     #expect(finding.pointer == "")
     #expect((finding.position.line, finding.position.column) == (3, 13))
-    #expect(finding.message == "StoryData names \"Cellar\" as the start, but no passage of the story is")
+    #expect(finding.message == "StoryData names \"Cellar\" as the start, but no segment has this name")
     #expect(try TweeFixture.codes(":: Cave\nDark.") == ["missing-field"])
     #expect(try TweeFixture.codes(":: Start\nDark.") == [])
   }
 
-  @Test("Special passages are no segments, and their title is the story's")
+  @Test("Special passages are not segments, and StoryTitle is the story's title")
   func special() throws {
     let story = try Story(TweeFixture.bytes("lighthouse.twee"))
     #expect(
@@ -67,12 +68,12 @@ import Testing
     #expect(try TweeFixture.codes(":: StoryTitle\nNothing\n") == ["no-segments"])
   }
 
-  @Test("A macro that shows a special passage is no broken choice")
+  @Test("A macro that displays a special passage is not a broken choice")
   func shownSpecial() throws {
     #expect(try TweeFixture.codes(":: Start\n<<include \"StoryCaption\">>\n:: StoryCaption\nHi.") == [])
   }
 
-  @Test("What compilers pass over is a warning where it stands")
+  @Test("Errors that compilers ignore are warnings at their position")
   func tolerated() throws {
     let text = "# Notes\n\n:: Start {oops}\nDay.\n\n:: StoryData\n{\"ifid\": }"
     let report = try TweeFixture.story(reading: text).check()
@@ -80,17 +81,19 @@ import Testing
     #expect(report.findings.map(\.code) == [.wrongType, .wrongType, .wrongType])
     #expect(report.findings.map(\.position.line) == [1, 3, 7])
     #expect(report.findings.map(\.pointer) == ["", "/segments/0", ""])
-    #expect(report.findings[1].message == "segment \"Start\" has metadata that are no JSON")
+    #expect(report.findings[1].message == "segment \"Start\" has metadata that is not JSON")
   }
 
-  @Test("Findings stand at their line and column of the Twee text")
+  @Test("Findings have their line and column in the Twee text")
   func places() throws {
     let text =
       ":: Start\nGo [[on->Cav]] or [[Start]].\n\n:: Cave\n[[->Start]]\n\n:: Cave\n\n:: \\[x\\]\n[[Start]]"
     let findings = try TweeFixture.story(reading: text).check().findings
-    let told = findings.map { "\($0.code.rawValue) \($0.position.line):\($0.position.column) \($0.pointer)" }
+    let actual = findings.map {
+      "\($0.code.rawValue) \($0.position.line):\($0.position.column) \($0.pointer)"
+    }
     #expect(
-      told == [
+      actual == [
         "trap 1:1 /segments/0", "no-ending 1:1 /segments",
         "broken-choice 2:10 /segments/0/choices/0/nextSegmentId",
         "self-choice 2:21 /segments/0/choices/1/nextSegmentId", "unreachable 4:1 /segments/1",
@@ -100,7 +103,7 @@ import Testing
     #expect(findings[2].suggestion == "Cave")
   }
 
-  @Test("A passage without a name is an id that names nothing")
+  @Test("A passage without a name has an invalid id")
   func nameless() throws {
     #expect(try TweeFixture.codes(":: Start\n[[x->]]\n\n::\nNowhere.") == ["invalid-id"])
   }
@@ -109,12 +112,12 @@ import Testing
     ([], "not Twee: line 1, column 1: it has no passage"),
     (Array("Once upon a time\n :: x".utf8), "not Twee: line 1, column 1: it has no passage"),
     (Array(":: a\nb\u{0}c".utf8), "not Twee: line 2, column 2: a NUL"),
-    (Array(":: a\n\nxy".utf8) + [0xFF], "not Twee: line 3, column 3: no UTF-8"),
-    (Array(":: a\n".utf8) + [0xED, 0xA0, 0x80], "not Twee: line 2, column 1: no UTF-8"),
-    (Array(":: a\n".utf8) + [0xC3], "not Twee: line 2, column 1: no UTF-8"),
+    (Array(":: a\n\nxy".utf8) + [0xFF], "not Twee: line 3, column 3: invalid UTF-8"),
+    (Array(":: a\n".utf8) + [0xED, 0xA0, 0x80], "not Twee: line 2, column 1: invalid UTF-8"),
+    (Array(":: a\n".utf8) + [0xC3], "not Twee: line 2, column 1: invalid UTF-8"),
   ]
 
-  @Test("What is no Twee is refused with the place", arguments: refused)
+  @Test("A text that is not Twee is rejected with the position", arguments: refused)
   func refuse(_ example: (bytes: [UInt8], message: String)) throws {
     let error = #expect(throws: SatchelError.self) { try Story(example.bytes, source: .twee) }
     #expect(error?.code == .invalid)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SatchelStories
 
-@Suite("The examples of the contract") struct VectorTests {
+@Suite("The test vectors") struct VectorTests {
   struct Case: Sendable, CustomStringConvertible {
     var name: String
     var story: [UInt8]
@@ -33,9 +33,9 @@ import Testing
     }
   }()
 
-  @Test("There are ten of them") func count() { #expect(Self.cases.count == 10) }
+  @Test("There are ten vectors") func count() { #expect(Self.cases.count == 10) }
 
-  @Test("Exactly the findings named, at their place", arguments: cases)
+  @Test("Exactly the expected findings, at their positions", arguments: cases)
   func findings(_ example: Case) throws {
     let story = try Story(example.story)
     let report = story.check()

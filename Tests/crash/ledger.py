@@ -17,7 +17,7 @@ Documents = dict[str, dict[str, Any] | None]
 """Records by id; None for one that is deleted."""
 
 #: What a run of some length has to have met.
-KINDS = ("put", "delete", "batch", "state", "flush", "migrate", "backup", "mirror", "spilled")
+KINDS = ("put", "delete", "batch", "state", "flush", "migrate", "backup", "mirror", "spooled")
 
 
 @dataclass

@@ -142,7 +142,7 @@ class Host:
             os.close(descriptor)
 
     def begin_spilling(self) -> None:
-        """From now on the write-ahead log cannot grow, so that writes go to the spill file."""
+        """From now on the write-ahead log cannot grow, so that writes go to the outbox file."""
         if self.folder:
             limit_wal(0)
 

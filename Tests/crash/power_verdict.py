@@ -92,7 +92,7 @@ class Judge:
         path = folder / STORE
         with satchel.open(path) as store:
             yield from (f"check: {finding.message}" for finding in store.check())
-            # Takes in what was spilled.
+            # Takes in what was spooled.
             store.state.flush()
             for expectation, reached in zip(self.expectations, progress, strict=True):
                 found = content_of(store, expectation.actor)
@@ -102,8 +102,8 @@ class Judge:
             if writes:
                 store.records("notes_0").put("after", AFTERWARDS)
         # An empty one was made, and nothing was acknowledged.
-        spilled = [each.name for each in folder.glob("*.spill*") if each.stat().st_size > 0]
-        yield from (f"left behind: {name}" for name in spilled)
+        spooled = [each.name for each in folder.glob("*.outbox*") if each.stat().st_size > 0]
+        yield from (f"left behind: {name}" for name in spooled)
         if writes:
             with satchel.open(path) as store:
                 yield from (f"check after a write: {finding.message}" for finding in store.check())

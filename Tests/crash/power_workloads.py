@@ -150,7 +150,7 @@ class Writer:
             host.end_spilling()
             assert is_stored is (host.folder is None), "the log could grow"
 
-        return Operation("spill-state", act)
+        return Operation("outbox-state", act)
 
     def spill_put(self) -> Operation:
         key, document = f"n{self.dice.randrange(30)}", self._document(self.dice.choice([10, 500, 9000]))
@@ -160,7 +160,7 @@ class Writer:
             host.notes.put(key, document)
             host.end_spilling()
 
-        return Operation("spill-put", act)
+        return Operation("outbox-put", act)
 
     def photos(self, count: int = 20) -> Operation:
         first, version = self.dice.randrange(3000), self.dice.randrange(100)
@@ -227,7 +227,7 @@ def large(w: Writer) -> Iterator[Operation]:
 
 
 def files(w: Writer) -> Iterator[Operation]:
-    """What is beside the store: a backup, a mirror, the spill file."""
+    """What is beside the store: a backup, a mirror, the outbox file."""
     yield from w.choose(12, w.put, w.put, w.state)
     yield w.mirror()
     kinds = [
@@ -245,8 +245,8 @@ def files(w: Writer) -> Iterator[Operation]:
     yield from w.choose(40, *kinds)
 
 
-def spill(w: Writer) -> Iterator[Operation]:
-    """Most of it goes to the spill file, which is begun and ended again and again."""
+def outbox(w: Writer) -> Iterator[Operation]:
+    """Most of it goes to the outbox file, which is begun and ended again and again."""
     yield w.put()
     for _ in range(12):
         yield from w.choose(w.dice.randrange(1, 4), w.spill_put, w.spill_state)
@@ -313,7 +313,10 @@ class Workload:
 
 
 WORKLOADS = [
-    *(Workload(make.__name__, make) for make in [records, mixed, prune, photos, large, files, spill, shards]),
+    *(
+        Workload(make.__name__, make)
+        for make in [records, mixed, prune, photos, large, files, outbox, shards]
+    ),
     *(Workload(make.__name__, make) for make in [restore, recover]),
     # Few moments of it matter.
     Workload("making", making, until="-wal", weight=5),

@@ -81,9 +81,7 @@ class RecordDevice(Life):
             number = self.next
             try:
                 self.begin([id])
-            except satchel.InvalidArgument as error:
-                if "revision" not in str(error):
-                    raise
+            except satchel.Conflict:
                 # A synchronisation was faster.
                 self.end(number, is_effective=False)
             else:

@@ -3,7 +3,7 @@
 Usage: records.py KILLS [--seed N]; PYTHONPATH has Bindings/Python. A child writes what it is about to do
 and what was acknowledged into a journal, until it is killed; the next one first compares the store with all
 that could be, and goes on from there. Some children migrate, back up, mirror, or cannot enlarge the store's
-file, so that the spill file takes over; see saver.py, which does all this, and ledger.py, which knows what
+file, so that the outbox file takes over; see saver.py, which does all this, and ledger.py, which knows what
 must be there.
 """
 
@@ -64,7 +64,7 @@ def run(folder: Path, kills: int, seed: int) -> str | None:
     dice = random.Random(seed)
     for number in range(kills):
         # Most are killed in their first steps, where the store is opened, migrated and replayed. Before
-        # something is spilled, it is tried for half a second.
+        # something is spooled, it is tried for half a second.
         is_limited = dice.random() < 0.06
         seconds = 0.4 + dice.random() if is_limited else 0.08 * dice.random() ** 2
         problem = life(folder, f"{seed}-{number}", seconds, is_limited)

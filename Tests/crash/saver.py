@@ -35,7 +35,7 @@ class Saver:
         self.ledger = Ledger.read(folder)
         self.journal = Journal(folder)
         self.number = self.ledger.next_number
-        self.spills = 0
+        self.spools = 0
         for old in folder.glob("*.before-*"):
             old.unlink()
         self.store = satchel.open(folder / "store.satchel")
@@ -47,8 +47,8 @@ class Saver:
         self.score = self.store.state.scores("numbers", minimum=0, maximum=1e9)
 
     def _hear(self, change: satchel.Change) -> None:
-        if "@spilled" in change.keys:
-            self.journal.write("spilled")
+        if "@spooled" in change.keys:
+            self.journal.write("spooled")
 
     def _open_records(self) -> None:
         version = self.ledger.begun_version
@@ -110,7 +110,7 @@ class Saver:
     def work(self, is_limited: bool) -> None:
         """Changes this and that for ever.
 
-        :param is_limited: the store cannot grow, and the spill file takes what it cannot
+        :param is_limited: the store cannot grow, and the outbox file takes what it cannot
         """
         if is_limited:
             self._limit_files()
@@ -119,7 +119,7 @@ class Saver:
             self.dice.choice([*actions, self.put, self.add, self.add, self.add, self.add])()
 
     def _limit_files(self) -> None:
-        """From now on the store's log can hardly grow; its spill file and the journal can."""
+        """From now on the store's log can hardly grow; its outbox file and the journal can."""
         largest = max((path.stat().st_size for path in self.folder.glob("store.satchel-wal")), default=0)
         limit = max(largest, self.journal.size) + (1 << 18)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
@@ -138,7 +138,7 @@ class Saver:
         try:
             body()
         except satchel.SatchelError as error:
-            # Neither the store nor the spill file could take it: then nothing of it is there.
+            # Neither the store nor the outbox file could take it: then nothing of it is there.
             if error.code not in ("EFULL", "EIO"):
                 raise
             self.journal.write("begin", documents={})

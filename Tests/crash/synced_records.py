@@ -61,7 +61,7 @@ class RecordTurn(turn.Turn):
             yield f"device {left.number} is sound", left.faults
         syncs = [sync for history in self.histories for sync in history.syncs]
         told = [error for sync in syncs for error in [sync.error or "", *sync.failed.values()] if error]
-        others = [each for each in told if not each.startswith("EBUSY")]
+        others = [each for each in told if not each.startswith(("EBUSY", "EUNAVAILABLE"))]
         yield "syncs fail only because others are busy", others
         found = record_verdict.contests(self.policy, devices, master)
         yield "what one device edits is as it left it", list(record_verdict.changed_own(devices, master))

@@ -19,7 +19,7 @@ failed=0
 # Each takes the name of an example and its argument.
 run_c() {
   gcc -std=c99 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -O2 -I"$root/Include" \
-    "$root/Examples/C/$1.c" -o "$folder/$1" -L"$library" -Wl,-rpath,"$library" -lsatchel -ljansson \
+    "$root/Examples/C/$1.c" -o "$folder/$1" -L"$library" -Wl,-rpath,"$library" -lsatchel \
     && "$folder/$1" "$2"
 }
 

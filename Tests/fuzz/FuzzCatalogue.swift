@@ -1,7 +1,7 @@
 import Satchel
 
 // The fuzzer calls on one thread.
-nonisolated(unsafe) private var satchel: Satchel?
+nonisolated(unsafe) private var satchel: Store?
 nonisolated(unsafe) private var runs = 0
 
 /// A section as a backend might send it: what was taken in comes out again, and the store stays sound.
@@ -10,7 +10,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   do {
     if runs % 500 == 0 {
       if let findings = try satchel?.check(), !findings.isEmpty { fatalError("\(findings)") }
-      satchel = try Satchel(path: ":memory:")
+      satchel = try Store(path: ":memory:")
     }
     runs += 1
     if let satchel { try persist(UnsafeRawBufferPointer(start: start, count: count), satchel.catalogue) }

@@ -33,7 +33,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func compare(_ report: StoryReport, _ tape: JSONTape) {
   guard let root = try? tape.value(tape.root) else { fatalError("an object that JSONValue refuses") }
-  let places = Set(tape.tokens.indices.map { tape.spelling($0).lowerBound })
+  let places = Set(tape.tokens.indices.map { tape.rawRange($0).lowerBound })
   for finding in report.findings {
     guard let path = try? JSONPath(pointer: finding.pointer), (try? root.value(at: path)) != nil else {
       fatalError("\(finding.json) leads nowhere")

@@ -88,7 +88,7 @@ def examine() -> None:
     problems = []
     for folder in ("stores", "backups", "rotated", "recovered"):
         for path in sorted(Path(folder).iterdir()):
-            if "set-aside" in path.name or path.name.endswith(("-shm", "-wal", ".spill")):
+            if "quarantine" in path.name or path.name.endswith(("-shm", "-wal", ".outbox")):
                 continue
             with path.open("rb") as file:
                 if file.read(15) != b"SQLite format 3":
@@ -98,8 +98,8 @@ def examine() -> None:
                     # What a damaged file still has may not fit together: recovering says so.
                     is_sound = folder != "recovered" and not Path("unsound").exists()
                     findings = store.check() if is_sound else []
-                    # A change in the spill file may violate a constraint when it is replayed.
-                    findings = [finding for finding in findings if finding.code != "refused_change"]
+                    # A change in the outbox file may violate a constraint when it is replayed.
+                    findings = [finding for finding in findings if finding.code != "rejected_change"]
             except Exception as error:
                 findings = [error]
             problems += [f"{path}: {finding}" for finding in findings]

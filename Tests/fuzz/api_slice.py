@@ -56,8 +56,8 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
     "satchel_photos_reapply": 2,
     "satchel_photos_dismiss": 2,
     "satchel_remote_s3": 0.1,
-    "satchel_recover": 0.5,
-    "satchel_restore": 0.5,
+    "satchel_store_recover": 0.5,
+    "satchel_store_restore": 0.5,
 }
 
 #: What buffers hold that is no JSON.

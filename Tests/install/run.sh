@@ -72,7 +72,7 @@ END
   cat > "$folder/$name/Sources/hello/main.swift" << 'END'
 import Satchel
 
-let store = try Satchel(path: ":memory:")
+let store = try Store(path: ":memory:")
 print(try store.catalogue.sections(at: Location(countryCode: "fr")).count)
 END
   [[ $(swift run --quiet --package-path "$folder/$name" hello) == 0 ]]

@@ -14,7 +14,7 @@ SECRET_KEY = "the-secret-key-that-nobody-may-see"
 
 
 class BucketServer(ThreadingHTTPServer):
-    """objects: path to (body, metadata). Counts what was asked, and may be told to misbehave."""
+    """Maps paths to (body, metadata), records requests, and can be configured to misbehave."""
 
     daemon_threads = True
 
@@ -33,14 +33,14 @@ class BucketServer(ThreadingHTTPServer):
 
     @property
     def environment(self):
-        """What a person who uses it has in the environment."""
+        """The environment variables of a user of the bucket."""
         return {
             "AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY, "AWS_SESSION_TOKEN": "",
             "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "",
         }  # fmt: skip
 
     def handle_error(self, request, client_address):
-        """A client that was killed is what tests want."""
+        """Ignores errors of clients, which tests kill."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -95,7 +95,7 @@ class Handler(BaseHTTPRequestHandler):
         return 200, known[0], headers
 
 
-# As the base class looks for them.
+# The names that the base class looks up.
 for name in ("GET", "HEAD", "PUT", "DELETE"):
     setattr(Handler, f"do_{name}", Handler.handle_any)
 
@@ -105,7 +105,7 @@ def tag(body):
 
 
 def listing(objects, bucket, prefix):
-    """All that there is below a prefix, on one page."""
+    """Lists all objects below a prefix on one page."""
     start = bucket.rstrip("/") + "/"
     found = "".join(
         f"<Contents><Key>{escape(path.removeprefix(start))}</Key><ETag>{escape(tag(body))}</ETag>"

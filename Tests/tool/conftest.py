@@ -1,4 +1,4 @@
-"""What the tests of the tool share: the tool, and stories, photos and records to give it.
+"""Fixtures of the tool's tests: the tool, stories, photos and records.
 
 SATCHEL_TOOL names the tool; run.sh sets it.
 """
@@ -19,10 +19,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = os.environ.get("SATCHEL_TOOL", str(ROOT / ".build-tool/debug/satchel-cli"))
 
-# Who was started in the background ignores interrupts, and so would all that is started here.
+# A background process ignores SIGINT, which its child processes inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Stands in for Graphviz where that is not installed: it draws no graph, but an SVG document all the same.
+# Replaces Graphviz when it is not installed: prints an SVG document without a graph.
 STAND_IN = """#!/bin/sh
 [ "$1" = -V ] && exit 0
 cat > /dev/null
@@ -31,7 +31,7 @@ echo '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><g id="node1"
 
 
 class Result:
-    """What the tool said, and how it ended."""
+    """The output and the exit code of the tool."""
 
     def __init__(self, done):
         self.code = done.returncode
@@ -41,7 +41,7 @@ class Result:
 
     @property
     def json(self):
-        """The one line of JSON that the output is."""
+        """The output, which must be one line of JSON."""
         assert self.out.count("\n") == 1
         assert self.out.endswith("\n")
         return json.loads(self.out)
@@ -69,7 +69,7 @@ def run(tmp_path):
 
 
 def segment(name, *targets, **more):
-    """A segment with a choice to each of some others."""
+    """A segment with a choice for each target."""
     choices = [
         {"id": f"{name}-{place}", "text": f"To {target}", "nextSegmentId": target}
         for place, target in enumerate(targets)
@@ -81,7 +81,7 @@ def segment(name, *targets, **more):
 
 
 def story(name="tale", segments=None, **more):
-    """A sound story, or one with these segments."""
+    """A story without findings, or one with the given segments."""
     return {
         "id": name, "title": f"The {name}", "author": "A. Tester", "originalSource": None,
         "culturalOrigin": None, "synopsis": "A test.", "coverImageName": "cover",
@@ -92,7 +92,7 @@ def story(name="tale", segments=None, **more):
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes a story, or a text, to a file of the directory that the tool runs in."""
+    """Writes a story or text to a file in the tool's working directory."""
 
     def write(name, content=None):
         path = tmp_path / name
@@ -109,7 +109,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def broken():
-    """A story with one error: a choice that leads nowhere."""
+    """A story with one error: a choice without an existing target."""
     return story("broken", [segment("start", "end", "forst"), segment("forest", "end"), segment("end")])
 
 
@@ -120,7 +120,7 @@ def warned():
 
 
 def watched(arguments, folder, subject="story", **environment):
-    """What a person at a terminal sees."""
+    """Runs the tool on a terminal and returns its output."""
     parent, child = pty.openpty()
     variables = {**os.environ, "TERM": "xterm", **environment}
     variables = {name: value for name, value in variables.items() if value is not None}
@@ -133,7 +133,7 @@ def watched(arguments, folder, subject="story", **environment):
         while True:
             try:
                 part = os.read(parent, 65536)
-            except OSError:  # how a terminal of Linux says that nobody writes to it any more
+            except OSError:  # Linux reports the end of a terminal's output as an error
                 break
             if not part:
                 break
@@ -144,14 +144,14 @@ def watched(arguments, folder, subject="story", **environment):
 
 
 class BarePath:
-    """A PATH without Graphviz, and one with a program of its name."""
+    """A PATH without Graphviz, and one with a replacement."""
 
     def __init__(self, folder):
         self.folder = folder
         self.env = {"PATH": str(folder)}
 
     def install(self, script):
-        """An environment in which this script is dot."""
+        """Installs a script as dot and returns the environment."""
         dot = self.folder / "dot"
         dot.write_text(script)
         dot.chmod(0o755)
@@ -165,7 +165,7 @@ def bare_path(tmp_path_factory):
 
 @pytest.fixture
 def drawing(tmp_path_factory):
-    """An environment in which SVG can be drawn: by Graphviz where it is installed."""
+    """An environment with Graphviz, or with its replacement."""
     return {} if shutil.which("dot") else BarePath(tmp_path_factory.mktemp("bin")).install(STAND_IN)
 
 
@@ -186,7 +186,7 @@ class PhotoFolder:
         return self.run(*words, subject="photos", **options)
 
     def add(self, name, *, of="baseline.jpg"):
-        """A photo like a fixture, with other bytes: what follows the end of a picture is no part of it."""
+        """Copies a fixture and appends bytes after the end of the picture, which changes its MD5."""
         path = self.pictures / os.fsdecode(name)
         picture = (ROOT / "Tests/Fixtures/photos" / of).read_bytes()
         with open(path, "wb") as file:
@@ -194,14 +194,14 @@ class PhotoFolder:
         return path
 
     def take(self, *rows, code=0):
-        """Puts rows into the catalogue: as a file of each shard."""
+        """Imports rows into the catalogue with a file for each shard."""
         files = {}
         for row in rows:
             files.setdefault(row[0], []).append(row)
         with tempfile.TemporaryDirectory(dir=self.folder) as source:
             for digit, lines in files.items():
                 (Path(source) / f"{digit}.csv").write_text("\n".join(sorted(lines)), newline="")
-            return self("import", source, "--policy", "merge-rows", code=code)
+            return self("import", source, "--on-conflict", "merge", code=code)
 
     def photos(self, *arguments, **options):
         return self("query", "--all", "--json", *arguments, **options).json
@@ -237,7 +237,7 @@ class Planner:
         self.path = folder / name
 
     def __call__(self, command, *arguments, **options):
-        """`satchel records` with a collection, which is "courses" unless given."""
+        """`satchel records` with a collection, "courses" by default."""
         collection = options.pop("collection", "courses")
         return self.run(command, self.name, collection, *map(str, arguments), subject="records", **options)
 
@@ -276,12 +276,12 @@ def planner(run, tmp_path):
 
 @pytest.fixture
 def empty(run, tmp_path):
-    """A store that is not there yet."""
+    """A store that does not exist yet."""
     return Planner(run, tmp_path, "empty.satchel")
 
 
-# Writes a change that the store's file cannot take, and dies: no file may grow beyond the log's present size.
-SPILL = """
+# Writes a change that is spooled, since no file may grow beyond the WAL's size, and exits without closing.
+SPOOL = """
 import os, resource, signal, sys
 import satchel
 courses = satchel.open(sys.argv[1]).records("courses")
@@ -289,14 +289,14 @@ courses.put("kept", {})
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 size = os.path.getsize(sys.argv[1] + "-wal")
 resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-courses.put("spilled", {})
+courses.put("spooled", {})
 os._exit(0)
 """
 
 
 @pytest.fixture
-def spilled(planner):
-    """A store with a change in the spill file beside it."""
-    subprocess.run([sys.executable, "-c", SPILL, planner.path], check=True)
-    assert (planner.folder / "planner.satchel.spill").exists()
+def spooled(planner):
+    """A store with a spooled change in its outbox file."""
+    subprocess.run([sys.executable, "-c", SPOOL, planner.path], check=True)
+    assert (planner.folder / "planner.satchel.outbox").exists()
     return planner

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Runs the command-line tool as a person does, against stores that the Python binding makes; then the tests that are
-# Python's and stand beside this file: of `satchel story`, `photos` and `records`, and of the rest of `store`.
+# Runs the command-line tool against stores that the Python binding writes; then the Python tests in this directory: of `satchel story`, `photos` and `records`, and of the rest of `store`.
 # The tool: the first argument, or what `swift build --product satchel-cli --scratch-path .build-tool` built.
-# PYTHON names the interpreter that has what Bindings/Python/requirements-dev.txt asks for, instead of .venv's.
+# PYTHON names an interpreter with the packages of Bindings/Python/requirements-dev.txt, instead of .venv's.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -19,7 +18,7 @@ python=${PYTHON:-$PWD/.venv/bin/python}
 version=$(sed -n 's/^#define SATCHEL_VERSION_STRING "\(.*\)"/\1/p' Include/satchel.h)
 export SATCHEL_LIBRARY=${SATCHEL_LIBRARY:-$PWD/.build-lib/release/libsatchel.so}
 export PYTHONPATH=$PWD/Bindings/Python PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=error
-# Help is wrapped to the terminal's width: the same everywhere.
+# A fixed terminal width, since help is wrapped to it.
 export COLUMNS=100
 
 folder=$(mktemp -d)
@@ -54,10 +53,10 @@ run() {
   verdict "$last" "$wrong"
 }
 
-# says FILE TEXT: the last run wrote the text there.
+# says FILE TEXT: the last run's out or err contains the text.
 says() {
   local wrong=
-  grep -qF -- "$2" "$1" || wrong="says no \"$2\""
+  grep -qF -- "$2" "$1" || wrong="does not contain \"$2\""
   verdict "$last" "$wrong"
 }
 
@@ -67,7 +66,7 @@ silent() {
   verdict "$last" "$wrong"
 }
 
-# json EXPRESSION: the output is one line of JSON, of which the Python expression about `it` is true.
+# json EXPRESSION: the output is one line of JSON, for which the Python expression with `it` is true.
 json() {
   local wrong
   wrong=$(python3 - "$1" 2>&1 << 'PYTHON'
@@ -84,7 +83,7 @@ PYTHON
   verdict "$last" "$wrong"
 }
 
-# make_store FILE: a place with two sections; the news were fetched two days ago and lasted for an hour.
+# make_store FILE: a place with two sections; the news were fetched two days ago and expired after an hour.
 make_store() {
   python3 - "$1" "$porto" << 'PYTHON'
 import sys, time, satchel
@@ -129,7 +128,7 @@ run 0 --version
 says out "$version"
 says out "SQLite 3."
 run 0 --help
-says out "Exit codes: 0 all is well"
+says out "Exit codes: 0 success"
 for command in "catalogue show" "catalogue plan" "catalogue prune" "store check" "store info"; do
   # shellcheck disable=SC2086 # two words are wanted
   run 0 $command --help
@@ -179,7 +178,7 @@ says out "expired  news:today"
 run 1 catalogue plan guide.satchel --location "$porto" --json
 json 'it["news"] == {"fresh": [], "expired": ["news:today"], "missing": []} and it["facts"]["expired"] == []'
 run 1 catalogue plan guide.satchel --location "$paris"
-says err "nothing is stored for this location: fetch all of it"
+says err "nothing is stored for this location: fetch all sections"
 run 1 catalogue plan guide.satchel --location "$paris" --json
 json 'it == {}'
 run 2 catalogue plan guide.satchel
@@ -202,11 +201,11 @@ verdict "commands that only read" "$wrong"
 
 head -c 5000 guide.satchel > short.satchel
 run 1 store check short.satchel
-says out "damaged: short.satchel: cut short"
+says out "damaged: short.satchel: truncated"
 run 1 store check short.satchel --json
 json '[finding["code"] for finding in it] == ["damaged"]'
 run 2 store info short.satchel
-says err "satchel: short.satchel: cut short"
+says err "satchel: short.satchel: truncated"
 echo "some text" > note.txt
 run 2 store check note.txt
 says err "satchel: note.txt: not a SQLite database"
@@ -226,7 +225,7 @@ cp guide.satchel named.satchel && cp guide.satchel small.satchel && cp guide.sat
 run 0 catalogue prune guide.satchel --json
 json 'it["entities"] == 1 and it["contexts"] == 0 and it["bytes"] > 0'
 run 0 catalogue prune guide.satchel
-says out "Removed 0 entities and 0 places: 0 bytes of content."
+says out "Deleted 0 entities and 0 places: 0 bytes of content."
 run 1 catalogue plan guide.satchel --location "$porto" --json
 json 'it["news"]["missing"] == ["news:today"]'
 run 0 store check guide.satchel
@@ -235,7 +234,7 @@ drop_old guide.satchel
 run 0 catalogue prune guide.satchel --unreferenced --json
 json 'it["entities"] == 1 and it["bytes"] > 300_000 and it["file_bytes"] > 200_000'
 run 0 catalogue prune named.satchel --no-expired --section facts
-says out "Removed 2 entities"
+says out "Deleted 2 entities"
 run 0 catalogue show named.satchel --location "$porto" --json
 json '[h["section"] for h in it] == ["news"]'
 run 0 catalogue prune small.satchel --max-bytes 0 --json
@@ -252,7 +251,7 @@ run 2 catalogue prune guide.satchel --contexts-unused-for=-1
 run 2 catalogue prune guide.satchel --section ""
 says err "--section: the name is empty"
 
-# The tool looks into a store while an app has it open.
+# The tool reads a store while an app has it open.
 coproc app { python3 -c '
 import satchel, sys
 with satchel.open("guide.satchel") as store:

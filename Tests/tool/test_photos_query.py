@@ -1,4 +1,4 @@
-"""`satchel photos query`, `export`, `import`, `conflicts`: what a catalogue holds, and how it got there."""
+"""`satchel photos query`, `export`, `import`, `conflicts`: a catalogue's contents and file formats."""
 
 import csv
 import io
@@ -65,7 +65,7 @@ def test_orders(year):
     assert [photo["md5"] for photo in year.photos("--order", "md5", "--descending")] == hashes[::-1]
 
 
-def test_a_table_is_cut_and_says_so(year):
+def test_a_table_is_truncated_with_a_note(year):
     result = year("query")
     assert len(result.lines) == 101
     assert result.err == "satchel: 266 more; --all lists them\n"
@@ -78,7 +78,7 @@ def test_a_table_is_cut_and_says_so(year):
     assert len(year("query", "--json").json) == 100
 
 
-def test_forms_agree(year):
+def test_output_formats_are_consistent(year):
     photos = year.photos()
     lines = [json.loads(line) for line in year("query", "--all", "--json-lines").lines]
     assert lines == photos
@@ -102,10 +102,10 @@ def test_csv_keeps_every_name(pictures):
     assert sorted(cells["filename"] for cells in table) == sorted(names)
 
 
-def test_nothing_fits(pictures):
+def test_no_match(pictures):
     pictures("scan")
     result = pictures("query", code=1)
-    assert (result.out, result.err) == ("", "satchel: no photo fits\n")
+    assert (result.out, result.err) == ("", "satchel: no photo matches\n")
     assert pictures("query", "--json", code=1).json == []
     assert pictures("query", "--json-lines", code=1).out == ""
     assert len(pictures("query", "--csv", code=1).lines) == 1
@@ -123,15 +123,15 @@ def test_nothing_fits(pictures):
         (["--from", "99999999999999999999"], "neither a time"),
         (["--from", "\x1b[31m"], "\ufffd[31m: neither a time"),
         (["--from", "2024-02", "--to", "2024-01"], "--from is later than --to"),
-        (["--status", "lost"], "--status: lost is none of not_backed_up, queued"),
-        (["--shard", "10"], "--shard: 10 is no digit from 0 to f"),
+        (["--status", "lost"], "--status: lost is not one of not_backed_up, queued"),
+        (["--shard", "10"], "--shard: 10 is not a digit from 0 to f"),
         (["--limit", "0"], "--limit: 0 is less than 1"),
         (["--limit", "5", "--all"], "--limit and --all exclude each other"),
         (["--json", "--csv"], "exclude each other"),
         (["--order", "size"], "'--order <order>'"),
     ],
 )
-def test_wrong_words(pictures, wrong, says):
+def test_invalid_arguments(pictures, wrong, says):
     pictures("scan")
     result = pictures("query", *wrong, code=2)
     assert says in result.err
@@ -148,7 +148,7 @@ def test_ends_of_time_are_shown(pictures):
     assert len(pictures("query").lines) == 3
 
 
-def test_files_come_back_byte_for_byte(pictures, tablet, tmp_path):
+def test_export_and_import_round_trip(pictures, tablet, tmp_path):
     pictures.take(*(row(f"{number}.jpg") for number in range(100)), row('"a, b.jpg"', md5="0" * 32))
     report = pictures("export", tmp_path / "one", "--json").json
     assert report["photos"] == 101
@@ -163,7 +163,7 @@ def test_files_come_back_byte_for_byte(pictures, tablet, tmp_path):
     assert tablet.photos()[0]["filename"] == "a, b.jpg"
 
 
-def test_lines_that_are_no_photos_are_told_and_kept(pictures, tmp_path):
+def test_lines_that_are_not_photos_are_reported_and_kept(pictures, tmp_path):
     source = tmp_path / "source"
     source.mkdir()
     lines = [row("good.jpg", md5="0" * 32), "what is this?", row("b.jpg", md5="1" * 32)]
@@ -176,13 +176,13 @@ def test_lines_that_are_no_photos_are_told_and_kept(pictures, tmp_path):
     assert result.lines[2].startswith("1 photo in 1 file")
     pictures("export", tmp_path / "again")
     assert b"what is this?" in (tmp_path / "again/0.csv").read_bytes().split(b"\n")
-    assert pictures("status").lines[-1] == "lines kept that are no photos  2"
+    assert pictures("status").lines[-1] == "kept lines that are not photos  2"
     pictures("import", tmp_path / "nowhere", code=2)
 
 
 @pytest.fixture
 def lost(pictures, tmp_path):
-    """A catalogue with three conflicts: changes that scans made, and a file that says otherwise."""
+    """A catalogue with three conflicts: scanned photos that an imported file renames."""
     for number in range(3):
         pictures.add(f"mine {number}.jpg")
     pictures("scan")
@@ -194,11 +194,11 @@ def lost(pictures, tmp_path):
         theirs = row(photo["filename"].replace("mine", "their"), md5=photo["md5"])
         file.write_text("\n".join(sorted([*lines, theirs])))
     result = pictures("import", source, code=1)
-    assert "3 changes lost, and kept" in result.err
+    assert "3 changes lost a conflict" in result.err
     return pictures
 
 
-def test_conflicts_are_listed_shown_and_settled(lost):
+def test_conflicts_are_listed_shown_and_resolved(lost):
     assert sorted(lost.names()) == ["their 0.jpg", "their 1.jpg", "their 2.jpg"]
     conflicts = lost("conflicts", "--json", code=1).json
     assert len(conflicts) == 3

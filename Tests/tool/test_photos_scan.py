@@ -15,7 +15,7 @@ from conftest import ROOT, TOOL, watched
 FIXTURES = ROOT / "Tests/Fixtures/photos"
 
 
-def test_what_is_there_is_found_once(pictures):
+def test_a_scan_finds_each_photo_once(pictures):
     for fixture in FIXTURES.iterdir():
         shutil.copy(fixture, pictures.pictures)
     total = len(list(FIXTURES.glob("*.jpg")) + list(FIXTURES.glob("*.png")))
@@ -30,7 +30,7 @@ def test_what_is_there_is_found_once(pictures):
         assert found[fixture.name]["width"] > 0
 
 
-def test_what_changed_is_told(pictures):
+def test_changes_are_reported(pictures):
     for name in ("a.jpg", "b.jpg", "c.jpg"):
         pictures.add(name)
     assert pictures("scan").lines[-1].startswith("3 added, 0 changed, 0 unchanged, 0 missing; ")
@@ -41,15 +41,15 @@ def test_what_changed_is_told(pictures):
     assert "missing: a.jpg" in report.lines
     assert report.lines[-1].startswith("1 added, 1 changed, 1 unchanged, ")
     assert sorted(pictures.names()) == ["a.jpg", "bb.jpg", "c.jpg", "d.jpg"]
-    assert pictures("scan", "--remove-missing", "--json").json["removed"] >= 1
+    assert pictures("scan", "--delete-missing", "--json").json["removed"] >= 1
     assert sorted(pictures.names()) == ["bb.jpg", "c.jpg", "d.jpg"]
 
 
-def test_no_store_is_made_by_mistake(pictures, run):
+def test_no_store_is_created_without_create(pictures, run):
     store = pictures.folder / "typo.satchel"
     result = run("scan", str(store), str(pictures.pictures), subject="photos", code=2)
-    assert result.err == f"satchel: {store}: does not exist; --create makes it\n"
-    for command in ("status", "query", "conflicts", "unlink"):
+    assert result.err == f"satchel: {store}: does not exist; --create creates it\n"
+    for command in ("status", "query", "conflicts", "detach"):
         result = run(command, str(store), str(pictures.pictures), subject="photos", code=2)
         assert result.err == f"satchel: {store}: does not exist\n"
     nowhere = str(pictures.folder / "nowhere")
@@ -59,7 +59,7 @@ def test_no_store_is_made_by_mistake(pictures, run):
     assert not store.exists()
 
 
-def test_a_directory_that_is_none(pictures, run):
+def test_an_invalid_directory(pictures, run):
     pictures("scan")
     for place in (pictures.folder / "nowhere", pictures.store):
         result = run("scan", str(pictures.store), str(place), subject="photos", code=2)
@@ -70,7 +70,7 @@ def test_a_directory_that_is_none(pictures, run):
     assert "no catalogue of" in status.err
 
 
-def test_links_are_told_and_no_failure_but_what_cannot_be_read_is(pictures):
+def test_links_are_reported_without_failure_and_unreadable_files_with(pictures):
     pictures.add("a.jpg")
     (pictures.pictures / "link.jpg").symlink_to(pictures.pictures / "a.jpg")
     assert "skipped: link.jpg: a link, which is not followed" in pictures("scan").lines
@@ -90,7 +90,7 @@ HOSTILE = [
 CONTROLS = {chr(number) for number in [*range(32), *range(127, 160)]}
 
 
-def test_names_of_files_command_no_terminal(pictures):
+def test_file_names_do_not_control_the_terminal(pictures):
     for name in HOSTILE:
         pictures.add(name)
         (pictures.pictures / f"link {name}").symlink_to("/nowhere")
@@ -102,7 +102,7 @@ def test_names_of_files_command_no_terminal(pictures):
     for text in texts:
         assert not (set(text) - {"\n"}) & CONTROLS
     assert sorted(pictures.names()) == sorted(HOSTILE)
-    # A row stays a row.
+    # A line break in a name does not add a row.
     assert len(pictures("query").lines) == len(HOSTILE) + 1
     on_terminal = watched(["query", *arguments, "--csv"], pictures.folder, subject="photos")
     assert not set(on_terminal) & {"\x1b", "\x07", "\x9b", "\x85"}
@@ -117,7 +117,7 @@ def test_the_table_of_shards_adds_up(pictures):
     assert [cell[0] for cell in cells] == [*"0123456789abcdef", "all"]
     assert sum(int(cell[1]) for cell in cells[:16]) == int(cells[16][1]) == 40
     for cell in cells[:16]:
-        assert cell[2:] == (["to", "be", "sent"] if int(cell[1]) else ["-"])
+        assert cell[2:] == (["upload"] if int(cell[1]) else ["-"])
     status = pictures("status", "--json").json
     assert (status["photos"], status["conflicts"], status["last_sync"]) == (40, 0, None)
     assert [shard["photos"] for shard in status["shards"]] == [int(cell[1]) for cell in cells[:16]]
@@ -136,7 +136,7 @@ def test_ten_thousand_photos(pictures):
 
 @pytest.fixture
 def endless(pictures):
-    """A directory in which a scan goes on: a few photos, and a file that has no blocks, but many bytes."""
+    """A directory whose scan takes long: a few photos and a huge sparse file."""
     for number in range(20):
         pictures.add(f"{number:02}.jpg")
     with open(pictures.pictures / "huge.jpg", "wb") as file:
@@ -150,7 +150,7 @@ def scan(pictures, **options):
 
 
 def reads_the_endless_file(process):
-    """Waits until a scan has read all other photos: for some time it has had no other file of them open."""
+    """Waits until a scan has read all other photos and has had only the huge file open for some time."""
     end = time.monotonic() + 120
     alone = 0
     while alone < 50:
@@ -175,17 +175,17 @@ def test_an_interrupted_scan_keeps_what_it_found(endless, number):
         process.send_signal(number)
         # Reading all of the file would take far longer.
         out, err = process.communicate(timeout=120)
-    # By the signal itself, so that a shell's loop stops too.
+    # Terminated by the signal, so that a shell's loop stops, too.
     assert process.returncode == -number
     assert b'"cancelled": true' in out or b'"cancelled":true' in out
-    assert err == b"satchel: interrupted: what was found is kept\n"
+    assert err == b"satchel: interrupted: the photos found so far are kept\n"
     os.truncate(endless.pictures / "huge.jpg", 10)
     report = endless("scan", "--json").json
     assert (report["unchanged"], report["added"]) == (20, 1)
     endless.run("check", str(endless.store), subject="store")
 
 
-def test_a_scan_that_was_started_to_ignore_it_goes_on(endless):
+def test_a_signal_that_is_ignored_at_start_stays_ignored(endless):
     os.truncate(endless.pictures / "huge.jpg", 600 << 20)
     with scan(endless, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) as process:
         reads_the_endless_file(process)
@@ -195,7 +195,7 @@ def test_a_scan_that_was_started_to_ignore_it_goes_on(endless):
     assert b"cancelled" in out
 
 
-def test_a_person_sees_how_far_it_is(endless):
+def test_a_terminal_shows_progress(endless):
     os.truncate(endless.pictures / "huge.jpg", 600 << 20)
     arguments = ["scan", "--create", str(endless.store), str(endless.pictures)]
     seen = watched(arguments, endless.folder, subject="photos")
@@ -203,7 +203,7 @@ def test_a_person_sees_how_far_it_is(endless):
     assert "░" in seen
     assert "of 21, " in seen
     assert "B\r\x1b[K" in seen or "\r\x1b[K21 added" in seen
-    assert "█" not in watched([*arguments, "--everything", "--quiet"], endless.folder, subject="photos")
+    assert "█" not in watched([*arguments, "--force-rehash", "--quiet"], endless.folder, subject="photos")
 
 
 @pytest.mark.parametrize(
@@ -211,12 +211,12 @@ def test_a_person_sees_how_far_it_is(endless):
     [
         (["--time-zone", "Berlin"], "--time-zone: Berlin is not like +02:00, -0330 or Z"),
         (["--time-zone", "+25:00"], "--time-zone: +25:00 is not like"),
-        (["--parallel", "0"], "--parallel: 0 is not a number from 1 to 16"),
-        (["--parallel", "17"], "--parallel: 17 is not a number from 1 to 16"),
+        (["--parallel", "0"], "--parallel: 0 is not in 1 to 16"),
+        (["--parallel", "17"], "--parallel: 17 is not in 1 to 16"),
         (["--bogus"], "Unknown option '--bogus'"),
     ],
 )
-def test_wrong_words(pictures, wrong, says):
+def test_invalid_arguments(pictures, wrong, says):
     result = pictures("scan", *wrong, code=2)
     assert says in result.err
     assert result.out == ""

@@ -1,5 +1,5 @@
-"""`satchel photos sync` and `probe`: two devices, over a directory, a bucket in this process and, with what
-Tests/Servers/run.py tells in SATCHEL_TEST_S3, a real store.
+"""`satchel photos sync` and `probe`: two devices, over a directory, a bucket in this process and, with the
+settings of Tests/Servers/run.py in SATCHEL_TEST_S3, a real store.
 """
 
 import json
@@ -21,7 +21,7 @@ NOTHING = {
 
 
 class Remote:
-    """Where the master copy is: the words of a command line, and the environment."""
+    """The command line arguments and the environment of a remote."""
 
     def __init__(self, *words, env=None):
         self.words = ["--user", "ana", *words]
@@ -37,14 +37,14 @@ class Remote:
 
 
 def real_store(name):
-    told = json.loads(os.environ["SATCHEL_TEST_S3"])[name]
+    settings = json.loads(os.environ["SATCHEL_TEST_S3"])[name]
     env = {
-        "AWS_ACCESS_KEY_ID": told["access_key"], "AWS_SECRET_ACCESS_KEY": told["secret_key"],
-        "AWS_SESSION_TOKEN": told.get("session_token") or "",
+        "AWS_ACCESS_KEY_ID": settings["access_key"], "AWS_SECRET_ACCESS_KEY": settings["secret_key"],
+        "AWS_SESSION_TOKEN": settings.get("session_token") or "",
     }  # fmt: skip
-    place = f"s3://{told['bucket']}/tool-{uuid.uuid4().hex}/photos"
-    trust = ["--ca-file", told["ca_file"]] if "ca_file" in told else []
-    words = ["--remote", place, "--endpoint", told["endpoint"], "--region", told["region"], *trust]
+    place = f"s3://{settings['bucket']}/tool-{uuid.uuid4().hex}/photos"
+    trust = ["--ca-file", settings["ca_file"]] if "ca_file" in settings else []
+    words = ["--remote", place, "--endpoint", settings["endpoint"], "--region", settings["region"], *trust]
     return Remote(*words, env=env)
 
 
@@ -67,13 +67,13 @@ REAL = [name for name in ("store", "secure") if name in json.loads(os.environ.ge
 @pytest.fixture(params=["directory", "bucket", *REAL])
 def remote(request, tmp_path):
     if request.param == "directory":
-        return Remote("--remote", str(tmp_path / "master"))
+        return Remote("--remote", str(tmp_path / "remote"))
     if request.param in REAL:
         return real_store(request.param)
     return in_bucket(request.getfixturevalue("bucket"))
 
 
-def test_two_devices_agree(remote, pictures, tablet):
+def test_two_devices_are_in_sync(remote, pictures, tablet):
     for number in range(60):
         pictures.add(f"{number}.jpg")
     pictures("scan")
@@ -88,13 +88,13 @@ def test_two_devices_agree(remote, pictures, tablet):
         report = remote.report(device)
         assert {name: report[name] for name in NOTHING} == NOTHING
         assert report["requests"] == 1
-        assert remote.sync(device).lines[0] == "nothing to do: both sides agree"
+        assert remote.sync(device).lines[0] == "nothing to transfer: both sides are in sync"
         status = device("status", "--json").json
         assert (any(shard["pending"] for shard in status["shards"]), status["user"]) == (False, "ana")
         assert status["last_sync"] is not None
-    # What a device deletes goes everywhere.
+    # A deletion is synced to the other device.
     (pictures.pictures / "7.jpg").unlink()
-    pictures("scan", "--remove-missing")
+    pictures("scan", "--delete-missing")
     assert len(remote.report(pictures)["uploaded"]) == 1
     assert len(remote.report(tablet)["downloaded"]) == 1
     assert "7.jpg" not in tablet.names()
@@ -102,7 +102,7 @@ def test_two_devices_agree(remote, pictures, tablet):
         device.run("check", str(device.store), subject="store")
 
 
-def test_a_dry_run_tells_and_moves_nothing(remote, pictures, tablet):
+def test_a_dry_run_transfers_nothing(remote, pictures, tablet):
     pictures.take(row("a.jpg", md5="a" * 32), row("0.jpg", md5="0" * 32))
     remote.sync(pictures)
     tablet.take(row("f.jpg", md5="f" * 32))
@@ -119,7 +119,7 @@ def test_a_dry_run_tells_and_moves_nothing(remote, pictures, tablet):
 
 @pytest.fixture
 def apart(remote, pictures, tablet):
-    """Two devices that agreed on a photo, and then gave it another name each. Its shard."""
+    """Two devices that synced a photo, and then renamed it differently; returns its shard."""
     pictures.take(row("old.jpg", md5="a" * 32), row("other.jpg", md5="b" * 32))
     remote.sync(pictures)
     remote.sync(tablet)
@@ -129,10 +129,10 @@ def apart(remote, pictures, tablet):
     return 10
 
 
-def test_a_change_that_lost_is_kept_and_made_again(apart, remote, pictures, tablet):
+def test_a_lost_change_is_kept_and_reapplied(apart, remote, pictures, tablet):
     result = remote.sync(tablet, code=1)
     assert f"changed on both sides: {apart:x}" in result.lines
-    assert '1 change lost, and kept: see "satchel photos conflicts"' in result.lines
+    assert '1 change lost a conflict: see "satchel photos conflicts"' in result.lines
     assert tablet.names() == ["dawn.jpg", "other.jpg"]
     [conflict] = tablet("conflicts", "--json", code=1).json
     sides = [conflict[side]["filename"] for side in ("local", "remote", "base")]
@@ -143,19 +143,19 @@ def test_a_change_that_lost_is_kept_and_made_again(apart, remote, pictures, tabl
     assert pictures.names() == ["dusk.jpg", "other.jpg"]
 
 
-def test_rows_are_merged_when_that_is_asked_for(apart, remote, pictures, tablet):
-    report = remote.report(tablet, "--policy", "merge-rows")
+def test_rows_are_merged_with_on_conflict_merge(apart, remote, pictures, tablet):
+    report = remote.report(tablet, "--on-conflict", "merge")
     assert (report["conflicts"], report["uploaded"], report["conflict_rows"]) == ([apart], [apart], 0)
     assert tablet("conflicts").out == "no conflicts\n"
     remote.sync(pictures)
     assert pictures.names() == ["dusk.jpg", "other.jpg"]
 
 
-def test_a_shard_that_fails_is_told_and_stops_no_other(pictures, tablet, tmp_path):
-    remote = Remote("--remote", str(tmp_path / "master"))
+def test_a_shard_that_fails_is_reported_and_does_not_stop_others(pictures, tablet, tmp_path):
+    remote = Remote("--remote", str(tmp_path / "remote"))
     pictures.take(row("a.jpg", md5="a" * 32), row("b.jpg", md5="b" * 32))
     remote.sync(pictures)
-    shard = tmp_path / "master/catalogs/ana/shards/a.csv"
+    shard = tmp_path / "remote/catalogs/ana/shards/a.csv"
     shard.unlink()
     shard.mkdir()
     result = remote.sync(tablet, code=1)
@@ -168,8 +168,8 @@ def test_a_shard_that_fails_is_told_and_stops_no_other(pictures, tablet, tmp_pat
     assert failure["message"]
 
 
-def test_lines_of_the_master_that_are_no_photos_are_told(pictures, tablet, tmp_path):
-    remote = Remote("--remote", str(tmp_path / "master"))
+def test_lines_of_the_remote_that_are_not_photos_are_reported(pictures, tablet, tmp_path):
+    remote = Remote("--remote", str(tmp_path / "remote"))
     source = tmp_path / "source"
     source.mkdir()
     (source / "c.csv").write_text(row("c.jpg", md5="c" * 32) + "\n\x1b[31mno photo")
@@ -183,8 +183,8 @@ def test_lines_of_the_master_that_are_no_photos_are_told(pictures, tablet, tmp_p
     remote.sync(tablet)
 
 
-def test_lines_that_the_master_replaces_are_told_with_their_text(pictures, tablet, tmp_path):
-    remote = Remote("--remote", str(tmp_path / "master"))
+def test_lines_that_the_remote_replaces_are_reported_with_their_text(pictures, tablet, tmp_path):
+    remote = Remote("--remote", str(tmp_path / "remote"))
     pictures.take(row("c.jpg", md5="c" * 32))
     remote.sync(pictures)
     source = tmp_path / "source"
@@ -199,7 +199,7 @@ def test_lines_that_the_master_replaces_are_told_with_their_text(pictures, table
     remote.sync(tablet)
 
 
-def test_another_master_is_refused_until_it_is_unlinked(pictures, tablet, tmp_path):
+def test_another_remote_is_refused_until_the_catalogue_is_detached(pictures, tablet, tmp_path):
     here, there = Remote("--remote", str(tmp_path / "here")), Remote("--remote", str(tmp_path / "there"))
     pictures.take(row("a.jpg"))
     tablet.take(row("b.jpg"))
@@ -208,8 +208,8 @@ def test_another_master_is_refused_until_it_is_unlinked(pictures, tablet, tmp_pa
     result = there.sync(pictures, code=2)
     assert result.out == ""
     assert result.err.count("\n") == 1
-    assert pictures("unlink").out == "the agreement as ana is over\n"
-    assert pictures("unlink", "--json").json == {"user": None}
+    assert pictures("detach").out == "detached from the remote of user ana\n"
+    assert pictures("detach", "--json").json == {"user": None}
     there.sync(pictures)
     assert sorted(pictures.names()) == ["a.jpg", "b.jpg"]
 
@@ -221,7 +221,7 @@ def test_secrets_are_nowhere(bucket, pictures):
     assert any(ACCESS_KEY in headers.get("Authorization", "") for _, _, headers in bucket.requests)
     assert not any(SECRET_KEY in str(headers) for _, _, headers in bucket.requests)
     paths = {path for _, path, _ in bucket.requests}
-    # A listing is asked of the bucket.
+    # A listing is a request for the bucket.
     assert all(path.startswith("/photos/of/family/catalogs/ana/") for path in paths - {"/photos"})
     for wrong in (["--remote", "s3://AKIA:geheim@photos"], ["--remote", "https://ana:geheim@host/x"]):
         result = pictures("sync", "--user", "ana", *wrong, code=2, env=bucket.environment)
@@ -237,24 +237,24 @@ def test_secrets_are_nowhere(bucket, pictures):
     assert SECRET_KEY.encode() not in pictures.store.read_bytes()
 
 
-def test_a_store_that_ignores_conditions_is_refused(bucket, pictures):
+def test_a_store_without_conditional_writes_is_refused(bucket, pictures):
     bucket.ignores_conditions = True
     pictures.take(row("a.jpg"))
     remote = in_bucket(bucket)
-    assert "ignores conditions" in remote.sync(pictures, code=2).err
+    assert "has no conditional writes" in remote.sync(pictures, code=2).err
     assert bucket.objects == {}
-    remote.sync(pictures, "--accept-unconditional")
+    remote.sync(pictures, "--allow-unsafe-remote")
     assert "/photos/of/family/catalogs/ana/manifest.json" in bucket.objects
 
 
 def test_probing(bucket, remote, run):
     probe = ["probe", *remote.words]
-    assert run(*probe, subject="photos", env=remote.env).out == "honoured\n"
+    assert run(*probe, subject="photos", env=remote.env).out == "supported\n"
     assert run(*probe, "--json", subject="photos", env=remote.env).json == {"honoured": True, "reason": None}
     bucket.ignores_conditions = True
     ignoring = in_bucket(bucket)
     result = run("probe", *ignoring.words, subject="photos", env=ignoring.env, code=1)
-    assert result.out.startswith("ignored: ")
+    assert result.out.startswith("not supported: ")
     result = run("probe", *ignoring.words, "--json", subject="photos", env=ignoring.env, code=1).json
     assert result["honoured"] is False
     assert result["reason"]
@@ -268,7 +268,7 @@ def start(pictures, remote):
 
 
 def test_an_interrupted_sync_leaves_both_sides_sound(bucket, pictures, tablet):
-    """The bucket does not answer the fifth shard; Ctrl-C ends the wait, and the next sync goes on."""
+    """The bucket does not answer for shard 5; Ctrl-C ends the wait, and the next sync continues."""
     remote = in_bucket(bucket, "--parallel", "1")
     pictures.take(*(row(f"{digit}.jpg", md5=f"{digit:x}" * 32) for digit in range(16)))
     stuck, release = threading.Event(), threading.Event()
@@ -287,7 +287,8 @@ def test_an_interrupted_sync_leaves_both_sides_sound(bucket, pictures, tablet):
         release.set()
     assert process.returncode == -signal.SIGINT
     assert out == b""
-    assert err.decode() == "satchel: interrupted: what was done stays, and the next sync goes on from there\n"
+    message = "interrupted: completed transfers are kept, and the next sync continues from there"
+    assert err.decode() == f"satchel: {message}\n"
     bucket.before = lambda *_: None
     remote.sync(pictures)
     remote.sync(tablet)
@@ -296,8 +297,8 @@ def test_an_interrupted_sync_leaves_both_sides_sound(bucket, pictures, tablet):
     pictures.run("check", str(pictures.store), subject="store")
 
 
-def test_a_second_interruption_ends_it_at_once(bucket, pictures):
-    """Beside two syncs of one catalogue the later one waits for the store; nobody has to wait with it."""
+def test_a_second_signal_terminates_at_once(bucket, pictures):
+    """A sync that waits for a response ends at the second signal."""
     pictures.take(row("a.jpg"))
     stuck = threading.Event()
     bucket.before = lambda *_: (stuck.set(), time.sleep(3))
@@ -309,7 +310,7 @@ def test_a_second_interruption_ends_it_at_once(bucket, pictures):
     assert process.returncode == -signal.SIGTERM
 
 
-def test_a_person_sees_how_far_it_is_and_a_log_gets_lines(bucket, pictures, tablet):
+def test_a_terminal_shows_a_bar_and_other_output_gets_lines(bucket, pictures, tablet):
     pictures.take(*(row(f"{digit}.jpg", md5=f"{digit:x}" * 32) for digit in range(16)))
     remote = in_bucket(bucket, "--parallel", "1")
     bucket.before = lambda method, path: time.sleep(0.05 if "/shards/" in path else 0)
@@ -319,7 +320,7 @@ def test_a_person_sees_how_far_it_is_and_a_log_gets_lines(bucket, pictures, tabl
     assert "of 16, " in seen
     assert " up, " in seen
     assert "\r\x1b[Kuploaded: 0 1 2 3" in seen
-    # Where nobody watches: a line every ten seconds.
+    # Without a terminal: a line every ten seconds.
     bucket.before = lambda method, path: time.sleep(0.8 if "/shards/" in path else 0)
     began = time.monotonic()
     result = remote.sync(tablet)
@@ -341,27 +342,27 @@ def test_a_person_sees_how_far_it_is_and_a_log_gets_lines(bucket, pictures, tabl
         (["--remote", "s3://Not_A_Bucket"], "bucket"),
         (["--remote", "s3://photos", "--endpoint", "host"], "https://"),
         (["--region", "eu"], "need a remote like s3://bucket"),
-        (["--parallel", "17"], "--parallel: 17 is not a number from 1 to 16"),
-        (["--policy", "newest"], "'--policy <policy>'"),
-        (["--dry-run", "--create"], "--dry-run makes no store"),
+        (["--parallel", "17"], "--parallel: 17 is not in 1 to 16"),
+        (["--on-conflict", "newest"], "'--on-conflict <on-conflict>'"),
+        (["--dry-run", "--create"], "--dry-run and --create exclude each other"),
         (["--remote", "missing/parent/place"], ""),
         (["--remote", "nowhere", "--dry-run"], "nowhere: does not exist"),
     ],
 )
-def test_wrong_words(pictures, wrong, says, bucket, tmp_path):
+def test_invalid_arguments(pictures, wrong, says, bucket, tmp_path):
     pictures.take(row("a.jpg"))
     words = ["sync", str(pictures.store), str(pictures.pictures)]
     words += [] if "--user" in wrong else ["--user", "ana"]
-    words += [] if "--remote" in wrong else ["--remote", str(tmp_path / "master")]
+    words += [] if "--remote" in wrong else ["--remote", str(tmp_path / "remote")]
     result = pictures.run(*words, *wrong, subject="photos", code=2, env=bucket.environment)
     assert says in result.err
     assert result.out == ""
-    assert not (tmp_path / "master").exists()
+    assert not (tmp_path / "remote").exists()
 
 
 def test_two_tools_at_once(pictures, tablet, tmp_path):
-    """Both sides sync again and again, and nothing that was reported is lost."""
-    remote = Remote("--remote", str(tmp_path / "master"))
+    """Two devices sync at the same time, and no reported photo is lost."""
+    remote = Remote("--remote", str(tmp_path / "remote"))
     for round in range(3):
         for device, name in ((pictures, "p"), (tablet, "t")):
             device.add(f"{name}{round}.jpg")
@@ -377,13 +378,13 @@ def test_two_tools_at_once(pictures, tablet, tmp_path):
     assert sorted(pictures.names()) == sorted(tablet.names())
 
 
-def test_verify_names_what_is_damaged_and_repairs_it(pictures, tablet, tmp_path):
-    remote = Remote("--remote", str(tmp_path / "master"))
+def test_verify_reports_damage_and_repairs_it(pictures, tablet, tmp_path):
+    remote = Remote("--remote", str(tmp_path / "remote"))
     pictures.take(row("a.jpg", md5="a" * 32), row("0.jpg", md5="0" * 32))
     remote.sync(pictures)
     lines = pictures("verify", *remote.words).lines
-    assert lines[0] == "all shards are what the manifest says"
-    path = tmp_path / "master/catalogs/ana/shards/a.csv"
+    assert lines[0] == "all shards match the manifest"
+    path = tmp_path / "remote/catalogs/ana/shards/a.csv"
     sound = path.read_bytes()
     path.write_bytes(sound[:20])
     assert pictures("verify", *remote.words, code=1).lines[0] == "shard a: cut"

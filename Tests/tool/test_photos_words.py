@@ -1,4 +1,4 @@
-"""What `satchel photos` says of itself. Man page and options: test_story_words.py."""
+"""The help and completion of `satchel photos`. Man page and options: test_story_words.py."""
 
 import re
 import subprocess
@@ -10,14 +10,14 @@ from test_story_words import COMMANDS, COMPLETE
 PHOTOS = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "photos"]
 
 
-def test_the_commands_are_all_there():
+def test_all_commands_exist():
     conflicts = ["conflicts list", "conflicts show", "conflicts reapply", "conflicts dismiss"]
-    words = ["scan", "status", "query", "sync", "verify", "export", "import", *conflicts, "probe", "unlink"]
+    words = ["scan", "status", "query", "sync", "verify", "export", "import", *conflicts, "probe", "detach"]
     assert words == PHOTOS
 
 
 @pytest.mark.parametrize("name", PHOTOS)
-def test_help_teaches(run, name):
+def test_help_has_examples_and_exit_codes(run, name):
     text = run(*name.split(), "--help", subject="photos").out
     assert re.search(rf"^  .*satchel photos {name} ", text, re.MULTILINE), "an example at least"
     assert "Exit codes: 0 " in text
@@ -36,11 +36,11 @@ def test_no_option_takes_a_secret():
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["photos", ""], {"scan", "status", "query", "sync", "export", "import", "conflicts", "probe"}),
+        (["photos", ""], {"scan", "status", "query", "sync", "verify", "export", "conflicts", "detach"}),
         (["photos", "conflicts", ""], {"list", "show", "reapply", "dismiss"}),
         (["photos", "query", "--status", ""], {"not_backed_up", "queued", "uploading", "uploaded", "error"}),
         (["photos", "query", "--order", ""], {"md5", "photodate", "filename"}),
-        (["photos", "sync", "--policy", ""], {"remote-wins", "merge-rows"}),
+        (["photos", "sync", "--on-conflict", ""], {"remote-wins", "merge"}),
         (["photos", "sync", "--remote", ""], {"folder"}),
         (["photos", "scan", "s"], {"some.satchel"}),
     ],

@@ -1,4 +1,4 @@
-"""`satchel records export`, `import`, `verify`: a collection as a file, and back."""
+"""`satchel records export`, `import`, `verify`: files of a collection."""
 
 import json
 import subprocess
@@ -10,17 +10,17 @@ from conftest import COURSES, Planner, lines_of, watched
 
 @pytest.fixture
 def other(run, tmp_path):
-    """Another store, which is not there yet."""
+    """Another store, which does not exist yet."""
     return Planner(run, tmp_path, "other.satchel")
 
 
-def test_a_mirror_goes_round(planner, other):
+def test_a_mirror_file_round_trips(planner, other):
     assert planner("export", "courses.json").out == "3 records written\n"
     text = (planner.folder / "courses.json").read_text()
     mirror = json.loads(text)
     assert (mirror["format"], mirror["collection"], mirror["version"]) == (1, "courses", 1)
     assert [record["id"] for record in mirror["records"]] == ["algebra", "logic", "topology"]
-    assert planner("verify", "courses.json").out == "3 records, alike\n"
+    assert planner("verify", "courses.json").out == "3 records, equal\n"
     assert other("import", "courses.json", "--create").out == "3 added, 0 changed, 0 unchanged\n"
     # Revisions and times, too.
     assert other("verify", "courses.json", "--json").json == {"differences": [], "refused": []}
@@ -30,19 +30,19 @@ def test_a_mirror_goes_round(planner, other):
     }  # fmt: skip
 
 
-def test_lines_go_round(planner, other):
+def test_json_lines_round_trip(planner, other):
     lines = planner("export", "-", "--lines")
     assert [record["id"] for record in map(json.loads, lines.lines)] == ["algebra", "logic", "topology"]
     planner("export", "courses.jsonl", "--lines")
     assert (planner.folder / "courses.jsonl").read_bytes() == lines.raw
     assert other("import", "-", "--create", text=lines.raw).out == "3 added, 0 changed, 0 unchanged\n"
     assert other("export", "-", "--lines").out == lines.out
-    assert planner("verify", "-", text=lines.raw).out == "3 records, alike\n"
+    assert planner("verify", "-", text=lines.raw).out == "3 records, equal\n"
     listed = planner("list", "--all", "--json-lines")
     assert other("import", "-", text=listed.raw).out == "0 added, 0 changed, 3 unchanged\n"
 
 
-def test_numbers_keep_their_spelling(empty):
+def test_documents_keep_their_bytes(empty):
     document = b'{ "a" : 1.50,\t"b":1e2, "c":9007199254740993,"d":-0.0,"e":"\\u00e9\xc3\xa9"}'
     line = b'{"id":"n","document":' + document + b"}"
     empty("import", "-", "--create", text=line)
@@ -50,10 +50,10 @@ def test_numbers_keep_their_spelling(empty):
     assert exported.endswith('"document":{"a":1.50,"b":1e2,"c":9007199254740993,"d":-0.0,"e":"\\u00e9é"}}')
 
 
-def test_export_says_what_was_written(planner):
+def test_export_reports_its_result(planner):
     report = planner("export", "courses.json", "--json").json
     assert report == {"collection": "courses", "version": 1, "records": 3, "path": "courses.json"}
-    assert "has no place on the standard output" in planner("export", "-", "--json", code=2).err
+    assert "--json cannot be combined with -" in planner("export", "-", "--json", code=2).err
 
 
 def test_an_empty_collection(planner, other):
@@ -61,15 +61,15 @@ def test_an_empty_collection(planner, other):
     for arguments in (["rooms.json"], ["rooms.jsonl", "--lines"]):
         assert planner("export", *arguments, collection="rooms").out == "0 records written\n"
         assert other("import", arguments[0], "--create", collection="rooms").out.startswith("0 added")
-        assert other("verify", arguments[0], collection="rooms").out == "0 records, alike\n"
+        assert other("verify", arguments[0], collection="rooms").out == "0 records, equal\n"
 
 
-def test_an_export_replaces_a_file_as_a_whole_or_not_at_all(planner):
+def test_an_export_replaces_a_file_atomically(planner):
     (planner.folder / "courses.json").write_text("what was there")
     planner("export", "courses.json", collection="rooms", code=2)
     assert (planner.folder / "courses.json").read_text() == "what was there"
     planner("export", "courses.json")
-    assert planner("verify", "courses.json").out == "3 records, alike\n"
+    assert planner("verify", "courses.json").out == "3 records, equal\n"
     assert "no/courses.json" in planner("export", "no/courses.json", code=2).err
     assert not [path for path in planner.folder.iterdir() if "part" in path.name or "new" in path.name]
 
@@ -80,7 +80,7 @@ def test_an_export_to_a_device_writes_there(planner):
     assert "/dev/full" in planner("export", "/dev/full", code=2).err
 
 
-def test_a_terminal_gets_no_commands(empty):
+def test_output_does_not_control_the_terminal(empty):
     empty("import", "-", "--create", text='{"id":"a","document":{"x":"\x9b31m"}}'.encode())
     for form in ([], ["--lines"]):
         seen = watched(["export", empty.name, "courses", "-", *form], empty.folder, subject="records")
@@ -90,7 +90,7 @@ def test_a_terminal_gets_no_commands(empty):
         assert '"x":"\x9b31m"' in empty("export", "/dev/stdout", *form).out
 
 
-def test_verify_names_what_differs(planner):
+def test_verify_reports_differences(planner):
     planner("export", "courses.json")
     mirror = json.loads((planner.folder / "courses.json").read_text())
     del mirror["sha256"]
@@ -119,7 +119,7 @@ def test_verify_names_what_differs(planner):
 
 
 def test_lines_without_revisions_are_compared_by_their_documents(planner):
-    assert planner("verify", "-", text=lines_of(*COURSES).encode()).out == "3 records, alike\n"
+    assert planner("verify", "-", text=lines_of(*COURSES).encode()).out == "3 records, equal\n"
     changed = [COURSES[0], ("topology", {"title": "Topology", "credits": 4}), COURSES[2]]
     result = planner("verify", "-", text=lines_of(*changed).encode(), code=1)
     assert result.out.split() == ["differs", "topology", "/credits"]
@@ -129,17 +129,17 @@ def test_lines_without_revisions_are_compared_by_their_documents(planner):
 
 
 LINES = [
-    (b'{"id":"y"}', '2:1: at the root: must have a "document", which is an object'),
-    (b'{"document":{}}', '2:1: at the root: must have an "id"'),
-    (b'{"id":7,"document":{}}', '2:7: at /id: must have an "id", which is a text'),
+    (b'{"id":"y"}', '2:1: at the root: must have an object "document"'),
+    (b'{"document":{}}', '2:1: at the root: must have a string "id"'),
+    (b'{"id":7,"document":{}}', '2:7: at /id: must have a string "id"'),
     (b'{"id":"y","document":[]}', "2:22: at /document: "),
-    (b'{"id":"y","document":{"a":1,"a":2}}', '2:29: at /document/a: the key "a" stands here for the second'),
-    (b'{"id":"y","document":{}} {}', "2:26: at the root: something follows the value"),
-    (b'{"id":"y","document":{},"colour":1}', "2:25: at /colour: an unknown member"),
-    (b'{"id":"y","document":{},"revision":2}', "revision, created and modified come together"),
+    (b'{"id":"y","document":{"a":1,"a":2}}', '2:29: at /document/a: duplicate key "a"'),
+    (b'{"id":"y","document":{}} {}', "2:26: at the root: unexpected text after the value"),
+    (b'{"id":"y","document":{},"colour":1}', "2:25: at /colour: unknown key"),
+    (b'{"id":"y","document":{},"revision":2}', "revision, created and modified must be given together"),
     (b'{"id":"y","document":{},"revision":0,"created":1,"modified":1}', "2:36: at /revision: "),
     (b'{"id":"y","document":{},"revision":1,"created":1.5,"modified":1}', "2:48: at /created: "),
-    (b'{"id":"first","document":{}}', '2: "first" stands in line 1 already'),
+    (b'{"id":"first","document":{}}', '2: duplicate id "first", first in line 1'),
     (b'{"id":"y","document":{"x":"\xff"}}', "2:28"),
     (b"nonsense", "2:1: "),
     (b'"text"', "2:1: at the root: must be an object"),
@@ -150,7 +150,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("line", "says"), LINES, ids=[says for _, says in LINES])
-def test_a_line_that_is_no_record_is_named_and_nothing_is_imported(planner, line, says):
+def test_an_invalid_line_is_reported_and_nothing_is_imported(planner, line, says):
     text = b'{"id":"first","document":{}}\n' + line + b'\n{"id":"last","document":{}}\n'
     (planner.folder / "new.jsonl").write_bytes(text)
     result = planner("import", "new.jsonl", code=1)
@@ -163,7 +163,7 @@ def test_a_line_that_is_no_record_is_named_and_nothing_is_imported(planner, line
     assert (refused["added"], [item["line"] for item in refused["refused"]]) == (0, [2])
 
 
-def test_all_that_is_wrong_is_named_at_once(planner):
+def test_all_invalid_lines_are_reported(planner):
     text = b'{"id":"a","document":{}}\n{}\n\n  \n{"id":"b","document":1}\r\n{"id":"a","document":{}}'
     result = planner("import", "-", text=text, code=1)
     assert [line.split(":")[1] for line in result.lines] == ["2", "5", "6"]
@@ -191,7 +191,7 @@ def declared(run, tmp_path):
     return planner
 
 
-def test_what_the_collection_does_not_allow_is_named_with_its_line(declared):
+def test_a_violated_constraint_is_reported_with_its_line(declared):
     text = lines_of(
         ("good", {"code": "G1"}), ("many", {"credits": 11}), ("twin", {"code": "A1"}),
         ("fine", {"room": "h1"}), ("again", {"code": "G1"}),
@@ -205,7 +205,7 @@ def test_what_the_collection_does_not_allow_is_named_with_its_line(declared):
     assert [(item["line"], item["id"]) for item in refused] == [(2, "many"), (3, "twin"), (5, "again")]
 
 
-def test_a_reference_to_nothing_is_named_with_its_line(declared):
+def test_a_dangling_reference_is_reported_with_its_line(declared):
     text = lines_of(("a", {"room": "h1"}), ("a: b", {"room": "h2"}), ("c", {}))
     result = declared("import", "-", text=text.encode(), code=1)
     assert result.out.startswith("-:2: courses/a: b: /room: ")
@@ -221,7 +221,7 @@ def test_references_within_a_file_may_come_in_any_order(declared):
     assert declared("import", "-", collection="tasks", text=text.encode()).out.startswith("2 added")
 
 
-def test_a_refused_record_of_a_mirror_is_named_with_its_line(declared, empty):
+def test_an_invalid_record_of_a_mirror_is_reported_with_its_line(declared, empty):
     empty.take(("b", {}), ("many", {"credits": 11}), ("a", {}))
     empty("export", "courses.json")
     result = declared("import", "courses.json", code=1)
@@ -238,7 +238,7 @@ def test_a_refused_record_of_a_mirror_is_named_with_its_line(declared, empty):
         ('"format":1', '"format":2', "courses.json:1:11: at /format: format 2 is newer than 1"),
     ],
 )
-def test_a_damaged_mirror_is_refused_by_line(planner, other, old, new, says):
+def test_a_damaged_mirror_is_rejected_with_a_line(planner, other, old, new, says):
     planner("export", "courses.json")
     path = planner.folder / "courses.json"
     path.write_text(path.read_text().replace(old, new, 1))
@@ -257,28 +257,28 @@ def test_a_mirror_of_another_version(planner, other):
     mirror = json.loads(path.read_text())
     del mirror["sha256"]
     path.write_text(json.dumps({**mirror, "version": 3}))
-    says = "its records are of version 3, those of the collection of 1"
+    says = "the file has version 3, the collection has version 1"
     assert says in planner("import", "courses.json", code=1).out
     assert says in planner("verify", "courses.json", code=1).out
-    # A collection that is made gets the version of its records.
+    # A new collection gets the version of the file.
     other("import", "courses.json", "--create")
-    assert other("verify", "courses.json").out == "3 records, alike\n"
+    assert other("verify", "courses.json").out == "3 records, equal\n"
 
 
-def test_nothing_is_made_unless_asked_for(planner, other):
+def test_nothing_is_created_without_create(planner, other):
     text = lines_of(*COURSES).encode()
-    assert "other.satchel: does not exist; --create makes it" in other("import", "-", text=text, code=2).err
+    assert "other.satchel: does not exist; --create creates it" in other("import", "-", text=text, code=2).err
     assert not other.path.exists()
     result = planner("import", "-", collection="rooms", text=text, code=2)
-    assert "has no collection rooms; --create makes it" in result.err
+    assert "has no collection rooms; --create creates it" in result.err
     assert planner.run("list", planner.name, "--json", subject="records").json[0]["name"] == "courses"
     result = planner("import", "-", "--create", collection="No", text=text, code=2)
-    assert "no name of a collection" in result.err
+    assert "not a collection name" in result.err
     assert "nowhere.json" in other("import", "nowhere.json", "--create", code=2).err
     assert not other.path.exists()
 
 
-def test_what_cannot_be_read(planner):
+def test_unreadable_files(planner):
     for command in ("import", "verify"):
         assert "nowhere.json: no such file" in planner(command, "nowhere.json", code=2).err
         assert ".: is a directory" in planner(command, ".", code=2).err

@@ -1,4 +1,4 @@
-"""`satchel records list`: records that fit, and the collections."""
+"""`satchel records list`: matching records, and the collections."""
 
 import json
 import subprocess
@@ -46,7 +46,7 @@ def test_order_and_limit(planner, order, names):
     assert planner.ids(*order) == names
 
 
-def test_the_forms_agree(planner):
+def test_output_formats_are_consistent(planner):
     records = planner("list", "--json").json
     assert [(record["id"], record["document"]) for record in records] == COURSES
     assert {(record["revision"], record["sync_status"]) for record in records} == {(1, "local")}
@@ -57,7 +57,7 @@ def test_the_forms_agree(planner):
     assert [json.loads(row[row.index("{") :]) for row in rows] == [document for _, document in COURSES]
 
 
-def test_a_table_is_cut_and_says_so(empty):
+def test_a_table_is_truncated_with_a_note(empty):
     empty.take(*((f"task-{number:03}", {"number": number}) for number in range(250)))
     result = empty("list")
     assert len(result.lines) == 101
@@ -71,17 +71,17 @@ def test_a_table_is_cut_and_says_so(empty):
     assert empty("list", "--where", '{"number": {"lt": 100}}').err == ""
 
 
-def test_nothing_fits(planner):
+def test_no_match(planner):
     nothing = ["--where", '{"credits": 7}']
     result = planner("list", *nothing, code=1)
-    assert (result.out, result.err) == ("", "satchel: no record fits\n")
+    assert (result.out, result.err) == ("", "satchel: no record matches\n")
     result = planner("list", *nothing, "--json", code=1)
     assert (result.json, result.err) == ([], "")
     result = planner("list", *nothing, "--json-lines", code=1)
     assert (result.out, result.err) == ("", "")
 
 
-def test_a_terminal_gets_no_commands(empty):
+def test_output_does_not_control_the_terminal(empty):
     empty.take(("a", {"x": "\x1b[31m\x9b31m\x7f"}), ("b\u2028", {}))
     assert "\x1b" not in (seen := watched(["list", empty.name, "courses"], empty.folder, subject="records"))
     assert "\x9b" not in seen
@@ -138,15 +138,15 @@ def test_a_store_without_collections(run, tmp_path):
         (["--where", "{"], "--where: line 1, column 1"),
         (["--where", "[]"], "--where: at the root: a condition must be an object"),
         (["--where", '{"a": {"like": 1}}'], "at /a/like: no such operator; there are eq, ne"),
-        (["--where", '{"a..b": 1}'], '"a..b" is no path'),
-        (["--order-by", ""], "an empty path"),
+        (["--where", '{"a..b": 1}'], '"a..b" is not a path'),
+        (["--order-by", ""], "path is empty"),
         (["--order-by", "@colour"], "@colour"),
         (["--limit", "0"], "--limit: 0 is less than 1"),
         (["--limit", "3", "--all"], "--limit and --all exclude each other"),
         (["--json", "--json-lines"], "--json and --json-lines exclude each other"),
     ],
 )
-def test_what_is_wrong_is_said(planner, wrong, says):
+def test_invalid_arguments(planner, wrong, says):
     result = planner("list", *wrong, code=2)
     assert says in result.err
     assert result.out == ""
@@ -158,7 +158,7 @@ def test_a_query_needs_a_collection(run, planner):
         assert "--where, --order-by, --limit and --all need a collection" in result.err
 
 
-def test_what_is_not_there(run, planner):
+def test_missing_collections_and_stores(run, planner):
     assert "planner.satchel: has no collection rooms" in planner("list", collection="rooms", code=2).err
     assert "has no collection" in planner("list", collection="no name", code=2).err
     result = run("list", "nowhere.satchel", subject="records", code=2)

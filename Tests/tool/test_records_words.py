@@ -1,4 +1,4 @@
-"""What `satchel records` says of itself. Man page and options: test_story_words.py."""
+"""The help and completion of `satchel records`. Man page and options: test_story_words.py."""
 
 import re
 import subprocess
@@ -10,12 +10,12 @@ from test_story_words import COMMANDS, COMPLETE
 RECORDS = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "records"]
 
 
-def test_the_commands_are_all_there():
+def test_all_commands_exist():
     assert RECORDS == ["list", "export", "import", "verify"]
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_help_teaches(run, name):
+def test_help_has_examples_and_exit_codes(run, name):
     text = run(name, "--help", subject="records").out
     assert re.search(rf"^  .*satchel records {name} ", text, re.MULTILINE), "an example at least"
     assert "Exit codes: 0 " in text

@@ -1,4 +1,4 @@
-"""`satchel store backup`, `restore`, `recover`: the store as a file."""
+"""`satchel store backup`, `restore`, `recover`: backups and recovery."""
 
 import os
 import pty
@@ -32,7 +32,7 @@ def large(run, tmp_path):
 
 
 def there(folder, name):
-    """A store of the folder."""
+    """Returns a store in the same folder."""
     return Planner(folder.run, folder.folder, name)
 
 
@@ -47,7 +47,7 @@ def test_a_backup_is_a_store(store, planner):
     store("check", "planner.backup")
     planner("export", "courses.json")
     backup = there(planner, "planner.backup")
-    assert backup("verify", "courses.json").out == "3 records, alike\n"
+    assert backup("verify", "courses.json").out == "3 records, equal\n"
     planner.take(("later", {}))
     assert len(backup.ids()) == 3
 
@@ -61,7 +61,7 @@ def test_a_backup_of_a_store_in_use(store, planner):
     ) as app:  # fmt: skip
         assert app.stdout.readline() == b"open\n"
         store("backup", planner.name, "planner.backup")
-        # Into a store that is open nothing is restored.
+        # A store that is open cannot be replaced.
         assert "open" in store("restore", "planner.backup", planner.name, code=2).err
     assert app.returncode == 0
     assert "open" in there(planner, "planner.backup").ids()
@@ -84,61 +84,62 @@ def test_the_newest_backups_are_kept(store, planner):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["backups"], "backups: is a directory; --keep says how many backups stay in it"),
-        (["nowhere", "--keep", "2"], "nowhere: is no directory"),
-        (["note.txt", "--keep", "2"], "note.txt: is no directory"),
-        (["note.txt"], "note.txt: not a SQLite database; it is left alone"),
+        (["backups"], "backups: is a directory; give a file, or the number of backups to keep with --keep"),
+        (["nowhere", "--keep", "2"], "nowhere: is not a directory"),
+        (["note.txt", "--keep", "2"], "note.txt: is not a directory"),
+        (["note.txt"], "note.txt: not a SQLite database; it is not overwritten"),
         (["nowhere/planner.backup"], "nowhere"),
         (["planner.satchel"], "the store itself"),
-        (["planner.satchel-wal"], "the store itself, or a file of it"),
+        (["planner.satchel-wal"], "is the store itself, or one of its files"),
         (["backups", "--keep", "0"], "--keep: 0 is less than 1"),
         (["backups", "--keep", "many"], "many"),
     ],
 )
-def test_where_no_backup_can_be(store, planner, arguments, says):
+def test_invalid_targets_of_a_backup(store, planner, arguments, says):
     (planner.folder / "backups").mkdir()
     (planner.folder / "note.txt").write_text("some text")
     before = sorted(os.listdir(planner.folder))
     result = store("backup", planner.name, *arguments, code=2)
     assert says in result.err
     assert result.out == ""
-    # A reader of a store may leave an empty log beside it.
+    # Reading a store may leave an empty WAL.
     assert [name for name in sorted(os.listdir(planner.folder)) if name not in before] in (
         [], ["planner.satchel-shm", "planner.satchel-wal"],
     )  # fmt: skip
     assert (planner.folder / "note.txt").read_text() == "some text"
 
 
-def test_a_backup_of_nothing(store, tmp_path):
+def test_a_backup_of_a_missing_store(store, tmp_path):
     assert store("backup", "nowhere.satchel", "a.backup", code=2).err == (
         "satchel: nowhere.satchel: does not exist\n"
     )
     assert os.listdir(tmp_path) == []
 
 
-def test_spilled_changes_are_not_in_a_backup_and_that_is_said(store, spilled):
-    result = store("backup", spilled.name, "planner.backup", code=1)
-    assert "planner.satchel.spill: holds changes that are not in the backup" in result.err
-    assert there(spilled, "planner.backup").ids()[3:] == ["kept"]
-    # Somebody who writes takes them in.
-    spilled.take(("next", {}))
-    assert spilled.ids()[3:] == ["kept", "spilled", "next"]
-    assert store("backup", spilled.name, "planner.backup").err == ""
+def test_spooled_changes_are_not_in_a_backup_which_is_reported(store, spooled):
+    result = store("backup", spooled.name, "planner.backup", code=1)
+    assert "planner.satchel.outbox: contains changes that are not in the backup" in result.err
+    assert there(spooled, "planner.backup").ids()[3:] == ["kept"]
+    # The next writer drains the outbox.
+    spooled.take(("next", {}))
+    assert spooled.ids()[3:] == ["kept", "spooled", "next"]
+    assert store("backup", spooled.name, "planner.backup").err == ""
 
 
-def test_restore_renames_what_was_there(store, planner):
+def test_restore_renames_the_previous_store(store, planner):
     store("backup", planner.name, "planner.backup")
     planner.take(("later", {}))
     result = store("restore", "planner.backup", planner.name)
     restored, aside = result.lines
     assert restored == "planner.satchel: restored"
-    [kept] = re.fullmatch(r"what was there is now (planner\.satchel\.set-aside-\d+)", aside).groups()
+    renamed = r"the previous store was renamed to (planner\.satchel\.quarantine-\d+)"
+    [kept] = re.fullmatch(renamed, aside).groups()
     assert planner.ids() == [name for name, _ in COURSES]
     assert "later" in there(planner, kept).ids()
     assert result.err == ""
     report = store("restore", "planner.backup", planner.name, "--json").json
-    assert (planner.folder / report["set_aside"]).exists()
-    assert store("restore", "planner.backup", "new.satchel", "--json").json == {"set_aside": None}
+    assert (planner.folder / report["quarantined"]).exists()
+    assert store("restore", "planner.backup", "new.satchel", "--json").json == {"quarantined": None}
     assert store("restore", "planner.backup", "newer.satchel").out == "newer.satchel: restored\n"
     store("check", "new.satchel")
 
@@ -148,12 +149,12 @@ def test_restore_renames_what_was_there(store, planner):
     [
         ("nowhere.backup", "nowhere.backup: does not exist"),
         ("note.txt", "note.txt: not a SQLite database"),
-        ("short.backup", "short.backup: cut short"),
+        ("short.backup", "short.backup: truncated"),
         ("planner.satchel", "the backup itself"),
         (".", ".: a directory"),
     ],
 )
-def test_what_is_no_backup_restores_nothing(store, planner, backup, says):
+def test_an_invalid_backup_is_not_restored(store, planner, backup, says):
     store("backup", planner.name, "planner.backup")
     (planner.folder / "note.txt").write_text("some text")
     (planner.folder / "short.backup").write_bytes((planner.folder / "planner.backup").read_bytes()[:9000])
@@ -165,7 +166,7 @@ def test_what_is_no_backup_restores_nothing(store, planner, backup, says):
     assert planner.ids() == [name for name, _ in COURSES]
 
 
-def test_a_damaged_backup_restores_nothing(store, planner):
+def test_a_damaged_backup_is_not_restored(store, planner):
     store("backup", planner.name, "planner.backup")
     path = planner.folder / "planner.backup"
     damage(path, of="record")
@@ -187,25 +188,25 @@ def damage(path, *, of):
         file.write(b"\xa5" * size)
 
 
-def test_a_sound_store_is_recovered_whole(store, planner):
+def test_a_sound_store_is_recovered_completely(store, planner):
     planner("export", "courses.json")
     result = store("recover", planner.name, "new.satchel")
     assert result.lines[0].split() == ["rows", "lost", "pages", "lost", "table"]
     assert ["3", "0", "0", "record"] in [line.split() for line in result.lines]
-    assert re.fullmatch(r"new\.satchel: \d+ rows saved, nothing lost", result.lines[-1])
-    assert there(planner, "new.satchel")("verify", "courses.json").out == "3 records, alike\n"
+    assert re.fullmatch(r"new\.satchel: \d+ rows recovered, no data lost", result.lines[-1])
+    assert there(planner, "new.satchel")("verify", "courses.json").out == "3 records, equal\n"
     report = store("recover", planner.name, "newer.satchel", "--json").json
     assert (report["complete"], report["header_lost"], report["schema_lost"]) == (True, False, False)
     assert {"name": "record", "rows": 3, "lost_rows": 0, "lost_pages": 0} in report["tables"]
     store("check", "newer.satchel")
 
 
-def test_what_is_lost_is_said_and_a_mirror_brings_it_back(store, empty):
+def test_losses_are_reported_and_a_mirror_restores_them(store, empty):
     empty.take(*((f"task-{number}", {"text": "x" * 900}) for number in range(400)))
     empty("export", "tasks.json")
     backup = empty.path.read_bytes()
     size = int.from_bytes(backup[16:18], "big")
-    # Every fifth page in the middle.
+    # Damages every fifth page in the middle third.
     damaged = bytearray(backup)
     for page in range(len(backup) // size // 3, len(backup) // size * 2 // 3, 5):
         damaged[page * size : (page + 1) * size] = os.urandom(size)
@@ -214,7 +215,7 @@ def test_what_is_lost_is_said_and_a_mirror_brings_it_back(store, empty):
     empty.path.write_bytes(damaged)
     store("check", empty.name, code=1)
     result = store("recover", empty.name, "new.satchel", code=1)
-    assert result.lines[-1].endswith("something lost")
+    assert result.lines[-1].endswith("some data lost")
     assert store("check", "new.satchel").out == "new.satchel: sound\n"
     assert empty.path.read_bytes() == damaged
     report = store("recover", empty.name, "newer.satchel", "--json", code=1).json
@@ -224,24 +225,24 @@ def test_what_is_lost_is_said_and_a_mirror_brings_it_back(store, empty):
     saved = len(new("list", "--all", "--json-lines").lines)
     assert 0 < saved < 400
     assert new("import", "tasks.json").out == f"{400 - saved} added, 0 changed, {saved} unchanged\n"
-    assert new("verify", "tasks.json").out == "400 records, alike\n"
+    assert new("verify", "tasks.json").out == "400 records, equal\n"
 
 
-def test_a_destroyed_header_is_said(store, planner):
+def test_a_damaged_header_is_reported(store, planner):
     data = bytearray(planner.path.read_bytes())
     data[:100] = bytes(100)
     (planner.folder / "damaged.satchel").write_bytes(data)
     result = store("recover", "damaged.satchel", "new.satchel")
-    assert "the file's header was destroyed, and is made anew" in result.lines
+    assert "the file's header was damaged and was rebuilt" in result.lines
     assert there(planner, "new.satchel")("list", "--json").json == planner("list", "--json").json
 
 
-def test_where_nothing_can_be_recovered(store, planner):
+def test_files_that_cannot_be_recovered(store, planner):
     (planner.folder / "note.txt").write_text("some text")
     for damaged, new, says in [
         ("note.txt", "new.satchel", "note.txt: "),
         ("nowhere.satchel", "new.satchel", "nowhere.satchel: "),
-        (planner.name, "note.txt", "note.txt: exists already"),
+        (planner.name, "note.txt", "note.txt: already exists"),
         (planner.name, "nowhere/new.satchel", "nowhere"),
     ]:
         result = store("recover", damaged, new, code=2)
@@ -251,29 +252,29 @@ def test_where_nothing_can_be_recovered(store, planner):
     assert (planner.folder / "note.txt").read_text() == "some text"
 
 
-def test_a_spill_file_is_not_forgotten(store, spilled):
-    store("recover", spilled.name, "new.satchel")
-    assert "kept" in there(spilled, "new.satchel").ids()
-    result = store("recover", spilled.name, "newer.satchel")
-    assert "planner.satchel.spill: holds changes that are not in the new store" in result.err
-    assert "as newer.satchel.spill beside it" in result.err
-    os.link(spilled.folder / "planner.satchel.spill", spilled.folder / "newer.satchel.spill")
-    newer = there(spilled, "newer.satchel")
+def test_an_outbox_file_is_reported(store, spooled):
+    store("recover", spooled.name, "new.satchel")
+    assert "kept" in there(spooled, "new.satchel").ids()
+    result = store("recover", spooled.name, "newer.satchel")
+    assert "planner.satchel.outbox: contains changes that are not in the new store" in result.err
+    assert "rename it to newer.satchel.outbox" in result.err
+    os.link(spooled.folder / "planner.satchel.outbox", spooled.folder / "newer.satchel.outbox")
+    newer = there(spooled, "newer.satchel")
     newer.take(("next", {}))
-    assert newer.ids()[3:] == ["kept", "spilled", "next"]
-    store("backup", spilled.name, "planner.backup", code=1)
-    result = store("restore", "planner.backup", spilled.name)
-    assert "planner.satchel.spill: holds changes of the store that was there" in result.err
+    assert newer.ids()[3:] == ["kept", "spooled", "next"]
+    store("backup", spooled.name, "planner.backup", code=1)
+    result = store("restore", "planner.backup", spooled.name)
+    assert "planner.satchel.outbox: contains changes of the previous store" in result.err
 
 
 class Watched:
-    """A backup on a terminal, held where it has begun to copy."""
+    """A backup on a terminal, stopped after it has begun to copy."""
 
     def __init__(self, large):
         self.target = large.folder / "large.backup"
         self.part = large.folder / "large.backup.part"
         self.half = large.path.stat().st_size // 2
-        # On a machine that is busy it may have ended before this process had its turn.
+        # On a busy machine the backup may end before this process stops it.
         for _ in range(10):
             self.start(large)
             if self.hold():
@@ -291,7 +292,7 @@ class Watched:
         os.close(child)
 
     def hold(self):
-        """Stops it in the first half of its copy; false when it was faster."""
+        """Stops it in the first half of its copy; returns False when it ended before."""
         while self.process.poll() is None:
             if self.copied() == 0:
                 continue
@@ -310,7 +311,7 @@ class Watched:
             return 0
 
     def rest(self):
-        """Lets it go on, and tells what it wrote."""
+        """Continues it and returns its output."""
         self.process.send_signal(signal.SIGCONT)
         seen = b""
         while True:
@@ -326,7 +327,7 @@ class Watched:
         return seen.decode()
 
 
-def test_a_person_sees_how_far_a_backup_is(store, large):
+def test_a_terminal_shows_the_progress_of_a_backup(store, large):
     watched = Watched(large)
     time.sleep(0.5)
     seen = watched.rest()
@@ -341,7 +342,7 @@ def test_a_person_sees_how_far_a_backup_is(store, large):
 def test_an_interrupted_backup_leaves_nothing(store, large, number):
     watched = Watched(large)
     watched.process.send_signal(number)
-    assert "interrupted: no backup was made" in watched.rest()
+    assert "interrupted: no backup was written" in watched.rest()
     assert watched.process.returncode == -number
     assert not [name for name in os.listdir(large.folder) if "backup" in name]
     store("check", large.name)

@@ -1,4 +1,4 @@
-"""`satchel store stats`: what takes the space, and what waits."""
+"""`satchel store stats`: sizes and pending changes."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def subjects(found):
     return {subject["name"]: subject for subject in found["subjects"]}
 
 
-def test_the_parts_are_the_whole(stats, planner):
+def test_sizes_add_up(stats, planner):
     subprocess.run([sys.executable, "-c", FILL, planner.path], check=True)
     found = stats()
     parts = [subject["bytes"] for subject in found["subjects"]]
@@ -53,7 +53,7 @@ def test_the_parts_are_the_whole(stats, planner):
     assert by_name["state"]["counts"] == {"values": 1, "items": 1}
     assert by_name["catalogue"]["counts"] == {"places": 1, "entities": 1}
     assert by_name["records"]["bytes"] > 50 * 3000
-    assert (found["spilled"], found["spill_damages"], found["refused"]) == (0, [], 0)
+    assert (found["spooled"], found["outbox_damages"], found["refused"]) == (0, [], 0)
 
 
 def test_collections(stats, planner):
@@ -63,7 +63,7 @@ def test_collections(stats, planner):
     documents = sum(len(line.split('"document":', 1)[1]) - 1 for line in lines)
     expected = {"version": 1, "pending": 0, "conflicts": 0}
     assert courses == {"name": "courses", "records": 3, "bytes": courses["bytes"], **expected}
-    # As they were written, white space included.
+    # Documents are stored with their white space.
     assert documents <= courses["bytes"] < documents + 30
     assert rooms == {"name": "rooms", "records": 50, "bytes": rooms["bytes"], **expected}
     assert rooms["bytes"] > 50 * 3000
@@ -82,13 +82,13 @@ def test_photos_and_stories(run, stats, pictures):
     assert run("check", pictures.store.name, subject="store").out.endswith("sound\n")
 
 
-def test_for_people(run, planner):
+def test_text_output(run, planner):
     result = run("stats", planner.name, subject="store")
     assert result.lines[0].endswith("  records: 1 collection, 3 records")
     [courses] = [line.split() for line in result.lines if line.endswith("  courses")]
     assert (courses[0], courses[2:5]) == ("3", ["bytes", "0", "0"])
-    assert any(line.startswith("file     ") for line in result.lines)
-    assert "spilled  0 changes waiting in the spill file" in result.lines
+    assert any(line.startswith("file      ") for line in result.lines)
+    assert "spooled   0 changes in the outbox file" in result.lines
     assert result.err == ""
 
 
@@ -98,40 +98,40 @@ def test_reading_changes_nothing(run, planner):
     assert planner.path.read_bytes() == before
 
 
-def test_what_waits_in_the_spill_file_wants_attention(run, stats, spilled):
-    assert stats(code=1)["spilled"] == 1
-    assert "1 change waiting in the spill file" in run("stats", spilled.name, subject="store", code=1).out
-    path = spilled.folder / "planner.satchel.spill"
+def test_spooled_changes_need_attention(run, stats, spooled):
+    assert stats(code=1)["spooled"] == 1
+    assert "1 change in the outbox file" in run("stats", spooled.name, subject="store", code=1).out
+    path = spooled.folder / "planner.satchel.outbox"
     data = path.read_bytes()
     path.write_bytes(data[:-3])
     found = stats(code=1)
-    assert (found["spilled"], len(found["spill_damages"])) == (0, 1)
-    assert "cut short" in found["spill_damages"][0]
+    assert (found["spooled"], len(found["outbox_damages"])) == (0, 1)
+    assert "incomplete entry" in found["outbox_damages"][0]
     path.write_bytes(data)
-    spilled.take(("next", {}))
+    spooled.take(("next", {}))
     assert not path.exists()
-    assert stats()["spilled"] == 0
-    # What was taken in does not count again.
+    assert stats()["spooled"] == 0
+    # Drained changes do not count again.
     path.write_bytes(data)
-    assert stats()["spilled"] == 0
+    assert stats()["spooled"] == 0
     path.unlink()
     path.mkdir()
-    assert "not a regular file" in stats(code=1)["spill_damages"][0]
+    assert "not a regular file" in stats(code=1)["outbox_damages"][0]
 
 
-def test_refused_changes_want_attention(run, stats, spilled):
-    # As if an app had brought the records up to another version meanwhile.
-    with closing(sqlite3.connect(spilled.path)) as database:
+def test_rejected_changes_need_attention(run, stats, spooled):
+    # Simulates an app that migrated the records meanwhile.
+    with closing(sqlite3.connect(spooled.path)) as database:
         database.execute("UPDATE record_collection SET version = 2, shape = shape + 1")
         database.commit()
-    spilled.take(("next", {}))
+    spooled.take(("next", {}))
     found = stats(code=1)
-    assert (found["spilled"], found["refused"]) == (0, 1)
-    assert subjects(found)["journal"]["counts"] == {"refused": 1}
-    assert "refused  1 change" in run("stats", spilled.name, subject="store", code=1).lines
+    assert (found["spooled"], found["refused"]) == (0, 1)
+    assert subjects(found)["outbox"]["counts"] == {"refused": 1}
+    assert "rejected  1 change" in run("stats", spooled.name, subject="store", code=1).lines
 
 
-def test_what_is_no_store(run, tmp_path):
+def test_invalid_stores(run, tmp_path):
     (tmp_path / "note.txt").write_text("some text")
     assert "note.txt: not a SQLite database" in run("stats", "note.txt", subject="store", code=2).err
     assert "nowhere.satchel: does not exist" in run("stats", "nowhere.satchel", subject="store", code=2).err

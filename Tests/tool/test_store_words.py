@@ -1,4 +1,4 @@
-"""What `satchel store` says of itself. Man page and options: test_story_words.py."""
+"""The help and completion of `satchel store`. Man page and options: test_story_words.py."""
 
 import re
 import subprocess
@@ -10,12 +10,12 @@ from test_story_words import COMMANDS, COMPLETE
 STORE = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "store"]
 
 
-def test_the_commands_are_all_there():
+def test_all_commands_exist():
     assert STORE == ["check", "backup", "restore", "recover", "stats", "info"]
 
 
 @pytest.mark.parametrize("name", STORE)
-def test_help_teaches(run, name):
+def test_help_has_examples_and_exit_codes(run, name):
     text = run(name, "--help", subject="store").out
     assert re.search(rf"^  .*satchel store {name} ", text, re.MULTILINE), "an example at least"
     assert "Exit codes: 0 " in text

@@ -1,4 +1,4 @@
-# ruff: noqa: RUF001 (the tool writes dashes and signs of multiplication as books do)
+# ruff: noqa: RUF001 (the tool prints dashes and multiplication signs)
 """`satchel story stats`, `graph`, `diff` and `convert`."""
 
 import json
@@ -10,7 +10,7 @@ from conftest import ROOT, segment, story
 
 
 def ladder(rungs):
-    """A story with 2 ** rungs ways through."""
+    """A story with 2 ** rungs paths."""
     steps = [segment(f"s{n}", f"s{n + 1}", f"s{n + 1}") for n in range(rungs)]
     return story("ladder", [*steps, segment(f"s{rungs}")])
 
@@ -34,7 +34,7 @@ def test_stats_are_a_table(run, write):
         (2621, "≈ 1.0 × 10^789 (789 digits)"),
     ],
 )
-def test_large_numbers_of_paths_are_told(run, write, rungs, text):
+def test_large_numbers_of_paths(run, write, rungs, text):
     digits = str(2**rungs)
     write("a.json", ladder(rungs))
     assert f"  {text}  The ladder" in run("stats", "a.json").out
@@ -55,7 +55,7 @@ def test_stats_name_what_cannot_be_read(run, write):
     run("stats", "nowhere", code=2)
 
 
-def test_graph_in_text_forms(run, write, broken):
+def test_graph_in_text_formats(run, write, broken):
     write("a.json", broken)
     dot = run("graph", "a.json").out
     assert dot.startswith("digraph")
@@ -76,14 +76,14 @@ def test_graph_as_svg(run, write, drawing, tmp_path):
         assert {"start", "<b>&end"} <= set(texts)
 
 
-def test_graph_without_graphviz_says_how_to_get_it(run, write, bare_path, tmp_path):
+def test_graph_without_graphviz_tells_how_to_install_it(run, write, bare_path, tmp_path):
     write("a.json")
     result = run("graph", "a.json", "--format", "svg", "-o", "a.svg", env=bare_path.env, code=2)
     assert "apt install graphviz" in result.err
     assert not (tmp_path / "a.svg").exists()
 
 
-def test_graphviz_that_fails_or_hangs_is_told(run, write, bare_path):
+def test_graphviz_that_fails_or_hangs_is_reported(run, write, bare_path):
     write("a.json")
     env = bare_path.install("#!/bin/sh\nexit 3\n")
     assert "it ended with status 3" in run("graph", "a.json", "--format", "svg", env=env, code=2).err
@@ -100,13 +100,13 @@ def test_graphviz_that_fails_or_hangs_is_told(run, write, bare_path):
         (["graph", "bad.json"], "bad.json:1:2: error: not JSON"),
         (["graph", "tale.json", "--format", "png"], "Please provide one of 'dot', 'mermaid' or 'svg'"),
         (["graph", "tale.json", "-o", "no/where.dot"], "no/where.dot: no such file or directory"),
-        (["graph", "tale.json", "--time-limit", "0"], "--time-limit: 0 is not a number of seconds"),
+        (["graph", "tale.json", "--time-limit", "0"], "--time-limit: 0 is not in 1 to 86400 seconds"),
         (["diff", "tale.json", "nowhere.json"], "nowhere.json: does not exist"),
         (["diff", "tale.json", "bad.json"], "bad.json:1:2: error: not JSON"),
-        (["diff", "-", "-"], "only one of both can be the standard input"),
+        (["diff", "-", "-"], "only one of the versions can be the standard input"),
         (["diff", "tale.json"], "Missing expected argument '<new>'"),
         (["convert", "nowhere.twee"], "nowhere.twee: does not exist"),
-        (["convert", "game.twee", "--id", "../x"], "is no name"),
+        (["convert", "game.twee", "--id", "../x"], "is not a valid name"),
         (["convert", "latin.twee"], "latin.twee"),
         (["stats"], "Missing expected argument '<path> ...'"),
     ],
@@ -124,9 +124,9 @@ def test_what_cannot_run_ends_with_2(run, write, tmp_path, arguments, message):
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_diff_of_the_same_says_so(run, write):
+def test_diff_of_equal_stories(run, write):
     write("a.json")
-    assert run("diff", "a.json", "a.json").out == "nothing differs\n"
+    assert run("diff", "a.json", "a.json").out == "no differences\n"
     assert run("diff", "a.json", "a.json", "--json").json["same"] is True
 
 
@@ -142,8 +142,8 @@ def test_diff_that_breaks_a_reading_position_ends_with_1(run, write):
     ways = [segment("start", "forest-2"), segment("forest-2", "end"), segment("cave", "end"), segment("end")]
     write("new.json", story("a", ways))
     lines = run("diff", "old.json", "new.json", code=1).lines
-    assert 'breaks: "forest" is gone; its readers could go on at "forest-2"' in lines
-    assert 'breaks: "cave" cannot be reached any more' in lines
+    assert 'breaks: "forest" was removed; readers could continue at "forest-2"' in lines
+    assert 'breaks: "cave" can no longer be reached' in lines
     assert 'moved: "start", choice "start-0": "forest" is now "forest-2"' in lines
     assert 'added: segment "forest-2"' in lines
     old = (write("x.json").parent / "old.json").read_bytes()
@@ -153,7 +153,7 @@ def test_diff_that_breaks_a_reading_position_ends_with_1(run, write):
     }
 
 
-def test_convert_makes_a_story_that_reads(run, write, tmp_path):
+def test_convert_writes_a_valid_story(run, write, tmp_path):
     write("game.twee", ":: StoryTitle\nThe Cave\n\n:: Start\nHello [[Go on->End]]\n\n:: End\nBye\n")
     text = run("convert", "game.twee").out
     made = json.loads(text)

@@ -1,4 +1,4 @@
-"""Which files `satchel story lint` reads, and what it says of those that cannot be read."""
+"""Which files `satchel story lint` reads, and its findings for unreadable files."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def test_links_to_directories_are_not_followed(run, write, tmp_path):
         "a/copy.json": [], "a/gone.json": ["unreadable"], "a/self.json": ["unreadable"],
         "a/tale.json": ["duplicate-story"],
     }
-    # One that is named is meant.
+    # Given paths are always read.
     (tmp_path / "door").symlink_to("a")
     assert "door/tale.json" in files(run("lint", "door", "--json", "--all", code=1))
 
@@ -54,7 +54,7 @@ def test_a_named_file_is_read_whatever_its_name(run, write):
     write("game", ":: Start\nHello [[End]]\n\n:: End\nBye\n")
     names = ["tale.txt", ".hidden", "game"]
     assert files(run("lint", *names, "--json", "--all")) == names
-    # JSON in a file that says to be Twee is read as Twee.
+    # The extension decides: JSON in a .twee file is read as Twee.
     write("tale.twee", story())
     assert run("lint", "tale.twee", code=1).out
 
@@ -114,7 +114,7 @@ def test_what_may_not_be_read_is_a_finding(write, tmp_path, broken):
     write("a/shut/inside.json")
     write("a/z.json", broken)
     (tmp_path / "a/shut").chmod(0)
-    # Nothing is forbidden to root, unless it gives up what makes it so.
+    # Root can read every file, unless it drops its capabilities.
     rights = "-dac_override,-dac_read_search"
     drop = ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"] if os.getuid() == 0 else []
     done = subprocess.run(

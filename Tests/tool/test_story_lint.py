@@ -1,4 +1,4 @@
-"""`satchel story lint`: its exit codes, its outputs, and what it says."""
+"""`satchel story lint`: exit codes, output formats and findings."""
 
 import json
 import os
@@ -15,7 +15,7 @@ SCHEMA = json.loads((ROOT / "Documentation/schemas/story-lint.schema.json").read
 
 
 def checked(document):
-    """The document, when the schema allows it."""
+    """The document, validated by the schema."""
     Draft202012Validator(SCHEMA).validate(document)
     return document
 
@@ -24,7 +24,7 @@ def test_a_sound_story_ends_with_0(run, write):
     write("tale.json")
     result = run("lint", "tale.json")
     assert result.out == ""
-    assert result.err == "1 file checked: nothing found\n"
+    assert result.err == "1 file checked: no findings\n"
 
 
 def test_an_error_ends_with_1_and_a_line_that_editors_jump_to(run, write, broken):
@@ -51,10 +51,10 @@ def test_warnings_end_with_1_only_when_strict(run, write, warned):
         (["nowhere.json"], "nowhere.json: does not exist"),
         (["tale.json", "nowhere"], "nowhere: does not exist"),
         (["tale.json/below"], "tale.json/below: not a directory"),
-        (["empty"], "empty: holds no *.json, *.twee or *.tw"),
+        (["empty"], "empty: contains no *.json, *.twee or *.tw"),
         ([], "Missing expected argument '<path> ...'"),
         (["tale.json", "--json", "--sarif"], "--json and --sarif exclude each other"),
-        (["tale.json", "--ignore", "bogus"], "there is no code bogus; the codes are no-segments,"),
+        (["tale.json", "--ignore", "bogus"], "unknown code bogus; the codes are no-segments,"),
         (["tale.json", "--bogus"], "Unknown option '--bogus'"),
     ],
 )
@@ -79,7 +79,7 @@ def test_a_full_disk_is_no_success(run, write, broken):
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_json_is_as_its_schema_says(run, write, broken, warned, strict):
+def test_json_conforms_to_its_schema(run, write, broken, warned, strict):
     write("a/tale.json")
     write("a/broken.json", broken)
     write("a/warned.json", warned)
@@ -150,7 +150,7 @@ def test_ignored_findings_do_not_count(run, write, broken):
     codes = {finding["code"] for finding in file["findings"]}
     assert "broken-choice" in codes
     ignored = [word for code in codes for word in ("--ignore", code)]
-    assert run("lint", "broken.json", *ignored).err == "1 file checked: nothing found\n"
+    assert run("lint", "broken.json", *ignored).err == "1 file checked: no findings\n"
 
 
 def test_quiet_leaves_only_the_findings(run, write, broken):
@@ -161,12 +161,12 @@ def test_quiet_leaves_only_the_findings(run, write, broken):
         assert (quiet.out, quiet.err) == (loud.out, "")
 
 
-def test_stories_of_one_directory_with_one_id_are_told(run, write):
+def test_duplicate_ids_in_one_directory_are_reported(run, write):
     write("a/one.json", story("same"))
     write("a/two.json", story("same"))
     write("b/one.json", story("same"))
     [line] = run("lint", ".").lines
-    assert line.startswith("a/two.json:2:8: warning: a/one.json holds a story with the id \"same\" too")
+    assert line.startswith('a/two.json:2:8: warning: a/one.json contains a story with the same id "same"')
     assert line.endswith("[duplicate-story]")
     run("lint", ".", "--strict", code=1)
     assert run("lint", ".", "--strict", "--ignore", "duplicate-story").out == ""
@@ -184,7 +184,7 @@ def test_the_examples_are_clean(run):
     result = run("lint", "--strict", "Examples/Stories", cwd=ROOT)
     assert result.out == ""
     count = len(list((ROOT / "Examples/Stories").glob("*.json")))
-    assert result.err == f"{count} files checked: nothing found\n"
+    assert result.err == f"{count} files checked: no findings\n"
 
 
 def test_colours_are_for_terminals_that_want_them(write, broken, run):
@@ -204,7 +204,7 @@ def test_one_bad_file_of_ten_thousand_is_found(run, write, tmp_path):
         (tmp_path / f"many/{number:05}.json").write_text(content)
     result = run("lint", "many", code=1)
     place = f"many/04321.json:{len(text.splitlines())}:{len(text.splitlines()[-1]) + 1}"
-    assert result.lines == [f"{place}: error: not JSON: something follows the value [not-json]"]
+    assert result.lines == [f"{place}: error: not JSON: unexpected text after the value [not-json]"]
     assert result.err == "10000 files checked: 1 error and 0 warnings in 1 file\n"
 
 
@@ -230,6 +230,6 @@ def test_a_person_who_waits_sees_a_bar_and_then_no_more_of_it(write, tmp_path):
             assert "of 201" not in seen
         else:
             assert "of 201" in seen.split(finding)[0]
-            # What is printed begins on a clean line.
+            # Findings start on an empty line.
             assert "\r\x1b[K\x1b[1m150.json:1:2: " in seen
             assert seen.endswith("201 files checked: 1 error and 0 warnings in 1 file\r\n")

@@ -1,4 +1,4 @@
-"""`satchel story report`: one page that loads nothing and runs nothing of a story."""
+"""`satchel story report`: a page without external resources and without scripts of a story."""
 
 import base64
 import hashlib
@@ -61,7 +61,7 @@ def report(run, write, tmp_path, drawing):
 
 
 def check_harmless(page):
-    """Nothing is fetched, and nothing runs but the page's own script, which the policy names by its hash."""
+    """The page loads nothing and runs only its own script, which its policy allows by hash."""
     foreign = {"link", "img", "iframe", "object", "embed", "base", "form", "image", "use", "foreignobject"}
     for tag, attributes in page.elements:
         assert tag not in foreign
@@ -76,11 +76,11 @@ def check_harmless(page):
         assert len(page.all(tag)) == 1
         [text] = page.text(tag)
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        assert rules[rule] == f"'sha256-{digest}'", f"the hash of the {tag} stands in its Swift file"
+        assert rules[rule] == f"'sha256-{digest}'", f"the hash in the Swift file of the {tag} is wrong"
         assert not re.search(r"https?:|//[a-z]|@import|url\(", text)
 
 
-def test_a_report_tells_of_every_story(report, write, broken, warned):
+def test_a_report_has_every_story(report, write, broken, warned):
     write("a/broken.json", broken)
     write("a/warned.json", warned)
     write("a/sub/tale.json")
@@ -113,7 +113,7 @@ def test_nothing_of_a_story_becomes_markup(report, write):
     assert "a/<script>alert(3)<!--.json" in page.text("h2")
 
 
-def test_a_report_without_graphviz_says_how_to_get_it(report, write, bare_path):
+def test_a_report_without_graphviz_tells_how_to_install_it(report, write, bare_path):
     write("a/tale.json")
     page = report(env=bare_path.env)
     check_harmless(page)
@@ -149,7 +149,7 @@ def test_many_findings_are_cut_short(report, write):
     write("a/tale.json", story("tale", ends))
     page = report()
     assert len([item for item in page.all("li") if item.get("class") in ("error", "warning")]) == 100
-    rest = re.compile(r"And \d+ more: satchel story lint names them\.")
+    rest = re.compile(r"And \d+ more: satchel story lint lists them\.")
     assert any(rest.fullmatch(text) for text in page.text("p"))
 
 

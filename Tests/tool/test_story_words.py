@@ -1,4 +1,4 @@
-"""What the tool says of itself: help, man page, completion."""
+"""The tool's help, man page and completion."""
 
 import json
 import re
@@ -11,7 +11,7 @@ MAN = (ROOT / "Documentation/satchel.1").read_text()
 
 
 def commands():
-    """Every command as (its words, what the tool says of it)."""
+    """Every command as (its words, its description by the tool)."""
     done = subprocess.run([TOOL, "--experimental-dump-help"], capture_output=True, check=True)
     found = []
 
@@ -29,7 +29,7 @@ def commands():
 COMMANDS = commands()
 
 
-def test_the_story_commands_are_all_there():
+def test_all_story_commands_exist():
     names = [words[1] for words, _ in COMMANDS if words[0] == "story"]
     assert names == ["lint", "stats", "graph", "diff", "report", "convert"]
 
@@ -49,13 +49,14 @@ def test_the_man_page_has_every_command_and_option(words, command):
                 assert re.search(rf"^\.It Fl {name['name']} ", MAN, re.MULTILINE), name
 
 
-def test_the_man_page_has_no_option_that_is_none():
+def test_the_man_page_has_only_existing_options():
     known = {
         name["name"]
         for _, command in COMMANDS for argument in command["arguments"] for name in argument.get("names", [])
     }
-    told = {name for line in MAN.splitlines() if "Fl " in line for name in re.findall(r" -([a-z-]+)", line)}
-    assert told - known <= {"generate-completion-script"}
+    options = [line for line in MAN.splitlines() if "Fl " in line]
+    documented = {name for line in options for name in re.findall(r" -([a-z-]+)", line)}
+    assert documented - known <= {"generate-completion-script"}
 
 
 def test_the_man_page_has_every_code():
@@ -65,7 +66,7 @@ def test_the_man_page_has_every_code():
 
 
 @pytest.mark.parametrize("name", ["lint", "stats", "graph", "diff", "report", "convert"])
-def test_help_teaches(run, name):
+def test_help_has_examples_and_exit_codes(run, name):
     text = run(name, "--help").out
     assert len(re.findall(rf"^  .*satchel story {name} ", text, re.MULTILINE)) >= 2, "two examples at least"
     assert "Exit codes: 0 " in text

@@ -1,4 +1,4 @@
-"""Names and content that are meant to fool a terminal: nothing that it would act on is printed for people."""
+"""Names and content with control characters: the tool prints none of them to a terminal."""
 
 import json
 

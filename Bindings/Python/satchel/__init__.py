@@ -5,10 +5,9 @@
 ...     for header in store.catalogue.sections(location):
 ...         print(header.display_title, header.entity_count)
 
-Threads: a store may be used from any number of threads at once; calls let other Python threads run.
+Threads: a store may be used from any number of threads at once; calls release the GIL.
 Processes: several may open one file. Open a store after ``fork``: one opened before is closed in the
-child. Times are Unix milliseconds;
-the dates of photos are Unix seconds.
+child. Times are Unix milliseconds; the dates of photos are Unix seconds.
 """
 
 from __future__ import annotations
@@ -23,6 +22,8 @@ from satchel.errors import (
     Busy,
     Cancelled,
     Closed,
+    Conflict,
+    ConstraintViolation,
     Damaged,
     ForeignFile,
     Full,
@@ -34,6 +35,8 @@ from satchel.errors import (
     OutOfMemory,
     ReadOnly,
     SatchelError,
+    Unauthorized,
+    Unavailable,
     UnsoundStory,
 )
 from satchel.observer import Observer
@@ -65,6 +68,8 @@ __all__ = [
     "Catalogue",
     "Change",
     "Closed",
+    "Conflict",
+    "ConstraintViolation",
     "Damaged",
     "Entity",
     "Finding",
@@ -96,6 +101,8 @@ __all__ = [
     "Store",
     "StoreInfo",
     "StoryLibrary",
+    "Unauthorized",
+    "Unavailable",
     "UnsoundStory",
     "__version__",
     "backup",

@@ -1,6 +1,6 @@
-"""The contract of satchel.h in ctypes: its structs, its callbacks, and one table of all its functions.
+"""satchel.h in ctypes: its structs, its callbacks, and a table of all its functions.
 
-The tests compare this page with the header, with the map of exported symbols and with the library.
+The tests compare this file with the header, with the map of exported symbols and with the library.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ SONAME = "libsatchel.so.0"
 
 REUSE = {"unless_changed": 0, "until_expiry": 1}
 STORY_SOURCE = {"automatic": 0, "json": 1, "twee": 2}
-REPORT_FORM = {"json": 0, "sarif": 1, "text": 2}
-GRAPH_FORM = {"dot": 0, "mermaid": 1}
-SYNC_POLICY = {"remote_wins": 0, "merge_rows": 1}
-SYNC_STRATEGY = {"newest_wins": 0, "remote_wins": 1, "local_wins": 2, "merge": 3, "ask": 4}
+REPORT_FORMAT = {"json": 0, "sarif": 1, "text": 2}
+GRAPH_FORMAT = {"dot": 0, "mermaid": 1}
+CONFLICT_POLICY = {"remote_wins": 1, "local_wins": 2, "newest_wins": 3, "merge": 4, "ask": 5}
 MIRROR_MODE = {"store_first": 0, "file_first": 1}
 MIRROR_PREFER = {"file": 1, "store": 2}
 REBUILD = {"mirror": 0, "store": 1}
@@ -54,7 +53,7 @@ class Bytes(Structure):
 class Buffer(Structure):
     """``satchel_buffer``: bytes that the library made and the caller frees.
 
-    Reading ``data`` copies what stands before the first NUL: all of it, if that is ``size`` bytes.
+    Reading ``data`` copies the bytes before the first NUL: all of them, if there are ``size``.
     """
 
     _fields_ = (("data", c_char_p), ("size", c_size_t))
@@ -79,7 +78,7 @@ class OpenOptions(Structure):
     _fields_ = (
         ("size", c_size_t),
         ("read_only", c_bool),
-        ("set_aside", c_bool),
+        ("quarantine", c_bool),
         ("relaxed_durability", c_bool),
         ("busy_timeout_ms", c_uint32),
         ("clock", Clock),
@@ -118,7 +117,7 @@ class PruneOptions(Structure):
 class StoryCheckOptions(Structure):
     """``satchel_story_check_options``."""
 
-    _fields_ = (("size", c_size_t), ("source", c_int), ("form", c_int), ("name", Bytes))
+    _fields_ = (("size", c_size_t), ("source", c_int), ("format", c_int), ("name", Bytes))
 
 
 class RemoteOperations(Structure):
@@ -139,8 +138,8 @@ class ScanOptions(Structure):
 
     _fields_ = (
         ("size", c_size_t),
-        ("removes_missing", c_bool),
-        ("reads_everything", c_bool),
+        ("delete_missing", c_bool),
+        ("force_rehash", c_bool),
         ("time_zone_offset", c_int32),
         ("parallel", c_int32),
         ("progress", ProgressCallback),
@@ -153,9 +152,9 @@ class SyncOptions(Structure):
 
     _fields_ = (
         ("size", c_size_t),
-        ("policy", c_int),
+        ("on_conflict", c_int),
         ("dry_run", c_bool),
-        ("accepts_unconditional", c_bool),
+        ("allow_unsafe_remote", c_bool),
         ("parallel", c_int32),
         ("progress", ProgressCallback),
         ("context", c_void_p),
@@ -168,7 +167,7 @@ class VerifyOptions(Structure):
     _fields_ = (
         ("size", c_size_t),
         ("repair", c_bool),
-        ("accepts_unconditional", c_bool),
+        ("allow_unsafe_remote", c_bool),
         ("parallel", c_int32),
         ("progress", ProgressCallback),
         ("context", c_void_p),
@@ -197,9 +196,9 @@ class RecordSyncOptions(Structure):
 
     _fields_ = (
         ("size", c_size_t),
-        ("strategy", c_int),
+        ("on_conflict", c_int),
         ("dry_run", c_bool),
-        ("accepts_unconditional", c_bool),
+        ("allow_unsafe_remote", c_bool),
         ("parallel", c_int32),
         ("progress", ProgressCallback),
         ("context", c_void_p),
@@ -232,7 +231,7 @@ _read = POINTER(ReadOptions)
 _flag_out = POINTER(c_bool)
 _list = POINTER(StateListOptions)
 
-#: Every function of the header: its name, what it gives back, what it takes. Handles are c_void_p.
+#: Every function of the header: name, result type, parameter types. Handles are c_void_p.
 FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_version": (c_char_p, ()),
     "satchel_status_name": (c_char_p, (c_int,)),
@@ -251,6 +250,13 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_json_merge_patch": (c_int, (Bytes, Bytes, _out)),
     "satchel_json_patch": (c_int, (Bytes, Bytes, _out)),
     "satchel_json_value_at": (c_int, (Bytes, Bytes, _out)),
+    "satchel_json_get_text": (c_int, (Bytes, Bytes, _out)),
+    "satchel_json_get_int64": (c_int, (Bytes, Bytes, POINTER(c_int64))),
+    "satchel_json_get_double": (c_int, (Bytes, Bytes, POINTER(c_double))),
+    "satchel_json_get_bool": (c_int, (Bytes, Bytes, POINTER(c_bool))),
+    "satchel_json_count": (c_int, (Bytes, Bytes, POINTER(c_size_t))),
+    "satchel_json_keys": (c_int, (Bytes, Bytes, _out)),
+    "satchel_json_quote": (c_int, (Bytes, _out)),
     "satchel_place_normalize": (c_int, (Bytes, _out)),
     "satchel_place_key": (c_int, (Bytes, Bytes, _out)),
     "satchel_place_most_specific_level": (c_int, (Bytes, _out)),
@@ -325,7 +331,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_photos_scan": (c_int, (c_void_p, POINTER(ScanOptions), _out)),
     "satchel_photos_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(SyncOptions), _out)),
     "satchel_photos_verify": (c_int, (c_void_p, c_void_p, Bytes, POINTER(VerifyOptions), _out)),
-    "satchel_photos_unlink": (c_int, (c_void_p,)),
+    "satchel_photos_detach": (c_int, (c_void_p,)),
     "satchel_photos_conflicts": (c_int, (c_void_p, c_int64, c_int32, _out)),
     "satchel_photos_reapply": (c_int, (c_void_p, c_int64)),
     "satchel_photos_dismiss": (c_int, (c_void_p, c_int64)),
@@ -338,8 +344,8 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_store_leave": (c_int, (c_void_p,)),
     "satchel_store_backup": (c_int, (c_void_p, c_char_p, ProgressCallback, c_void_p, _out)),
     "satchel_store_backup_rotate": (c_int, (c_void_p, c_char_p, c_int32, _out)),
-    "satchel_restore": (c_int, (c_char_p, c_char_p, _out)),
-    "satchel_recover": (c_int, (c_char_p, c_char_p, _out)),
+    "satchel_store_restore": (c_int, (c_char_p, c_char_p, _out)),
+    "satchel_store_recover": (c_int, (c_char_p, c_char_p, _out)),
     "satchel_record_answer_document": (None, (c_void_p, Bytes)),
     "satchel_record_answer_message": (None, (c_void_p, Bytes)),
     "satchel_records_open": (c_int, (c_void_p, Bytes, POINTER(RecordsOptions), _handle_out)),
@@ -355,7 +361,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_records_verify_mirror": (c_int, (c_void_p, _out)),
     "satchel_records_rebuild": (c_int, (c_void_p, c_int, _number_out)),
     "satchel_records_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(RecordSyncOptions), _out)),
-    "satchel_records_unlink": (c_int, (c_void_p,)),
+    "satchel_records_detach": (c_int, (c_void_p,)),
     "satchel_records_conflicts": (c_int, (c_void_p, c_int64, c_int32, _out)),
     "satchel_records_resolve": (c_int, (c_void_p, c_int64, Bytes)),
     "satchel_records_free": (None, (c_void_p,)),

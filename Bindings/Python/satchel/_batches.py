@@ -1,8 +1,8 @@
-"""Batches: which of them a context carries, and which the threads take part in.
+"""Batches: which of them a context carries, and which of them each thread has entered.
 
 A batch is bound to the context that began it (``contextvars``): to the task in asyncio, else to the thread.
-The library knows threads only, so before a call the thread enters what its context carries, and leaves the
-rest.
+The library only knows threads, so before each call the thread enters the batches of its context and leaves
+all others.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Batch:
         self.is_undone = False
 
     def end(self, function: Callable[[int], int]) -> None:
-        """Ends it, on whatever thread this is."""
+        """Ends it, on any thread."""
         self.is_open = False
         try:
             _enter(self)
@@ -51,7 +51,7 @@ class _Batch:
 
 class _Thread(threading.local):
     def __init__(self) -> None:
-        # By store, what the library knows this thread to be part of.
+        # By store, the batch that this thread has entered in the library.
         self.entered: Dict[int, _Batch] = {}
 
 
@@ -63,7 +63,7 @@ thread = _Thread()
 def enter() -> None:
     """Makes this thread part of the batches that its context carries. A call of the library has to follow.
 
-    :raises InvalidArgument: when the batch was undone that the call is what is left of
+    :raises InvalidArgument: when the batch that the call belongs to was rolled back
     """
     wanted: Dict[int, _Batch] = {}
     batch = carried()
@@ -71,7 +71,7 @@ def enter() -> None:
         if batch.is_open:
             wanted.setdefault(batch.pointer, batch)
         elif batch.is_undone and batch.thread != threading.get_ident() and not _in_event_loop():
-            raise InvalidArgument("the batch that this call is part of was undone")
+            raise InvalidArgument("the batch that this call is part of was rolled back")
         batch = batch.outer
     for pointer in [each for each in thread.entered if each not in wanted]:
         _leave(pointer)
@@ -79,12 +79,12 @@ def enter() -> None:
         try:
             _enter(batch)
         except Closed:
-            # The calls on that store will say so.
+            # Calls on that store raise it.
             continue
         except InvalidArgument:
             if batch.is_open:
                 raise
-            # Another thread has ended it in this moment.
+            # Another thread ended it concurrently.
             return enter()
     return None
 
@@ -126,7 +126,7 @@ def begun(pointer: int) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        # Of a store that was closed nothing is left to undo, and the cause is what counts.
+        # A closed store has nothing to roll back; the original exception matters.
         batch.is_undone = True
         with contextlib.suppress(SatchelError):
             batch.end(library.satchel_store_rollback)

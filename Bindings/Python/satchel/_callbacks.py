@@ -1,8 +1,8 @@
 """Callbacks from the library into Python.
 
-The library gets one of the three functions below and a number as its context; the Python callable
-waits in a register under that number until the library releases it. So nothing that the library may
-still call can be collected, and nothing is kept for longer.
+The library receives one of the three functions below with a number as context; the Python callable is
+registered under that number until the library releases it. So the library never calls a collected
+object, and no callable is kept for longer.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _running = threading.local()
 
 
 def new_owner() -> int:
-    """A number for a store, by which its callbacks know whose they are."""
+    """A number that identifies a store among the callbacks."""
     return next(_owners)
 
 
 def register(function: Callable[..., Any], owner: int) -> int:
-    """Keeps a callable until the library releases it; gives the context to hand to the library."""
+    """Keeps a callable until the library releases it; returns the context to pass to the library."""
     context = next(_numbers)
     _registered[context] = (function, owner)
     return context
@@ -47,7 +47,7 @@ def is_running(owner: object) -> bool:
 
 
 def elsewhere(function: Callable[[int], Any], pointer: int) -> None:
-    """Frees a handle on another thread, for those who must not wait for their own callback."""
+    """Frees a handle on another thread: inside its own callback, freeing would wait forever."""
     threading.Thread(target=function, args=(pointer,), name="satchel-free").start()
 
 
@@ -69,13 +69,13 @@ def lookup(context: Optional[int]) -> Tuple[Optional[Callable[..., Any]], int]:
 
 
 def bytes_of(message: Any) -> bytes:
-    """What a ``satchel_bytes`` lends, copied."""
+    """A copy of the bytes of a ``satchel_bytes``."""
     # Bytes.data would stop at the first NUL: read the address, and as many bytes as there are.
     address = ctypes.c_void_p.from_buffer(message).value
     return ctypes.string_at(address, message.size) if address else b""
 
 
-def _tell(context: Optional[int], message: Any) -> None:
+def _deliver(context: Optional[int], message: Any) -> None:
     # An exception that leaves this function is handed to sys.unraisablehook by ctypes.
     function, owner = lookup(context)
     if function is None:
@@ -85,7 +85,7 @@ def _tell(context: Optional[int], message: Any) -> None:
 
 
 def release(context: Optional[int]) -> None:
-    """Lets go of what :func:`register` kept."""
+    """Removes a callable of :func:`register`."""
     _registered.pop(context or 0, None)
 
 
@@ -115,8 +115,8 @@ def _raise(error: BaseException) -> None:
 # ctypes hands what is raised in a callback to sys.unraisablehook, with arguments that only C can make.
 report = ctypes.CFUNCTYPE(None, ctypes.py_object)(_raise)
 
-on_change = ChangeCallback(_tell)
-on_event = SessionCallback(_tell)
+on_change = ChangeCallback(_deliver)
+on_event = SessionCallback(_deliver)
 no_event = SessionCallback()
 on_clock = Clock(_read_clock)
 on_release = Release(release)

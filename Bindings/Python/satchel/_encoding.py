@@ -1,7 +1,7 @@
-"""Python values as the bytes that the library takes.
+"""Encodes Python values for the library.
 
-Where the standard encoder would change a value without a word (the key 1 becomes "1", NaN becomes a
-word that is not JSON), the value is refused, and the message says where it stands.
+Where the standard encoder would silently change a value (the key 1 becomes "1", NaN becomes a token that
+is not JSON), the value is rejected; the message has its JSON Pointer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOTHING = Bytes(None, 0)
 
 
 def lend(data: bytes) -> Bytes:
-    """Bytes for one call, without copying; the struct keeps them alive."""
+    """Bytes for one call, not copied; the struct keeps them alive."""
     return Bytes(data, len(data))
 
 
@@ -35,7 +35,7 @@ def lend_text(text: Any, name: str) -> Bytes:
     """A text argument.
 
     :param name: the argument's name, for the message
-    :raises InvalidArgument: when it is no str, or has a lone surrogate
+    :raises InvalidArgument: when it is not a str, or has a lone surrogate
     """
     if not isinstance(text, str):
         raise InvalidArgument(f"{name} must be a str, not {type(text).__name__}")
@@ -67,9 +67,9 @@ def _utf8(text: str, name: str) -> bytes:
 
 
 def choice(numbers: Dict[str, int], word: Any, name: str) -> int:
-    """The number of a word that the library knows.
+    """The C value of a choice.
 
-    :param numbers: the words with their numbers
+    :param numbers: the accepted strings with their C values
     :param name: the argument's name, for the message
     """
     if not isinstance(word, str) or word not in numbers:
@@ -97,21 +97,21 @@ def file_path(path: Any, name: str) -> Tuple[str, bytes]:
 def encoded(value: Any, name: str) -> bytes:
     """Any Python value as JSON.
 
-    :raises InvalidArgument: with the place of what JSON cannot hold
+    :raises InvalidArgument: with the JSON Pointer of a value that JSON cannot represent
     """
     try:
         data = _encode(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        place, reason = _first_fault(value) or ("", str(error))
-        raise InvalidArgument(f"{name} at {place or 'its root'}: {reason}") from error
+        pointer, reason = _first_fault(value) or ("", str(error))
+        raise InvalidArgument(f"{name} at {pointer or 'its root'}: {reason}") from error
     if not _has_text_keys(value):
-        place, reason = _first_fault(value) or ("", "a key that is not a str")
-        raise InvalidArgument(f"{name} at {place or 'its root'}: {reason}")
+        pointer, reason = _first_fault(value) or ("", "a key that is not a str")
+        raise InvalidArgument(f"{name} at {pointer or 'its root'}: {reason}")
     return data
 
 
 def _has_text_keys(value: Any) -> bool:
-    # Called after encoding, which has proven that the value is a tree.
+    # Called after encoding, which has shown that the value is a tree.
     waiting: List[Any] = [value]
     while waiting:
         item = waiting.pop()
@@ -130,13 +130,13 @@ def _first_fault(value: Any) -> Optional[Tuple[str, str]]:
     """Where a value is not JSON, as a JSON Pointer, and why. Only called when it is not."""
     waiting: List[Tuple[str, int, Any]] = [("", 0, value)]
     while waiting:
-        place, depth, item = waiting.pop()
+        pointer, depth, item = waiting.pop()
         reason = _fault(item)
         if reason is None and depth > _DEEPEST:
             reason = f"more than {_DEEPEST} levels, or a value that contains itself"
         if reason is not None:
-            return place, reason
-        waiting.extend((f"{place}/{step}", depth + 1, child) for step, child in _children(item))
+            return pointer, reason
+        waiting.extend((f"{pointer}/{step}", depth + 1, child) for step, child in _children(item))
     return None
 
 

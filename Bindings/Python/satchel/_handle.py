@@ -24,12 +24,12 @@ _Closing = TypeVar("_Closing", bound="Closing")
 _decoder = JSONDecoder()
 _carried_batch = _batches.carried
 _thread = _batches.thread
-# What json.loads ends in, less its looking for an encoding and for white space: these are read very often.
+# json.loads without detecting the encoding and skipping white space: documents are read very often.
 _scan: Callable[[str, int], Tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
 
 
 def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
-    """Calls a function whose last parameter is a buffer; gives its bytes, or None when it is none."""
+    """Calls a function whose last parameter is a buffer; returns its bytes, None when it has no data."""
     buffer = Buffer()
     out = byref(buffer)
     status = function(*arguments, out)
@@ -38,7 +38,7 @@ def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
     try:
         data: Optional[bytes] = buffer.data
         if data is not None and len(data) != buffer.size:
-            # There is a NUL in it.
+            # It contains a NUL, at which c_char_p stops.
             data = string_at(c_void_p.from_buffer(buffer).value or 0, buffer.size)
         return data
     finally:
@@ -46,21 +46,21 @@ def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
 
 
 def value_of(data: bytes) -> Any:
-    """What JSON says that the library gave.
+    """Parses JSON from the library.
 
-    :raises Damaged: for a document that the file has and that is no JSON
+    :raises Damaged: for a stored document that is not JSON
     """
     try:
         text = data.decode()
         try:
             value, end = _scan(text, 0)
         except StopIteration:
-            # White space stands before it.
+            # Leading white space.
             return _decoder.decode(text)
         return value if end == len(text) else _decoder.decode(text)
     except ValueError as error:
         # Documents are returned as the file has them.
-        raise Damaged(f"a document in the store is no JSON: {error}") from error
+        raise Damaged(f"a document in the store is not JSON: {error}") from error
 
 
 def text_answer(function: Callable[..., int], *arguments: Any) -> Optional[str]:
@@ -70,18 +70,18 @@ def text_answer(function: Callable[..., int], *arguments: Any) -> Optional[str]:
 
 
 def json_answer(function: Callable[..., int], *arguments: Any) -> Any:
-    """As :func:`answer`, for JSON; None when there is none."""
+    """As :func:`answer`, for JSON; None when the buffer has no data."""
     data = answer(function, *arguments)
     return None if data is None else value_of(data)
 
 
 class Handle:
-    """A handle of the library, which is given away to be freed exactly once, from any thread."""
+    """A handle of the library; its owner frees it exactly once, from any thread."""
 
     __slots__ = ("_cell", "kind")
 
     def __init__(self, pointer: int, kind: str) -> None:
-        # A list of one: its pop() is atomic, so that of two threads that close only one gets it.
+        # A list of one, because list.pop() is atomic: of two threads that close, only one frees.
         self._cell: List[int] = [pointer]
         self.kind = kind
 
@@ -96,9 +96,9 @@ class Handle:
 
     @property
     def pointer(self) -> int:
-        """The number to hand to the library, for one call on this thread.
+        """The number to pass to the library, for one call on this thread.
 
-        :raises Closed: when it was given away
+        :raises Closed: when it was released
         """
         if _carried_batch() is not None or _thread.entered:
             _batches.enter()
@@ -109,15 +109,15 @@ class Handle:
 
     @property
     def closed(self) -> bool:
-        """Whether it was given away."""
+        """Whether it was released."""
         return not self._cell
 
     def take_back(self, pointer: int) -> None:
-        """What was given away could not be freed."""
+        """Restores a released handle that could not be freed."""
         self._cell.append(pointer)
 
     def give_away(self) -> Optional[int]:
-        """The number, to be freed by the caller; None from the second time on."""
+        """Releases the handle, for the caller to free; None from the second call on."""
         try:
             return self._cell.pop()
         except IndexError:
@@ -125,7 +125,7 @@ class Handle:
 
 
 class Closing:
-    """What has a handle, and is closed by :meth:`close` or at the end of a ``with`` block."""
+    """An object with a handle, closed by :meth:`close` or at the end of a ``with`` block."""
 
     __slots__ = ("__weakref__", "_handle")
 
@@ -156,10 +156,10 @@ class Closing:
 
 
 class Dependent(Closing):
-    """What a store hands out, and ends with it: an observer, a session, a library.
+    """An object that a store makes, and that is closed with it: an observer, a session, a library.
 
-    :param owner: the number of its store among the callbacks
-    :param free: the library's function that frees the handle
+    :param owner: identifies its store among the callbacks
+    :param free: the library function that frees the handle
     """
 
     __slots__ = ("_free", "_owner")
@@ -170,9 +170,9 @@ class Dependent(Closing):
         self._free = free
 
     def close(self) -> None:
-        """Ends it; a second time is fine. Waits for its work on other threads.
+        """Closes it; closing again does nothing. Waits for its calls on other threads.
 
-        From a callback of its store, which that wait would be for, it ends on another thread.
+        Called from a callback of its store, for which it would wait, it closes on another thread.
         """
         pointer = self._handle.give_away()
         if pointer is None:
@@ -183,17 +183,17 @@ class Dependent(Closing):
             self._free(pointer)
 
     def __del__(self) -> None:
-        # One whose making failed has no handle.
+        # An object whose constructor failed has no handle.
         if hasattr(self, "_handle"):
             self.close()
 
 
 class OfDirectory(Dependent):
-    """What a store hands out for one directory: a library of stories, a catalogue of photos.
+    """An object that a store makes for one directory: a library of stories, a catalogue of photos.
 
-    :param kind: what it is called in messages
-    :param make: the library's function that makes the handle, from the store and the directory's bytes
-    :param free: the one that frees it
+    :param kind: its name in messages
+    :param make: the library function that makes the handle, from the store and the directory's path
+    :param free: the library function that frees the handle
     """
 
     __slots__ = ("_directory", "_store")
@@ -214,7 +214,7 @@ class OfDirectory(Dependent):
 
     @property
     def directory(self) -> str:
-        """The directory as it was given to the store."""
+        """The directory, as passed to the store."""
         return self._directory
 
     @property

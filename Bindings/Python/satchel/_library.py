@@ -1,9 +1,9 @@
-"""Finds the shared library and gives its functions their types.
+"""Finds the shared library and declares the types of its functions.
 
-Looked at, in this order: the file that the environment variable SATCHEL_LIBRARY names; a
-libsatchel.so beside the package, as a wheel carries it; the build folder of a source checkout; the
-system's libraries. A file that is there but cannot be loaded is an ImportError at once: going on to
-another one would hide which library runs.
+Searched in this order: the file that the environment variable SATCHEL_LIBRARY names; a
+libsatchel.so in the package, as in a wheel; the build folder of a source checkout; the
+system's libraries. A file that exists but cannot be loaded raises ImportError at once: trying the next
+one would hide which library runs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def beside_package(package: Path) -> Optional[Path]:
-    """The library that stands in the package's own directory."""
+    """The library in the package's own directory."""
     return next(iter(sorted(package.glob("libsatchel.so*"))), None)
 
 
 def in_checkout(package: Path) -> Optional[Path]:
-    """Where the library is built, if the package stands in a source checkout."""
+    """The build output, if the package is in a source checkout."""
     if len(package.parents) < 3:
         return None
     root = package.parents[2]
@@ -41,9 +41,9 @@ def _open(path: str) -> ctypes.CDLL:
 
 
 def find(package: Path = _PACKAGE) -> ctypes.CDLL:
-    """Loads the library from the first place that has it.
+    """Loads the library from the first location that has it.
 
-    :raises ImportError: with the list of the places that were looked at
+    :raises ImportError: with the list of the searched locations
     """
     named = os.environ.get("SATCHEL_LIBRARY")
     if named:
@@ -72,9 +72,9 @@ def find(package: Path = _PACKAGE) -> ctypes.CDLL:
 
 
 def declare(library: ctypes.CDLL) -> ctypes.CDLL:
-    """Gives every function of the header its types.
+    """Declares the types of every function of the header.
 
-    :raises ImportError: when the library is too old to have one of them
+    :raises ImportError: when the library lacks one of them
     """
     for name, (result, arguments) in FUNCTIONS.items():
         try:
@@ -90,13 +90,13 @@ def declare(library: ctypes.CDLL) -> ctypes.CDLL:
 
 library = declare(find())
 
-# Frees what a buffer holds. Never waits for anything, so other threads need not be let run meanwhile.
+# Frees the data of a buffer. It never blocks, so it is called without releasing the GIL (PyDLL).
 free_buffer = ctypes.PyDLL(library._name, handle=library._handle).satchel_buffer_free
 free_buffer.restype, free_buffer.argtypes = FUNCTIONS["satchel_buffer_free"]
 
 
 def check(status: int) -> None:
-    """Raises the error of a status. To be called right after the call, on the same thread."""
+    """Raises the error of a status. Must follow the call at once, on the same thread."""
     if status != 0:
         message = library.satchel_error_message().decode("utf-8", "replace")
         name = library.satchel_status_name(status).decode("ascii", "replace")

@@ -1,8 +1,8 @@
-"""Calls that take long: they tell how far they have come, and Ctrl-C ends them.
+"""Long-running calls: they report progress, and Ctrl-C cancels them.
 
 Python runs signal handlers on the main thread, and only between its own instructions. So a long call is
-made on a thread of its own, while the thread that wants it waits in a way that a signal can interrupt.
-There progress is told, wherever the library says it.
+made on a thread of its own, while the calling thread waits in a way that a signal can interrupt.
+The progress callback runs on the calling thread, whatever thread the library reports from.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class LongWork:
     """One call of the library that may take long.
 
     :param owner: the number of the store among the callbacks
-    :param progress: hears what the library says; False cancels. What it raises cancels too, and is raised
+    :param progress: receives the progress; False cancels. An exception in it cancels too, and is raised
         by :meth:`run`
-    :param subject: what only one call at a time may work for, which its callbacks must not begin again
-    :raises Busy: in a callback of work for the same subject
+    :param subject: identifies work that must not be started again from its own callbacks
+    :raises Busy: in a callback of a call with the same subject
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class LongWork:
         self._progress = progress
         self._raised: Optional[BaseException] = None
         self._cancelled = False
-        # Where the worker says something to the thread that waits for it.
+        # Messages of the worker to the waiting thread.
         self._said: Optional[queue.SimpleQueue[Optional[Tuple[Any, queue.SimpleQueue[bool]]]]] = None
 
     def fail(self, error: BaseException) -> None:
@@ -54,9 +54,9 @@ class LongWork:
         """Makes the call.
 
         :param call: gets the progress callback of C and its context; made on another thread
-        :raises BaseException: what :meth:`fail` was told, or what the progress callback raised
+        :raises BaseException: the error given to :meth:`fail`, or raised by the progress callback
         """
-        context = _callbacks.register(self._hear, self._owner)
+        context = _callbacks.register(self._receive, self._owner)
 
         def work() -> _Result:
             try:
@@ -71,7 +71,7 @@ class LongWork:
             self._cancelled = True
             if self._raised is None:
                 raise
-            # What the library says of being cancelled is no news.
+            # The Cancelled of the library is a consequence, not the cause.
             raise self._raised from None
         if self._raised is not None:
             raise self._raised
@@ -111,20 +111,20 @@ class LongWork:
                 if message is None:
                     return
                 value, reply = message
-                reply.put(self._tell(value))
+                reply.put(self._notify(value))
             except BaseException as error:
                 if self._cancelled:
                     raise
                 self.fail(error)
 
-    def _hear(self, value: Any) -> bool:
-        """What the library says, on whatever thread."""
+    def _receive(self, value: Any) -> bool:
+        """Receives progress from the library, on any thread."""
         if self._cancelled:
             return False
         if self._progress is None:
             return True
         if self._said is None:
-            return self._tell(value)
+            return self._notify(value)
         reply: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._said.put((value, reply))
         while not self._cancelled:
@@ -134,7 +134,7 @@ class LongWork:
                 continue
         return False
 
-    def _tell(self, value: Any) -> bool:
+    def _notify(self, value: Any) -> bool:
         if self._cancelled or self._progress is None:
             return not self._cancelled
         try:
@@ -146,8 +146,8 @@ class LongWork:
         return not self._cancelled
 
 
-def hearing(kind: Any, progress: Any) -> Optional[Callable[[Any], object]]:
-    """A progress callback, made to hear a record of a kind."""
+def progress_callback(kind: Any, progress: Any) -> Optional[Callable[[Any], object]]:
+    """A progress callback that receives an instance of ``kind`` instead of a dict."""
     if progress is None:
         return None
     if not callable(progress):
@@ -156,7 +156,7 @@ def hearing(kind: Any, progress: Any) -> Optional[Callable[[Any], object]]:
 
 
 def _on_progress(context: Optional[int], message: Any) -> bool:
-    # Whatever is raised here must not cross C, and means that the work cannot go on.
+    # No exception may cross C; it cancels the work.
     function = None
     try:
         function, _ = _callbacks.lookup(context)

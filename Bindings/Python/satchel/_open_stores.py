@@ -1,4 +1,4 @@
-"""The stores that are open: closed when the process ends, and let go of in a child that was forked."""
+"""The open stores: closed when the process exits, and abandoned in a forked child."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _open: Dict[int, weakref.ref[Store]] = {}
 
 
 def add(owner: int, store: Store) -> None:
-    """A store that was opened."""
+    """Adds an opened store."""
     _open[owner] = weakref.ref(store)
 
 
 def remove(owner: int) -> None:
-    """One that is closed now; a second time is fine."""
+    """Removes a closed store; removing it again does nothing."""
     _open.pop(owner, None)
 
 

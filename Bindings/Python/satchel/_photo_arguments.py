@@ -34,9 +34,9 @@ _MILLISECONDS = ("thumbnail_cached_at", "preview_cached_at")
 
 
 def seconds(value: Any, name: str) -> Any:
-    """Unix seconds, rounded down; what is no date goes on to the library as it is.
+    """Unix seconds, rounded down; values that are not dates are passed on as they are.
 
-    :raises InvalidArgument: for a datetime without a time zone, which says no instant
+    :raises InvalidArgument: for a datetime without a time zone
     """
     return _number(value, name, 1) if isinstance(value, date) else value
 
@@ -53,7 +53,7 @@ _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 def md5(photo: Any, name: str) -> str:
-    """A photo's MD5 as text; whether it is one, the library says."""
+    """A photo's MD5 as a string; the library validates it."""
     if isinstance(photo, Photo):
         return photo.md5
     if isinstance(photo, (bytes, bytearray)) and len(photo) == 16:
@@ -80,7 +80,7 @@ def lend_md5s(photos: Any) -> Bytes:
 
 
 def row_batches(photos: Any, size: int) -> Iterator[List[Dict[str, Any]]]:
-    """Rows in lists of at most so many, taken from an iterable as they are needed.
+    """Yields rows in lists of at most ``size``, consuming the iterable lazily.
 
     :param photos: one photo, or an iterable of photos; each a Photo or a mapping
     """
@@ -99,7 +99,7 @@ def row_batches(photos: Any, size: int) -> Iterator[List[Dict[str, Any]]]:
 
 def _row(photo: Any, name: str) -> Dict[str, Any]:
     if isinstance(photo, Photo):
-        # Its state has steps of its own, and a camera that is unknown here may be known there.
+        # The state of a Photo is changed by other calls; unknown camera data must not erase stored data.
         given = {key: getattr(photo, key) for key in GIVEN}
         row = {key: value for key, value in given.items() if value is not None or key in ROW}
     elif isinstance(photo, Mapping):
@@ -110,7 +110,7 @@ def _row(photo: Any, name: str) -> Dict[str, Any]:
 
 
 def _with_numbers(row: Dict[str, Any], name: str) -> Dict[str, Any]:
-    """The same row, or a copy in which dates are numbers."""
+    """The same row, or a copy with dates converted to numbers."""
     for columns, factor in ((_SECONDS, 1), (_MILLISECONDS, 1000)):
         for column in columns:
             value = row.get(column)
@@ -120,7 +120,7 @@ def _with_numbers(row: Dict[str, Any], name: str) -> Dict[str, Any]:
 
 
 def lend_columns(columns: Dict[str, Any]) -> Bytes:
-    """What is known of a photo here only, for one call."""
+    """The local-only columns of a photo, for one call."""
     return _encoding.lend_value(_with_numbers(columns, "the photo"), "columns")
 
 
@@ -133,7 +133,7 @@ def lend_query(
     shard: Optional[int],
     **more: Any,
 ) -> Bytes:
-    """A query with what was given of it.
+    """Encodes the given parts of a query.
 
     :param more: order, descending, limit, after
     """
@@ -150,13 +150,13 @@ def lend_query(
     return _encoding.lend_value(given, "query")
 
 
-def whole(number: Any, name: str, least: int, most: int) -> int:
-    """A number that is one, in its range."""
-    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
-        raise InvalidArgument(f"{name} must be an int from {least} to {most}, not {number!r}")
+def whole(number: Any, name: str, minimum: int, maximum: int) -> int:
+    """Checks that a number is an int within a range, and returns it."""
+    if isinstance(number, bool) or not isinstance(number, int) or not minimum <= number <= maximum:
+        raise InvalidArgument(f"{name} must be an int from {minimum} to {maximum}, not {number!r}")
     return number
 
 
 def shard_number(shard: Any) -> int:
-    """A shard of the sixteen."""
+    """Checks a shard number, 0 to 15."""
     return whole(shard, "shard", 0, 15)

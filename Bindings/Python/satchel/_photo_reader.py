@@ -1,4 +1,4 @@
-"""What a photo catalogue can be asked; nothing here changes it."""
+"""The methods of a photo catalogue that read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PhotoReader(OfDirectory):
         )
 
     def get(self, md5: PhotoName) -> Optional[Photo]:
-        """A photo with all that is known of it, or None."""
+        """A photo with its local-only columns; None when it does not exist."""
         try:
             found = json_answer(library.satchel_photos_get, self._pointer, lend_md5(md5))
         except NotFound:
@@ -60,7 +60,7 @@ class PhotoReader(OfDirectory):
         backup_status: Optional[str] = None,
         shard: Optional[int] = None,
     ) -> int:
-        """How many photos fit; see :meth:`query`."""
+        """The number of photos that match; see :meth:`query`."""
         lent = lend_query(from_, to, filename, starred, backup_status, shard)
         out = ctypes.c_int64()
         check(library.satchel_photos_count(self._pointer, lent, ctypes.byref(out)))
@@ -80,19 +80,19 @@ class PhotoReader(OfDirectory):
         limit: int = 1000,
         after: Optional[str] = None,
     ) -> PhotoPage:
-        r"""The photos that fit everything that is given, a page at a time.
+        r"""The photos that match all given conditions, a page at a time.
 
         :param from_: the earliest ``photodate``, in Unix seconds or as a datetime with a time zone
         :param to: the latest, itself included
-        :param filename: the whole name; "*" stands for any characters, "?" for one, "\" makes the one
-            behind it itself; case matters
-        :param starred: whether they are
+        :param filename: the whole name; "*" stands for any characters, "?" for one, "\" escapes the
+            next character; case-sensitive
+        :param starred: whether they are starred
         :param backup_status: "not_backed_up", "queued", "uploading", "uploaded" or "error"
         :param shard: 0 to 15
         :param order: "md5", "photodate" or "filename"; None for "md5"
-        :param descending: turns the order round
-        :param limit: at most so many, 1 to 100,000
-        :param after: the ``next`` of the page before, with the same query
+        :param descending: reverses the order
+        :param limit: the maximum number of photos, 1 to 100,000
+        :param after: the ``next`` of the previous page of the same query
         """
         more = {"order": order, "descending": bool(descending), "limit": limit, "after": after}
         lent = lend_query(from_, to, filename, starred, backup_status, shard, **more)
@@ -110,9 +110,9 @@ class PhotoReader(OfDirectory):
         order: Optional[str] = None,
         descending: bool = False,
     ) -> Iterator[Photo]:
-        """All photos that fit, read as they are needed; see :meth:`query`.
+        """All photos that match, read lazily; see :meth:`query`.
 
-        What changes meanwhile may be met or not; no photo that stays as it is, is missed or met twice.
+        Concurrent changes may be seen or not; an unchanged photo is yielded exactly once.
         """
         query: Dict[str, Any] = {
             "from_": from_,
@@ -125,7 +125,7 @@ class PhotoReader(OfDirectory):
             "descending": descending,
             "limit": _PAGE,
         }
-        # The first page at once, so that a query that is none fails here, and not where it is walked.
+        # Read the first page now, so that an invalid query raises here and not during iteration.
         return self._walk(query, self.query(**query))
 
     def _walk(self, query: Dict[str, Any], page: PhotoPage) -> Iterator[Photo]:
@@ -139,9 +139,9 @@ class PhotoReader(OfDirectory):
         return status_from(json_answer(library.satchel_photos_status, self._pointer))
 
     def modified_shards(self) -> List[int]:
-        """The shards with photos that were added, changed or deleted here since the last synchronisation.
+        """The shards with photos that were added, changed or deleted locally since the last synchronisation.
 
-        A file that was imported counts as no change, though the next synchronisation sends it: see
+        An imported file is not counted as a change, though the next synchronisation uploads it: see
         ``pending`` of :meth:`status`.
         """
         bits = ctypes.c_uint32()
@@ -149,11 +149,11 @@ class PhotoReader(OfDirectory):
         return [shard for shard in range(16) if bits.value >> shard & 1]
 
     def changes(self) -> List[PhotoChange]:
-        """What changed here since the last synchronisation, row by row, in the order of MD5s."""
+        """The change log: rows changed locally since the last synchronisation, in the order of MD5s."""
         return list(self.iterate_changes())
 
     def iterate_changes(self) -> Iterator[PhotoChange]:
-        """As :meth:`changes`, read as they are needed."""
+        """As :meth:`changes`, read lazily."""
         after: Optional[str] = ""
         while after is not None:
             lent = _encoding.lend_text(after, "after")
@@ -169,7 +169,7 @@ class PhotoReader(OfDirectory):
         return answer(library.satchel_photos_export_shard, self._pointer, shard_number(shard)) or b""
 
     def conflicts(self) -> List[PhotoConflict]:
-        """Changes made here that lost against others, the oldest first."""
+        """The conflict log: local changes that lost, oldest first."""
         found: List[PhotoConflict] = []
         after: Optional[int] = 0
         while after is not None:

@@ -1,4 +1,4 @@
-"""What importing, scanning and synchronising photos did: small frozen records."""
+"""Results of importing, scanning and synchronising photos: frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RejectedRow:
-    """A line of a shard's file that is no photo of it; it is kept, and written back by every export.
+    """A line of a shard's file that is not a photo; it is kept, and every export writes it again.
 
-    ``line`` counts from 1; ``raw`` is the line, with U+FFFD for what is not UTF-8. ``shard`` is None where
-    the call named the shard. ``fault`` is a code for the reason, such as "columns" or "md5". Two are not
-    kept: of a "duplicate" the later line counts, and one that is "replaced" stood in an imported file here
-    when the master's shard came in its place.
+    ``line`` counts from 1; ``raw`` is the line, with U+FFFD for invalid UTF-8. ``shard`` is None where the
+    call named the shard. ``fault`` is a code for the reason, such as "columns" or "md5". Two kinds are not
+    kept: of a "duplicate" the later line is used, and a "replaced" line was in a locally imported file when
+    the remote shard replaced it.
     """
 
     line: int
@@ -45,7 +45,7 @@ class RejectedRow:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What importing a shard did: how many photos it has now, lines that are none, changes that lost."""
+    """The result of importing a shard: its number of photos, rejected lines, changes that lost."""
 
     photos: int
     rejected: List[RejectedRow]
@@ -54,10 +54,10 @@ class ImportReport:
 
 @dataclass(frozen=True)
 class ShardFailure:
-    """A shard that failed; the others went on.
+    """A shard that failed; the others were synchronised.
 
-    ``code`` is that of the errors, such as "EBUSY". ``cause`` is what a function of
-    :class:`satchel.remote.Callbacks` raised, if that is why.
+    ``code`` is that of the errors, such as "EUNAVAILABLE". ``cause`` is the exception of a function of
+    :class:`satchel.remote.Callbacks`, if that is the reason.
     """
 
     shard: int
@@ -68,11 +68,11 @@ class ShardFailure:
 
 @dataclass(frozen=True)
 class DirectoryImport:
-    """What importing a directory did: how many photos its files have, lines that are none, changes that lost.
+    """The result of importing a directory: the number of photos, rejected lines, changes that lost.
 
-    ``changed`` are shards with other rows than before, ``missing`` those without a file, and ``failed`` those
-    whose file could not be read, or is not the one that a manifest.json beside it names: both stay as they
-    were. Where ``has_manifest`` is False, nothing shows whether the files are complete.
+    ``changed`` are shards whose rows changed, ``missing`` those without a file, and ``failed`` those whose
+    file could not be read, or differs from its entry in a manifest.json beside it: both stay unchanged.
+    Without a manifest (``has_manifest``) truncated files cannot be detected.
     """
 
     photos: int
@@ -86,7 +86,7 @@ class DirectoryImport:
 
 @dataclass(frozen=True)
 class DirectoryExport:
-    """What exporting to a directory did: names of files that were written, and that were the same."""
+    """The result of exporting to a directory: the names of written and of identical files."""
 
     photos: int
     written: List[str]
@@ -95,9 +95,9 @@ class DirectoryExport:
 
 @dataclass(frozen=True)
 class ScanProgress:
-    """How far a scan has come.
+    """The progress of a scan.
 
-    ``phase`` is "walking", while it is not known how much there is to read, or "reading".
+    ``phase`` is "walking", while the totals are not known yet, or "reading".
     """
 
     phase: str
@@ -110,7 +110,7 @@ class ScanProgress:
 
 @dataclass(frozen=True)
 class FileRemark:
-    """A file or directory below the catalogue's directory, and why it was passed over or is odd."""
+    """A file or directory below the catalogue's directory, and why it was skipped or only partly read."""
 
     path: str
     reason: str
@@ -127,12 +127,12 @@ class DuplicateFile:
 
 @dataclass(frozen=True)
 class ScanReport:
-    """What a scan found.
+    """The result of a scan.
 
     Each file is one of ``added``, ``changed``, ``unchanged``, ``duplicates`` (of one before it) or
     ``skipped_count``. ``missing`` counts files that are gone, ``removed`` the photos that were deleted for
-    that. The lists name the first 1,000 of a kind, with paths below the directory: ``skipped`` was not
-    taken, ``remarks`` could not be read as a whole. ``missing_libraries`` are not installed; without them
+    that. The lists name the first 1,000 of a kind, with paths below the directory: ``skipped`` were not
+    added, ``remarks`` could only be read in part. ``missing_libraries`` are not installed; without them
     sizes and camera data of new photos stay unknown.
     """
 
@@ -155,7 +155,7 @@ class ScanReport:
 
 @dataclass(frozen=True)
 class SyncProgress:
-    """How far a synchronisation has come; ``phase`` is "plan", "shards" or "manifest"."""
+    """The progress of a synchronisation; ``phase`` is "plan", "shards" or "manifest"."""
 
     phase: str
     shards_done: int
@@ -166,15 +166,14 @@ class SyncProgress:
 
 @dataclass(frozen=True)
 class SyncReport:
-    """What a synchronisation did, or what it would do when it was a ``dry_run``.
+    """The result of a synchronisation, or of a ``dry_run``.
 
     ``downloaded``, ``uploaded``, ``conflicts`` (changed on both sides) and ``repaired`` (damaged, or
-    left behind by a writer that died) are numbers of shards; ``conflict_rows`` counts changes that lost,
-    which ``photos.conflicts()`` lists. ``removed`` counts photos that were here, and that the master's
-    shards do not have. ``failed`` shards stay pending. ``rejected`` are lines that are no photos:
-    the master's, and those of imported files here that it replaced; and, with the fault "discarded", photos
-    that only a damaged shard of the master had, which was replaced. ``unchanged``: nothing had changed
-    anywhere.
+    left over from an interrupted upload) are shard numbers; ``conflict_rows`` counts changes that lost,
+    which ``photos.conflicts()`` lists. ``removed`` counts local photos that the remote shards do not have.
+    ``failed`` shards stay pending. ``rejected`` are lines that are not photos: those of the remote, and those
+    of locally imported files that the remote replaced; and, with the fault "discarded", photos that only a
+    damaged remote shard had, which was replaced. ``unchanged``: nothing had changed on either side.
     """
 
     downloaded: List[int]
@@ -199,11 +198,11 @@ class SyncReport:
 
 @dataclass(frozen=True)
 class VerifiedShard:
-    """What a shard in the remote is, compared with the manifest.
+    """The state of a shard in the remote, compared with the manifest.
 
     ``state`` is "ok", "missing", "empty", "cut", "corrupt", "outdated" (an earlier version than the one last
     synced), "newer" (whole, and not yet in the manifest), "unproven" (neither in the manifest nor known to
-    be whole) or "unreadable". ``repaired``: it is ok by now. ``message`` tells why it was not.
+    be whole) or "unreadable". ``repaired``: it is ok now. ``message`` is the reason why it was not.
     """
 
     shard: int
@@ -213,16 +212,16 @@ class VerifiedShard:
 
     @property
     def ok(self) -> bool:
-        """Whether it is as the manifest says, by now."""
+        """Whether it matches the manifest now."""
         return self.state == "ok" or self.repaired
 
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """What verifying found, shard by shard: all sixteen.
+    """The result of verifying, for each of the sixteen shards.
 
-    ``ok``: the remote is sound by now. ``manifest`` is "ok", "missing" or "unreadable". ``removed`` counts
-    photos that the repair removed here.
+    ``ok``: the remote is sound now. ``manifest`` is "ok", "missing" or "unreadable". ``removed`` counts
+    photos that the repair removed locally.
     """
 
     ok: bool
@@ -251,7 +250,7 @@ def import_from(answer: Dict[str, Any]) -> ImportReport:
 
 
 def directory_export_from(answer: Dict[str, Any]) -> DirectoryExport:
-    """What was written."""
+    """Makes the result of an export."""
     return record_from(DirectoryExport, answer)
 
 
@@ -262,7 +261,7 @@ def directory_import_from(answer: Dict[str, Any]) -> DirectoryImport:
 
 
 def scan_from(answer: Dict[str, Any]) -> ScanReport:
-    """A report with what it says of single files."""
+    """A report with its files."""
     return record_from(
         ScanReport,
         answer,
@@ -277,7 +276,7 @@ def sync_from(
 ) -> SyncReport:
     """A report with its failures and rejected rows.
 
-    :param cause_of: what was raised in the host's functions for a shard
+    :param cause_of: returns the exception that a function of the host raised for a shard
     """
     failed = [_failure(each, cause_of(each["shard"])) for each in answer["failed"]]
     return record_from(SyncReport, answer, failed=failed, rejected=_rows(answer))

@@ -1,7 +1,7 @@
-"""What is said of photos: small frozen records. :mod:`satchel.photos` has them all.
+"""Results of the photo catalogue: frozen dataclasses. :mod:`satchel.photos` exports them.
 
 Dates of photos are Unix seconds, as in the files that all platforms share; other times are Unix
-milliseconds. Each has a property beside it that gives the same as an aware ``datetime``.
+milliseconds. For each of them a property returns the same as an aware ``datetime``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _moment(milliseconds: Optional[int]) -> Optional[datetime]:
 
 @dataclass(frozen=True, repr=False)
 class Photo(Mapping[str, Any]):
-    """A photo: its row, which all devices share, and what only this one knows of it.
+    """A photo: its row, which all devices share, and its local-only columns.
 
     Also a mapping: ``photo["filename"]`` is ``photo.filename``, ``dict(photo)`` has all.
 
@@ -54,7 +54,7 @@ class Photo(Mapping[str, Any]):
     ``iso``, ``focal_length`` in mm; and when this device's ``thumbnail_cached_at`` and
     ``preview_cached_at`` were made, in Unix milliseconds.
 
-    Its state, which only photos from a catalogue have: ``starred``; ``local_only``, unknown to the master
+    Its state, which only photos from a catalogue have: ``starred``; ``local_only``, not in the remote
     copy; ``backup_status``: "not_backed_up", "queued", "uploading", "uploaded" or "error"; ``last_attempt``
     to upload it in Unix milliseconds; ``attempts``; ``error`` of the last one. Two photos are equal when
     all but their state is.
@@ -88,7 +88,7 @@ class Photo(Mapping[str, Any]):
 
     @property
     def row(self) -> Dict[str, Any]:
-        """The eight columns that all devices share, to be changed and upserted."""
+        """The eight columns that all devices share, as a dict for ``upsert``."""
         return {name: getattr(self, name) for name in ROW}
 
     @property
@@ -129,7 +129,7 @@ class Photo(Mapping[str, Any]):
 
 
 _ALL = tuple(each.name for each in fields(Photo))
-#: What a photo is made with, its state excepted.
+#: The constructor's fields: all but the state.
 GIVEN = tuple(each.name for each in fields(Photo) if each.init)
 #: The columns that all devices share.
 ROW = GIVEN[:8]
@@ -137,9 +137,9 @@ ROW = GIVEN[:8]
 
 @dataclass(frozen=True)
 class PhotoPage(Sequence[Photo]):
-    """Some of the photos that fit a query: a sequence of them, and ``next``.
+    """A page of the photos that match a query: a sequence of them, and ``next``.
 
-    ``next`` is where the next page begins, to be given to ``query(after=…)``; None on the last one.
+    ``next`` is the cursor of the next page, for ``query(after=…)``; None on the last page.
     """
 
     photos: List[Photo]
@@ -166,7 +166,7 @@ class ShardStatus:
     """One of the sixteen shards of a catalogue.
 
     ``changes`` counts rows that changed since the last synchronisation, ``kept`` lines of its file that are
-    no photos. ``pending``: the next synchronisation has something to send.
+    not photos. ``pending``: the next synchronisation uploads it.
     """
 
     shard: int
@@ -181,9 +181,9 @@ class CatalogueStatus:
     """The state of a catalogue.
 
     ``created``, ``modified`` and ``last_sync`` are Unix milliseconds. ``uuid`` is the catalogue's own,
-    ``master_uuid`` that of the master copy agreed with. What there is not yet is None: before the first
-    photo, or before the first synchronisation. ``backup`` has the number of photos by backup status,
-    but for those that are not backed up.
+    ``master_uuid`` that of the remote copy synchronised with. They are None before the first photo, or
+    before the first synchronisation. ``backup`` has the number of photos by backup status, except
+    "not_backed_up".
     """
 
     directory: str
@@ -207,10 +207,10 @@ class CatalogueStatus:
 
 @dataclass(frozen=True)
 class PhotoChange:
-    """A row that changed here since the last synchronisation.
+    """An entry of the change log: a row that changed locally since the last synchronisation.
 
-    ``kind`` is "upsert" or "delete"; ``photo`` is None when it was deleted. ``base`` is what both sides
-    last agreed on, None when there was none.
+    ``kind`` is "upsert" or "delete"; ``photo`` is None when it was deleted. ``base`` is the row that was
+    synchronised last, or None.
     """
 
     md5: str
@@ -221,11 +221,11 @@ class PhotoChange:
 
 @dataclass(frozen=True)
 class PhotoConflict:
-    """A change of this device that lost against another.
+    """An entry of the conflict log: a local change that lost.
 
-    ``cause`` is "sync" or "import"; ``kind`` says what was done here: "upsert" or "delete". ``local``,
-    ``remote`` and ``base`` are the photo as it was here, as it came, and as both sides last agreed on; None
-    where there was none. ``time`` is Unix milliseconds.
+    ``cause`` is "sync" or "import"; ``kind`` is the local change, "upsert" or "delete". ``local``,
+    ``remote`` and ``base`` are the local photo, the remote one, and the one synchronised last; None where
+    it did not exist. ``time`` is Unix milliseconds.
     """
 
     id: int
@@ -245,8 +245,8 @@ class PhotoConflict:
 
 
 def photo_from(answer: Dict[str, Any]) -> Photo:
-    """A photo from what the library said of it."""
-    # Without __init__, which takes no state, and takes its time.
+    """Makes a photo from a JSON object."""
+    # Without __init__, which has no parameters for the state, and is slow.
     photo = object.__new__(Photo)
     known = answer.get
     for name in _ALL:

@@ -32,15 +32,15 @@ __all__ = [
 _LARGEST = 2**63 - 1
 _ANY_REVISION = -1
 
-#: Takes a document of one version, and gives that of the next.
+#: Takes a document of one version, and returns that of the next.
 Step = Callable[[Dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
 class Index:
-    """A declared index: finds records by the value at ``path``, and keeps it unique if that is wanted.
+    """An index of the records by the value at ``path``, optionally unique.
 
-    For a unique index, null and a value that is not there do not count.
+    A unique index ignores null and missing values.
     """
 
     path: str
@@ -49,10 +49,10 @@ class Index:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a field refers to: a record of ``collection`` by its id, or ``many`` of them by a list of ids.
+    """The target of a field: a record of ``collection`` by its id, or ``many`` of them by a list of ids.
 
-    ``on_delete`` says what happens to this record when that one is deleted: "restrict" refuses, "cascade"
-    deletes this one, too, "nullify" takes the id out.
+    ``on_delete`` says what happens to this record when that one is deleted: "restrict" refuses the
+    deletion, "cascade" deletes this record too, "nullify" removes the id.
     """
 
     collection: str
@@ -62,7 +62,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Migration:
-    """A step between two versions with a way back, so that an older app can open what a newer one wrote.
+    """A migration step with an optional inverse, with which an older app can open newer records.
 
     Both functions take a document and return it as the other version has it.
     """
@@ -76,7 +76,7 @@ MigrationStep = Union[Sequence[Mapping[str, Any]], Step, Migration]
 
 
 def steps_of(migrations: Any) -> Optional[List[Any]]:
-    """The migrations as a list; functions become a :class:`Migration`. None stays.
+    """The migrations as a list; functions become a :class:`Migration`, None stays None.
 
     :raises InvalidArgument: for what is neither a function nor a list of changes
     """
@@ -99,7 +99,7 @@ def _step(step: Any, name: str) -> Any:
 def lend_declaration(
     name: Any, indexes: Any, relations: Any, schema: Any, version: Any, steps: Optional[List[Any]]
 ) -> Bytes:
-    """A collection as the library is told of it: what is None is not said.
+    """Encodes the declaration of a collection; None is left out.
 
     :param steps: of :func:`steps_of`
     """
@@ -154,7 +154,7 @@ def _relation(relation: Any, path: Any) -> Any:
 
 
 def lend_query(where: Any, order_by: Any = None, limit: Any = None, offset: Any = None, **more: Any) -> Bytes:
-    """A query with what was given of it; nothing at all counts or lists everything."""
+    """Encodes the given parts of a query; an empty query selects everything."""
     query: Dict[str, Any] = dict(more)
     if where is not None:
         query["where"] = _filter(where)
@@ -185,7 +185,7 @@ def _term(name: Any, value: Any) -> Tuple[Any, Any]:
     if name == "not" and isinstance(value, Mapping):
         return name, _condition(value)
     if is_dataclass(value):
-        # Else its fields would be taken for operators.
+        # Otherwise its fields would be read as operators.
         return name, {"eq": value}
     if isinstance(value, Mapping):
         return name, {operator: _operand(operator, operand) for operator, operand in value.items()}
@@ -220,7 +220,7 @@ def _entry(pair: Any) -> bytes:
 
 
 def lend_resolution(keep: Any, document: Any) -> Bytes:
-    """What ends a conflict; ``document`` counts when ``keep`` is None."""
+    """Encodes the resolution of a conflict; ``document`` is used when ``keep`` is None."""
     if keep is not None:
         return lend_json({"keep": keep}, "keep")
     return _encoding.lend(b'{"document":%b}' % text_of(document, "document"))
@@ -233,12 +233,12 @@ def conflict_number(conflict: Any) -> int:
 
 
 def revision_number(revision: Any) -> int:
-    """The revision that a record must have, as C says it."""
+    """The expected revision as its C value."""
     return _ANY_REVISION if revision is None else whole(revision, "if_revision", 0, _LARGEST)
 
 
 def object_name(collection: str, id: str) -> str:
-    """How the key of a record's object ends."""
+    """The last part of the key of a record's object."""
     name = quote(id, safe="").replace("~", "%7E")
     if name.startswith("."):
         name = "%2E" + name[1:]

@@ -20,7 +20,7 @@ from satchel.values import names_of
 __all__ = ["encoded", "is_dataclass", "lend_json", "lend_record", "plain", "reader_of", "text_of"]
 
 _Document = TypeVar("_Document")
-# What is JSON already, and what is where a str is one, too.
+# Types that hold JSON text; in the second, str does as well.
 _JSON = (bytes, bytearray, memoryview)
 _JSON_OR_TEXT = (str, *_JSON)
 
@@ -45,7 +45,7 @@ def lend_json(value: Any, name: str) -> Bytes:
 
 
 def text_of(document: Any, name: str) -> bytes:
-    """A document as JSON to stand in a larger text; one that is JSON already has to be nothing but that."""
+    """A document as JSON, to be embedded in a larger text; JSON text must be a single value."""
     if not isinstance(document, _JSON_OR_TEXT):
         return encoded(document, name)
     lent = lend_record(document, name)
@@ -63,7 +63,7 @@ def encoded(value: Any, name: str) -> bytes:
         try:
             return _encoding.encoded(value, name)
         except InvalidArgument as error:
-            # What has none of ours in it is not walked through a second time, unless it failed.
+            # A value without dataclasses and enums is walked only once, unless encoding fails.
             if not isinstance(error.__cause__, TypeError):
                 raise
     return _encoding.encoded(plain(value, name), name)
@@ -97,7 +97,7 @@ def _plain(value: Any) -> Any:
 
 
 def reader_of(kind: Optional[Type[_Document]], collection: str) -> Callable[[Dict[str, Any], str], _Document]:
-    """What makes documents of JSON's objects.
+    """The function that converts a JSON object to a document.
 
     :param kind: a dataclass; None leaves dicts
     :param collection: its name, for messages
@@ -107,15 +107,15 @@ def reader_of(kind: Optional[Type[_Document]], collection: str) -> Callable[[Dic
         return typing.cast(Callable[[Dict[str, Any], str], _Document], _as_it_is)
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         raise InvalidArgument(f"of must be a dataclass, not {kind!r}")
-    # What is wrong with it is said now.
+    # Annotation errors are raised now.
     _fields(kind)
 
     def read(document: Dict[str, Any], id: str) -> _Document:
         try:
             made: _Document = _made(kind, document, "")
         except Exception as error:
-            # Also what the class itself raised, which does not know of which record.
-            raise InvalidArgument(f"{collection}/{id} is no {kind.__name__}: {error}") from error
+            # Also exceptions of the class itself, which does not know the record.
+            raise InvalidArgument(f"{collection}/{id} is not a {kind.__name__}: {error}") from error
         return made
 
     return read
@@ -154,7 +154,7 @@ def _telling(hint: Any) -> Any:
 def _made(kind: Any, members: Any, place: str) -> Any:
     """An instance of a dataclass; members that it does not have are left out."""
     if not isinstance(members, dict):
-        raise ValueError(f"{place or 'its root'} is no object")
+        raise ValueError(f"{place or 'its root'} is not an object")
     given: Dict[str, Any] = {}
     for name, hint, has_default in _fields(kind):
         if name in members:

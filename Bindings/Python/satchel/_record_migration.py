@@ -25,7 +25,7 @@ def opened(store: Store, declaration: _abi.Bytes, steps: Optional[List[Any]], re
 
     :param steps: the migrations, of which the functions are called meanwhile
     :param redeclare: whether what is not declared is dropped
-    :raises SatchelError: what a function raised is its cause
+    :raises SatchelError: the exception of a function is its cause
     """
     options = _abi.RecordsOptions(size=ctypes.sizeof(_abi.RecordsOptions))
     run = _Run(steps or [], store._owner)
@@ -40,7 +40,7 @@ def opened(store: Store, declaration: _abi.Bytes, steps: Optional[List[Any]], re
         if run.raised is None:
             raise
         if not isinstance(run.raised, Exception):
-            # What interrupts is no error of the call.
+            # KeyboardInterrupt and the like are not errors of the call.
             raise run.raised from None
         raise error from run.raised
     finally:
@@ -83,14 +83,14 @@ class _Run:
 
 
 def _say(answer: int, error: BaseException) -> None:
-    # What says that an error cannot be told must not be lost with it.
+    # A failure to describe the error must not replace it.
     with contextlib.suppress(Exception):
         text = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
         library.satchel_record_answer_message(answer, _encoding.lend(text[:1000]))
 
 
 def _migrate(context: Optional[int], start: int, to: int, record: Any, answer: int) -> bool:
-    # Whatever is raised here must not cross C, and means that the record could not be migrated.
+    # No exception may cross C; it means that the record could not be migrated.
     try:
         function, _ = _callbacks.lookup(context)
         if function is None:

@@ -1,6 +1,6 @@
-"""What is said of records: small frozen records. Times are Unix milliseconds.
+"""Results of the records: frozen dataclasses. Times are Unix milliseconds.
 
-:mod:`satchel.records` has them all.
+:mod:`satchel.records` exports them.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def moment(milliseconds: int) -> datetime:
 
 @dataclass(frozen=True)
 class Record(Mapping[str, Any], Generic[_Document]):
-    """A document with what is known of it.
+    """A document with its metadata.
 
     ``revision`` counts its writes, from 1; ``created`` and ``modified`` are Unix milliseconds.
     ``sync_status`` is "local" (its collection was never synchronised), "pending", "synced" or "conflict".
     ``document`` is a dict, or what the collection was opened ``of``.
 
     Also a mapping of the document: ``record["title"]`` is ``record.document["title"]``, and a record equals
-    a dict with the same members. Two records are equal when everything of them is.
+    a dict with the same members. Two records are equal when all their fields are.
     """
 
     id: str
@@ -88,7 +88,7 @@ class Record(Mapping[str, Any], Generic[_Document]):
         return len(self._members)
 
     def __bool__(self) -> bool:
-        # That the document is empty does not make the record nothing.
+        # A record with an empty document is still true.
         return True
 
     def __eq__(self, other: object) -> bool:
@@ -105,7 +105,7 @@ class Record(Mapping[str, Any], Generic[_Document]):
 class CollectionInfo:
     """A collection of a store.
 
-    ``indexes`` and ``relations`` are as they were declared; ``user`` is whose master copy it was
+    ``indexes`` and ``relations`` are as declared; ``user`` is the user of the remote copy that it was
     synchronised with, or None.
     """
 
@@ -119,10 +119,10 @@ class CollectionInfo:
 
 @dataclass(frozen=True)
 class MirrorDifference:
-    """A record that is not the same in a collection and in its mirror.
+    """A record that differs between a collection and its mirror.
 
     ``kind`` is "missing_in_file", "missing_in_store" or "differs"; then ``pointer`` is the JSON Pointer of
-    the first place where they differ.
+    the first difference.
     """
 
     id: str
@@ -132,22 +132,22 @@ class MirrorDifference:
 
 @dataclass(frozen=True)
 class MirrorReport:
-    """What attaching a mirror did.
+    """The result of attaching a mirror.
 
-    ``imported`` counts the records that the store took from the file. ``set_aside`` is the path of the file
-    that the store was preferred to, or None.
+    ``imported`` counts the records that were imported from the file. ``quarantined`` is the new path of the
+    file when the store was preferred to it, or None.
     """
 
     imported: int
-    set_aside: Optional[str]
+    quarantined: Optional[str]
 
 
 @dataclass(frozen=True)
 class RecordFailure:
-    """A record that failed; the others went on.
+    """A record that failed; the others were synchronised.
 
-    ``code`` is that of the errors, such as "EBUSY". ``cause`` is what a function of
-    :class:`satchel.remote.Callbacks` raised, if that is why.
+    ``code`` is that of the errors, such as "EUNAVAILABLE". ``cause`` is the exception of a function of
+    :class:`satchel.remote.Callbacks`, if that is the reason.
     """
 
     id: str
@@ -158,7 +158,7 @@ class RecordFailure:
 
 @dataclass(frozen=True)
 class SyncProgress:
-    """How far a synchronisation has come; ``phase`` is "list" or "records"."""
+    """The progress of a synchronisation; ``phase`` is "list" or "records"."""
 
     phase: str
     records_done: int
@@ -169,12 +169,13 @@ class SyncProgress:
 
 @dataclass(frozen=True)
 class SyncReport:
-    """What a synchronisation did, or what it would do when it was a ``dry_run``: numbers of records.
+    """The result of a synchronisation, or of a ``dry_run``: numbers of records.
 
-    ``conflicts`` had been changed on both sides, however that was settled, or wait for
-    ``records.resolve()``; ``merged`` were uploaded, too. ``requests`` are those to the object
-    store, the bytes those of the objects that moved. Records that ``failed`` stay pending, and are tried
-    again later and later.
+    ``deleted_here`` were deleted locally because they were deleted remotely, ``deleted_there`` the reverse.
+    ``conflicts`` were changed on both sides, whether resolved by the policy or waiting for
+    ``records.resolve()``; ``merged`` records were uploaded, too. ``requests`` counts requests to the object
+    store, ``bytes_up`` and ``bytes_down`` the bytes of the transferred objects. ``failed`` records stay
+    pending, and are retried with backoff.
     """
 
     downloaded: int
@@ -200,10 +201,10 @@ class SyncReport:
 class RecordConflict:
     """A record that both sides changed.
 
-    ``record`` is its id, ``time`` when that was noticed, in Unix milliseconds. ``kind`` is "open" (it waits
-    for ``records.resolve()``) or "lost" (the strategy gave the local version up). ``local``, ``remote`` and
-    ``base`` are the document as it was here, as it came, and as both sides last agreed on: dicts, or None
-    where it was deleted or not there.
+    ``record`` is its id, ``time`` the time of detection, in Unix milliseconds. ``kind`` is "open" (it waits
+    for ``records.resolve()``) or "lost" (the policy discarded the local version). ``local``, ``remote`` and
+    ``base`` are the local document, the remote one, and the one synchronised last: dicts, or None where it
+    was deleted or did not exist.
     """
 
     id: int
@@ -221,9 +222,9 @@ class RecordConflict:
 
 
 def record_of(answer: Dict[str, Any], read: Callable[[Dict[str, Any], str], _Document]) -> Record[_Document]:
-    """A record from what the library said of it, which is used up by that.
+    """Makes a record from a JSON object, which is modified.
 
-    :param read: makes the document of JSON's, given the record's id for its messages
+    :param read: converts the document; it receives the record's id for its messages
     """
     answer["document"] = read(answer["document"], answer["id"])
     return record_from(Record, answer)
@@ -232,7 +233,7 @@ def record_of(answer: Dict[str, Any], read: Callable[[Dict[str, Any], str], _Doc
 def report_from(answer: Dict[str, Any], cause_of: Callable[[str], Optional[BaseException]]) -> SyncReport:
     """A report with its failures.
 
-    :param cause_of: what was raised in the host's functions for a record
+    :param cause_of: returns the exception that a function of the host raised for a record
     """
     failed = [_failure(each, cause_of(each["id"])) for each in answer["failed"]]
     return record_from(SyncReport, answer, failed=failed)

@@ -1,7 +1,7 @@
 """An object store of Python functions, as the library calls it: from any thread, several at once.
 
-Nothing that a function raises crosses the library. It is told what the exception means, and the exception
-itself waits for the call that is at work, which makes it the cause of what that raises or reports.
+No exception of a function crosses the library. It is translated into a result, and the exception itself is
+kept for the running call, which makes it the cause of its own exception or report.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ _RESULT = _abi.REMOTE_RESULT
 
 
 class Failures:
-    """What the functions of a host raised during one call of the library, the last by each key.
+    """The exceptions of a host's functions during one call of the library, the last one for each key.
 
-    :param owner: the number of the store that is at work, 0 for none
-    :param on_fatal: hears of what is no Exception, such as KeyboardInterrupt: it is to end the work
-    :param subject: what the call works for, as :class:`LongWork` has it
+    :param owner: identifies the store of the call, 0 for none
+    :param on_fatal: receives a BaseException that is not an Exception, such as KeyboardInterrupt, to end the
+        call
+    :param subject: the subject of the call, as in :class:`LongWork`
     """
 
     def __init__(
@@ -51,78 +52,78 @@ class Failures:
         self._on_fatal = on_fatal
 
     def add(self, key: str, error: BaseException) -> None:
-        """Notes an exception; from any thread."""
+        """Adds an exception; from any thread."""
         self._by_key.pop(key, None)
         self._by_key[key] = error
         if not isinstance(error, Exception) and self._on_fatal is not None:
             self._on_fatal(error)
 
-    def settle(self, key: str) -> None:
-        """A later request for the key went well."""
+    def succeed(self, key: str) -> None:
+        """Forgets the exception of a key, after a later request for it succeeded."""
         self._by_key.pop(key, None)
 
     @property
     def last(self) -> Optional[BaseException]:
-        """The last of all."""
+        """The last exception."""
         errors = list(self._by_key.values())
         return errors[-1] if errors else None
 
     def under(self, suffix: str) -> Optional[BaseException]:
-        """The last for a key that ends so."""
+        """The last exception for a key with a suffix."""
         return next((error for key, error in list(self._by_key.items()) if key.endswith(suffix)), None)
 
 
 class Host:
-    """The functions, and the calls of the library that are at work with them."""
+    """The functions, and the running calls of the library that use them."""
 
     def __init__(self, functions: Dict[str, Callable[..., Any]]) -> None:
         self._functions = functions
         self._lock = threading.Lock()
-        self._listening: Tuple[Failures, ...] = ()
+        self._observers: Tuple[Failures, ...] = ()
 
     @contextlib.contextmanager
-    def heard_by(self, failures: Failures) -> Iterator[None]:
-        """Tells of what is raised, for as long as a call is at work."""
+    def observed_by(self, failures: Failures) -> Iterator[None]:
+        """Collects exceptions while a call is running."""
         with self._lock:
-            self._listening = (*self._listening, failures)
+            self._observers = (*self._observers, failures)
         try:
             yield
         finally:
             with self._lock:
-                self._listening = tuple(each for each in self._listening if each is not failures)
+                self._observers = tuple(each for each in self._observers if each is not failures)
 
     def request(self, operation: str, key: str, answer: int, *arguments: Any, **conditions: Any) -> int:
-        """Calls a function and hands its result to the library; gives the result of C."""
-        listening = self._listening
+        """Calls a function and passes its result to the library; returns the C result."""
+        listening = self._observers
         try:
             with _callbacks.entered(*(owner for each in listening for owner in (each.owner, each.subject))):
                 result = self._functions[operation](key, *arguments, **conditions)
             _ANSWERS[operation](answer, result)
         except _ANSWERING as error:
-            self._settle(listening, key)
-            _say(answer, error)
-            return _meaning(error, operation)
+            self._succeed(listening, key)
+            _set_message(answer, error)
+            return _result_of(error, operation)
         except BaseException as error:
             for failures in listening:
                 failures.add(key, error)
             if not listening:
-                # The call was given up, and nobody is left to raise it.
+                # The call has ended, so that no caller is left to raise it.
                 _callbacks.report(error)
-            _say(answer, error)
-            return _meaning(error, operation)
-        self._settle(listening, key)
+            _set_message(answer, error)
+            return _result_of(error, operation)
+        self._succeed(listening, key)
         return _RESULT["not_modified" if isinstance(result, NotModified) else "ok"]
 
-    def _settle(self, listening: Tuple[Failures, ...], key: str) -> None:
+    def _succeed(self, listening: Tuple[Failures, ...], key: str) -> None:
         for failures in listening:
-            failures.settle(key)
+            failures.succeed(key)
 
 
-# By these a function gives an answer; all others are failures.
+# These exceptions are answers; all others are failures.
 _ANSWERING = (KeyError, FileNotFoundError, PreconditionFailed)
 
 
-def _meaning(error: BaseException, operation: str) -> int:
+def _result_of(error: BaseException, operation: str) -> int:
     if isinstance(error, PreconditionFailed):
         return _RESULT["precondition_failed"]
     if isinstance(error, (KeyError, FileNotFoundError)):
@@ -132,13 +133,13 @@ def _meaning(error: BaseException, operation: str) -> int:
     if isinstance(error, TransientError):
         return _RESULT["transient"]
     if isinstance(error, (UnknownOutcome, ConnectionError, TimeoutError)):
-        # What only read has changed nothing.
+        # A failed read changed nothing.
         return _RESULT["unknown" if operation in ("put", "delete") else "transient"]
     return _RESULT["failed"]
 
 
-def _say(answer: int, error: BaseException) -> None:
-    # What says that an error cannot be told must not be lost with it.
+def _set_message(answer: int, error: BaseException) -> None:
+    # A failure to describe the error must not replace it.
     with contextlib.suppress(Exception):
         text = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
         library.satchel_remote_answer_message(answer, _encoding.lend(text[:1000]))
@@ -229,7 +230,7 @@ def _requesting(operation: str, arguments: Callable[..., Tuple[Tuple[Any, ...], 
             result: int = function(operation, name, rest[-1], *given, **conditions)
             return result
         except BaseException:
-            # Memory ran out, or the interpreter ends: nothing of this may cross C.
+            # Out of memory, or the interpreter is shutting down: no exception may cross C.
             return _RESULT["failed"]
 
     return request
@@ -253,7 +254,7 @@ def _list_arguments(after: Any, limit: int) -> Tuple[Tuple[Any, ...], Dict[str, 
     return (), {"after": _text_or_none(after), "limit": limit}
 
 
-# Held here: ctypes does not keep what a struct that was copied refers to.
+# Kept alive here: ctypes does not keep the callbacks of a copied struct.
 operations = _abi.RemoteOperations(
     ctypes.sizeof(_abi.RemoteOperations),
     _abi.RemoteGet(_requesting("get", lambda tag: ((), {"if_none_match": _text_or_none(tag)}))),

@@ -1,4 +1,4 @@
-"""What passes between the library and an object store that the host supplies."""
+"""Results and exceptions of an object store that the host implements."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ __all__ = [
 
 
 class RemoteError(Exception):
-    """What the functions of :class:`Callbacks` raise to say what became of a request."""
+    """The base of the exceptions with which the functions of :class:`Callbacks` report an outcome."""
 
 
 class PreconditionFailed(RemoteError):
-    """The object is not as the condition wants it: somebody else was there first. Nothing was changed."""
+    """The condition does not hold: another writer was first. Nothing was changed."""
 
 
 class TransientError(RemoteError):
-    """Nothing was changed, and trying again may help: the library does, with growing pauses."""
+    """Nothing was changed, and a retry may succeed: the library retries with backoff."""
 
 
 class UnknownOutcome(RemoteError):
-    """A write may have taken effect or not: the library reads back before it tries again."""
+    """A write may have taken effect or not: the library reads the object before it retries."""
 
 
 class AccessDenied(RemoteError):
-    """Credentials or permissions are wanting; trying again does not help."""
+    """Credentials or permissions are missing; the request is not retried."""
 
 
 class NotModified:
-    """The kind of :data:`NOT_MODIFIED`."""
+    """The type of :data:`NOT_MODIFIED`."""
 
     __slots__ = ()
 
@@ -53,13 +53,13 @@ class NotModified:
         return "satchel.remote.NOT_MODIFIED"
 
 
-#: What ``get`` returns when the object still has the tag ``if_none_match``.
+#: Returned by ``get`` when the object still has the etag ``if_none_match``.
 NOT_MODIFIED = NotModified()
 
 
 @dataclass(frozen=True)
 class RemoteObject:
-    """An object: its bytes, its tag (which differs whenever they do), and what ``put`` was given with it."""
+    """An object: its bytes, its etag (which changes whenever they do), and the metadata of its ``put``."""
 
     body: Union[bytes, bytearray, memoryview] = field(repr=False)
     etag: str
@@ -86,7 +86,7 @@ class RemoteEntry:
 
 @dataclass(frozen=True)
 class RemotePage:
-    """A page of a listing; ``has_more`` when keys behind the last one follow."""
+    """A page of a listing; ``has_more`` when more keys follow the last one."""
 
     entries: Sequence[RemoteEntry]
     has_more: bool = False
@@ -94,7 +94,7 @@ class RemotePage:
 
 @dataclass(frozen=True)
 class Probe:
-    """Whether a store honours conditions on writes, and if not, what it did."""
+    """Whether a store supports conditional writes, and if not, what it did."""
 
     honoured: bool
     reason: Optional[str]

@@ -1,4 +1,4 @@
-"""What the state takes and gives."""
+"""Arguments and results of the state."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class StateItem:
 
 
 def milliseconds(duration: Any, name: str, most: int) -> int:
-    """A duration as C says it; None is 0, which stands for the default there."""
+    """A duration as its C value; None is 0, the default."""
     if duration is None:
         return 0
     if isinstance(duration, timedelta):
@@ -60,7 +60,7 @@ def finite(number: Any, name: str) -> float:
 
 
 def identity(value: Any) -> str:
-    """What equal values have in common, as the library tells them apart: 1, 1.0 and True are three."""
+    """A key that is equal for equal values, by the rules of the library: 1, 1.0 and True are distinct."""
     text = lend_json(value, "value").data or b""
     # Adding makes one zero of two.
     return _json.dumps(_json.loads(text, parse_float=lambda digits: float(digits) + 0.0), sort_keys=True)

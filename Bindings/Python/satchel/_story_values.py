@@ -1,4 +1,4 @@
-"""What is said of stories: small frozen records. :mod:`satchel.stories` has them all."""
+"""Results of the stories: frozen dataclasses. :mod:`satchel.stories` exports them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class StoryFinding:
-    """Something wrong with a story, and where.
+    """An error or a warning in a story, and its location.
 
     ``code`` never changes; ``severity`` is "error" or "warning"; ``pointer`` is a JSON Pointer into the
-    story; ``line`` and ``column`` count from 1, in its text; ``suggestion`` is what was probably meant,
+    story; ``line`` and ``column`` count from 1, in its text; ``suggestion`` is the probable intention,
     such as the nearest id, or None.
     """
 
@@ -48,10 +48,10 @@ class StoryFinding:
 class StoryStatistics:
     """Facts about a story.
 
-    ``endings`` counts those that can be reached. ``shortest_path`` and ``longest_path`` are segments, both
-    ends included; None where there is no such way. ``shortest_minutes`` and ``longest_minutes`` are what
-    the words take at 200 a minute: of a shortest reading, and of all that can be reached. ``path_count``
-    is -1 for unbounded and stays at 2**63 - 1 beyond that: ``story.path_count`` is exact.
+    ``endings`` counts those that can be reached. ``shortest_path`` and ``longest_path`` count segments,
+    both ends included; None where no path exists. ``shortest_minutes`` and ``longest_minutes`` are reading
+    times at 200 words a minute: of a shortest path, and of all reachable segments. ``path_count`` is -1 for
+    unbounded and at most 2**63 - 1: ``story.path_count`` is exact.
     """
 
     segments: int
@@ -67,7 +67,7 @@ class StoryStatistics:
 
 @dataclass(frozen=True)
 class Choice:
-    """A way on; ``next_segment_id`` is where it leads, whether that exists or not."""
+    """A choice; ``next_segment_id`` is the id of its target, which may not exist."""
 
     id: str
     text: str
@@ -76,7 +76,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Segment:
-    """One place of a story. ``is_ending``: marked as one, or without choices."""
+    """A segment of a story. ``is_ending``: marked as an ending, or without choices."""
 
     id: str
     text: str
@@ -87,10 +87,10 @@ class Segment:
 
 @dataclass(frozen=True)
 class StorySummary:
-    """A story as a library's index has it: all but its segments.
+    """A story in a library's index: all but its segments.
 
-    What the story does not say is None. ``is_purchased`` is what the library was told, else what the file
-    says; ``errors`` and ``warnings`` count findings.
+    Fields that the story lacks are None. ``is_purchased`` is the value of ``mark_purchased``, otherwise that
+    of the file; ``errors`` and ``warnings`` count findings.
     """
 
     id: str
@@ -111,16 +111,16 @@ class StorySummary:
 
     @property
     def path_count(self) -> int:
-        """Different ways from start to an ending, as in ``statistics``."""
+        """The number of paths from start to an ending, as in ``statistics``."""
         return self.statistics.path_count
 
 
 @dataclass(frozen=True)
 class StoryProblem:
-    """A file of a library that is no story, or none that can be offered; ``code`` says why.
+    """A file of a library that is not a story, or was left out; ``code`` is the reason.
 
-    ``line`` and ``column`` are None where there is no place; ``story`` is the story's id, if it has one.
-    ``findings`` are those of a story that was left out because it is not sound.
+    ``line`` and ``column`` are None without a location; ``story`` is the story's id, if it has one.
+    ``findings`` are those of a story that was left out because of its errors.
     """
 
     file: str
@@ -134,7 +134,7 @@ class StoryProblem:
 
 @dataclass(frozen=True)
 class StoryListing:
-    """All stories of a library, and the files that are none; iterates over the stories."""
+    """All stories of a library, and the files that are not stories; iterates over the stories."""
 
     stories: List[StorySummary]
     problems: List[StoryProblem]
@@ -151,7 +151,7 @@ class StoryListing:
 
 @dataclass(frozen=True)
 class StoryRefresh:
-    """What a refresh noticed: how many files came, changed, went, stayed, and had to be read."""
+    """The result of a refresh: the numbers of added, changed, removed, unchanged and parsed files."""
 
     added: int
     changed: int
@@ -163,9 +163,9 @@ class StoryRefresh:
 
 @dataclass(frozen=True)
 class BrokenPosition:
-    """A segment that readers may be at, and that a new version breaks.
+    """A reading position that a new version breaks.
 
-    ``reason``: it was "removed", is "unreachable", or is a "trap" that leads to no ending any more.
+    ``reason``: the segment was "removed", is "unreachable", or is a "trap" from which no ending is reachable.
     ``suggestion`` is a new segment with the same text or nearly the same id.
     """
 
@@ -184,7 +184,7 @@ class MovedStart:
 
 @dataclass(frozen=True)
 class MovedChoice:
-    """A choice that leads elsewhere; ``from_`` and ``to`` are ids of segments."""
+    """A choice with another target; ``from_`` and ``to`` are ids of segments."""
 
     segment: str
     choice: str
@@ -202,7 +202,7 @@ class ChoiceName:
 
 @dataclass(frozen=True)
 class StoryDiff:
-    """What differs between two versions of a story; lists of segments hold ids.
+    """The differences of two versions of a story; lists of segments contain ids.
 
     ``broken`` are the reading positions that the new version breaks. ``changed_texts`` are segments whose
     text, or whose choices' texts, differ; ``changed_fields`` fields of the story itself.
@@ -226,7 +226,7 @@ def segment_from(answer: Dict[str, Any]) -> Segment:
 
 
 def summary_from(answer: Dict[str, Any]) -> StorySummary:
-    """A summary, whose statistics stand among its own fields in the answer."""
+    """Makes a summary; its statistics are among its own fields in the JSON object."""
     return record_from(StorySummary, answer, statistics=record_from(StoryStatistics, answer))
 
 
@@ -241,7 +241,7 @@ def findings_from(answers: List[Dict[str, Any]]) -> List[StoryFinding]:
 
 
 def diff_from(answer: Dict[str, Any]) -> StoryDiff:
-    """What differs, with its parts; "from" is a word of Python, and becomes ``from_``."""
+    """Makes a diff; "from" is a keyword of Python, and becomes ``from_``."""
     start = answer["start"]
     return record_from(
         StoryDiff,

@@ -1,4 +1,4 @@
-"""Backups of a store, and what becomes of them."""
+"""Backups of a store, restoring and recovery."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from satchel import _encoding
 from satchel._dataclasses import dataclass
 from satchel._handle import json_answer
 from satchel._library import library
-from satchel._long_work import LongWork, hearing
+from satchel._long_work import LongWork, progress_callback
 from satchel._photo_arguments import whole
 from satchel.values import Finding, record_from
 
@@ -39,9 +39,9 @@ class BackupProgress:
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup that was made: its size in pages and in bytes, and the milliseconds that it took.
+    """A backup: its size in pages and in bytes, and its duration in milliseconds.
 
-    ``removed`` are the paths of older ones that went for it.
+    ``removed`` are the paths of older backups that the rotation deleted.
     """
 
     path: str
@@ -53,14 +53,14 @@ class Backup:
 
 @dataclass(frozen=True)
 class Restoration:
-    """What restoring did: ``set_aside`` is where a store that was there is now, or None."""
+    """The result of :func:`restore`: ``quarantined`` is the new path of the replaced store, or None."""
 
-    set_aside: Optional[str]
+    quarantined: Optional[str]
 
 
 @dataclass(frozen=True)
 class RecoveredTable:
-    """A table of a damaged store: rows that were read, and what is known to be lost."""
+    """A table of a damaged store: the number of recovered rows, and the known losses."""
 
     name: str
     rows: int
@@ -70,11 +70,11 @@ class RecoveredTable:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What was recovered, table by table; ``complete`` when nothing is missing.
+    """The result of :func:`recover`, table by table; ``complete`` when nothing is missing.
 
-    ``header_lost`` and ``schema_lost``: the file's first page, or the list of its tables, could not be read,
-    and known ones were looked for. ``unknown_tables`` are none of Satchel's, and were left out. ``findings``:
-    what is still not as it should be in the new store, a record that names one that is lost, for example.
+    ``header_lost`` and ``schema_lost``: the first page, or sqlite_schema, is unreadable, and tables were
+    identified from their page layout. ``unknown_tables`` are not Satchel's, and were left out. ``findings``:
+    inconsistencies of the new store, such as a record that refers to a lost one.
     """
 
     path: str
@@ -87,35 +87,35 @@ class Recovery:
 
 
 def restore(backup: _Path, path: _Path) -> Restoration:
-    """Puts a backup in the place of a store. It is examined first, and stays.
+    """Replaces a store by a copy of a backup, which is checked first.
 
-    What was spilled beside the store stays, and is taken in at the next opening, on top of the backup.
+    Spooled writes beside the store are kept; the next opening applies them to the restored store.
 
     :param backup: the file of :meth:`satchel.Store.backup`
-    :param path: the store; close it before. A store that is there is renamed, never deleted
-    :returns: where to
+    :param path: the store, which must be closed. An existing file is renamed, never deleted
+    :returns: the new path of the replaced store
     :raises NotFound, ForeignFile, Damaged, NewerStore: for the backup; nothing was changed
     :raises Busy: when the store is open, here or in another process
-    :raises Full, ReadOnly, IOFailure, InvalidArgument: as their names say; nothing was changed
+    :raises Full, ReadOnly, IOFailure, InvalidArgument: see their classes; nothing was changed
     """
     files = _encoding.file_path(backup, "backup")[1], _encoding.file_path(path, "path")[1]
-    return record_from(Restoration, json_answer(library.satchel_restore, *files))
+    return record_from(Restoration, json_answer(library.satchel_store_restore, *files))
 
 
 def recover(damaged: _Path, path: _Path) -> Recovery:
-    """Reads what can be read of a damaged store into a new one; the damaged file is not changed.
+    """Copies the readable part of a damaged store into a new one; the damaged file is not changed.
 
-    What else is missing may be in a mirror: ``records.mirror(path, prefer="file")``.
+    Records that are lost may still be in a mirror: ``records.mirror(path, prefer="file")``.
 
-    :param damaged: the file; nobody may have it open
+    :param damaged: the file, which must not be open anywhere
     :param path: the new store; must not exist
-    :returns: what is in it, and what is known to be lost
-    :raises InvalidArgument: when there is a file at ``path``
-    :raises ForeignFile: when nothing of a store can be found
-    :raises NotFound, NewerStore, Full, IOFailure: as their names say; there is no new store then
+    :returns: the recovered tables, and the known losses
+    :raises InvalidArgument: when ``path`` exists
+    :raises ForeignFile: when the file has no part of a store
+    :raises NotFound, NewerStore, Full, IOFailure: see their classes; no new store is left
     """
     files = _encoding.file_path(damaged, "damaged")[1], _encoding.file_path(path, "path")[1]
-    answer = json_answer(library.satchel_recover, *files)
+    answer = json_answer(library.satchel_store_recover, *files)
     tables = [record_from(RecoveredTable, each) for each in answer["tables"]]
     findings = [record_from(Finding, each) for each in answer["findings"]]
     return record_from(Recovery, answer, tables=tables, findings=findings)
@@ -125,7 +125,7 @@ def back_up(store: Store, path: Any, progress: Optional[Callable[[BackupProgress
     """See ``store.backup``."""
     _, file = _encoding.file_path(path, "path")
     pointer = store._pointer
-    work = LongWork(store._owner, hearing(BackupProgress, progress))
+    work = LongWork(store._owner, progress_callback(BackupProgress, progress))
     return _backup_from(
         work.run(
             lambda on_progress, context: json_answer(

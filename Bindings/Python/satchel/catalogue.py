@@ -2,11 +2,11 @@
 
 A location is a dict as :mod:`satchel.places` describes it. A section is a dict with ``section`` (its
 name), ``display_title``, ``config``, ``action`` ("replace", the default, or "edit") and ``content``. Both
-may be JSON texts instead (bytes, bytearray, memoryview or str), which are passed on as they are.
+may be JSON text instead (bytes, bytearray, memoryview or str), which is passed on unchanged.
 
 Inside the content every object that carries ``_storage``: {"entity_id", "scope", "ttl_hours" (default
-168)} is an entity, stored once per entity id, scope, and place at that scope. Loading gives back what was
-sent, less ``_storage``.
+168)} is an entity, stored once per entity id, scope, and place at that scope. Loading returns the content
+as it was sent, without ``_storage``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LARGEST = 2**63 - 1
 class Catalogue:
     """The catalogue of a store: ``store.catalogue``.
 
-    All methods may be called on any thread, also at once. All raise :class:`satchel.Closed` once the
+    All methods may be called on any thread, also concurrently. All raise :class:`satchel.Closed` once the
     store is closed, and :class:`satchel.InvalidArgument` for a location that yields no key. Those that
     write may raise Busy, Full, ReadOnly and IOFailure; then nothing was changed.
     """
@@ -57,15 +57,15 @@ class Catalogue:
         self._store = store
 
     def persist(self, location: Document, section: Document, reuse: str = "unless_changed") -> Receipt:
-        """Takes a section in, in one transaction; when this returns it is on the disk.
+        """Stores a section in one transaction; it is on the disk when this returns.
 
-        :param location: where the content belongs
-        :param section: what the backend sent
+        :param location: the place of the content
+        :param section: the section as the backend sent it
         :param reuse: "unless_changed": the same content only renews its expiry, changed content is
-            updated; "until_expiry": a fresh stored copy is kept untouched until it expires
-        :returns: what was done; an object with a bad ``_storage`` stays inline and is named in
+            updated; "until_expiry": a stored copy is kept unchanged until it expires
+        :returns: the receipt; an object with an invalid ``_storage`` stays inline and is listed in
             ``problems``
-        :raises InvalidArgument: for a section that is not as described; nothing is changed
+        :raises InvalidArgument: for an invalid section; nothing is changed
         """
         return receipt_from(
             json_answer(
@@ -78,7 +78,7 @@ class Catalogue:
         )
 
     def deliver(self, delivery: Document, reuse: str = "unless_changed") -> List[Receipt]:
-        """Takes in {"location": …, "sections": [section, …]}, all of it in one transaction.
+        """Stores a delivery, {"location": …, "sections": [section, …]}, in one transaction.
 
         :returns: a receipt for each section; otherwise as :meth:`persist`
         """
@@ -91,9 +91,9 @@ class Catalogue:
         return [receipt_from(each) for each in receipts]
 
     def sections(self, location: Document, union: bool = False) -> List[SectionHeader]:
-        """Headers of a location's sections, the first delivered first; no content is read.
+        """Headers of a location's sections, in the order of delivery; no content is read.
 
-        :param union: takes the sections of all places that share a level with the location, the most
+        :param union: includes the sections of all places that share a level with the location, the most
             specific winning section by section
         """
         headers = json_answer(
@@ -110,7 +110,7 @@ class Catalogue:
         """A section with its content.
 
         :param section: the section's name
-        :param allow_expired: keeps expired entities in the content; they are named in any case
+        :param allow_expired: keeps expired entities in the content; ``expired`` lists them in any case
         :param union: as in :meth:`sections`
         :returns: None when the location has no such section
         """
@@ -124,7 +124,7 @@ class Catalogue:
         return None if found is None else record_from(Section, found)
 
     def plan(self, location: Document) -> Dict[str, Plan]:
-        """What has to be fetched for a location, by the name of the section; reads no content."""
+        """The entities to fetch for a location, by the name of the section; no content is read."""
         plans = json_answer(
             library.satchel_catalogue_plan,
             self._store._pointer,
@@ -133,7 +133,7 @@ class Catalogue:
         return {name: record_from(Plan, each) for name, each in plans.items()}
 
     def has_cached(self, location: Document) -> Optional[Literal["exact", "inherited"]]:
-        """Whether a location has content of its own, or another place's that covers it, or none."""
+        """Whether a location has content of its own, inherits that of another place, or has none."""
         found = text_answer(
             library.satchel_catalogue_has_cached,
             self._store._pointer,
@@ -142,7 +142,7 @@ class Catalogue:
         return cast("Optional[Literal['exact', 'inherited']]", found)
 
     def entity(self, entity_id: str, location: Document) -> Optional[Entity]:
-        """The variant of an entity that covers a location, the most specific first; None if none."""
+        """The most specific variant of an entity that covers a location; None when no variant does."""
         found = json_answer(
             library.satchel_catalogue_entity,
             self._store._pointer,
@@ -152,15 +152,15 @@ class Catalogue:
         return None if found is None else record_from(Entity, found)
 
     def set_active_location(self, location: Optional[Document]) -> None:
-        """Remembers where the person is, across restarts; None forgets it.
+        """Stores the location of the user, across restarts; None clears it.
 
-        The active location's content is the last that a byte budget takes.
+        A byte budget evicts the content of the active location last.
         """
         lent = _encoding.NOTHING if location is None else _encoding.lend_document(location, "location")
         check(library.satchel_catalogue_set_active_location(self._store._pointer, lent))
 
     def active_location(self) -> Optional[Dict[str, Any]]:
-        """The active location as it was set; None when there is none."""
+        """The active location, as set; None when it is not set."""
         found: Optional[Dict[str, Any]] = json_answer(
             library.satchel_catalogue_active_location, self._store._pointer
         )
@@ -176,27 +176,27 @@ class Catalogue:
         contexts_unused_for: Optional[Union[timedelta, int, float]] = None,
         max_bytes: Optional[int] = None,
     ) -> PruneReceipt:
-        """Removes content, and gives its space back to the file system.
+        """Removes content, and shrinks the file.
 
-        ``section``, ``scope`` and ``location`` narrow what ``expired`` and ``unreferenced`` take; when both
-        of these are false, everything that the narrowing names goes. An entity that a section still
-        refers to is named as missing afterwards, and is whole again when it is delivered again.
+        ``section``, ``scope`` and ``location`` restrict ``expired`` and ``unreferenced``; when both of these
+        are false, everything in the restriction is removed. A removed entity that a section still refers to
+        is listed as missing until it is delivered again.
 
         :param expired: content of entities that have expired
         :param unreferenced: entities that no section refers to any more
-        :param section: only what the section of this name refers to
+        :param section: only entities of the section with this name
         :param scope: only entities of this scope
-        :param location: only what this location's own content refers to
-        :param contexts_unused_for: places neither written nor read for this long, a timedelta or
+        :param location: only entities of this location's own content
+        :param contexts_unused_for: removes places neither written nor read for this long, a timedelta or
             milliseconds, with the entities that only they refer to; the active location stays
-        :param max_bytes: then, while the store holds more than this: what expired, then whole places,
-            the least recently used first
+        :param max_bytes: then removes, while the store has more bytes: expired and unreferenced entities,
+            then whole places, the least recently used first
         """
         options = _abi.PruneOptions(size=ctypes.sizeof(_abi.PruneOptions))
         options.expired = bool(expired)
         options.unreferenced = bool(unreferenced)
-        options.section = _narrowing(section, "section")
-        options.scope = _narrowing(scope, "scope")
+        options.section = _restriction(section, "section")
+        options.scope = _restriction(scope, "scope")
         if location is not None:
             options.location = _encoding.lend_document(location, "location")
             if options.location.size == 0:
@@ -207,9 +207,9 @@ class Catalogue:
         return record_from(PruneReceipt, receipt)
 
     def session(self, callback: Optional[Callable[[Dict[str, Any]], object]] = None) -> Session:
-        """Begins a session: what one screen shows.
+        """Makes a session: the content of one screen.
 
-        :param callback: hears the session's events as dicts; see :class:`Session`
+        :param callback: receives the session's events as dicts; see :class:`Session`
         """
         return Session(self._store, callback)
 
@@ -223,11 +223,11 @@ def _read_options(union: Any, allow_expired: Any) -> _abi.ReadOptions:
     return _abi.ReadOptions(ctypes.sizeof(_abi.ReadOptions), bool(union), bool(allow_expired))
 
 
-def _narrowing(text: Optional[str], name: str) -> _abi.Bytes:
+def _restriction(text: Optional[str], name: str) -> _abi.Bytes:
     if text is None:
         return _encoding.NOTHING
     lent = _encoding.lend_text(text, name)
-    # The empty text means "any" in C; here that is None, and an empty name is a mistake.
+    # An empty string means "any" in C; here that is None, and an empty name is an error.
     if lent.size == 0:
         raise InvalidArgument(f"{name} is empty")
     return lent

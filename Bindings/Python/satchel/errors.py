@@ -1,7 +1,7 @@
-"""What can go wrong: one class for each status of the library.
+"""The errors: one class for each status of the library.
 
-Each class is a :class:`SatchelError` and also the built-in exception that it means, so that
-``except ValueError`` and ``except TimeoutError`` work for those who know nothing of Satchel.
+Each class derives from :class:`SatchelError` and from the built-in exception of the same meaning, so that
+``except ValueError`` and ``except TimeoutError`` work without importing Satchel.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ __all__ = [
     "Busy",
     "Cancelled",
     "Closed",
+    "Conflict",
+    "ConstraintViolation",
     "Damaged",
     "ForeignFile",
     "Full",
@@ -27,12 +29,14 @@ __all__ = [
     "OutOfMemory",
     "ReadOnly",
     "SatchelError",
+    "Unauthorized",
+    "Unavailable",
     "UnsoundStory",
 ]
 
 
 class SatchelError(Exception):
-    """A call failed. ``str(error)`` says what, and where in the input.
+    """A call failed. ``str(error)`` names the cause, and where in the input it is.
 
     ``status`` is the number of the header's ``satchel_status``, ``code`` its name without the prefix,
     such as ``"EINVALID"``. An error raised by this class itself has a status that this version of the
@@ -48,7 +52,7 @@ class SatchelError(Exception):
 
 
 class InvalidArgument(SatchelError, ValueError):
-    """An argument is not what the call takes; the message names the place."""
+    """An argument is invalid; the message names the argument, and the path in it."""
 
     status = 1
     code = "EINVALID"
@@ -63,7 +67,7 @@ class UnsoundStory(InvalidArgument):
 
 
 class NotFound(SatchelError, KeyError):
-    """There is no such thing as the call names: a file, a directory, a story, a segment."""
+    """A file, directory, photo, story or segment that the call names does not exist."""
 
     status = 2
     code = "ENOTFOUND"
@@ -78,7 +82,7 @@ class Busy(SatchelError, TimeoutError):
 
 
 class Damaged(SatchelError, OSError):
-    """The file is a SQLite database, but damaged or cut short."""
+    """The file is a SQLite database, but corrupt or truncated."""
 
     status = 4
     code = "EDAMAGED"
@@ -86,7 +90,7 @@ class Damaged(SatchelError, OSError):
 
 
 class ForeignFile(SatchelError, ValueError):
-    """The file is no SQLite database, or one that Satchel did not make. It is left as it is."""
+    """The file is not a SQLite database, or not one that Satchel created. It is left unchanged."""
 
     status = 5
     code = "EFOREIGN"
@@ -100,7 +104,7 @@ class NewerStore(SatchelError, RuntimeError):
 
 
 class ReadOnly(SatchelError, PermissionError):
-    """The store was opened to read only, or the file cannot be written."""
+    """The store was opened read-only, or the file cannot be written."""
 
     status = 7
     code = "EREADONLY"
@@ -116,7 +120,7 @@ class Full(SatchelError, OSError):
 
 
 class IOFailure(SatchelError, OSError):
-    """The operating system failed to read or write."""
+    """A read or write of the operating system failed."""
 
     status = 9
     code = "EIO"
@@ -124,14 +128,14 @@ class IOFailure(SatchelError, OSError):
 
 
 class Closed(SatchelError, ValueError):
-    """The store, or what it handed out, was closed (Python's own files raise ValueError there too)."""
+    """The store, or an object made by it, was closed. A ValueError, as for Python's own files."""
 
     status = 10
     code = "ECLOSED"
 
 
 class Cancelled(SatchelError):
-    """The host asked for the work to be stopped."""
+    """The host cancelled the call."""
 
     status = 11
     code = "ECANCELLED"
@@ -145,10 +149,40 @@ class OutOfMemory(SatchelError, MemoryError):
 
 
 class InternalError(SatchelError, RuntimeError):
-    """A fault of the library itself; please report it."""
+    """A bug in the library; please report it."""
 
     status = 13
     code = "EINTERNAL"
+
+
+class Conflict(SatchelError, RuntimeError):
+    """A compare-and-set failed: the record does not have the expected revision. Nothing was changed."""
+
+    status = 14
+    code = "ECONFLICT"
+
+
+class ConstraintViolation(SatchelError, ValueError):
+    """A unique index, a relation or a schema forbids the change. Nothing was changed."""
+
+    status = 15
+    code = "ECONSTRAINT"
+
+
+class Unauthorized(SatchelError, PermissionError):
+    """The remote rejects the credentials, or they lack a permission."""
+
+    status = 16
+    code = "EAUTH"
+    errno = _errno.EACCES
+
+
+class Unavailable(SatchelError, ConnectionError):
+    """The remote cannot be reached, or every retry failed."""
+
+    status = 17
+    code = "EUNAVAILABLE"
+    errno = _errno.EHOSTUNREACH
 
 
 BY_STATUS: Dict[int, Type[SatchelError]] = {kind.status: kind for kind in SatchelError.__subclasses__()}
@@ -159,7 +193,7 @@ def error_for(status: int, name: str, message: str) -> SatchelError:
 
     :param status: a number that is not 0
     :param name: the library's name of the status, such as ``"SATCHEL_EBUSY"``
-    :param message: what the library said
+    :param message: the message of the library
     """
     kind = BY_STATUS.get(status)
     if kind is not None:

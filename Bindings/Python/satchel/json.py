@@ -41,7 +41,7 @@ def edit(existing: Any, new: Any, config: Optional[Union[Dict[str, Any], bytes]]
         ``target_path``: where in ``existing``; ``match``: for "remove", a non-empty dict
     :returns: the edited value
     :raises InvalidArgument: for an unknown operation, a missing or empty match, or a path that runs
-        through something that is no object
+        through something that is not an object
     """
     return json_answer(
         library.satchel_json_edit,

@@ -11,17 +11,17 @@ __all__ = ["Observer"]
 
 
 class Observer(Dependent):
-    """A subscription to a store's changes, made by :meth:`Store.observe`; ends with :meth:`close`."""
+    """A subscription to a store's changes, made by :meth:`Store.observe`; ended by :meth:`close`."""
 
     __slots__ = ("_family",)
 
     def __init__(self, handle: Handle, owner: int, family: Set[Observer]) -> None:
         super().__init__(handle, owner, library.satchel_observer_free)
-        # The store holds its observers, so that one that nobody else holds goes on.
+        # The store keeps its observers alive, also those without another reference.
         self._family = family
         family.add(self)
 
     def close(self) -> None:
-        """Ends the subscription; a second time, and from the callback itself, is fine."""
+        """Ends the subscription; idempotent, and allowed inside the callback."""
         self._family.discard(self)
         super().close()

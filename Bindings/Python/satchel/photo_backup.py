@@ -1,4 +1,4 @@
-"""The backup of a catalogue's photos: which are to be uploaded, and how far that has come."""
+"""The backup queue of a catalogue: photos to be uploaded by the host."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["PhotoBackup"]
 
 
 class PhotoBackup:
-    """The queue of photos to be uploaded; ``photos.backup``.
+    """The backup queue; ``photos.backup``.
 
     A photo goes from "not_backed_up" or "error" to "queued", to "uploading", and to "uploaded" or "error".
-    Every other step is :class:`satchel.InvalidArgument`, and names both states. The host uploads:
+    Any other transition raises :class:`satchel.InvalidArgument`, naming both states. The host uploads:
 
     >>> while photo := photos.backup.claim():
     ...     try:
@@ -40,27 +40,27 @@ class PhotoBackup:
         """Queues a photo that is not backed up, or whose upload failed.
 
         :param photo: its MD5, or the photo
-        :raises NotFound: when there is no such photo
+        :raises NotFound: when the photo does not exist
         """
         check(library.satchel_photos_backup_queue(self._photos._pointer, lend_md5(photo, "photo")))
 
     def claim(self) -> Optional[Photo]:
-        """Takes the photo that was queued first, to be uploaded by this process; None when none is.
+        """Leases the oldest queued photo to this process, for uploading; None when the queue is empty.
 
-        Of many threads and processes that claim at once each gets another one. What a process that died
-        had claimed, or a catalogue that was closed, is queued again.
+        Concurrent callers, also of other processes, get different photos. A photo whose lease owner died or
+        closed its catalogue is queued again.
         """
         claimed = json_answer(library.satchel_photos_backup_claim, self._photos._pointer)
         return None if claimed is None else photo_from(claimed)
 
     def done(self, photo: PhotoName) -> None:
-        """A claimed photo is uploaded."""
+        """Marks a leased photo as uploaded."""
         check(library.satchel_photos_backup_done(self._photos._pointer, lend_md5(photo, "photo")))
 
     def failed(self, photo: PhotoName, error: Union[str, BaseException]) -> None:
-        """Uploading a claimed photo failed.
+        """Marks the upload of a leased photo as failed.
 
-        :param error: why; of an exception what it says
+        :param error: the reason; an exception stands for its message
         """
         said = str(error) or type(error).__name__ if isinstance(error, BaseException) else error
         lent = lend_md5(photo, "photo"), _encoding.lend_text(said, "error")

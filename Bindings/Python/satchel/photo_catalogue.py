@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterable, Mapping, Optional, Union
 from satchel import _abi, _encoding
 from satchel._handle import check, json_answer
 from satchel._library import library
-from satchel._long_work import LongWork, hearing
+from satchel._long_work import LongWork, progress_callback
 from satchel._photo_arguments import (
     PhotoName,
     lend_columns,
@@ -44,20 +44,23 @@ from satchel.remote import Remote
 
 __all__ = ["PhotoCatalogue"]
 
+# The policies that photos accept.
+_POLICIES = {name: _abi.CONFLICT_POLICY[name] for name in ("remote_wins", "merge")}
+
 
 class PhotoCatalogue(PhotoReader):
     """The photos of one directory; made by ``store.photos(directory)``.
 
-    Ends with :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
-    any thread, also at once; they raise :class:`satchel.Closed` after the end. Observers of the store hear
-    of changes under the subject "photos", with MD5s, or "shard:0" to "shard:f" when there are many.
+    Closed by :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
+    any thread, also concurrently; they raise :class:`satchel.Closed` after closing. Observers of the store
+    are notified of changes under the subject "photos", with MD5s, or "shard:0" to "shard:f" after many.
     """
 
     __slots__ = ()
 
     @property
     def backup(self) -> PhotoBackup:
-        """Which photos are to be uploaded, and how far that has come."""
+        """The queue of photos to be uploaded by the host."""
         return PhotoBackup(self)
 
     def upsert(
@@ -68,12 +71,11 @@ class PhotoCatalogue(PhotoReader):
     ) -> int:
         """Adds photos, or replaces their rows.
 
-        :param photos: dicts with the fields of a :class:`Photo`, or photos; or one. Of a Photo its state
-            (star, backup) is not taken, and what it does not know of the camera stays as it is
-        :param batch: rows that are written in one transaction. When one cannot be taken, none of its batch
-            is, and those before it are written
-        :returns: how many rows differ from what was there
-        :raises InvalidArgument: names the row and what is wrong with it
+        :param photos: dicts with the fields of a :class:`Photo`, or photos; or one. The state of a Photo
+            (star, backup) is ignored, and camera data that it lacks keeps its stored value
+        :param batch: the number of rows in one transaction. An invalid row rolls back its own batch only
+        :returns: the number of rows that changed
+        :raises InvalidArgument: names the row and the reason
         """
         changed = 0
         before = 0
@@ -94,38 +96,40 @@ class PhotoCatalogue(PhotoReader):
         """Deletes photos from the catalogue, in one transaction; files are not touched.
 
         :param md5: one, or an iterable of several
-        :returns: how many there were
+        :returns: how many existed
         """
         out = ctypes.c_int64()
         check(library.satchel_photos_delete(self._pointer, lend_md5s(md5), ctypes.byref(out)))
         return out.value
 
     def set_local(self, md5: PhotoName, **columns: Any) -> None:
-        """Sets what only this device knows of a photo; it is never uploaded, and no import touches it.
+        """Sets local-only columns of a photo; they are never uploaded, and imports do not change them.
 
-        :param columns: ``starred``, ``camera_make`` and so on, see :class:`Photo`; None forgets
-        :raises NotFound: when there is no such photo
+        :param columns: ``starred``, ``camera_make`` and so on, see :class:`Photo`; None clears
+        :raises NotFound: when the photo does not exist
         :raises InvalidArgument: for other columns, and for ``backup_status``: see :attr:`backup`
         """
         check(library.satchel_photos_set_local(self._pointer, lend_md5(md5), lend_columns(columns)))
 
     def star(self, md5: PhotoName, starred: bool = True) -> None:
-        """Stars a photo, or takes its star. Starring one that only this device has queues its backup.
+        """Stars a photo, or removes its star. Starring a photo that only this device has queues its backup.
 
-        :raises NotFound: when there is no such photo
+        :raises NotFound: when the photo does not exist
         """
         check(library.satchel_photos_star(self._pointer, lend_md5(md5), bool(starred)))
 
-    def import_shard(self, shard: int, data: _encoding.Encoded, policy: str = "remote_wins") -> ImportReport:
-        """Replaces a shard by a file, in one transaction.
+    def import_shard(
+        self, shard: int, data: _encoding.Encoded, on_conflict: str = "remote_wins"
+    ) -> ImportReport:
+        """Replaces the photos of a shard by those of a file, in one transaction.
 
         :param shard: 0 to 15
         :param data: the file's bytes; a str is encoded as UTF-8
-        :param policy: "remote_wins": the file; changes made here that differ from it go to the conflicts.
-            "merge_rows": the file, and the changes made here on top
-        :returns: in ``rejected`` the lines that are no photos: they are kept, and written back by exports
+        :param on_conflict: "remote_wins": the file wins; local changes that differ from it go to the conflict
+            log. "merge": the local changes are applied to the file
+        :returns: in ``rejected`` the lines that are not photos: they are kept, and exports write them again
         """
-        number = _encoding.choice(_abi.SYNC_POLICY, policy, "policy")
+        number = _encoding.choice(_POLICIES, on_conflict, "on_conflict")
         lent = _bytes(data, "data")
         return import_from(
             json_answer(library.satchel_photos_import_shard, self._pointer, shard_number(shard), lent, number)
@@ -134,7 +138,7 @@ class PhotoCatalogue(PhotoReader):
     def export_directory(self, path: Union[str, os.PathLike[str]]) -> DirectoryExport:
         """Writes 0.csv to f.csv and manifest.json into a directory, made when its parent exists.
 
-        Files that are the same already are not touched.
+        Files that are already identical are not touched.
         """
         _, folder = _encoding.file_path(path, "path")
         return directory_export_from(
@@ -142,20 +146,20 @@ class PhotoCatalogue(PhotoReader):
         )
 
     def import_directory(
-        self, path: Union[str, os.PathLike[str]], policy: str = "remote_wins"
+        self, path: Union[str, os.PathLike[str]], on_conflict: str = "remote_wins"
     ) -> DirectoryImport:
         """Imports 0.csv to f.csv of a directory, as :meth:`import_shard`, each shard in one transaction.
 
-        Shards without a file, and those whose file cannot be read, are left as they are: see ``missing`` and
-        ``failed`` of the report. A file that is not the one that a manifest.json beside it names is in
-        ``failed`` as well: it may have been cut short. All are on the disk when this returns; a loss of
-        power before may undo the latest.
+        Shards without a file, and those whose file cannot be read, are left unchanged: see ``missing`` and
+        ``failed`` of the report. A file that differs from its entry in a manifest.json beside it is in
+        ``failed`` as well: it may be truncated. All shards are on the disk when this returns; a power failure
+        before that may undo the latest.
 
-        :raises NotFound: when there is no such file at all
-        :raises InvalidArgument: for a manifest.json that cannot be read
+        :raises NotFound: when none of the files exists
+        :raises InvalidArgument: for a manifest.json that cannot be parsed
         """
         _, folder = _encoding.file_path(path, "path")
-        number = _encoding.choice(_abi.SYNC_POLICY, policy, "policy")
+        number = _encoding.choice(_POLICIES, on_conflict, "on_conflict")
         return directory_import_from(
             json_answer(
                 library.satchel_photos_import_directory, self._pointer, _encoding.lend(folder), number
@@ -164,33 +168,33 @@ class PhotoCatalogue(PhotoReader):
 
     def scan(
         self,
-        removes_missing: bool = False,
+        delete_missing: bool = False,
         time_zone_offset: int = 0,
         progress: Optional[Callable[[ScanProgress], object]] = None,
         *,
-        reads_everything: bool = False,
+        force_rehash: bool = False,
         parallel: Optional[int] = None,
     ) -> ScanReport:
-        """Finds the photos below the catalogue's directory. Files that are as they were are not read.
+        """Finds the photos below the catalogue's directory. Unchanged files are not read.
 
-        :param removes_missing: deletes the rows of photos whose files are gone; the next synchronisation
-            deletes them from the master copy. Never where a directory could not be read
-        :param time_zone_offset: minutes east of UTC, for dates whose camera did not say
-        :param progress: hears a :class:`ScanProgress`, on this thread; when it returns False the scan ends,
-            and ``cancelled`` is set. What it raises ends the scan, too, and is raised here
-        :param reads_everything: reads files again that look unchanged
-        :param parallel: files that are read at once, 1 to 16; None for 2
-        :raises NotFound: when there is no such directory
+        :param delete_missing: deletes the rows of photos whose files are gone; the next synchronisation
+            deletes them from the remote copy. Never below a directory that could not be read
+        :param time_zone_offset: minutes east of UTC, for dates without a time zone
+        :param progress: receives a :class:`ScanProgress`, on this thread; returning False ends the scan and
+            sets ``cancelled``. An exception in it ends the scan too, and is raised here
+        :param force_rehash: reads and hashes all files, also unchanged ones
+        :param parallel: files that are read concurrently, 1 to 16; None for 2
+        :raises NotFound: when the directory does not exist
 
-        However it ends, what was found stays, and the next scan goes on from there.
+        However it ends, the photos found so far are stored, and the next scan continues from there.
         """
         options = _abi.ScanOptions(size=ctypes.sizeof(_abi.ScanOptions))
-        options.removes_missing = bool(removes_missing)
-        options.reads_everything = bool(reads_everything)
+        options.delete_missing = bool(delete_missing)
+        options.force_rehash = bool(force_rehash)
         options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
         options.time_zone_offset = whole(time_zone_offset, "time_zone_offset", -1440, 1440)
         pointer = self._pointer
-        work = LongWork(self._store._owner, hearing(ScanProgress, progress))
+        work = LongWork(self._store._owner, progress_callback(ScanProgress, progress))
 
         def call(on_progress: Any, context: int) -> Any:
             options.progress, options.context = on_progress, context
@@ -202,45 +206,46 @@ class PhotoCatalogue(PhotoReader):
         self,
         remote: Remote,
         user: str,
-        policy: str = "remote_wins",
+        on_conflict: str = "remote_wins",
         progress: Optional[Callable[[SyncProgress], object]] = None,
         dry_run: bool = False,
         *,
         parallel: Optional[int] = None,
-        accepts_unconditional: bool = False,
+        allow_unsafe_remote: bool = False,
     ) -> SyncReport:
-        """Brings the catalogue and its master copy into agreement.
+        """Synchronises the catalogue with its remote copy.
 
-        :param remote: where the master copy is
-        :param user: whose catalogue: letters of ASCII, digits, ".", "_" and "-", at most 128
-        :param policy: which side wins where both changed; "remote_wins": changes made here that lose go to
-            :meth:`conflicts`; "merge_rows": what came from elsewhere, and the changes made here on top
-        :param progress: hears a :class:`SyncProgress`, on this thread; when it returns False this raises
-            Cancelled. What it raises ends the work, too, and is raised here
-        :param dry_run: tells what would move, and moves nothing
-        :param parallel: shards that move at once, 1 to 16; None for 4
-        :param accepts_unconditional: takes a store that ignores conditions, where two devices that
-            synchronise at once may overwrite each other
-        :returns: in ``failed`` the shards that failed; they stay pending, and the others went on
-        :raises InvalidArgument: for a user that is none, and for a store that ignores conditions
-        :raises ForeignFile: when the master is another catalogue than the one agreed with: :meth:`unlink`
-        :raises Busy: when the store does not answer
-        :raises Cancelled: when ``progress`` said so
+        :param remote: the object store with the remote copy
+        :param user: the owner of the catalogue: ASCII letters, digits, ".", "_" and "-", at most 128
+        :param on_conflict: decides where both sides changed; "remote_wins": local changes that lose go to
+            :meth:`conflicts`; "merge": the local changes are applied to the remote rows
+        :param progress: receives a :class:`SyncProgress`, on this thread; returning False cancels. An
+            exception in it cancels too, and is raised here
+        :param dry_run: reports what would be transferred, without transferring it
+        :param parallel: shards that are transferred concurrently, 1 to 16; None for 4
+        :param allow_unsafe_remote: accepts a remote without conditional writes, where two devices that
+            synchronise at the same time may overwrite each other
+        :returns: in ``failed`` the shards that failed; they stay pending, and the others are synchronised
+        :raises InvalidArgument: for an invalid user, and for a remote without conditional writes
+        :raises ForeignFile: when the remote copy is not the catalogue synchronised last: :meth:`detach`
+        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unavailable: when the remote cannot be reached
+        :raises Busy: when ``progress`` or a function of the remote starts it again
+        :raises Cancelled: when ``progress`` returned False
 
-        One at a time for each catalogue; ``progress`` and a remote's functions cannot begin it again (Busy).
-        All else goes on meanwhile.
+        Synchronisations of one catalogue run one at a time; other calls are not blocked.
         """
         if not isinstance(remote, Remote):
             raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
         options = _abi.SyncOptions(size=ctypes.sizeof(_abi.SyncOptions))
-        options.policy = _encoding.choice(_abi.SYNC_POLICY, policy, "policy")
+        options.on_conflict = _encoding.choice(_POLICIES, on_conflict, "on_conflict")
         options.dry_run = bool(dry_run)
-        options.accepts_unconditional = bool(accepts_unconditional)
+        options.allow_unsafe_remote = bool(allow_unsafe_remote)
         options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
         lent = _encoding.lend_text(user, "user")
         pointer, store = self._pointer, remote._pointer
         subject = (self._store._owner, "photos", self._directory)
-        work = LongWork(self._store._owner, hearing(SyncProgress, progress), subject)
+        work = LongWork(self._store._owner, progress_callback(SyncProgress, progress), subject)
         failures = Failures(self._store._owner, work.fail, subject)
 
         def call(on_progress: Any, context: int) -> Any:
@@ -261,30 +266,30 @@ class PhotoCatalogue(PhotoReader):
         progress: Optional[Callable[[SyncProgress], object]] = None,
         *,
         parallel: Optional[int] = None,
-        accepts_unconditional: bool = False,
+        allow_unsafe_remote: bool = False,
     ) -> VerifyReport:
         """Reads every shard in the remote and compares it with the manifest.
 
-        :param remote: where the master copy is
-        :param user: whose catalogue
-        :param repair: replaces damaged objects by the bytes last synced, with the changes made here on top,
-            applies objects that are newer than the manifest, and puts the manifest right. A device repairs
-            what it has the bytes for. Without it nothing is written on either side
+        :param remote: the object store with the remote copy
+        :param user: the owner of the catalogue
+        :param repair: replaces damaged objects by the bytes synced last, with the local changes applied,
+            applies objects that are newer than the manifest, and corrects the manifest. A device can only
+            repair objects whose bytes it has. Without it nothing is written on either side
         :param progress: as for :meth:`sync`
-        :param parallel: shards that are read at once, 1 to 16; None for 4
-        :param accepts_unconditional: with ``repair``, takes a store that ignores conditions
-        :returns: in ``ok`` whether the remote is sound by now, and in ``shards`` what each of them was
+        :param parallel: shards that are read concurrently, 1 to 16; None for 4
+        :param allow_unsafe_remote: with ``repair``, accepts a remote without conditional writes
+        :returns: in ``ok`` whether the remote is sound now, and in ``shards`` what was found in each
         :raises: as :meth:`sync`
         """
         if not isinstance(remote, Remote):
             raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
         options = _abi.VerifyOptions(size=ctypes.sizeof(_abi.VerifyOptions))
         options.repair = bool(repair)
-        options.accepts_unconditional = bool(accepts_unconditional)
+        options.allow_unsafe_remote = bool(allow_unsafe_remote)
         options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
         lent = _encoding.lend_text(user, "user")
         pointer, store = self._pointer, remote._pointer
-        work = LongWork(self._store._owner, hearing(SyncProgress, progress))
+        work = LongWork(self._store._owner, progress_callback(SyncProgress, progress))
         failures = Failures(self._store._owner, work.fail)
 
         def call(on_progress: Any, context: int) -> Any:
@@ -293,25 +298,25 @@ class PhotoCatalogue(PhotoReader):
 
         return verify_from(remote._at_work(work, call, failures))
 
-    def unlink(self) -> None:
-        """Forgets the agreement with a master copy.
+    def detach(self) -> None:
+        """Forgets the remote copy, and what was synchronised with it.
 
-        The next synchronisation, with this one or another, counts every photo as added here.
+        The next synchronisation, with the same or another remote, treats every photo as added locally.
         """
-        check(library.satchel_photos_unlink(self._pointer))
+        check(library.satchel_photos_detach(self._pointer))
 
     def reapply(self, conflict: Union[PhotoConflict, int]) -> None:
-        """Makes a change that lost again, and takes it from the conflicts.
+        """Applies a change that lost again, and removes it from the conflict log.
 
-        :param conflict: it, or its ``id``
+        :param conflict: the conflict, or its ``id``
         :raises NotFound: when it was reapplied or dismissed before
         """
         check(library.satchel_photos_reapply(self._pointer, _conflict(conflict)))
 
     def dismiss(self, conflict: Union[PhotoConflict, int]) -> None:
-        """Takes a change that lost from the conflicts, and forgets it.
+        """Removes a change that lost from the conflict log.
 
-        :param conflict: it, or its ``id``
+        :param conflict: the conflict, or its ``id``
         :raises NotFound: when it was reapplied or dismissed before
         """
         check(library.satchel_photos_dismiss(self._pointer, _conflict(conflict)))

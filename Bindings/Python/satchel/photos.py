@@ -1,14 +1,14 @@
-"""Photo catalogues: the photos of a directory, shared between devices by way of an object store.
+"""Photo catalogues: the photos of a directory, synchronised between devices through an object store.
 
 >>> with satchel.open("album.satchel") as store, store.photos("/home/ada/Pictures") as photos:
 ...     photos.scan()
 ...     for photo in photos.iterate(filename="IMG_*", order="photodate"):
 ...         print(photo.taken_at, photo.filename)
-...     report = photos.sync(satchel.remote.Directory("/mnt/master"), "ada")
+...     report = photos.sync(satchel.remote.Directory("/mnt/album"), "ada")
 
-A photo is named by the MD5 of its bytes. Where a call takes a photo, it takes its MD5 as 32 hexadecimal
-digits or as 16 bytes, or a :class:`Photo`. Dates of photos are Unix seconds, other times Unix milliseconds;
-both are also taken as a ``datetime`` that knows its time zone.
+A photo is identified by the MD5 of its bytes. A parameter that names a photo accepts the MD5 as 32
+hexadecimal digits or as 16 bytes, or a :class:`Photo`. Dates of photos are Unix seconds, other times Unix
+milliseconds; a ``datetime`` with a time zone is accepted for both.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def normalize(text: Optional[str]) -> Optional[str]:
 
     :param text: any text; None gives None
     :returns: None when nothing is left of the text
-    :raises InvalidArgument: when it is no text
+    :raises InvalidArgument: when it is not a str
     """
     if text is None:
         return None
@@ -59,7 +59,7 @@ def most_specific_level(location: Document) -> str:
 
 
 def level_of_scope(scope: str) -> Optional[str]:
-    """The level (or "global") that a scope names in any letter case; None when it is no scope."""
+    """The level (or "global") that a scope names in any letter case; None for an unknown scope."""
     return text_answer(library.satchel_place_level_of_scope, _encoding.lend_text(scope, "scope"))
 
 
@@ -67,7 +67,7 @@ def entity_id(section: str, label: str) -> str:
     """The entity id of a label in a section: "cuisine:chinese_cuisine".
 
     :param label: a label of which nothing is left gives "cuisine:unknown"
-    :raises InvalidArgument: when one of them is no text
+    :raises InvalidArgument: when one of them is not a str
     """
     made = text_answer(
         library.satchel_place_entity_id,
@@ -78,7 +78,7 @@ def entity_id(section: str, label: str) -> str:
 
 
 def section_of(entity_id: str) -> Optional[str]:
-    """What stands before the first colon of an entity id; None when there is nothing."""
+    """The part of an entity id before its first colon; None when it is empty."""
     return text_answer(library.satchel_place_section_of, _encoding.lend_text(entity_id, "entity_id"))
 
 

@@ -6,22 +6,22 @@
 ...     for course in courses.list(where={"credits": {"gte": 5}}, order_by="title"):
 ...         print(course.id, course["title"])
 
-A document is a dict, or an instance of a dataclass; bytes and str are JSON texts, and are kept byte for byte.
-JSON has at most 512 levels here, and integers of 64 bits. What is read is the caller's own to change.
+A document is a dict, or an instance of a dataclass; bytes and str are JSON text, which is stored byte for
+byte. JSON has at most 512 levels and integers of 64 bits. Returned documents are copies.
 
-Each write is durable when its call returns. What an unwritable file cannot take goes to a spill file beside
-it, and is taken in at the next opening, ``store.state.flush()`` or write; observers hear of it under the
-subject "records" with the keys "@spilled" and "@replayed".
+Each write is durable when its call returns. While the store's file cannot be written, writes are spooled to
+an outbox file beside it; the next opening, ``store.state.flush()`` or write drains it. Observers are notified
+under the subject "records" with the keys "@spooled" and "@drained".
 
-``where`` is a dict, of which all must hold: ``{path: value}``, or ``{path: {operator: value}}`` with the
-operators eq, ne, lt, lte, gt, gte, in (a list or any other iterable), prefix, contains (a value in a list, a
-text in a text) and exists. To compare with a list or a dict, use eq.
+``where`` is a dict whose conditions must all hold: ``{path: value}``, or ``{path: {operator: value}}`` with
+the operators eq, ne, lt, lte, gt, gte, in (a list or any other iterable), prefix, contains (an item of a
+list, a substring of a string) and exists. To compare with a list or a dict, use eq.
 ``{"any": [where, …]}``, ``{"all": [where, …]}`` and ``{"not": where}`` combine. A path is "a.b", or a JSON
-Pointer; "@id", "@created", "@modified", "@revision" and "@sync_status" are the record's own. Numbers compare
-with numbers only, texts by their UTF-8 bytes.
+Pointer; "@id", "@created", "@modified", "@revision" and "@sync_status" are metadata of the record.
+Numbers compare with numbers only, strings by their UTF-8 bytes.
 
-``order_by`` is a path, "-path" for descending, or a list of them: missing first, then None, False, True,
-numbers, texts, lists, dicts; equal ones in the order of their arrival.
+``order_by`` is a path, "-path" for descending, or a list of them: missing values first, then None, False,
+True, numbers, strings, lists, dicts; equal ones in the order in which the records were added.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from typing import (
 from satchel import _abi, _encoding
 from satchel._handle import Dependent, answer, check, json_answer, value_of
 from satchel._library import library
-from satchel._long_work import LongWork, hearing
+from satchel._long_work import LongWork, progress_callback
 from satchel._photo_arguments import whole
 from satchel._record_arguments import (
     Index,
@@ -103,22 +103,21 @@ __all__ = [
 
 _Document = TypeVar("_Document")
 _PAGE = 1000
-# That resolve() was given no document, which None would not say.
+# Tells a missing argument of resolve() from None.
 _LEFT_OUT: Any = object()
 
 
 class Records(Dependent, Generic[_Document]):
     """One collection of a store; made by ``store.records(name)``.
 
-    Ends with :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
-    any thread, also at once; other threads run while they wait for the disk. Observers of the store hear of
-    changes under the subject "records", with keys such as "courses/algebra", or "courses" when much has
-    changed.
+    Closed by :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
+    any thread, also concurrently; they release the GIL. Observers of the store are notified of changes under
+    the subject "records", with keys such as "courses/algebra", or "courses" after many changes.
 
-    All methods raise :class:`satchel.Closed` after the end; InvalidArgument for an id that is none, and
-    NewerStore after another process took the collection to a newer version; IOFailure and Damaged when the
-    file cannot be read. All that is written by one call is written, or nothing. Methods that write raise
-    InvalidArgument after ``redeclare=True`` dropped or replaced something elsewhere: ``store.records`` again.
+    All methods raise :class:`satchel.Closed` after closing; InvalidArgument for an invalid id; NewerStore
+    after another process migrated the collection to a newer version; IOFailure and Damaged when the file
+    cannot be read. Each call is atomic. Methods that write raise Conflict after ``redeclare=True`` dropped or
+    replaced an index, a relation or the schema elsewhere: call ``store.records`` again.
     """
 
     __slots__ = ("_name", "_read", "_store")
@@ -135,7 +134,7 @@ class Records(Dependent, Generic[_Document]):
         migrations: Optional[Sequence[MigrationStep]],
         redeclare: bool,
     ) -> None:
-        """As ``store.records``, which is the way to make one."""
+        """Use ``store.records``."""
         steps = steps_of(migrations)
         lent = lend_declaration(name, indexes, relations, schema, version, steps)
         self._name = name
@@ -152,16 +151,18 @@ class Records(Dependent, Generic[_Document]):
         return self._name
 
     def put(self, id: str, document: Union[_Document, Any], *, if_revision: Optional[int] = None) -> int:
-        """Writes a record, durably: a new one, or in place of the one that is there.
+        """Writes a record durably: inserts it, or replaces the stored one.
 
         :param id: 1 to 255 bytes of UTF-8 without control characters
         :param document: a dict or a dataclass, copied; or the text of a JSON object, in bytes or str
-        :param if_revision: the revision that the record must have, 0 when there must be none
-        :returns: its new revision, from 1; 0 when it went to the spill file
-        :raises InvalidArgument: when it violates the schema, a unique index or a relation, naming
-            collection, id and JSON Pointer; for what JSON cannot hold, with its place; for another revision
-        :raises Full, ReadOnly, IOFailure, Damaged, Busy: when the spill file could not take it either. In a
-            batch, in memory and in a store opened to read only there is none
+        :param if_revision: the revision that the record must have, 0 when it must not exist
+        :returns: its new revision, from 1; 0 when the write was spooled
+        :raises ConstraintViolation: when it violates the schema, a unique index or a relation; the message
+            names collection, id and JSON Pointer
+        :raises Conflict: when the record has another revision than ``if_revision``
+        :raises InvalidArgument: for a value that JSON cannot represent, with its JSON Pointer
+        :raises Full, ReadOnly, IOFailure, Damaged, Busy: when it cannot be spooled either. Writes in a
+            batch, in memory and in a store opened read-only are never spooled
         """
         out = ctypes.c_int64()
         lent = _encoding.lend_text(id, "id"), lend_record(document, "document"), revision_number(if_revision)
@@ -173,9 +174,9 @@ class Records(Dependent, Generic[_Document]):
     ) -> int:
         """Writes many records in one transaction, all or none; see :meth:`put`.
 
-        :param documents: a dict of documents by their ids, or pairs of both, which may come from a generator
-        :returns: how many; 0 when they went to the spill file
-        :raises InvalidArgument: also for what is no pair; as :meth:`put` raises else
+        :param documents: a dict of documents by id, or an iterable of pairs (id, document)
+        :returns: the number of records; 0 when the write was spooled
+        :raises InvalidArgument: also for an item that is not a pair; otherwise as :meth:`put`
         """
         out = ctypes.c_int64()
         check(library.satchel_records_put_many(self._pointer, lend_many(documents), ctypes.byref(out)))
@@ -184,29 +185,30 @@ class Records(Dependent, Generic[_Document]):
     def get(self, id: str) -> Optional[_Document]:
         """A record's document: a dict, or what the collection was opened ``of``.
 
-        :returns: an object of the caller's own; None when there is no such record
-        :raises InvalidArgument: for a document that is no such dataclass, naming record and JSON Pointer
+        :returns: a copy; None when the record does not exist
+        :raises InvalidArgument: for a document that does not fit the dataclass; the message names record and
+            JSON Pointer
         """
         data = answer(library.satchel_records_get, self._handle.pointer, _encoding.lend_text(id, "id"))
         return None if data is None else self._read(value_of(data), id)
 
     def text(self, id: str) -> Optional[bytes]:
-        """A record's document in JSON, UTF-8, byte for byte as it was given; None when there is none."""
+        """A record's document as JSON in UTF-8, byte for byte as written; None when it does not exist."""
         return answer(library.satchel_records_get, self._handle.pointer, _encoding.lend_text(id, "id"))
 
     def record(self, id: str) -> Optional[Record[_Document]]:
-        """A record with what is known of it, else as :meth:`get`; None when there is no such record."""
+        """A record with its metadata, otherwise as :meth:`get`; None when it does not exist."""
         found = json_answer(library.satchel_records_record, self._pointer, _encoding.lend_text(id, "id"))
         return None if found is None else record_of(found, self._read)
 
     def delete(self, id: str, *, if_revision: Optional[int] = None) -> bool:
-        """Deletes a record, and what its relations say, in one transaction.
+        """Deletes a record, and applies ``on_delete`` of the relations to it, in one transaction.
 
-        :param id: of the record; that there is none is fine
+        :param id: of the record; deleting a missing one does nothing
         :param if_revision: the revision that the record must have
-        :returns: whether there was one; True when that went to the spill file, and is not known yet
-        :raises InvalidArgument: when a relation restricts it, naming the record that refers to it; and for
-            another revision. What else is raised is as in :meth:`put`
+        :returns: whether it existed; True when the deletion was spooled, and that is not known yet
+        :raises ConstraintViolation: when a relation restricts it; the message names the referring record
+        :raises Conflict: when the record has another revision than ``if_revision``; otherwise as :meth:`put`
         """
         out = ctypes.c_bool()
         lent = _encoding.lend_text(id, "id"), revision_number(if_revision)
@@ -220,16 +222,15 @@ class Records(Dependent, Generic[_Document]):
         limit: Optional[int] = None,
         offset: Optional[int] = None,
     ) -> List[Record[_Document]]:
-        """The records that fit, see :mod:`satchel.records`; all in the order of their arrival by default.
+        """The records that match, see :mod:`satchel.records`; by default all, in the order of insertion.
 
-        They are of one state, whatever others write meanwhile, and are all in memory at once: for more than
-        that, ask with ``limit``.
+        They are read from one snapshot, and all are held in memory: use ``limit`` for large results.
 
-        :param where: what they fit, such as ``{"credits": {"gte": 5}}``
+        :param where: conditions, such as ``{"credits": {"gte": 5}}``
         :param order_by: a path, "-path" for descending, or several
-        :param limit: at most so many
-        :param offset: passes over so many
-        :raises InvalidArgument: for an operator or a path that is none, and as in :meth:`get`
+        :param limit: the maximum number of records
+        :param offset: the number of records to skip
+        :raises InvalidArgument: for an invalid operator or path, and as in :meth:`get`
         """
         lent = lend_query(where, order_by, limit, offset)
         found = json_answer(library.satchel_records_list, self._pointer, lent)
@@ -242,12 +243,12 @@ class Records(Dependent, Generic[_Document]):
         limit: Optional[int] = None,
         offset: Optional[int] = None,
     ) -> List[str]:
-        """As :meth:`list`, of the records only the ids."""
+        """As :meth:`list`, but only the ids."""
         lent = lend_query(where, order_by, limit, offset, documents=False)
         return [each["id"] for each in json_answer(library.satchel_records_list, self._pointer, lent)]
 
     def count(self, where: Optional[Mapping[str, Any]] = None) -> int:
-        """How many records fit, see :meth:`list`; all by default, which costs the same for any number."""
+        """The number of records that match, see :meth:`list`; by default all, in constant time."""
         out = ctypes.c_int64()
         check(library.satchel_records_count(self._pointer, lend_query(where), ctypes.byref(out)))
         return out.value
@@ -259,24 +260,23 @@ class Records(Dependent, Generic[_Document]):
         *,
         mode: str = "store_first",
     ) -> MirrorReport:
-        """Keeps the collection also as one JSON file, replaced as a whole at each commit, until it is closed.
+        """Keeps a copy of the collection in one JSON file, replaced at each commit, until this is closed.
 
-        A file that is there is compared with the collection first. It is written when it is the one that this
-        store wrote last, or has nothing that the store lacks. Otherwise neither side is changed, unless
-        ``prefer`` says which one wins.
+        An existing file is compared with the collection first. It is overwritten when this store wrote it
+        last, or when it has no record that the store lacks. Otherwise neither side is changed, unless
+        ``prefer`` names the side that wins.
 
         :param path: the file; its directory must exist
-        :param prefer: what wins where both differ: "file": the store takes what the file has, and keeps what
-            only the store has; "store": the file is written, and kept as it was beside the new one; None
-            refuses
-        :param mode: which side is written first: "store_first", or "file_first": then the store takes what it
-            lacks, when the file lacks nothing that the store has
-        :returns: how many records the store took, and where the file is that was set aside
+        :param prefer: the side that wins where both differ: "file": the store imports the file, and keeps the
+            records that only the store has; "store": the file is quarantined beside the new one; None raises
+        :param mode: the side that is written first: "store_first", or "file_first", with which the store
+            imports the records that it lacks, when the file lacks none
+        :returns: the number of imported records, and the path of the quarantined file
         :raises InvalidArgument: for a file that differs (the message counts and names the differences) or
-            cannot be understood (line and column), and in a batch; nothing is changed
+            cannot be parsed (line and column), and in a batch; nothing is changed
         :raises NotFound, ReadOnly, Full, IOFailure: when the file cannot be written now. Later, observers
-            hear "@mirror_failed", or "@mirror_edited" when somebody else has changed the file, which is left
-            alone then; with "file_first" the write fails
+            are notified of "@mirror_failed", or of "@mirror_edited" when another program changed the file,
+            which is then left alone; with "file_first" the write fails
         """
         _, file = _encoding.file_path(path, "path")
         options = _abi.MirrorOptions(size=ctypes.sizeof(_abi.MirrorOptions))
@@ -291,20 +291,20 @@ class Records(Dependent, Generic[_Document]):
     def verify_mirror(self) -> List[MirrorDifference]:
         """Compares the collection with its mirror.
 
-        :returns: a difference for each record that is not the same; [] when all are
-        :raises InvalidArgument: without a mirror, or when it cannot be understood (line and column)
+        :returns: one difference for each record that differs
+        :raises InvalidArgument: without a mirror, or when it cannot be parsed (line and column)
         """
         found = json_answer(library.satchel_records_verify_mirror, self._pointer)
         return [record_from(MirrorDifference, each) for each in found]
 
     def rebuild(self, which: str) -> int:
-        """Makes one side of a mirror anew from the other, as a whole or not at all.
+        """Replaces one side of a mirror by the other, atomically.
 
-        :param which: the side that is made anew, "mirror" or "store"; what only that side has is lost
-        :returns: how many records differed
-        :raises InvalidArgument: without a mirror; for "store" also when the file cannot be understood, or
-            has what the collection does not take
-        :raises NotFound: for "store" when there is no file
+        :param which: the side that is replaced, "mirror" or "store"; records that only it has are lost
+        :returns: the number of records that differed
+        :raises InvalidArgument: without a mirror; for "store" also when the file cannot be parsed
+        :raises ConstraintViolation: for "store" when a record of the file violates schema, index or relation
+        :raises NotFound: for "store" when the file does not exist
         """
         out = ctypes.c_int64()
         number = _encoding.choice(_abi.REBUILD, which, "which")
@@ -315,45 +315,46 @@ class Records(Dependent, Generic[_Document]):
         self,
         remote: Remote,
         user: str,
-        strategy: str = "newest_wins",
+        on_conflict: str = "newest_wins",
         progress: Optional[Callable[[SyncProgress], object]] = None,
         dry_run: bool = False,
         *,
         parallel: Optional[int] = None,
-        accepts_unconditional: bool = False,
+        allow_unsafe_remote: bool = False,
     ) -> SyncReport:
-        """Brings the collection and its master copy into agreement. Deletions travel.
+        """Synchronises the collection with the remote copy, deletions included.
 
-        :param remote: where the master copy is
-        :param user: whose records: letters of ASCII, digits, ".", "_" and "-", at most 128
-        :param strategy: what happens where both sides changed a record: "newest_wins", "remote_wins",
-            "local_wins"; "merge": field by field against what both last agreed on, where both changed the
-            same field the newest, and an edit outlives a deletion; "ask": kept as a conflict with both
-            versions until :meth:`resolve`
-        :param progress: hears a :class:`SyncProgress`, on this thread; when it returns False this raises
-            Cancelled. What it raises ends the work, too, and is raised here
-        :param dry_run: tells what would move, and moves nothing
-        :param parallel: records that move at once, 1 to 16; None for 4
-        :param accepts_unconditional: takes a store that ignores conditions, where two devices that
-            synchronise at once may overwrite each other
-        :returns: in ``failed`` the records that failed; they stay pending, and the others went on
-        :raises InvalidArgument: for a user that is none, for a store that ignores conditions, and in a batch
-        :raises ForeignFile: when the records agree with those of another user: :meth:`unlink`
-        :raises Busy: when the store does not answer
-        :raises Cancelled: when ``progress`` said so
+        :param remote: the object store with the remote copy
+        :param user: the owner of the records: ASCII letters, digits, ".", "_" and "-", at most 128
+        :param on_conflict: decides where both sides changed a record: "newest_wins", "remote_wins",
+            "local_wins"; "merge": field by field, compared with the version synchronised last; where both
+            changed the same field, the newest, and an edit outlives a deletion; "ask": both versions are kept
+            as a conflict until :meth:`resolve`
+        :param progress: receives a :class:`SyncProgress`, on this thread; returning False cancels. An
+            exception in it cancels too, and is raised here
+        :param dry_run: reports what would be transferred, without transferring it
+        :param parallel: concurrent transfers, 1 to 16; None for 4
+        :param allow_unsafe_remote: accepts a remote without conditional writes, where two devices that
+            synchronise at the same time may overwrite each other
+        :returns: in ``failed`` the records that failed; they stay pending, and the others are synchronised
+        :raises InvalidArgument: for an invalid user, for a remote without conditional writes, and in a batch
+        :raises ForeignFile: when the records were synchronised as another user: :meth:`detach`
+        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unavailable: when the remote cannot be reached
+        :raises Cancelled: when ``progress`` returned False
         """
         if not isinstance(remote, Remote):
             raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
         self._store._refuse_in_batch("a collection cannot be synchronised in a batch")
         options = _abi.RecordSyncOptions(size=ctypes.sizeof(_abi.RecordSyncOptions))
-        options.strategy = _encoding.choice(_abi.SYNC_STRATEGY, strategy, "strategy")
+        options.on_conflict = _encoding.choice(_abi.CONFLICT_POLICY, on_conflict, "on_conflict")
         options.dry_run = bool(dry_run)
-        options.accepts_unconditional = bool(accepts_unconditional)
+        options.allow_unsafe_remote = bool(allow_unsafe_remote)
         options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
         lent = _encoding.lend_text(user, "user")
         pointer, store = self._pointer, remote._pointer
         subject = (self._store._owner, "records", self._name)
-        work = LongWork(self._store._owner, hearing(SyncProgress, progress), subject)
+        work = LongWork(self._store._owner, progress_callback(SyncProgress, progress), subject)
         failures = Failures(self._store._owner, work.fail, subject)
 
         def call(on_progress: Any, context: int) -> Any:
@@ -363,19 +364,18 @@ class Records(Dependent, Generic[_Document]):
         answered = remote._at_work(work, call, failures)
         return report_from(answered, lambda id: failures.under(object_name(self._name, id)))
 
-    def unlink(self) -> None:
-        """Forgets the agreement with a master copy.
+    def detach(self) -> None:
+        """Forgets the remote copy, and what was synchronised with it.
 
-        The next synchronisation, with this one or another, counts every record as added here. Nothing is
-        deleted on either side.
+        The next synchronisation, with the same or another remote, treats every record as added locally.
+        Nothing is deleted on either side.
         """
-        check(library.satchel_records_unlink(self._pointer))
+        check(library.satchel_records_detach(self._pointer))
 
     def conflicts(self) -> List[RecordConflict]:
-        """Records that both sides changed, and what became of them; the oldest first.
+        """The conflict log: records that both sides changed, oldest first.
 
-        :returns: those that :meth:`resolve` has not ended, with dicts for documents whatever the collection
-            is ``of``
+        :returns: those not yet resolved by :meth:`resolve`; their documents are dicts, also with ``of``
         """
         found: List[RecordConflict] = []
         after: Optional[int] = 0
@@ -392,13 +392,13 @@ class Records(Dependent, Generic[_Document]):
         *,
         document: Any = _LEFT_OUT,
     ) -> None:
-        """Ends a conflict.
+        """Resolves a conflict.
 
-        :param conflict: it, or its ``id``
-        :param keep: "local" or "remote"; for one that is "lost", "remote" only forgets it
-        :param document: what to keep instead, as in :meth:`put`; None deletes the record
+        :param conflict: the conflict, or its ``id``
+        :param keep: "local" or "remote"; "remote" only removes a conflict of the kind "lost"
+        :param document: the document to store instead, as in :meth:`put`; None deletes the record
         :raises NotFound: when it was resolved before
-        :raises InvalidArgument: for neither or both of these, and as in :meth:`put`
+        :raises InvalidArgument: for neither or both of these; otherwise as :meth:`put`
         """
         if (keep is None) == (document is _LEFT_OUT):
             raise InvalidArgument("resolve takes either keep or document")

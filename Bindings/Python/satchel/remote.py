@@ -1,8 +1,8 @@
-"""Object stores: where the master copies of photo catalogues and records are.
+"""Object stores with the remote copies of photo catalogues and records.
 
-A remote says how a store is reached: a directory, a bucket of an S3-compatible service, or functions of
-your own. Making one does not touch the network. One remote serves any number of catalogues and
-threads; it ends with :meth:`Remote.close`, or when it is collected. Make remotes after ``fork``.
+A remote is a directory, a bucket of an S3-compatible service, or a set of your own functions. Constructing
+one does not use the network. One remote serves any number of catalogues and threads; it is closed by
+:meth:`Remote.close`, or when it is collected. Make remotes after ``fork``.
 
 >>> remote = satchel.remote.S3(bucket="photos", endpoint="https://s3.example.org", region="eu-central-1")
 >>> report = store.photos("/home/ada/Pictures").sync(remote, "ada")
@@ -59,7 +59,7 @@ __all__ = [
 
 
 class Remote(Closing):
-    """An object store, as this side sees it: :class:`Directory`, :class:`S3` or :class:`Callbacks`."""
+    """The client of an object store: :class:`Directory`, :class:`S3` or :class:`Callbacks`."""
 
     __slots__ = ("_host", "_process")
 
@@ -69,14 +69,16 @@ class Remote(Closing):
         self._process = os.getpid()
 
     def probe(self, prefix: str = "") -> Probe:
-        """Finds out whether the store honours conditions on writes, on which no lost update depends.
+        """Tests whether the object store supports conditional writes, which prevent lost updates.
 
-        Writes an object of its own below ``prefix`` ("" or "catalogs/"), and removes it again. A probe in
-        sequence cannot find a store whose conditions are not atomic: the guide lists which are good.
+        Writes an object of its own below ``prefix`` ("" or "catalogs/"), and removes it again. A sequential
+        probe cannot detect conditions that are not atomic: the guide lists the suitable servers.
 
-        :returns: true when they are honoured; else ``.reason`` says what the store did
-        :raises SatchelError: when it does not answer; what a function of :class:`Callbacks` raised is the
-            cause
+        :returns: true when they are supported; otherwise ``.reason`` is what the store did
+        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unavailable: when the remote cannot be reached
+        :raises SatchelError: when a request fails otherwise; an exception of a function of
+            :class:`Callbacks` is the cause
         """
         lent = _encoding.lend_text(prefix, "prefix")
         pointer = self._pointer
@@ -86,7 +88,7 @@ class Remote(Closing):
         return record_from(Probe, answered)
 
     def close(self) -> None:
-        """Lets go of the store; a second time is fine. What is under way goes on to its end."""
+        """Closes the client; idempotent. Running calls are finished."""
         pointer = self._handle.give_away()
         # In a forked child the handle belongs to the parent.
         if pointer is not None and self._process == os.getpid():
@@ -99,24 +101,24 @@ class Remote(Closing):
         return self._handle.pointer
 
     def _at_work(self, work: LongWork, call: Callable[[Any, int], Any], failures: Failures) -> Any:
-        """Makes a call that uses this remote; what a host's function raised is the cause of its error."""
+        """Makes a call that uses this remote; an exception of a host function is the cause of its error."""
         host = self._host
         if host is None:
             return work.run(call)
 
-        def heard(on_progress: Any, context: int) -> Any:
-            with host.heard_by(failures):
+        def observed(on_progress: Any, context: int) -> Any:
+            with host.observed_by(failures):
                 return call(on_progress, context)
 
         try:
-            return work.run(heard)
+            return work.run(observed)
         except SatchelError as error:
             if failures.last is None:
                 raise
             raise error from failures.last
 
     def __del__(self) -> None:
-        # One whose making failed has no handle.
+        # An object whose constructor failed has no handle.
         if hasattr(self, "_handle"):
             self.close()
 
@@ -128,11 +130,11 @@ class Remote(Closing):
 
 
 class Directory(Remote):
-    """A directory as object store: for tests, for one machine, for disks that several machines mount.
+    """A directory as object store: for tests, for one machine, for a disk that several machines mount.
 
-    :param path: made when its parent exists. On a network disk flock() has to work
-    :raises NotFound: without a parent
-    :raises ReadOnly, IOFailure, InvalidArgument: as their names say
+    :param path: created when its parent exists. On a network disk flock() must work
+    :raises NotFound: when its parent does not exist
+    :raises ReadOnly, IOFailure, InvalidArgument: see their classes
     """
 
     __slots__ = ("_path",)
@@ -143,7 +145,7 @@ class Directory(Remote):
 
     @property
     def path(self) -> str:
-        """The path as it was given."""
+        """The path, as passed in."""
         return self._path
 
     def _about(self) -> str:
@@ -153,20 +155,20 @@ class Directory(Remote):
 class S3(Remote):
     """A bucket of an S3-compatible store, over HTTPS.
 
-    What is left out comes from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION,
-    AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL. Certificates are verified. Over http://
-    secrets are not sent, but contents can be read and changed on the way: for tests and closed networks
-    only. Credentials are in no message, and not in ``repr``.
+    Options that are left out come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
+    AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL. Certificates are verified. Over http://
+    the secret key is not sent, but contents can be read and changed in transit: use it for tests and closed
+    networks only. Messages and ``repr`` never contain credentials.
 
     :param bucket: its name
-    :param endpoint: such as "https://s3.example.org"; AWS when it is nowhere
+    :param endpoint: such as "https://s3.example.org"; AWS by default
     :param region: such as "eu-central-1"
     :param prefix: begins every key, such as "apps/album/"
-    :param path_style: the bucket in the path and not in the host's name; None for what the endpoint wants:
-        the path, unless it is AWS
+    :param path_style: puts the bucket into the path instead of the host name; None for the host name with
+        AWS and the path elsewhere
     :param ca_file: certificates to trust instead of the system's, in PEM
     :param connect_timeout: seconds to wait for a connection
-    :param stall_timeout: seconds without one byte after which a request has failed
+    :param stall_timeout: seconds without a byte after which a request fails
     :param total_timeout: seconds for a whole request
     :raises InvalidArgument: names the option
     """
@@ -231,25 +233,26 @@ class S3(Remote):
 class Callbacks(Remote):
     """An object store of your own, as five functions. They are called from any thread, several at once.
 
-    Conditional writes must be atomic: of many at once with one condition, exactly one takes effect. Reads
-    see every write that returned before.
+    Conditional writes must be atomic: of several concurrent ones with the same condition, exactly one takes
+    effect. Reads must see every write that returned before.
 
     :param get: ``get(key, if_none_match=None)`` returns a :class:`RemoteObject`, or :data:`NOT_MODIFIED`
-        when the object still has that tag
+        when the object still has that etag
     :param put: ``put(key, body, if_match=None, if_absent=False, metadata={})`` writes the object as a whole
-        and returns its tag. ``if_match``: the tag that the object must have; ``if_absent``: there must be
-        none; else it raises :class:`PreconditionFailed`. ``metadata``, a dict of texts, is kept with it
+        and returns its etag. ``if_match``: the etag that the object must have; ``if_absent``: it must not
+        exist; otherwise it raises :class:`PreconditionFailed`. ``metadata``, a dict of strings, is stored
+        with it
     :param head: ``head(key)`` returns a :class:`RemoteHead`
-    :param delete: ``delete(key, if_match=None)``; that there is no object is no failure without a condition
-    :param list: ``list(prefix, after=None, limit=1000)`` returns the objects whose keys begin so and come
-        behind ``after``, at most so many, in the order of the keys' bytes: a :class:`RemotePage` of
+    :param delete: ``delete(key, if_match=None)``; without a condition, a missing object is not a failure
+    :param list: ``list(prefix, after=None, limit=1000)`` returns the objects whose keys have the prefix
+        and follow ``after``, at most ``limit``, in the order of the keys' bytes: a :class:`RemotePage` of
         :class:`RemoteEntry`, or a list of them when no more follow
 
-    KeyError (or FileNotFoundError) says that there is no such object; :class:`TransientError`,
-    :class:`UnknownOutcome` and :class:`AccessDenied` say what they say. ConnectionError and TimeoutError are
-    tried again: reads at once, writes after reading back. Anything else that a function raises, or a result
-    of another kind, fails the request, and is the ``__cause__`` of what the call at work raises, or the
-    ``cause`` of the shard in its report. KeyboardInterrupt and the like end that call, which raises them.
+    KeyError (or FileNotFoundError) means that the object does not exist; see also :class:`TransientError`,
+    :class:`UnknownOutcome` and :class:`AccessDenied`. ConnectionError and TimeoutError are retried: reads at
+    once, writes after reading the object. Any other exception, or a result of another type, fails the
+    request, and is the ``__cause__`` of the exception of the running call, or the ``cause`` of the shard or
+    record in its report. KeyboardInterrupt and the like end that call, which raises them.
     """
 
     __slots__ = ()
@@ -284,7 +287,7 @@ def _milliseconds(seconds: Any, name: str) -> int:
 
 
 def _without_user(endpoint: Optional[str]) -> Optional[str]:
-    """An address less the name and password that may stand in it."""
+    """A URL without user name, password and query."""
     if endpoint is None:
         return None
     try:

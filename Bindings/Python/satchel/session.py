@@ -1,4 +1,4 @@
-"""A session: what one screen shows."""
+"""A session: the content of one screen."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["Session"]
 
 
 class Session(Dependent):
-    """Tells its host what changed and what to fetch; it draws nothing.
+    """Notifies its host of changes, and of content to fetch; it draws nothing.
 
-    Section states go placeholder → loading → loaded | failed. Begun by ``store.catalogue.session()``,
-    ended by :meth:`close`, at the end of a ``with`` block, or with the store.
+    Section states go placeholder → loading → loaded | failed. Made by ``store.catalogue.session()``,
+    closed by :meth:`close`, at the end of a ``with`` block, or with the store.
 
-    The callback hears dicts whose "event" is "sections", "section" or "refresh": on the thread that
-    caused them, or on a thread of the library when content was loaded lazily; never twice at once for
-    one session. What it raises goes to ``sys.unraisablehook``.
+    The callback receives dicts whose "event" is "sections", "section" or "refresh": on the thread that
+    caused them, or on a thread of the library when content was loaded lazily; never
+    concurrently for one session. Its exceptions go to ``sys.unraisablehook``.
 
-    The methods may be called on any thread; they raise :class:`satchel.Closed` after the end.
+    The methods may be called on any thread; they raise :class:`satchel.Closed` after closing.
     """
 
     __slots__ = ("_store",)
@@ -37,19 +37,19 @@ class Session(Dependent):
             raise InvalidArgument(f"callback must be callable, not {type(callback).__name__}")
         self._store = store
         pointer = store._pointer
-        hears, context = _callbacks.no_event, 0
+        function, context = _callbacks.no_event, 0
         if callback is not None:
-            hears, context = _callbacks.on_event, _callbacks.register(callback, store._owner)
+            function, context = _callbacks.on_event, _callbacks.register(callback, store._owner)
         handle = Handle.made_by(
-            "session", library.satchel_session_new, pointer, hears, context, _callbacks.on_release
+            "session", library.satchel_session_new, pointer, function, context, _callbacks.on_release
         )
         super().__init__(handle, store._owner, library.satchel_session_free)
         store._adopt(self)
 
     def show(self, location: Document) -> None:
-        """Shows a location: its headers at once from the store, then the event "refresh".
+        """Shows a location: its headers at once, from the store; then the event "refresh" follows.
 
-        Remembers the location as the active one.
+        Makes the location the active one.
         """
         lent = _encoding.lend_document(location, "location")
         check(library.satchel_session_show(self._handle.pointer, lent))
@@ -65,19 +65,19 @@ class Session(Dependent):
         check(library.satchel_session_load(self._handle.pointer, lent))
 
     def fail(self, section: str, reason: str) -> None:
-        """Says that fetching a section failed, and why."""
+        """Reports that fetching a section failed, and the reason."""
         lent = _encoding.lend_text(section, "section"), _encoding.lend_text(reason, "reason")
         check(library.satchel_session_fail(self._handle.pointer, *lent))
 
     def set_order(self, sections: Iterable[str]) -> None:
-        """Puts sections into an order; those not named follow in the order they were delivered."""
+        """Orders the sections; those not named follow in the order of delivery."""
         if isinstance(sections, (str, bytes)):
-            raise InvalidArgument("sections must be names, not one text")
+            raise InvalidArgument("sections must be an iterable of names, not one str")
         lent = _encoding.lend_value(list(sections), "sections")
         check(library.satchel_session_set_order(self._handle.pointer, lent))
 
     def state(self) -> SessionState:
-        """What the screen shows now."""
+        """The current content of the screen."""
         answer = json_answer(library.satchel_session_state, self._handle.pointer)
         sections = [record_from(SessionSection, each) for each in answer["sections"]]
         return record_from(SessionState, answer, sections=sections)

@@ -5,10 +5,10 @@
 >>> store.state.members("favourites").add("cuisine:xiaolongbao")
 >>> store.state.scores("cuisine").add("chinese", 0.2)
 
-A change is seen by every read at once. It is in the file after 2 s of quiet, with the tenth change, 5 s after
-the first, by :meth:`State.flush`, or when the store is closed: see :meth:`State.configure`. Observers hear of
-it then, under the subject "records" with keys such as "state/theme". Names and keys are 1 to 255 bytes of
-UTF-8; values are what JSON can hold, and dataclasses; bytes are JSON texts.
+Reads see a change at once. It is written to the file 2 s after the last change, with the tenth change, 5 s
+after the first, by :meth:`State.flush`, or when the store is closed: see :meth:`State.configure`. Observers
+are notified then, under the subject "records" with keys such as "state/theme". Names and keys are 1 to 255
+bytes of UTF-8; values are JSON values and dataclasses; bytes are JSON text.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ __all__ = ["Scores", "State", "StateItem", "StateList", "StateMembers"]
 
 
 class State:
-    """The state of a store; ``store.state``. Safe on any thread, also at once.
+    """The state of a store; ``store.state``. Safe on any thread, also concurrently.
 
-    All that change it raise :class:`satchel.Closed` once the store is closed, ReadOnly when it was opened to
-    read only, and InvalidArgument for a name or value that is none; they do not wait for the disk, and a save
-    that fails later is tried again, goes to the spill file, or is told to observers as "@unsaved". Values are
-    copied, and what is read is the caller's own; a value has at most 16 MB.
+    Methods that change it raise :class:`satchel.Closed` once the store is closed, ReadOnly when it was opened
+    read-only, and InvalidArgument for an invalid name or value. They do not wait for the disk; a save that
+    fails later is retried, then spooled, or reported to observers as "@unsaved". Values are copied when they
+    are set and read; a value has at most 16 MB.
     """
 
     __slots__ = ("_store",)
@@ -51,11 +51,11 @@ class State:
         batch: Optional[int] = None,
         age: Optional[Duration] = None,
     ) -> None:
-        """Says when changes are saved; what is left out is as it was at first.
+        """Sets when changes are saved; a parameter that is left out gets its default.
 
-        :param quiet: so long after the last change, a timedelta or milliseconds: 2,000
-        :param batch: with so many changes: 10
-        :param age: so long after the first of them: 5,000
+        :param quiet: the time after the last change, a timedelta or milliseconds; default 2,000
+        :param batch: the number of changes; default 10
+        :param age: the time after the first change; default 5,000
         """
         options = _abi.StateOptions(size=ctypes.sizeof(_abi.StateOptions))
         options.quiet_ms = milliseconds(quiet, "quiet", 2**32 - 1)
@@ -64,26 +64,27 @@ class State:
         check(library.satchel_state_configure(self._store._pointer, ctypes.byref(options)))
 
     def set(self, key: str, value: Any, sensitive: bool = False) -> None:
-        """Sets a value, in place of the one that is there.
+        """Sets or replaces a value.
 
-        :param value: what JSON can hold, a dataclass, or the text of JSON in bytes; a str is a text
+        :param value: a JSON value, a dataclass, or JSON text in bytes; a str is a JSON string
         :param sensitive: stores it encrypted (AES-256-GCM); needs :meth:`set_key` before
-        :raises InvalidArgument: for what JSON cannot hold, with its place; for a sensitive value without key
+        :raises InvalidArgument: for a value that JSON cannot represent, with its JSON Pointer; for a
+            sensitive value without a key
         """
         lent = _encoding.lend_text(key, "key"), lend_json(value, "value")
         check(library.satchel_state_set(self._store._pointer, *lent, bool(sensitive)))
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A value as JSON says it, dataclasses as dicts; or the default when there is none.
+        """Returns a value, dataclasses as dicts; or the default when the key is missing.
 
         :raises InvalidArgument: for a sensitive value without its key
-        :raises Damaged: for a sensitive value that was changed from outside
+        :raises Damaged: for a sensitive value that was tampered with
         """
         found = answer(library.satchel_state_get, self._store._pointer, _encoding.lend_text(key, "key"))
         return default if found is None else value_of(found)
 
     def remove(self, key: str) -> None:
-        """Removes a value, sensitive or not; that there is none is fine."""
+        """Removes a value, sensitive or not; a missing one is ignored."""
         check(library.satchel_state_remove(self._store._pointer, _encoding.lend_text(key, "key")))
 
     def keys(self, prefix: str = "") -> List[str]:
@@ -93,32 +94,32 @@ class State:
         return found
 
     def flush(self) -> bool:
-        """Saves what is pending: all changes made before survive a kill. Takes in what was spilled.
+        """Saves pending changes, so that they survive a kill of the process, and drains the outbox.
 
-        :returns: True when it is in the store; False when it went to the spill file, since the store cannot
-            be written
+        :returns: True when they are in the store; False when they were spooled, because the store cannot be
+            written
         :raises InvalidArgument: in a batch
-        :raises Full, ReadOnly, IOFailure, Damaged, Busy: when the spill file could not take it either; it
-            stays in memory, and is tried again
+        :raises Full, ReadOnly, IOFailure, Damaged, Busy: when they cannot be spooled either; they stay in
+            memory, and saving is retried
         """
-        spilled = ctypes.c_bool()
-        check(library.satchel_state_flush(self._store._pointer, ctypes.byref(spilled)))
-        return not spilled.value
+        spooled = ctypes.c_bool()
+        check(library.satchel_state_flush(self._store._pointer, ctypes.byref(spooled)))
+        return not spooled.value
 
     def set_key(self, key: bytes) -> None:
-        """Gives the key for sensitive values, until the store is closed.
+        """Sets the key for sensitive values, until the store is closed.
 
         :param key: 32 bytes, from the keychain of the system; copied, never stored
-        :raises InvalidArgument: when stored values were sealed with another key; nothing is changed
+        :raises InvalidArgument: when stored values were encrypted with another key; nothing is changed
         """
         check(library.satchel_state_set_key(self._store._pointer, lend_key(key)))
 
     def rotate_key(self, key: bytes) -> None:
-        """Seals all sensitive values anew, in one transaction.
+        """Encrypts all sensitive values again with a new key, in one transaction.
 
-        :param key: the new key, 32 bytes, which counts from now on
-        :raises InvalidArgument: when the present key was not given, and in a batch
-        :raises Busy, Full, IOFailure: as their names say; the present key stays
+        :param key: the new key, 32 bytes, which replaces the current one
+        :raises InvalidArgument: when the current key was not set, and in a batch
+        :raises Busy, Full, IOFailure: see their classes; the current key stays
         """
         check(library.satchel_state_rotate_key(self._store._pointer, lend_key(key)))
 
@@ -129,24 +130,24 @@ class State:
         maximum_age: Optional[Duration] = None,
         unique: bool = False,
     ) -> StateList:
-        """A bounded list, newest first. The bounds are this object's: say the same wherever it is used.
+        """A bounded list, newest first. The bounds are not stored: pass the same ones wherever it is used.
 
-        :param limit: the most items; None for any number
-        :param maximum_age: of an item, a timedelta or milliseconds; None for any
-        :param unique: an item that is there already moves to the front
-        :returns: the list; reads nothing yet, and that there is none is an empty one
+        :param limit: the maximum number of items; None for no limit
+        :param maximum_age: of an item, a timedelta or milliseconds; None for no limit
+        :param unique: pushing an item that the list has moves it to the front
+        :returns: the list, not read yet; a list that was never written is empty
         """
         return StateList(self._store, name, limit, maximum_age, unique)
 
     def members(self, name: str) -> StateMembers:
-        """A set; reads nothing yet, and that there is none is an empty one."""
+        """A set, not read yet; a set that was never written is empty."""
         return StateMembers(self._store, name)
 
     def scores(self, name: str, minimum: float = -1.0, maximum: float = 1.0) -> Scores:
-        """Numbers by key, which deltas are added to. The bounds are this object's.
+        """Numbers by key, to which deltas are added. The bounds are not stored.
 
-        :param minimum: no score is below
-        :param maximum: no score is above
+        :param minimum: the lower bound of each score
+        :param maximum: the upper bound of each score
         :raises InvalidArgument: for bounds that are not finite
         """
         return Scores(self._store, name, minimum, maximum)
@@ -160,7 +161,7 @@ class State:
 
 
 class _Named:
-    """What stands in the state under a name of its own."""
+    """A named part of the state."""
 
     __slots__ = ("_name", "_store")
 
@@ -192,7 +193,7 @@ class StateList(_Named):
         self._options = options
 
     def push(self, value: Any) -> None:
-        """Puts a value in front, and drops what is beyond the bounds.
+        """Inserts a value at the front, and drops the items beyond the bounds.
 
         :param value: as in :meth:`State.set`
         """
@@ -212,7 +213,7 @@ class StateList(_Named):
         return [each.value for each in self.items()]
 
     def remove(self, value: Any) -> None:
-        """Removes the items that equal a value; that there is none is fine."""
+        """Removes the items that equal a value."""
         lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
         check(library.satchel_state_list_remove(self._store._pointer, *lent))
 
@@ -232,12 +233,12 @@ class StateList(_Named):
 
 
 class StateMembers(_Named):
-    """A set of the state: any values of JSON, in a stable order."""
+    """A set of the state: any JSON values, in a stable order."""
 
     __slots__ = ()
 
     def add(self, value: Any) -> bool:
-        """Adds a value; whether it was not there before. 1, 1.0 and True are three.
+        """Adds a value, and returns whether it was new. 1, 1.0 and True are distinct.
 
         :param value: as in :meth:`State.set`
         """
@@ -247,7 +248,7 @@ class StateMembers(_Named):
         return out.value
 
     def remove(self, value: Any) -> bool:
-        """Takes a value out; whether it was there."""
+        """Removes a value, and returns whether the set had it."""
         out = ctypes.c_bool()
         lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
         check(library.satchel_state_member_remove(self._store._pointer, *lent, ctypes.byref(out)))

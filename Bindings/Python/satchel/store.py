@@ -46,7 +46,7 @@ _Path = Union[str, os.PathLike[str]]
 
 
 def library_version() -> str:
-    """The version of the shared library that runs, "major.minor.patch"."""
+    """The version of the loaded shared library, "major.minor.patch"."""
     version: bytes = library.satchel_version()
     return version.decode("ascii")
 
@@ -56,36 +56,36 @@ def open(
     clock: Optional[Callable[[], int]] = None,
     read_only: bool = False,
     *,
-    set_aside: bool = False,
+    quarantine: bool = False,
     durability: str = "full",
     busy_timeout: float = 5.0,
 ) -> Store:
-    """Opens a store, creating the file when there is none.
+    """Opens a store, and creates the file when it does not exist.
 
     :param path: the file's path, or ":memory:" for a store that lives until it is closed
-    :param clock: gives the time in Unix milliseconds, on any thread; None means the system's. What it
-        raises goes to ``sys.unraisablehook``, and the system's time is taken
+    :param clock: returns the time in Unix milliseconds, on any thread; None for the system's. Its
+        exceptions go to ``sys.unraisablehook``, and the system's time is used
     :param read_only: opens without writing: the file must exist, and is not changed
-    :param set_aside: a damaged, foreign or unreadable file is renamed (never deleted) and a new store
-        begun; where to: ``store.info().set_aside``
-    :param durability: "full" syncs every commit; "relaxed": commits survive the end of the process, but
-        only those up to the last checkpoint survive a power cut
+    :param quarantine: renames a damaged, foreign or unreadable file (it is never deleted) and creates a new
+        store; the new path is ``store.info().quarantined``
+    :param durability: "full" syncs every commit; "relaxed": commits survive a crash of the process, but
+        only those up to the last checkpoint survive a power failure
     :param busy_timeout: seconds that a call waits for another writer; 0 means one millisecond
     :raises ForeignFile, Damaged, NewerStore: when the file is not a store that can be opened; it is left
-        as it is
-    :raises NotFound: when there is no file to read, or no directory
-    :raises ReadOnly, IOFailure, Busy, InvalidArgument: as their names say
+        unchanged
+    :raises NotFound: when the file (with ``read_only``) or its directory does not exist
+    :raises ReadOnly, IOFailure, Busy, InvalidArgument: see their classes
 
     Open a store after ``fork``: in the child, one that was opened before is closed.
     """
-    return Store(path, clock, read_only, set_aside, durability, busy_timeout)
+    return Store(path, clock, read_only, quarantine, durability, busy_timeout)
 
 
 class Store(Closing):
     """An open store; made by :func:`satchel.open`, closed by :meth:`close` or a ``with`` block.
 
-    Any number of threads may use it at once. A store that is left open is closed when it is collected,
-    with a ResourceWarning.
+    Any number of threads may use it at once. A store that was not closed is closed when it is collected, with
+    a ResourceWarning.
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class Store(Closing):
         path: Union[str, os.PathLike[str]],
         clock: Optional[Callable[[], int]],
         read_only: bool,
-        set_aside: bool,
+        quarantine: bool,
         durability: str,
         busy_timeout: float,
     ) -> None:
-        """As :func:`satchel.open`, which is the way to make one."""
+        """Use :func:`satchel.open`."""
         self._path, file = _encoding.file_path(path, "path")
         if clock is not None and not callable(clock):
             raise InvalidArgument(f"clock must be callable, not {type(clock).__name__}")
@@ -105,7 +105,7 @@ class Store(Closing):
             raise InvalidArgument(f"durability must be 'full' or 'relaxed', not {durability!r}")
         options = _abi.OpenOptions(size=ctypes.sizeof(_abi.OpenOptions))
         options.read_only = bool(read_only)
-        options.set_aside = bool(set_aside)
+        options.quarantine = bool(quarantine)
         options.relaxed_durability = durability == "relaxed"
         options.busy_timeout_ms = _timeout(busy_timeout)
         self._owner = _callbacks.new_owner()
@@ -120,12 +120,12 @@ class Store(Closing):
 
     @property
     def path(self) -> str:
-        """The path as it was given to :func:`satchel.open`."""
+        """The path, as passed to :func:`satchel.open`."""
         return self._path
 
     @property
     def read_only(self) -> bool:
-        """Whether it was opened to read only."""
+        """Whether it was opened read-only."""
         out = ctypes.c_bool()
         check(library.satchel_store_is_read_only(self._pointer, ctypes.byref(out)))
         return out.value
@@ -136,21 +136,21 @@ class Store(Closing):
         return Catalogue(self)
 
     def stories(self, directory: Union[str, os.PathLike[str]]) -> StoryLibrary:
-        """Opens the library of a directory's stories; reads none yet.
+        """Opens the library of the stories in a directory; no story is read yet.
 
         :param directory: the directory's path
-        :returns: a library of its own at each call; what it learns is kept in the store
-        :raises NotFound: when there is no such directory
+        :returns: a new object at each call; its index is kept in the store
+        :raises NotFound: when the directory does not exist
         :raises InvalidArgument: when it is a file
         """
         return StoryLibrary(self, directory)
 
     def photos(self, directory: Union[str, os.PathLike[str]]) -> PhotoCatalogue:
-        """Opens the catalogue of a directory's photos, making it when there is none; reads no photo.
+        """Opens the catalogue of the photos in a directory, and creates it when needed; no photo is read.
 
-        :param directory: where the photos are; need not exist
-        :returns: a catalogue of its own at each call, over the same rows
-        :raises NotFound: when the store is read-only and has none
+        :param directory: the directory's path; it need not exist
+        :returns: a new object at each call, over the same rows
+        :raises NotFound: when the store is read-only and has no catalogue of it
         """
         return PhotoCatalogue(self, directory)
 
@@ -194,37 +194,38 @@ class Store(Closing):
         migrations: Optional[Sequence[MigrationStep]] = None,
         redeclare: bool = False,
     ) -> Records[Any]:
-        """Opens a collection of documents, making it when there is none.
+        """Opens a collection of documents, and creates it when needed.
 
-        With nothing but its name (and ``of``) it is opened as it is. Else this adds indexes, relations and a
-        schema to those that the store has, and removes none. What is added holds for every handle of the
-        collection from its next write on, in every process.
+        Without a declaration it is opened unchanged. Otherwise the declared indexes, relations and schema are
+        added to the stored ones, and none is removed. They apply to every handle of the collection from its
+        next write on, in every process.
 
-        :param name: a lower-case letter of ASCII, then letters, digits and "_", at most 64
-        :param of: a dataclass, for documents that are its instances; without it they are dicts
-        :param indexes: paths to find records by: texts, or :class:`satchel.records.Index`
-        :param relations: what a path refers to: the name of a collection, or
+        :param name: a lower-case ASCII letter, then letters, digits and "_", at most 64
+        :param of: a dataclass, the type of the documents; without it they are dicts
+        :param indexes: paths to find records by: strings, or :class:`satchel.records.Index`
+        :param relations: the target of each path: the name of a collection, or
             :class:`satchel.records.Relation`
-        :param schema: a JSON Schema (2020-12) that every document has to fit
-        :param version: of the documents, 1 when it is left out. Records of another one are migrated, all in
+        :param schema: a JSON Schema (2020-12) that every document must satisfy
+        :param version: of the documents, 1 by default. Records of another version are migrated, all in
             one transaction, after a backup beside the store
         :param migrations: from version 1 to 2, from 2 to 3 and so on; each a list of changes such as
-            ``{"rename": {"from": "a", "to": "b"}}`` (also move, default, remove, convert), which have their
-            way back; or a function that takes a document and returns it as the next version has it, and must
-            not use the store; or a :class:`satchel.records.Migration` of two functions
-        :param redeclare: whether this declares the whole collection: an index, a relation or a schema that is
-            not declared is dropped, one that is declared otherwise is replaced. When something was, handles
-            that are open then fail with InvalidArgument at their next write; their reads go on
-        :returns: a handle of its own at each call, over the same records
-        :raises InvalidArgument: for a declaration that is none; for an index, a relation or a schema that the
-            store has otherwise, without ``redeclare``; for a unique index that the records violate, and a
-            migration that fails, naming the record: what a function raised is the cause. Nothing is changed
-        :raises NewerStore: when the records are of a newer version, and there is no way back
+            ``{"rename": {"from": "a", "to": "b"}}`` (also move, default, remove, convert), which have an
+            inverse; or a function that takes a document, returns it in the next version, and must not use
+            the store; or a :class:`satchel.records.Migration` of two functions
+        :param redeclare: makes this the complete declaration: an index, a relation or a schema that is not
+            declared is dropped, one that is declared differently is replaced. After such a change, open
+            handles raise Conflict at their next write; they can still read
+        :returns: a new handle at each call, over the same records
+        :raises InvalidArgument: for an invalid declaration; for an index, a relation or a schema that differs
+            from the stored one, without ``redeclare``; for a migration that fails, naming the record: the
+            exception of a function is the cause. Nothing is changed
+        :raises ConstraintViolation: when the records violate a declared unique index or relation
+        :raises NewerStore: when the records have a newer version, and a migration has no inverse
         """
         return Records(self, name, of, indexes, relations, schema, version, migrations, redeclare)
 
     def collections(self) -> List[CollectionInfo]:
-        """The collections that there are."""
+        """The collections of the store."""
         found = json_answer(library.satchel_store_collections, self._pointer)
         return [record_from(CollectionInfo, each) for each in found]
 
@@ -235,50 +236,51 @@ class Store(Closing):
 
     @contextlib.contextmanager
     def batch(self) -> Iterator[None]:
-        """Makes what is written in a ``with`` block one transaction.
+        """Groups the writes of a ``with`` block into one transaction.
 
-        It becomes visible, and durable, all at once at the end of the block, or not at all when that raises
-        (or its task is cancelled). In another batch, one that raises undoes only itself. State is no part of
-        it, and cannot be flushed in it.
+        They become visible and durable together at the end of the block, or are rolled back when the block
+        raises (or its task is cancelled). A nested batch that raises rolls back only itself. State is not
+        part of a batch, and cannot be flushed in it.
 
         The batch is bound to the context of the block (``contextvars``): in asyncio to the task, elsewhere to
         the thread. Calls in that context, and in copies of it, are part of it, one at a time: those that
         ``asyncio.to_thread`` makes, and those of tasks that are created in the block, as in an
-        ``asyncio.TaskGroup``. So wait for all of them in the block. Calls that come after its end are
-        ordinary ones; on another thread, where they can only be left over, they raise InvalidArgument when
-        the batch was undone.
+        ``asyncio.TaskGroup``. Wait for all of them in the block. Calls after its end are ordinary ones; on
+        another thread, where they can only be leftovers, they raise InvalidArgument when the batch was rolled
+        back.
 
         No other call is part of it. Writes of another task raise Busy at once on the thread that began the
         batch, since waiting would stop the loop that has to end it; on other threads they wait, and raise
         Busy after ``busy_timeout``. Reads see what is committed; in a store in memory they wait, or raise
-        Busy, as writes do. A batch inside of this one, begun by another task of it, keeps this one's calls
-        away likewise.
+        Busy, as writes do. A nested batch, begun by another task of this one, excludes the calls of this one
+        in the same way.
 
-        :raises InvalidArgument: at the end, when relations or unique indexes are violated then, or a batch
-            inside of it has not ended; everything is undone
-        :raises Busy, ReadOnly, IOFailure: as their names say
+        :raises ConstraintViolation: at the end, when relations or unique indexes are violated; everything is
+            rolled back
+        :raises InvalidArgument: at the end, when a nested batch has not ended; everything is rolled back
+        :raises Busy, ReadOnly, IOFailure: see their classes
         """
         with _batches.begun(self._pointer):
             yield
 
     def backup(self, path: _Path, progress: Optional[Callable[[BackupProgress], object]] = None) -> Backup:
-        """Copies the store into a file of its own, while others go on reading and writing.
+        """Copies the store into another file, while other calls read and write.
 
-        :param path: the new file, which replaces what has that name; it is examined before it gets it
-        :param progress: hears a :class:`satchel.backup.BackupProgress`, on this thread; when it returns False
-            this raises Cancelled. What it raises ends the work, too, and is raised here
+        :param path: the new file, which replaces an existing one after the copy was checked
+        :param progress: receives a :class:`satchel.backup.BackupProgress`, on this thread; returning False
+            cancels. An exception in it cancels too, and is raised here
         :raises InvalidArgument: for the store's own path, and in a batch
-        :raises ForeignFile, Busy: for a file of another program, and for a store that is in use; both stay
-        :raises Cancelled, NotFound, ReadOnly, Full, IOFailure, Damaged: as their names say; no part is left
+        :raises ForeignFile, Busy: when ``path`` is a file of another program, or an open store; it is kept
+        :raises Cancelled, NotFound, ReadOnly, Full, IOFailure, Damaged: see their classes; no file is left
         """
         return back_up(self, path, progress)
 
     def backup_rotate(self, directory: _Path, keep: int) -> Backup:
-        """Makes a backup in a directory, named by store and time, and removes the oldest that were made so.
+        """Makes a backup in a directory, named by store and time, and removes the oldest of these backups.
 
-        :param directory: where they are; must exist
-        :param keep: how many stay, 1 or more
-        :raises NotFound: without the directory; else as :meth:`backup`
+        :param directory: the directory of the backups; must exist
+        :param keep: how many to keep, 1 or more
+        :raises NotFound: when the directory does not exist; otherwise as :meth:`backup`
         """
         return rotate(self, directory, keep)
 
@@ -287,29 +289,29 @@ class Store(Closing):
         return record_from(StoreInfo, json_answer(library.satchel_store_info, self._pointer))
 
     def check(self) -> List[Finding]:
-        """Examines the whole file, reading every page.
+        """Checks the whole file, reading every page.
 
-        :returns: what is wrong with it; [] when the store is sound
+        :returns: the findings; [] when the store is sound
         """
         findings = json_answer(library.satchel_store_check, self._pointer)
         return [record_from(Finding, each) for each in findings]
 
     def observe(self, callback: Callable[[Change], object]) -> Observer:
-        """Hears of every change after its commit, until the observer or the store is closed.
+        """Calls a function after every commit, until the observer or the store is closed.
 
-        :param callback: called with a :class:`satchel.Change`: for this store's own changes on the
-            thread that made them, before the call that made them returns; for those of other processes
-            and handles on a thread of the library, within about 0.2 s. It may use the store, but not
-            close it. What it raises goes to ``sys.unraisablehook``
+        :param callback: receives a :class:`satchel.Change`: for this store's own changes on the thread
+            that made them, before their call returns; for those of other processes and handles on a thread
+            of the library, within about 0.2 s. It may use the store, but not close it. Its exceptions go to
+            ``sys.unraisablehook``
         """
         if not callable(callback):
             raise InvalidArgument(f"callback must be callable, not {type(callback).__name__}")
 
-        def tell(change: Dict[str, Any]) -> None:
+        def notify(change: Dict[str, Any]) -> None:
             callback(record_from(Change, change))
 
         pointer = self._pointer
-        context = _callbacks.register(tell, self._owner)
+        context = _callbacks.register(notify, self._owner)
         handle = Handle.made_by(
             "observer",
             library.satchel_store_observe,
@@ -321,13 +323,13 @@ class Store(Closing):
         return Observer(handle, self._owner, self._observers)
 
     def close(self) -> None:
-        """Closes the store with its observers, sessions, libraries and catalogues; a second time is fine.
+        """Closes the store with its observers, sessions, libraries and catalogues; idempotent.
 
-        Waits for calls under way on other threads. Everything acknowledged before is in the file.
+        Waits for running calls of other threads. Everything acknowledged before is in the file.
 
-        :raises InvalidArgument: in a batch of it
+        :raises InvalidArgument: inside a batch of the store
         :raises Busy: in a callback of this store, and in any clock: it stays open then; also when a batch of
-            another task or thread was open: that is undone, and the store is closed
+            another task or thread was open: that is rolled back, and the store is closed
         :raises SatchelError: when the last write failed; the store is closed in any case
         """
         if _callbacks.is_running(self._owner) and not self.closed:
@@ -343,7 +345,7 @@ class Store(Closing):
             check(library.satchel_store_close(pointer))
         except Busy:
             if library.satchel_store_is_read_only(pointer, ctypes.byref(ctypes.c_bool())) == 0:
-                # Refused, in a callback that only the library knows of.
+                # Refused inside a callback that only the library knows of.
                 self._handle.take_back(pointer)
                 _open_stores.add(self._owner, self)
             raise
@@ -370,13 +372,13 @@ class Store(Closing):
         return [*list(self._observers), *(other for other in others if other is not None)]
 
     def _forget(self) -> None:
-        """Lets go without a call: the handles belong to the process that forked this one."""
+        """Drops the handles without freeing them: they belong to the parent process."""
         for child in self._children():
             child._handle.give_away()
         self._handle.give_away()
 
     def __del__(self) -> None:
-        # A store whose opening failed has no handle.
+        # A store that failed to open has no handle.
         handle: Optional[Handle] = getattr(self, "_handle", None)
         if handle is None or handle.closed:
             return
@@ -406,5 +408,5 @@ class Store(Closing):
 def _timeout(seconds: Any) -> int:
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < 2**32 / 1000:
         raise InvalidArgument(f"busy_timeout must be from 0 to 4294967 seconds, not {seconds!r}")
-    # 0 says "the default" in C; here it is as short as a wait can be.
+    # 0 means "the default" in C; here it means the shortest timeout.
     return min(max(1, math.ceil(seconds * 1000)), 2**32 - 1)

@@ -1,4 +1,4 @@
-"""Stories that branch: checked, counted, drawn and compared.
+"""Branching stories: checking, counting paths, drawing and comparing.
 
 A story is given as a path (str or os.PathLike) to its file, as the file's text (bytes, bytearray or
 memoryview), or as a dict. It is JSON as the guide "Stories" describes it, or Twee 3.
@@ -9,9 +9,9 @@ memoryview), or as a dict. It is JSON as the guide "Stories" describes it, or Tw
 >>> satchel.stories.load("frau-holle.json").path_count == satchel.stories.UNBOUNDED
 True
 
-All functions are safe on any thread, and let other threads run. They raise :class:`satchel.NotFound` for
-a file that is not there, :class:`satchel.IOFailure` for one that cannot be read, and
-:class:`satchel.InvalidArgument`, with line and column, for a text that is no story. A library of a whole
+All functions are safe on any thread, and release the GIL. They raise :class:`satchel.NotFound` for a file
+that does not exist, :class:`satchel.IOFailure` for one that cannot be read, and
+:class:`satchel.InvalidArgument`, with line and column, for a text that is not a story. A library of a whole
 directory is :class:`satchel.StoryLibrary`, from ``store.stories(directory)``.
 """
 
@@ -71,7 +71,7 @@ __all__ = [
     "load",
 ]
 
-#: The path count of a story in which a cycle can be walked on the way to an ending.
+#: The path count of a story with a cycle on a path to an ending.
 UNBOUNDED = -1
 
 #: A story's file, its text, or the story itself.
@@ -83,10 +83,10 @@ _NAMELESS = "story.json"
 
 @dataclass(frozen=True)
 class StoryReport:
-    """What a check found, in the order of the text.
+    """The result of a check; the findings are in the order of the text.
 
-    ``ok``: there are no errors; warnings are allowed. ``errors`` and ``warnings`` count findings; of more
-    than a million the rest, ``omitted``, is only counted.
+    ``ok``: there are no errors; warnings are allowed. ``errors`` and ``warnings`` count findings; findings
+    beyond a million are only counted, in ``omitted``.
     """
 
     ok: bool
@@ -107,27 +107,27 @@ class StoryReport:
     def sarif(self, name: Optional[str] = None) -> str:
         """The report in SARIF 2.1.0, which code hosts and editors read.
 
-        :param name: the file's name, relative to the root that the reader of the log knows; None for the
-            path that was checked
+        :param name: the file's name, relative to the root that the reader of the SARIF log knows; None
+            for the checked path
         """
         return self._written("sarif", name)
 
     def text(self, name: Optional[str] = None) -> str:
-        """A line a finding, "name:line:column: severity: message [code]"; "" when there is none.
+        """One line per finding, "name:line:column: severity: message [code]"; "" without findings.
 
-        :param name: the file's name; None for the path that was checked
+        :param name: the file's name; None for the checked path
         """
         return self._written("text", name)
 
-    def _written(self, form: str, name: Optional[str]) -> str:
-        return _checked(self._text, self._name if name is None else name, self._language, form)
+    def _written(self, format: str, name: Optional[str]) -> str:
+        return _checked(self._text, self._name if name is None else name, self._language, format)
 
 
 @dataclass(frozen=True)
 class Story:
-    """A story that was read, sound or not; what it does not say is None.
+    """A parsed story, with or without errors; fields that it lacks are None.
 
-    ``text`` is the text that it was read from; its methods read that again, whatever became of the file.
+    ``text`` is its source; the methods parse that again, and do not read the file.
     """
 
     id: Optional[str]
@@ -146,10 +146,10 @@ class Story:
 
     @property
     def path_count(self) -> int:
-        """How many different ways lead from start to an ending; :data:`UNBOUNDED` (-1) for a cycle.
+        """The number of paths from the start to an ending; :data:`UNBOUNDED` (-1) with a cycle.
 
-        Exact, whatever its size. The time grows with its digits; a number of more than 4,300 digits has
-        to be written by other means than str(), see :func:`sys.set_int_max_str_digits`.
+        Exact for any size. The time grows with its digits; str() of more than 4,300 digits raises, see
+        :func:`sys.set_int_max_str_digits`.
         """
         count = self.statistics.path_count
         return count if count < _LARGEST else _exact_path_count(self.text)
@@ -165,39 +165,39 @@ class Story:
         )
 
     def segment(self, id: str) -> Segment:
-        """A segment by its id; of several with one id the first.
+        """A segment by its id; the first of several with the same id.
 
-        Reads the whole text: in a library, ``library.segment(story, id)`` reads it only once.
+        Parses the whole text: in a library, ``library.segment(story, id)`` parses it only once.
 
-        :raises NotFound: when there is none
+        :raises NotFound: when the segment does not exist
         """
         lent = _encoding.lend_text(id, "id")
         # Empty means the first segment in C.
         if lent.size == 0:
-            raise NotFound('there is no segment ""')
+            raise NotFound('segment "" does not exist')
         return segment_from(json_answer(library.satchel_story_segment, _encoding.lend(self.text), lent))
 
     def check(self) -> StoryReport:
-        """All that is wrong with it."""
+        """Checks it; see :func:`satchel.stories.check`."""
         return check(self.text, name=None if self.id is None else f"{self.id}.json")
 
-    def graph(self, form: str = "dot") -> str:
-        """A picture, with start, endings, authentic path and findings marked.
+    def graph(self, format: str = "dot") -> str:
+        """A graph, with start, endings, authentic path and findings marked.
 
-        :param form: "dot", the language of Graphviz, or "mermaid"
-        :raises InvalidArgument: for another form
+        :param format: "dot", the language of Graphviz, or "mermaid"
+        :raises InvalidArgument: for another format
         """
-        number = _encoding.choice(_abi.GRAPH_FORM, form, "form")
+        number = _encoding.choice(_abi.GRAPH_FORMAT, format, "format")
         return _text(answer(library.satchel_story_graph, _encoding.lend(self.text), number))
 
 
 def check(source: Source, *, name: Optional[str] = None, language: str = "automatic") -> StoryReport:
-    """Finds all that is wrong with a story. A story that is not sound has a report too.
+    """Checks a story. A story with errors gets a report too.
 
     :param source: a path, a text, or a dict
     :param name: the file's name in SARIF and text reports; None for the path
-    :param language: "json", "twee", or "automatic": Twee when the first mark of the text is the "::" of a
-        passage, else JSON
+    :param language: "json", "twee", or "automatic": Twee when the text has a line that begins with the
+        "::" of a passage and does not begin with a brace or bracket, otherwise JSON
     """
     text, path = _read(source, "source")
     known = path or _NAMELESS if name is None else name
@@ -219,18 +219,18 @@ def load(source: Source, *, checked: bool = False) -> Story:
     """Reads a story.
 
     :param source: a path, a text, or a dict
-    :param checked: refuses a story that has errors
-    :raises UnsoundStory: when it was to be checked and has errors; ``.report`` has all findings
+    :param checked: raises for a story that has errors
+    :raises UnsoundStory: with ``checked``, when it has errors; ``.report`` has all findings
     """
     text, path = _read(source, "source")
     return story_from(text, path or _NAMELESS, checked)
 
 
 def diff(old: Union[Story, Source], new: Union[Story, Source]) -> StoryDiff:
-    """Compares two versions of a story, for the sake of those who are reading it.
+    """Compares two versions of a story, and finds the reading positions that the new one breaks.
 
-    :param old: a path, a text, a dict or a Story; what readers have
-    :param new: what they are to get
+    :param old: the version that readers have: a path, a text, a dict or a Story
+    :param new: the new version, likewise
     """
     texts = [
         _encoding.lend(version.text if isinstance(version, Story) else _read(version, which)[0])
@@ -243,8 +243,8 @@ def from_twee(source: Source, id: Optional[str] = None) -> Dict[str, Any]:
     """Turns Twee 3, the interchange format of Twine, into a story.
 
     :param source: a path or a text
-    :param id: of the new story; None to make one from its title
-    :returns: the story as the dict that its file would hold
+    :param id: of the new story; None derives it from the title
+    :returns: the story as a dict, ready to be written as JSON
     """
     text, _ = _read(source, "source")
     name = _encoding.NOTHING if id is None else _encoding.lend_text(id, "id")
@@ -255,26 +255,26 @@ def from_twee(source: Source, id: Optional[str] = None) -> Dict[str, Any]:
 
 
 def story_from(text: bytes, name: str, checked: bool) -> Story:
-    """A story from its text; as :func:`load`, which is the way to make one."""
+    """Parses a story; use :func:`load`."""
     said = json_answer(library.satchel_story_describe, _encoding.lend(text))
     if checked:
         report = check(text, name=name)
         if not report.ok:
-            raise UnsoundStory(f"{name} is not sound:\n{report.text()}", report)
+            raise UnsoundStory(f"{name} has errors:\n{report.text()}", report)
     return record_from(Story, said, text=text, statistics=record_from(StoryStatistics, said["statistics"]))
 
 
-def _checked(text: bytes, name: str, language: str, form: str) -> str:
+def _checked(text: bytes, name: str, language: str, format: str) -> str:
     options = _abi.StoryCheckOptions(size=ctypes.sizeof(_abi.StoryCheckOptions))
     options.source = _encoding.choice(_abi.STORY_SOURCE, language, "language")
-    options.form = _encoding.choice(_abi.REPORT_FORM, form, "form")
+    options.format = _encoding.choice(_abi.REPORT_FORMAT, format, "format")
     options.name = _encoding.lend_text(name, "name")
     return _text(answer(library.satchel_story_check, _encoding.lend(text), ctypes.byref(options)))
 
 
 def _text(data: Optional[bytes]) -> str:
     if data is None:
-        raise InternalError("the library said nothing")
+        raise InternalError("the library returned no text")
     return data.decode("utf-8")
 
 

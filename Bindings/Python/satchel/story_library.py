@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StoryLibrary"]
 
-# What a summary calls it is fine to sort by, too.
+# The name of the summary's field is accepted, too.
 _SORT_KEYS = {"estimated_reading_minutes": "reading_time"}
 
 
@@ -34,13 +34,13 @@ class StoryLibrary(OfDirectory):
     r"""The stories of one directory; made by ``store.stories(directory)``.
 
     Every ``*.json``, ``*.twee`` and ``*.tw`` file directly in the directory is a story. An index in the store
-    makes opening again cheap: only files that changed are read. Ids are names, never paths: one with "/",
-    "\", a control character, a leading "." or more than 200 bytes is :class:`satchel.InvalidArgument`, and
-    links that lead out of the directory are not followed.
+    makes reopening cheap: only changed files are read. Ids are names, never paths: an id with "/", "\", a
+    control character, a leading "." or more than 200 bytes raises :class:`satchel.InvalidArgument`; links
+    that lead out of the directory are not followed.
 
-    Ends with :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
-    any thread, also at once; they raise :class:`satchel.Closed` after the end. Observers of the store hear
-    of changes under the subject "stories", with the ids of the stories.
+    Closed by :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
+    any thread, also concurrently; they raise :class:`satchel.Closed` after closing. Observers of the store
+    are notified of changes under the subject "stories", with the ids of the stories.
     """
 
     __slots__ = ()
@@ -53,8 +53,8 @@ class StoryLibrary(OfDirectory):
     def load_all(self, checked: bool = False) -> StoryListing:
         """Refreshes, and lists all stories by the names of their files.
 
-        :param checked: leaves out stories that have errors, and names those among the problems
-        :returns: the stories to iterate over, and in ``problems`` the files that could not be taken: one
+        :param checked: leaves out stories that have errors, and lists them in ``problems``
+        :returns: the stories to iterate over, and in ``problems`` the files that are not stories: one
             bad file never hides the others
         """
         listing = json_answer(library.satchel_stories_load_all, self._pointer, bool(checked))
@@ -62,31 +62,30 @@ class StoryLibrary(OfDirectory):
         return StoryListing(stories, problems_from(listing["problems"]))
 
     def story(self, id: str, checked: bool = False) -> Story:
-        """A story, from memory or else from disk.
+        """A story, from the cache or from the file.
 
-        :param checked: refuses a story that has errors
-        :raises NotFound: when there is none with this id
-        :raises InvalidArgument: for an id that is no name, or a text that cannot be read, with line and
-            column
-        :raises UnsoundStory: when it was to be checked and has errors; ``.report`` has all findings
+        :param checked: raises for a story that has errors
+        :raises NotFound: when the library has no story with this id
+        :raises InvalidArgument: for an invalid id, or a text that cannot be parsed, with line and column
+        :raises UnsoundStory: with ``checked``, when it has errors; ``.report`` has all findings
         """
         lent = _encoding.lend_text(id, "id")
         text = answer(library.satchel_stories_story, self._pointer, lent, False)
         if text is None:
-            raise InternalError("the library gave no text")
+            raise InternalError("the library returned no text")
         return story_from(text, f"{id}.json", checked)
 
     def segment(self, story: str, id: Optional[str] = None) -> Segment:
-        """A segment of a story, which is read at most once.
+        """A segment of a story, which is parsed at most once.
 
         :param story: the story's id
         :param id: the segment's; None for the first one
-        :raises NotFound: when there is no such story, or no such segment in it
+        :raises NotFound: when the story or the segment does not exist
         """
         lent = _encoding.lend_text(story, "story")
         segment = _encoding.NOTHING if id is None else _encoding.lend_text(id, "id")
         if id is not None and segment.size == 0:
-            raise NotFound('there is no segment ""')
+            raise NotFound('segment "" does not exist')
         found = json_answer(library.satchel_stories_segment, self._pointer, lent, segment)
         return segment_from(found)
 
@@ -104,20 +103,21 @@ class StoryLibrary(OfDirectory):
         limit: Optional[int] = None,
         offset: int = 0,
     ) -> List[StorySummary]:
-        """The stories that fit everything that is given; reads the index, and no file.
+        """The stories that match all given conditions; reads only the index.
 
-        :param search: each word has to begin a word of title or synopsis; case and diacritics do not count
+        :param search: each word must be the prefix of a word of title or synopsis; case and diacritics are
+            ignored
         :param tag: a tag, or several that a story must all have
-        :param age_range: as the story has it, such as "5-8"
+        :param age_range: as written in the story, such as "5-8"
         :param age: in years, that the story's age range includes
         :param culture: the story's cultural origin
-        :param purchased: whether its reader has bought it
+        :param purchased: whether the story was purchased
         :param sort: "title", "reading_time" or "path_count" (unbounded is the most); None for the best
             match first when searching, else by title
-        :param descending: turns the order round
-        :param limit: at most so many
-        :param offset: without the first so many
-        :raises InvalidArgument: for a value of another kind; the message names it
+        :param descending: reverses the order
+        :param limit: the maximum number of stories
+        :param offset: the number of stories to skip
+        :raises InvalidArgument: for a value of another type; the message names it
         """
         query: Dict[str, Any] = {
             "search": search,
@@ -137,7 +137,7 @@ class StoryLibrary(OfDirectory):
         return [summary_from(each) for each in found]
 
     def search(self, text: str) -> List[StorySummary]:
-        """The stories in whose title or synopsis each word of a text begins a word, the best match first."""
+        """The stories whose title or synopsis has a word for each prefix in a text, best match first."""
         _encoding.lend_text(text, "text")
         return self.select(search=text)
 
@@ -150,7 +150,7 @@ class StoryLibrary(OfDirectory):
         culture: Optional[str] = None,
         purchased: Optional[bool] = None,
     ) -> List[StorySummary]:
-        """The stories that fit everything that is given, by title; see :meth:`select`."""
+        """The stories that match all given conditions, by title; see :meth:`select`."""
         return self.select(tag=tag, age_range=age_range, age=age, culture=culture, purchased=purchased)
 
     def sorted_by(self, key: str, descending: bool = False) -> List[StorySummary]:
@@ -179,7 +179,7 @@ class StoryLibrary(OfDirectory):
         check(library.satchel_stories_mark_purchased(self._pointer, lent, bool(purchased)))
 
     def refresh(self) -> StoryRefresh:
-        """Notices files that came, changed or went."""
+        """Updates the index for files that were added, changed or removed."""
         noticed = json_answer(library.satchel_stories_refresh, self._pointer)
         return record_from(StoryRefresh, noticed, problems=problems_from(noticed["problems"]))
 
@@ -188,7 +188,7 @@ class StoryLibrary(OfDirectory):
         check(library.satchel_stories_preload(self._pointer))
 
     def clear_cache(self) -> None:
-        """Forgets the stories that are held in memory; the index stays."""
+        """Empties the cache of parsed stories; the index is kept."""
         check(library.satchel_stories_clear_cache(self._pointer))
 
     def _facets(self, name: str) -> List[str]:

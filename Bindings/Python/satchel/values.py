@@ -1,4 +1,4 @@
-"""What the library answers with: small frozen records. Times are Unix milliseconds."""
+"""Results of the library: frozen dataclasses. Times are Unix milliseconds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Record = TypeVar("_Record")
 class Problem:
     """An object whose ``_storage`` could not be used; it stays inline.
 
-    ``pointer`` is the JSON Pointer of the place in the section as it was sent.
+    ``pointer`` is its JSON Pointer in the section as it was sent.
     """
 
     pointer: str
@@ -39,10 +39,11 @@ class Problem:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What persisting a section did.
+    """The result of persisting a section.
 
-    ``saved``, ``updated`` and ``reused`` count entities; ``inline`` the objects that were taken for no
-    entity; ``bytes`` is what was written, ``shared_bytes`` what was stored already.
+    ``saved``, ``updated`` and ``reused`` count entities; ``inline`` counts objects that are not entities
+    because their ``_storage`` is invalid or missing; ``bytes`` counts the bytes of content written,
+    ``shared_bytes`` those that were stored already.
     """
 
     section: str
@@ -57,7 +58,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class SectionHeader:
-    """A section without its content. ``level`` is the level that it was found at."""
+    """A section without its content. ``level`` is the level of the place where it was found."""
 
     section: str
     display_title: Optional[str]
@@ -104,7 +105,7 @@ class Entity:
 
 @dataclass(frozen=True)
 class PruneReceipt:
-    """What pruning took: entities, contexts, bytes of content, bytes by which the file shrank."""
+    """The result of pruning: removed entities, contexts and bytes of content, and bytes freed in the file."""
 
     entities: int
     contexts: int
@@ -114,7 +115,7 @@ class PruneReceipt:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong with a store's file: a stable code, and a sentence for people."""
+    """An inconsistency of a store's file: a stable code, and a message."""
 
     code: str
     message: str
@@ -122,13 +123,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Change:
-    """What an observer hears after a commit.
+    """A committed change, as an observer receives it.
 
-    ``subject`` is ``"catalogue"``, and ``keys`` are names of sections and entity ids; or it is
-    ``"stories"``, and they are ids of stories; or ``"photos"``, and they are MD5s, or ``"shard:0"`` to
-    ``"shard:f"``; or ``"records"``, and they are such as ``"courses/algebra"``, ``"courses"``,
-    ``"state/theme"`` or ``"@spilled"``. ``["*"]`` says: read anew. ``place`` is a place's key as text, or the
-    directory of the photos; ``own`` says whether this store wrote it.
+    ``keys`` depends on ``subject``: for ``"catalogue"`` names of sections and entity ids; for ``"stories"``
+    ids of stories; for ``"photos"`` MD5s, or ``"shard:0"`` to ``"shard:f"``; for ``"records"`` keys such as
+    ``"courses/algebra"``, ``"courses"``, ``"state/theme"`` or ``"@spooled"``. ``["*"]`` means: read
+    everything again. ``place`` is the key of a place, or the directory of the photos; ``own`` is whether this
+    store wrote it.
     """
 
     subject: str
@@ -142,9 +143,9 @@ class Change:
 class StoreInfo:
     """Facts about a store.
 
-    ``set_aside`` is where a file that could not be opened was moved to. ``sqlite_wal_reset_bug`` says whether
-    the version of SQLite has the bug of that name (https://sqlite.org/wal.html#walresetbug), which Satchel
-    prevents on any version.
+    ``quarantined`` is the new path of a file that could not be opened and was quarantined, or None.
+    ``sqlite_wal_reset_bug`` is whether the version of SQLite has the bug of that name
+    (https://sqlite.org/wal.html#walresetbug), which Satchel prevents on any version.
     """
 
     path: str
@@ -153,7 +154,7 @@ class StoreInfo:
     file_bytes: int
     sqlite_version: str
     sqlite_wal_reset_bug: bool
-    set_aside: Optional[str]
+    quarantined: Optional[str]
 
 
 @dataclass(frozen=True)
@@ -189,9 +190,9 @@ names_of: Callable[[Any], Tuple[str, ...]] = functools.lru_cache(maxsize=256)(_n
 
 
 def record_from(kind: Type[_Record], answer: Dict[str, Any], **parts: Any) -> _Record:
-    """A record from what the library said; keys of a newer library are passed over.
+    """Makes a dataclass from a JSON object; keys of a newer library are ignored.
 
-    :param parts: fields that were made into records already
+    :param parts: fields that were already converted
     """
     if parts:
         answer = {**answer, **parts}

@@ -90,9 +90,9 @@ def photos(store: satchel.Store, tmp_path: Path) -> Iterator[PhotoCatalogue]:
 
 
 @pytest.fixture
-def master(tmp_path: Path) -> Iterator[satchel.remote.Remote]:
+def remote_copy(tmp_path: Path) -> Iterator[satchel.remote.Remote]:
     """An object store of its own."""
-    with satchel.remote.Directory(tmp_path / "master") as remote:
+    with satchel.remote.Directory(tmp_path / "remote_copy") as remote:
         yield remote
 
 

@@ -67,7 +67,7 @@ class Variant:
 @dataclass
 class Stored:
     header: Dict[str, Any]
-    skeleton: Any
+    template: Any
 
 
 @dataclass
@@ -93,14 +93,14 @@ class Model:
         places = keys(location)
         context = self.contexts.setdefault(next(iter(places.items())), Context(places))
         context.updated_at = self.clock()
-        skeleton = self.taken(section["content"], places)
+        template = self.taken(section["content"], places)
         header = {
             "section": section["section"],
             "display_title": section["display_title"],
             "config": section["config"],
             "updated_at": self.clock(),
         }
-        context.sections[section["section"]] = Stored(header, skeleton)
+        context.sections[section["section"]] = Stored(header, template)
 
     def taken(self, value: Any, places: Dict[str, Key]) -> Any:
         """A value with references where the entities stood."""
@@ -139,7 +139,7 @@ class Model:
         return reference.scope == "global" or keys(location).get(reference.scope) == reference.key
 
     def references(self, value: Any) -> Iterator[Reference]:
-        """All references of a skeleton, those inside of entities too."""
+        """All references of a template, those inside of entities too."""
         if isinstance(value, Reference):
             yield value
             yield from self.references(self.variants[value].content)
@@ -152,7 +152,7 @@ class Model:
         _, context = self.serving(location)
         found = {}
         for name, stored in context.sections.items() if context else ():
-            covering = [each for each in self.references(stored.skeleton) if self.covers(each, location)]
+            covering = [each for each in self.references(stored.template) if self.covers(each, location)]
             if covering or self.is_own(location):
                 found[name] = (stored, covering)
         return found
@@ -188,7 +188,7 @@ class Model:
                 return [child for each in value if (child := assembled(each, inline)) is not _NOTHING]
             return value
 
-        content = assembled(stored.skeleton, inline)
+        content = assembled(stored.template, inline)
         return None if content is _NOTHING else content
 
     def plan(self, location: Dict[str, Any]) -> Dict[str, Dict[str, List[str]]]:

@@ -1,4 +1,4 @@
-"""Two devices that synchronise records through a master copy, and what tests ask of them."""
+"""Two devices that synchronise records through a remote copy, and what tests ask of them."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def moved(report: SyncReport) -> Dict[str, int]:
     return {name: getattr(report, name) for name in NOTHING if getattr(report, name)}
 
 
-def agreed(pair: List[Device], master: Remote, **options: Any) -> None:
+def agreed(pair: List[Device], remote_copy: Remote, **options: Any) -> None:
     """Brings both into agreement, until nothing moves any more."""
     for _ in range(2):
         for device in pair:
-            assert device.records.sync(master, "ada", **options).ok
+            assert device.records.sync(remote_copy, "ada", **options).ok
     for device in pair:
-        report = device.records.sync(master, "ada", **options)
+        report = device.records.sync(remote_copy, "ada", **options)
         assert moved(report) == {}
         # Those that were deleted are objects, too.
         assert report.unchanged >= len(device.documents())

@@ -45,7 +45,7 @@ def test_a_backup_holds_what_the_store_held(store: satchel.Store, tmp_path: Path
     assert not list(tmp_path.glob("*.part*"))
 
 
-def test_progress_is_told_and_can_cancel(store: satchel.Store, tmp_path: Path) -> None:
+def test_progress_is_reported_and_can_cancel(store: satchel.Store, tmp_path: Path) -> None:
     fill(store, 4000)
     file = tmp_path / "backup.satchel"
     heard: List[BackupProgress] = []
@@ -157,11 +157,11 @@ def test_a_backup_can_be_restored(path: Path, tmp_path: Path) -> None:
     before = file.read_bytes()
     restored = satchel.restore(file, path)
     assert held(path) == documents
-    assert restored.set_aside is not None
-    assert set(held(Path(restored.set_aside))) == {*documents, "later"}
+    assert restored.quarantined is not None
+    assert set(held(Path(restored.quarantined))) == {*documents, "later"}
     assert file.read_bytes() == before
     fresh = satchel.restore(str(file), str(tmp_path / "new.satchel"))
-    assert fresh.set_aside is None
+    assert fresh.quarantined is None
     assert held(tmp_path / "new.satchel") == documents
 
 
@@ -174,7 +174,7 @@ def test_an_open_store_is_not_replaced(path: Path, tmp_path: Path) -> None:
             satchel.restore(file, path)
         store.records("courses", indexes=["n"]).put("later", {})
     assert set(held(path)) == {*documents, "later"}
-    assert satchel.restore(file, path).set_aside is not None
+    assert satchel.restore(file, path).quarantined is not None
     assert held(path) == documents
 
 

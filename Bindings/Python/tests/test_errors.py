@@ -146,6 +146,10 @@ BUILT_IN: Dict[Type[satchel.SatchelError], Type[BaseException]] = {
     satchel.Cancelled: Exception,
     satchel.OutOfMemory: MemoryError,
     satchel.InternalError: RuntimeError,
+    satchel.Conflict: RuntimeError,
+    satchel.ConstraintViolation: ValueError,
+    satchel.Unauthorized: PermissionError,
+    satchel.Unavailable: ConnectionError,
 }
 
 
@@ -163,6 +167,8 @@ def test_an_error_is_also_the_built_in_that_it_means() -> None:
 def test_errors_of_the_operating_system_have_a_number() -> None:
     assert satchel.Full("x").errno == errno.ENOSPC
     assert satchel.ReadOnly("x").errno == errno.EROFS
+    assert satchel.Unauthorized("x").errno == errno.EACCES
+    assert satchel.Unavailable("x").errno == errno.EHOSTUNREACH
 
 
 def test_a_status_of_a_newer_library_is_an_error_too() -> None:

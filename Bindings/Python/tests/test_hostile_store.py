@@ -43,7 +43,7 @@ def test_content_that_is_no_json_is_damage(tmp_path: Path, table: str) -> None:
         storage = {"entity_id": "facts:capital", "scope": "country"}
         content = {"Capital": {"name": "Lisbon", "_storage": storage}, "plain": [1, 2, 3]}
         store.catalogue.persist(place, {"section": "facts", "content": content})
-    column = "body" if table == "entity_content" else "skeleton"
+    column = "body" if table == "entity_content" else "template"
     change(path, f"UPDATE {table} SET {column} = CAST(replace(CAST({column} AS TEXT), ':', ';') AS BLOB)")
     with satchel.open(path) as store, pytest.raises(satchel.errors.Damaged, match="section facts"):
         store.catalogue.load(place, "facts")

@@ -54,7 +54,7 @@ def test_facts_about_a_store(store: satchel.Store, path: Path) -> None:
     assert info.file_bytes > 0
     assert info.sqlite_version.startswith("3.")
     assert isinstance(info.sqlite_wal_reset_bug, bool)
-    assert info.set_aside is None
+    assert info.quarantined is None
     assert str(path) in repr(store)
 
 
@@ -121,7 +121,7 @@ def test_the_interpreter_closes_what_is_left_when_it_ends(path: Path) -> None:
     assert not Path(f"{path}-wal").exists()
 
 
-def test_a_child_that_was_forked_has_to_open_anew(store: satchel.Store) -> None:
+def test_a_child_that_was_forked_has_to_open_again(store: satchel.Store) -> None:
     observer = store.observe(print)
     child = os.fork()
     if child == 0:
@@ -206,22 +206,22 @@ def test_a_file_that_is_no_store_is_left_as_it_is(path: Path, how: str, read_onl
 
 
 @pytest.mark.parametrize("how", ["a text", "another's database", "cut in half"])
-def test_a_file_that_is_no_store_can_be_set_aside(path: Path, how: str) -> None:
+def test_a_file_that_is_not_a_store_can_be_quarantined(path: Path, how: str) -> None:
     spoil, _ = SPOILED[how]
     spoil(path)
     before = path.read_bytes()
-    with satchel.open(path, set_aside=True) as store:
-        aside = store.info().set_aside
+    with satchel.open(path, quarantine=True) as store:
+        aside = store.info().quarantined
         assert aside is not None
         assert Path(aside).read_bytes() == before
         assert store.catalogue.persist(SHANGHAI, GOOD).saved == 1
         assert store.check() == []
 
 
-def test_a_newer_store_is_never_set_aside(path: Path) -> None:
+def test_a_newer_store_is_never_quarantined(path: Path) -> None:
     spoil_newer(path)
     with pytest.raises(satchel.NewerStore):
-        satchel.open(path, set_aside=True)
+        satchel.open(path, quarantine=True)
 
 
 def test_check_finds_pages_that_were_overwritten(path: Path) -> None:

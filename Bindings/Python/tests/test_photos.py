@@ -45,8 +45,8 @@ def test_the_names_that_stay(store: satchel.Store, tmp_path: Path) -> None:
     photos.backup.queue(md5(4))
     assert photos.backup.claim() is not None
     photos.backup.done(md5(4))
-    remote = satchel.remote.Directory(tmp_path / "master")
-    report_of_sync = photos.sync(remote, "ada", policy="remote_wins", progress=None, dry_run=False)
+    remote = satchel.remote.Directory(tmp_path / "remote_copy")
+    report_of_sync = photos.sync(remote, "ada", on_conflict="remote_wins", progress=None, dry_run=False)
     for name in ("downloaded", "uploaded", "conflicts", "repaired", "failed", "rejected"):
         assert isinstance(getattr(report_of_sync, name), list)
     for name in ("requests", "bytes_up", "bytes_down"):

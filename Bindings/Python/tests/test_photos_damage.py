@@ -26,12 +26,12 @@ DAMAGES: Dict[str, Callable[[bytes], Optional[bytes]]] = {
 
 
 @pytest.fixture
-def shards(devices: Devices, master: Remote, tmp_path: Path) -> Path:
-    """Where the shards of a master are that two devices agree with."""
+def shards(devices: Devices, remote_copy: Remote, tmp_path: Path) -> Path:
+    """Where the shards of a remote are that two devices agree with."""
     devices[0].upsert(ROWS.values())
     for device in devices:
-        device.sync(master, "ada")
-    return tmp_path / "master/catalogs/ada/shards"
+        device.sync(remote_copy, "ada")
+    return tmp_path / "remote_copy/catalogs/ada/shards"
 
 
 def damage(path: Path, how: str) -> bytes:
@@ -45,46 +45,46 @@ def damage(path: Path, how: str) -> bytes:
 
 
 @pytest.mark.parametrize("how", DAMAGES)
-def test_any_device_with_the_bytes_mends_a_shard(
-    devices: Devices, master: Remote, shards: Path, how: str
+def test_any_device_with_the_bytes_repairs_a_shard(
+    devices: Devices, remote_copy: Remote, shards: Path, how: str
 ) -> None:
     sound = damage(shards / "7.csv", how)
     with satchel.open(":memory:") as store, store.photos("/new") as new:
-        report = new.sync(master, "ada")
+        report = new.sync(remote_copy, "ada")
         assert [each.shard for each in report.failed] == [7]
         assert not report.ok
         assert new.count() == sum(each[0] != "7" for each in ROWS)
-        report = devices[1].sync(master, "ada")
+        report = devices[1].sync(remote_copy, "ada")
         assert (report.repaired, report.uploaded, report.removed, report.failed) == ([7], [7], 0, [])
         assert (shards / "7.csv").read_bytes() == sound
         for device in (new, *devices):
-            report = device.sync(master, "ada")
+            report = device.sync(remote_copy, "ada")
             assert report.ok
             assert report.removed == 0
             assert_holds(device, ROWS)
-            assert device.sync(master, "ada").requests == 1
+            assert device.sync(remote_copy, "ada").requests == 1
 
 
 @pytest.mark.parametrize("how", DAMAGES)
-def test_verify_names_and_mends(devices: Devices, master: Remote, shards: Path, how: str) -> None:
-    report = devices[0].verify(master, "ada")
+def test_verify_names_and_repairs(devices: Devices, remote_copy: Remote, shards: Path, how: str) -> None:
+    report = devices[0].verify(remote_copy, "ada")
     assert report.ok
     assert [each.state for each in report.shards] == ["ok"] * 16
     sound = damage(shards / "3.csv", how)
-    report = devices[0].verify(master, "ada")
+    report = devices[0].verify(remote_copy, "ada")
     states = {"cut at a row": "cut", "garbage": "corrupt", "emptied": "empty", "gone": "missing"}
     assert [(each.shard, each.state) for each in report.failed] == [(3, states.get(how, how))]
     assert (report.ok, report.manifest, report.bytes_up) == (False, "ok", 0)
-    report = devices[0].verify(master, "ada", repair=True)
+    report = devices[0].verify(remote_copy, "ada", repair=True)
     assert (report.ok, report.repaired, report.failed) == (True, [3], [])
     assert (shards / "3.csv").read_bytes() == sound
-    assert devices[1].verify(master, "ada").ok
+    assert devices[1].verify(remote_copy, "ada").ok
 
 
-def test_verify_cannot_mend_without_the_bytes(master: Remote, shards: Path) -> None:
+def test_verify_cannot_repair_without_the_bytes(remote_copy: Remote, shards: Path) -> None:
     damage(shards / "3.csv", "gone")
     with satchel.open(":memory:") as store, store.photos("/new") as new:
-        report = new.verify(master, "ada", repair=True)
+        report = new.verify(remote_copy, "ada", repair=True)
         assert not report.ok
         [failed] = report.failed
         assert (failed.shard, failed.state, failed.repaired) == (3, "missing", False)
@@ -92,49 +92,53 @@ def test_verify_cannot_mend_without_the_bytes(master: Remote, shards: Path) -> N
         assert "3.csv" in failed.message
 
 
-def test_verify_writes_a_manifest_again(devices: Devices, master: Remote, shards: Path) -> None:
+def test_verify_writes_a_manifest_again(devices: Devices, remote_copy: Remote, shards: Path) -> None:
     for damaged in (b"{", None):
         manifest = shards.parent / "manifest.json"
         manifest.unlink() if damaged is None else manifest.write_bytes(damaged)
-        report = devices[0].verify(master, "ada")
+        report = devices[0].verify(remote_copy, "ada")
         assert (report.ok, report.manifest) == (False, "missing" if damaged is None else "unreadable")
-        report = devices[0].verify(master, "ada", repair=True)
+        report = devices[0].verify(remote_copy, "ada", repair=True)
         assert report.ok
         assert report.manifest_repaired
-        assert devices[1].sync(master, "ada").ok
+        assert devices[1].sync(remote_copy, "ada").ok
     assert_holds(devices[1], ROWS)
 
 
-def test_verify_tells_progress_and_can_be_cancelled(devices: Devices, master: Remote, shards: Path) -> None:
+def test_verify_reports_progress_and_can_be_cancelled(
+    devices: Devices, remote_copy: Remote, shards: Path
+) -> None:
     seen = []
-    devices[0].verify(master, "ada", progress=seen.append, parallel=2)
+    devices[0].verify(remote_copy, "ada", progress=seen.append, parallel=2)
     assert seen[-1].shards_done == seen[-1].shards_total == 16
     with pytest.raises(satchel.Cancelled):
-        devices[0].verify(master, "ada", progress=lambda progress: False)
+        devices[0].verify(remote_copy, "ada", progress=lambda progress: False)
     with pytest.raises(satchel.ForeignFile):
-        devices[0].verify(master, "ben")
+        devices[0].verify(remote_copy, "ben")
     with pytest.raises(satchel.InvalidArgument):
-        devices[0].verify("master", "ada")  # type: ignore[arg-type]
+        devices[0].verify("remote_copy", "ada")  # type: ignore[arg-type]
 
 
 def test_another_program_that_died_before_the_manifest(
-    devices: Devices, master: Remote, shards: Path
+    devices: Devices, remote_copy: Remote, shards: Path
 ) -> None:
     name = next(each for each in range(1000, 2000) if md5(each)[0] == "5")
     with satchel.open(":memory:") as store, store.photos("/other") as other:
         other.upsert([each for each in ROWS.values() if each["md5"][0] == "5"] + [row(name)])
         (shards / "5.csv").write_bytes(other.export_shard(5))
-    report = devices[0].sync(master, "ada")
+    report = devices[0].sync(remote_copy, "ada")
     assert (report.repaired, report.downloaded, report.failed, report.removed) == ([5], [5], [], 0)
     assert devices[0].get(md5(name)) is not None
-    assert devices[1].sync(master, "ada").ok
+    assert devices[1].sync(remote_copy, "ada").ok
     assert devices[1].count() == len(ROWS) + 1
 
 
-def test_removed_counts_what_other_devices_deleted(devices: Devices, master: Remote, shards: Path) -> None:
+def test_removed_counts_what_other_devices_deleted(
+    devices: Devices, remote_copy: Remote, shards: Path
+) -> None:
     devices[0].delete(list(ROWS)[:20])
-    assert devices[0].sync(master, "ada").removed == 0
-    assert devices[1].sync(master, "ada").removed == 20
+    assert devices[0].sync(remote_copy, "ada").removed == 0
+    assert devices[1].sync(remote_copy, "ada").removed == 20
 
 
 def test_a_file_that_the_manifest_does_not_name_is_not_imported(devices: Devices, tmp_path: Path) -> None:
@@ -166,7 +170,7 @@ def test_a_file_that_the_manifest_does_not_name_is_not_imported(devices: Devices
 
 
 def test_what_is_no_file_blocks_nobody(
-    devices: Devices, master: Remote, shards: Path, tmp_path: Path
+    devices: Devices, remote_copy: Remote, shards: Path, tmp_path: Path
 ) -> None:
     for folder in (shards, tmp_path / "import"):
         folder.mkdir(exist_ok=True)
@@ -176,9 +180,9 @@ def test_what_is_no_file_blocks_nobody(
         (folder / "1.csv").mkdir()
         (folder / "2.csv").symlink_to("/etc/passwd")
     with satchel.open(":memory:") as store, store.photos("/new") as new:
-        assert [each.shard for each in new.sync(master, "ada").failed] == [0, 1, 2]
+        assert [each.shard for each in new.sync(remote_copy, "ada").failed] == [0, 1, 2]
         assert [each.shard for each in new.import_directory(tmp_path / "import").failed] == [0, 1, 2]
-    assert [each.shard for each in devices[0].sync(master, "ada").failed] == [0, 1, 2]
+    assert [each.shard for each in devices[0].sync(remote_copy, "ada").failed] == [0, 1, 2]
     assert_holds(devices[0], ROWS)
 
 

@@ -144,17 +144,17 @@ def test_an_import_replaces_a_shard_and_keeps_what_lost(photos: PhotoCatalogue) 
 def test_an_import_that_merges_keeps_changes_on_top(photos: PhotoCatalogue) -> None:
     photos.import_shard(0, shard_file([row(1, 0), row(2, 0)]))
     photos.upsert([row(1, 0, filename="mine")])
-    report = photos.import_shard(0, shard_file([row(1, 0, size=1), row(3, 0)]), policy="merge_rows")
+    report = photos.import_shard(0, shard_file([row(1, 0, size=1), row(3, 0)]), on_conflict="merge")
     assert report.conflicts == 0
     expected = [row(1, 0, filename="mine"), row(3, 0)]
     assert rows_of(photos.iterate()) == {each["md5"]: each for each in expected}
     assert photos.conflicts() == []
 
 
-def test_changes_are_known_row_by_row(photos: PhotoCatalogue, master: satchel.remote.Remote) -> None:
+def test_changes_are_known_row_by_row(photos: PhotoCatalogue, remote_copy: satchel.remote.Remote) -> None:
     photos.upsert(row(each) for each in range(2500))
     assert len(photos.changes()) == 2500
-    photos.sync(master, "ada")
+    photos.sync(remote_copy, "ada")
     assert photos.changes() == []
     photos.upsert([row(1, filename="new name"), row(9999)])
     photos.delete(md5(2))

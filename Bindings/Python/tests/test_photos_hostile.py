@@ -199,10 +199,10 @@ def test_files_and_policies_that_are_none(rows: PhotoCatalogue, tmp_path: Path) 
         with pytest.raises(InvalidArgument, match="data"):
             rows.import_shard(0, data)  # type: ignore[arg-type]
     for policy in ("", "local_wins", None, 0, []):
-        with pytest.raises(InvalidArgument, match="policy"):
-            rows.import_shard(0, b"", policy=policy)  # type: ignore[arg-type]
-        with pytest.raises(InvalidArgument, match="policy"):
-            rows.import_directory(tmp_path, policy=policy)  # type: ignore[arg-type]
+        with pytest.raises(InvalidArgument, match="on_conflict"):
+            rows.import_shard(0, b"", on_conflict=policy)  # type: ignore[arg-type]
+        with pytest.raises(InvalidArgument, match="on_conflict"):
+            rows.import_directory(tmp_path, on_conflict=policy)  # type: ignore[arg-type]
     for path in (None, 5, b"bytes", "nul\0", "\ud800"):
         for call in (rows.export_directory, rows.import_directory):
             with pytest.raises(InvalidArgument, match="path"):
@@ -241,7 +241,7 @@ def test_conflicts_that_are_none(rows: PhotoCatalogue) -> None:
             rows.reapply(unknown)
 
 
-def test_arguments_of_long_work(rows: PhotoCatalogue, master: satchel.remote.Remote) -> None:
+def test_arguments_of_long_work(rows: PhotoCatalogue, remote_copy: satchel.remote.Remote) -> None:
     for offset in (1441, -1441, "1", 1.5, None):
         with pytest.raises(InvalidArgument, match="time_zone_offset"):
             rows.scan(time_zone_offset=offset)  # type: ignore[arg-type]
@@ -249,18 +249,18 @@ def test_arguments_of_long_work(rows: PhotoCatalogue, master: satchel.remote.Rem
         with pytest.raises(InvalidArgument, match="progress"):
             rows.scan(progress=progress)  # type: ignore[arg-type]
         with pytest.raises(InvalidArgument, match="progress"):
-            rows.sync(master, "ada", progress=progress)  # type: ignore[arg-type]
+            rows.sync(remote_copy, "ada", progress=progress)  # type: ignore[arg-type]
     for parallel in (0, 17, -1, "4", True):
         with pytest.raises(InvalidArgument, match="parallel"):
-            rows.sync(master, "ada", parallel=parallel)  # type: ignore[arg-type]
+            rows.sync(remote_copy, "ada", parallel=parallel)  # type: ignore[arg-type]
     for remote in (None, "/path", object()):
         with pytest.raises(InvalidArgument, match="remote"):
             rows.sync(remote, "ada")  # type: ignore[arg-type]
     for user in ("", ".", "..", "a/b", "a b", "ü", "x" * 129, "a\0", None, 5, "\ud800"):
         with pytest.raises(InvalidArgument):
-            rows.sync(master, user)  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgument, match="policy"):
-        rows.sync(master, "ada", policy="mine")
+            rows.sync(remote_copy, user)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="on_conflict"):
+        rows.sync(remote_copy, "ada", on_conflict="mine")
     unchanged(rows)
 
 
@@ -288,7 +288,7 @@ def every_call(photos: PhotoCatalogue, remote: satchel.remote.Remote) -> List[Ca
         lambda: photos.scan(),
         lambda: photos.sync(remote, "ada"),
         lambda: photos.verify(remote, "ada"),
-        lambda: photos.unlink(),
+        lambda: photos.detach(),
         lambda: photos.conflicts(),
         lambda: photos.reapply(1),
         lambda: photos.dismiss(1),
@@ -296,26 +296,26 @@ def every_call(photos: PhotoCatalogue, remote: satchel.remote.Remote) -> List[Ca
 
 
 @pytest.mark.parametrize("how", ["photos", "store"])
-def test_a_closed_catalogue_says_so(tmp_path: Path, master: satchel.remote.Remote, how: str) -> None:
+def test_a_closed_catalogue_says_so(tmp_path: Path, remote_copy: satchel.remote.Remote, how: str) -> None:
     store = satchel.open(tmp_path / "x.satchel")
     photos = store.photos("/photos")
     (photos if how == "photos" else store).close()
     photos.close()
     assert photos.closed
     assert "closed" in repr(photos)
-    for call in every_call(photos, master):
+    for call in every_call(photos, remote_copy):
         with pytest.raises(satchel.Closed):
             call()
     store.close()
 
 
-def test_a_closed_remote_says_so(photos: PhotoCatalogue, master: satchel.remote.Remote) -> None:
-    master.close()
-    master.close()
+def test_a_closed_remote_says_so(photos: PhotoCatalogue, remote_copy: satchel.remote.Remote) -> None:
+    remote_copy.close()
+    remote_copy.close()
     with pytest.raises(satchel.Closed, match="remote"):
-        photos.sync(master, "ada")
+        photos.sync(remote_copy, "ada")
     with pytest.raises(satchel.Closed, match="remote"):
-        master.probe()
+        remote_copy.probe()
 
 
 def test_catalogues_that_nobody_holds_are_closed(store: satchel.Store) -> None:

@@ -55,7 +55,7 @@ def known(photos: PhotoCatalogue, number: object = 1) -> Dict[str, Any]:
 
 
 def test_the_camera_is_known_here_only_and_survives(
-    photos: PhotoCatalogue, master: satchel.remote.Remote
+    photos: PhotoCatalogue, remote_copy: satchel.remote.Remote
 ) -> None:
     photos.upsert([row(1), row(2)])
     photos.set_local(md5(1), **CAMERA)
@@ -67,7 +67,7 @@ def test_the_camera_is_known_here_only_and_survives(
     assert known(photos) == CAMERA
     photos.import_shard(shard, shard_file([row(1, size=7)]))
     assert known(photos) == CAMERA
-    photos.sync(master, "ada")
+    photos.sync(remote_copy, "ada")
     assert known(photos) == CAMERA
     photos.set_local(
         md5(1), camera_make=None, iso=None, preview_cached_at=datetime(2024, 1, 1, tzinfo=timezone.utc)
@@ -107,7 +107,7 @@ def test_other_columns_are_refused(photos: PhotoCatalogue, column: str) -> None:
     assert photos.get(md5(2)) is None
 
 
-def test_stars(photos: PhotoCatalogue, master: satchel.remote.Remote) -> None:
+def test_stars(photos: PhotoCatalogue, remote_copy: satchel.remote.Remote) -> None:
     photos.upsert(row(each) for each in range(4))
     photos.star(md5(1))
     photos.star(md5(2), False)
@@ -116,8 +116,8 @@ def test_stars(photos: PhotoCatalogue, master: satchel.remote.Remote) -> None:
     assert starred is not None
     # Only this device has it: its backup is wanted.
     assert (starred.starred, starred.backup_status) == (True, "queued")
-    photos.sync(master, "ada")
-    # What the master holds is starred, unless somebody said otherwise.
+    photos.sync(remote_copy, "ada")
+    # What the remote holds is starred, unless somebody said otherwise.
     assert {each.md5 for each in photos.query(starred=True)} == {md5(each) for each in (0, 1, 3)}
     photos.star(md5(3), False)
     assert photos.count(starred=False) == 2

@@ -62,7 +62,7 @@ def test_pictures_are_found(pictures: PhotoCatalogue, folder: Path) -> None:
         assert photo.local_only
     again = pictures.scan()
     assert (again.added, again.unchanged, again.bytes_read) == (0, 4, 0)
-    assert pictures.scan(reads_everything=True, parallel=4).bytes_read >= report.bytes_read
+    assert pictures.scan(force_rehash=True, parallel=4).bytes_read >= report.bytes_read
     assert len(pictures.changes()) == 4
 
 
@@ -84,7 +84,7 @@ def test_files_that_change_go_and_repeat(pictures: PhotoCatalogue, folder: Path)
     assert [each.path for each in report.skipped] == ["link.jpg"]
     assert report.skipped[0].reason
     assert pictures.get(old) is not None
-    removed = pictures.scan(removes_missing=True)
+    removed = pictures.scan(delete_missing=True)
     assert removed.removed >= 1
     assert pictures.get(old) is None
     assert pictures.get(md5_of(edited)) is not None
@@ -100,7 +100,7 @@ def test_a_directory_that_is_not_there(photos: PhotoCatalogue) -> None:
         photos.scan()
 
 
-def test_progress_is_told_on_the_thread_that_scans(pictures: PhotoCatalogue, folder: Path) -> None:
+def test_progress_is_reported_on_the_thread_that_scans(pictures: PhotoCatalogue, folder: Path) -> None:
     many(folder)
     heard: List[ScanProgress] = []
     threads = set()

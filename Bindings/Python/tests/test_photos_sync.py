@@ -1,4 +1,4 @@
-"""Two devices and a master copy: agreement, conflicts, dry runs, progress, interrupts, other masters."""
+"""Two devices and a remote copy: agreement, conflicts, dry runs, progress, interrupts, other remotes."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def shards_of(rows: Rows) -> List[int]:
     return sorted({int(each[0], 16) for each in rows})
 
 
-def test_what_one_device_adds_the_other_gets(devices: Devices, master: Remote, tmp_path: Path) -> None:
+def test_what_one_device_adds_the_other_gets(devices: Devices, remote_copy: Remote, tmp_path: Path) -> None:
     phone, tablet = devices
     rows = {md5(each): row(each) for each in range(50)}
     phone.upsert(rows.values())
-    report = phone.sync(master, "ada")
+    report = phone.sync(remote_copy, "ada")
     assert moved(report) == {"uploaded": shards_of(rows)}
     assert report.bytes_up > sum(len(phone.export_shard(shard)) for shard in range(16))
     assert phone.modified_shards() == []
@@ -47,13 +47,13 @@ def test_what_one_device_adds_the_other_gets(devices: Devices, master: Remote, t
     assert status.user == "ada"
     assert status.last_sync is not None
     assert status.last_sync_at is not None
-    assert moved(tablet.sync(master, "ada")) == {"downloaded": shards_of(rows)}
+    assert moved(tablet.sync(remote_copy, "ada")) == {"downloaded": shards_of(rows)}
     for device in devices:
         assert_holds(device, rows)
-        idle = device.sync(master, "ada")
+        idle = device.sync(remote_copy, "ada")
         assert moved(idle) == {}
         assert (idle.requests, idle.bytes_up, idle.unchanged) == (1, 0, True)
-    folder = tmp_path / "master/catalogs/ada"
+    folder = tmp_path / "remote_copy/catalogs/ada"
     manifest = json.loads((folder / "manifest.json").read_bytes())
     assert manifest["photo-count"] == 50
     assert manifest["directory-uuid"] == phone.status().master_uuid == tablet.status().master_uuid
@@ -63,15 +63,15 @@ def test_what_one_device_adds_the_other_gets(devices: Devices, master: Remote, t
         assert manifest["shard-checksums"][f"{shard:x}"] == hashlib.sha256(data).hexdigest()
 
 
-def test_changes_and_deletions_travel(devices: Devices, master: Remote) -> None:
+def test_changes_and_deletions_travel(devices: Devices, remote_copy: Remote) -> None:
     phone, tablet = devices
     phone.upsert(row(each) for each in range(30))
-    phone.sync(master, "ada")
-    tablet.sync(master, "ada")
+    phone.sync(remote_copy, "ada")
+    tablet.sync(remote_copy, "ada")
     tablet.delete(md5(each) for each in range(5))
     tablet.upsert([row(6, filename="better"), row(99)])
-    tablet.sync(master, "ada")
-    phone.sync(master, "ada")
+    tablet.sync(remote_copy, "ada")
+    phone.sync(remote_copy, "ada")
     rows = {md5(each): row(each) for each in range(5, 30)}
     rows |= {md5(6): row(6, filename="better"), md5(99): row(99)}
     for device in devices:
@@ -79,16 +79,16 @@ def test_changes_and_deletions_travel(devices: Devices, master: Remote) -> None:
         assert device.conflicts() == []
 
 
-def test_the_remote_wins_and_what_lost_can_be_made_again(devices: Devices, master: Remote) -> None:
+def test_the_remote_wins_and_what_lost_can_be_made_again(devices: Devices, remote_copy: Remote) -> None:
     phone, tablet = devices
     phone.upsert([row(1, 3), row(2, 3), row(3, 3)])
-    phone.sync(master, "ada")
-    tablet.sync(master, "ada")
+    phone.sync(remote_copy, "ada")
+    tablet.sync(remote_copy, "ada")
     phone.upsert([row(1, 3, filename="phone")])
-    phone.sync(master, "ada")
+    phone.sync(remote_copy, "ada")
     tablet.upsert([row(1, 3, filename="tablet"), row(4, 3)])
     tablet.delete(md5(2, 3))
-    report = tablet.sync(master, "ada")
+    report = tablet.sync(remote_copy, "ada")
     assert report.conflicts == [3]
     assert report.downloaded == [3]
     assert report.conflict_rows == 3
@@ -106,50 +106,50 @@ def test_the_remote_wins_and_what_lost_can_be_made_again(devices: Devices, maste
     for conflict in conflicts.values():
         tablet.reapply(conflict)
     assert tablet.status().conflicts == 0
-    assert moved(tablet.sync(master, "ada")) == {"uploaded": [3]}
-    phone.sync(master, "ada")
+    assert moved(tablet.sync(remote_copy, "ada")) == {"uploaded": [3]}
+    phone.sync(remote_copy, "ada")
     for device in devices:
         assert_holds(
             device, {each["md5"]: each for each in (row(1, 3, filename="tablet"), row(3, 3), row(4, 3))}
         )
 
 
-def test_merged_rows_go_up_in_the_same_synchronisation(devices: Devices, master: Remote) -> None:
+def test_merged_rows_go_up_in_the_same_synchronisation(devices: Devices, remote_copy: Remote) -> None:
     phone, tablet = devices
     phone.upsert([row(1, 3), row(2, 3)])
-    phone.sync(master, "ada")
-    tablet.sync(master, "ada")
+    phone.sync(remote_copy, "ada")
+    tablet.sync(remote_copy, "ada")
     phone.upsert([row(1, 3, filename="phone"), row(5, 3)])
     tablet.upsert([row(2, 3, filename="tablet"), row(6, 3)])
-    phone.sync(master, "ada")
-    report = tablet.sync(master, "ada", policy="merge_rows")
+    phone.sync(remote_copy, "ada")
+    report = tablet.sync(remote_copy, "ada", on_conflict="merge")
     assert report.uploaded == [3]
     assert tablet.conflicts() == []
-    phone.sync(master, "ada")
+    phone.sync(remote_copy, "ada")
     merged = [row(1, 3, filename="phone"), row(2, 3, filename="tablet"), row(5, 3), row(6, 3)]
     for device in devices:
         assert_holds(device, {each["md5"]: each for each in merged})
 
 
-def test_a_dry_run_tells_and_moves_nothing(devices: Devices, master: Remote, tmp_path: Path) -> None:
+def test_a_dry_run_transfers_nothing(devices: Devices, remote_copy: Remote, tmp_path: Path) -> None:
     phone, tablet = devices
     phone.upsert(row(each) for each in range(50))
 
     def files() -> List[str]:
-        return sorted(str(each) for each in (tmp_path / "master").rglob("*") if each.is_file())
+        return sorted(str(each) for each in (tmp_path / "remote_copy").rglob("*") if each.is_file())
 
     before = files()
-    told = phone.sync(master, "ada", dry_run=True)
+    told = phone.sync(remote_copy, "ada", dry_run=True)
     assert told.dry_run
     assert files() == before
     assert len(phone.changes()) == 50
-    assert moved(told) == moved(phone.sync(master, "ada"))
-    told = tablet.sync(master, "ada", dry_run=True)
+    assert moved(told) == moved(phone.sync(remote_copy, "ada"))
+    told = tablet.sync(remote_copy, "ada", dry_run=True)
     assert tablet.count() == 0
-    assert moved(told) == moved(tablet.sync(master, "ada"))
+    assert moved(told) == moved(tablet.sync(remote_copy, "ada"))
 
 
-def test_progress_is_told_on_the_thread_that_synchronises(devices: Devices, master: Remote) -> None:
+def test_progress_is_reported_on_the_thread_that_synchronises(devices: Devices, remote_copy: Remote) -> None:
     devices[0].upsert(row(each) for each in range(200))
     heard: List[SyncProgress] = []
     threads = set()
@@ -160,27 +160,27 @@ def test_progress_is_told_on_the_thread_that_synchronises(devices: Devices, mast
         # The catalogue may be used meanwhile.
         assert devices[0].count() >= 200
 
-    report = devices[0].sync(master, "ada", progress=hear, parallel=1)
+    report = devices[0].sync(remote_copy, "ada", progress=hear, parallel=1)
     assert threads == {threading.get_ident()}
     assert {each.phase for each in heard} <= {"plan", "shards", "manifest"}
     assert heard[-1].shards_done == heard[-1].shards_total == len(report.uploaded)
     assert [each.bytes_up for each in heard] == sorted(each.bytes_up for each in heard)
     devices[0].upsert([row("more")])
-    together(lambda: devices[1].sync(master, "ada", progress=hear, parallel=16))
+    together(lambda: devices[1].sync(remote_copy, "ada", progress=hear, parallel=16))
     assert len(threads) == 2
 
 
-def test_false_cancels(devices: Devices, master: Remote) -> None:
+def test_false_cancels(devices: Devices, remote_copy: Remote) -> None:
     devices[0].upsert(row(each) for each in range(200))
     with pytest.raises(satchel.Cancelled):
-        devices[0].sync(master, "ada", progress=lambda progress: False)
+        devices[0].sync(remote_copy, "ada", progress=lambda progress: False)
     assert len(devices[0].changes()) == 200
-    devices[0].sync(master, "ada", progress=lambda progress: None)
-    devices[1].sync(master, "ada")
+    devices[0].sync(remote_copy, "ada", progress=lambda progress: None)
+    devices[1].sync(remote_copy, "ada")
     assert_holds(devices[1], {md5(each): row(each) for each in range(200)})
 
 
-def test_what_progress_raises_cancels_and_is_raised(devices: Devices, master: Remote) -> None:
+def test_what_progress_raises_cancels_and_is_raised(devices: Devices, remote_copy: Remote) -> None:
     devices[0].upsert(row(each) for each in range(200))
     enough = ZeroDivisionError("enough")
     told = 0
@@ -191,16 +191,16 @@ def test_what_progress_raises_cancels_and_is_raised(devices: Devices, master: Re
         if told == 3:
             raise enough
 
-    for call in (lambda: devices[0].sync(master, "ada", progress=fail),):
+    for call in (lambda: devices[0].sync(remote_copy, "ada", progress=fail),):
         with pytest.raises(ZeroDivisionError) as raised:
             call()
         assert raised.value is enough
-    devices[0].sync(master, "ada")
-    devices[1].sync(master, "ada")
+    devices[0].sync(remote_copy, "ada")
+    devices[1].sync(remote_copy, "ada")
     assert_holds(devices[1], {md5(each): row(each) for each in range(200)})
 
 
-def test_an_interrupt_ends_a_synchronisation(devices: Devices, master: Remote) -> None:
+def test_an_interrupt_ends_a_synchronisation(devices: Devices, remote_copy: Remote) -> None:
     devices[0].upsert(row(each) for each in range(200))
     begun = threading.Event()
 
@@ -215,15 +215,15 @@ def test_an_interrupt_ends_a_synchronisation(devices: Devices, master: Remote) -
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        devices[0].sync(master, "ada", progress=slow, parallel=1)
+        devices[0].sync(remote_copy, "ada", progress=slow, parallel=1)
     thread.join()
-    devices[0].sync(master, "ada")
-    devices[1].sync(master, "ada")
+    devices[0].sync(remote_copy, "ada")
+    devices[1].sync(remote_copy, "ada")
     assert_holds(devices[1], {md5(each): row(each) for each in range(200)})
 
 
 def test_a_store_cannot_be_closed_by_its_own_progress(
-    store: satchel.Store, photos: PhotoCatalogue, master: Remote
+    store: satchel.Store, photos: PhotoCatalogue, remote_copy: Remote
 ) -> None:
     photos.upsert([row(1)])
     refused: List[Exception] = []
@@ -234,12 +234,12 @@ def test_a_store_cannot_be_closed_by_its_own_progress(
         except satchel.Busy as error:
             refused.append(error)
 
-    photos.sync(master, "ada", progress=close)
+    photos.sync(remote_copy, "ada", progress=close)
     assert refused
     assert photos.count() == 1
 
 
-def test_another_master_is_refused_until_it_is_unlinked(devices: Devices, tmp_path: Path) -> None:
+def test_another_remote_is_refused_until_detached(devices: Devices, tmp_path: Path) -> None:
     phone, tablet = devices
     one, other = Directory(tmp_path / "one"), Directory(tmp_path / "other")
     phone.upsert([row(1), row(2)])
@@ -249,43 +249,47 @@ def test_another_master_is_refused_until_it_is_unlinked(devices: Devices, tmp_pa
     with pytest.raises(satchel.ForeignFile, match=r"[0-9a-f-]{36}.*[0-9a-f-]{36}"):
         phone.sync(other, "ada")
     assert rows_of(phone.iterate()) == {md5(each): row(each) for each in (1, 2)}
-    phone.unlink()
+    phone.detach()
     assert phone.status().user is None
-    phone.sync(other, "ada", policy="merge_rows")
+    phone.sync(other, "ada", on_conflict="merge")
     tablet.sync(other, "ada")
     for device in devices:
         assert_holds(device, {md5(each): row(each) for each in (1, 2, 3)})
 
 
-def test_users_have_catalogues_of_their_own(devices: Devices, master: Remote) -> None:
+def test_users_have_catalogues_of_their_own(devices: Devices, remote_copy: Remote) -> None:
     phone, tablet = devices
     phone.upsert([row(1)])
     tablet.upsert([row(2)])
-    phone.sync(master, "ada")
-    tablet.sync(master, "bob")
+    phone.sync(remote_copy, "ada")
+    tablet.sync(remote_copy, "bob")
     assert rows_of(phone.iterate()) == {md5(1): row(1)}
     assert rows_of(tablet.iterate()) == {md5(2): row(2)}
 
 
-def test_lines_that_are_no_photos_are_told_and_kept(devices: Devices, master: Remote, tmp_path: Path) -> None:
+def test_lines_that_are_no_photos_are_reported_and_kept(
+    devices: Devices, remote_copy: Remote, tmp_path: Path
+) -> None:
     phone, tablet = devices
     phone.upsert([row(1, 3)])
     phone.import_shard(5, shard_file([row(2, 5)]) + b"\nno photo")
-    phone.sync(master, "ada")
-    report = tablet.sync(master, "ada")
+    phone.sync(remote_copy, "ada")
+    report = tablet.sync(remote_copy, "ada")
     told = [(each.shard, each.line, each.fault, each.raw) for each in report.rejected]
     assert told == [(5, 2, "columns", "no photo")]
     assert tablet.export_shard(5) == phone.export_shard(5)
-    assert b"no photo" in (tmp_path / "master/catalogs/ada/shards/5.csv").read_bytes()
+    assert b"no photo" in (tmp_path / "remote_copy/catalogs/ada/shards/5.csv").read_bytes()
 
 
-@pytest.mark.parametrize("policy", ["remote_wins", "merge_rows"])
-def test_lines_that_the_master_replaces_are_told(devices: Devices, master: Remote, policy: str) -> None:
+@pytest.mark.parametrize("policy", ["remote_wins", "merge"])
+def test_lines_that_the_remote_replaces_are_reported(
+    devices: Devices, remote_copy: Remote, policy: str
+) -> None:
     phone, tablet = devices
     phone.upsert([row(1, 5)])
-    phone.sync(master, "ada")
+    phone.sync(remote_copy, "ada")
     tablet.import_shard(5, b"no photo")
-    [rejected] = tablet.sync(master, "ada", policy=policy).rejected
+    [rejected] = tablet.sync(remote_copy, "ada", on_conflict=policy).rejected
     assert (rejected.shard, rejected.fault, rejected.raw) == (5, "replaced", "no photo")
     assert tablet.export_shard(5) == phone.export_shard(5)
 
@@ -296,7 +300,7 @@ def test_that_a_store_honours_conditions_is_asked_now_and_then(
     def requests(number: int) -> int:
         with satchel.open(path, clock=clock) as store, store.photos("/photos") as photos:
             photos.upsert([row(number, 5)])
-            return photos.sync(Directory(tmp_path / "master"), "ada").requests
+            return photos.sync(Directory(tmp_path / "remote_copy"), "ada").requests
 
     first, second, third = requests(1), requests(2), requests(3)
     assert first > second == third
@@ -305,16 +309,16 @@ def test_that_a_store_honours_conditions_is_asked_now_and_then(
 
 
 def test_a_shard_that_fails_does_not_stop_the_others(
-    devices: Devices, master: Remote, tmp_path: Path
+    devices: Devices, remote_copy: Remote, tmp_path: Path
 ) -> None:
     phone, tablet = devices
     phone.upsert([row(1, 3), row(2, 5)])
-    phone.sync(master, "ada")
-    shard = tmp_path / "master/catalogs/ada/shards/3.csv"
+    phone.sync(remote_copy, "ada")
+    shard = tmp_path / "remote_copy/catalogs/ada/shards/3.csv"
     sound = shard.read_bytes()
     shard.unlink()
     shard.mkdir()
-    report = tablet.sync(master, "ada")
+    report = tablet.sync(remote_copy, "ada")
     assert [each.shard for each in report.failed] == [3]
     assert report.failed[0].code.startswith("E")
     assert report.failed[0].message
@@ -322,18 +326,18 @@ def test_a_shard_that_fails_does_not_stop_the_others(
     assert rows_of(tablet.iterate()) == {md5(2, 5): row(2, 5)}
     shard.rmdir()
     shard.write_bytes(sound)
-    tablet.sync(master, "ada")
+    tablet.sync(remote_copy, "ada")
     assert_holds(tablet, {each["md5"]: each for each in (row(1, 3), row(2, 5))})
 
 
-def test_threads_synchronise_and_change_at_once(devices: Devices, master: Remote) -> None:
+def test_threads_synchronise_and_change_at_once(devices: Devices, remote_copy: Remote) -> None:
     def change(device: PhotoCatalogue, first: int) -> None:
         for each in range(first, first + 200):
             device.upsert([row(each)])
 
     def sync(device: PhotoCatalogue) -> None:
         for _ in range(8):
-            assert device.sync(master, "ada", policy="merge_rows").ok
+            assert device.sync(remote_copy, "ada", on_conflict="merge").ok
 
     together(
         lambda: change(devices[0], 0),
@@ -341,7 +345,7 @@ def test_threads_synchronise_and_change_at_once(devices: Devices, master: Remote
         *(partial(sync, devices[number]) for number in (0, 1, 0)),
     )
     for device in (*devices, *devices):
-        device.sync(master, "ada", policy="merge_rows")
+        device.sync(remote_copy, "ada", on_conflict="merge")
     rows = {md5(each): row(each) for each in (*range(200), *range(1000, 1200))}
     for device in devices:
         assert_holds(device, rows)

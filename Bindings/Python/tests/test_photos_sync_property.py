@@ -1,7 +1,7 @@
 """Devices that edit at random and synchronise now and then, against a plain dict.
 
-The model knows what the master holds, and what each device changed since it last agreed. With "remote_wins" a
-change that lost has to be among the conflicts; with "merge_rows" it is on top.
+The model knows what the remote holds, and what each device changed since it last agreed. With "remote_wins" a
+change that lost has to be among the conflicts; with "merge" it is on top.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from satchel.remote import Directory
 NUMBERS = st.integers(0, 25)
 DEVICES = st.integers(0, 2)
 NAMES = st.sampled_from(["a.jpg", "b.jpg", 'c,"d"\n.jpg'])
-POLICIES = st.sampled_from(["remote_wins", "merge_rows"])
+POLICIES = st.sampled_from(["remote_wins", "merge"])
 
 
 class Device:
@@ -33,7 +33,7 @@ class Device:
         self.photos = photos
         self.rows: Rows = {}
         self.base: Rows = {}
-        # Of each shard what the master held when both agreed; None before.
+        # Of each shard what the remote held when both agreed; None before.
         self.agreed: Dict[int, Optional[Rows]] = dict.fromkeys(range(16))
         self.lost: Counter[Any] = Counter()
 
@@ -51,10 +51,10 @@ class Album(RuleBasedStateMachine):
     def begin(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
         path = Path(self.folder.name)
-        self.remote = Directory(path / "master")
+        self.remote = Directory(path / "remote_copy")
         self.stores = [satchel.open(path / f"{each}.satchel", durability="relaxed") for each in range(3)]
         self.devices = [Device(store.photos("/photos")) for store in self.stores]
-        self.master: Rows = {}
+        self.remote_copy: Rows = {}
 
     def teardown(self) -> None:
         if not hasattr(self, "stores"):
@@ -86,7 +86,7 @@ class Album(RuleBasedStateMachine):
     @rule(device=DEVICES, policy=POLICIES)
     def sync(self, device: int, policy: str) -> None:
         known = self.devices[device]
-        report = known.photos.sync(self.remote, "ada", policy=policy)
+        report = known.photos.sync(self.remote, "ada", on_conflict=policy)
         assert report.ok
         conflicts = []
         for shard in range(16):
@@ -96,7 +96,7 @@ class Album(RuleBasedStateMachine):
 
     def settle(self, known: Device, shard: int, policy: str) -> bool:
         """What a synchronisation makes of one shard; whether both sides had changed it."""
-        mine, theirs = within(known.rows, shard), within(self.master, shard)
+        mine, theirs = within(known.rows, shard), within(self.remote_copy, shard)
         agreed = known.agreed[shard]
         base = agreed or {}
         changed = {each: mine.get(each) for each in {*mine, *base} if mine.get(each) != base.get(each)}
@@ -111,9 +111,9 @@ class Album(RuleBasedStateMachine):
                 if value is not None:
                     result[each] = value
         for digits in {*mine, *theirs}:
-            self.master.pop(digits, None)
+            self.remote_copy.pop(digits, None)
             known.rows.pop(digits, None)
-        self.master.update(result)
+        self.remote_copy.update(result)
         known.rows.update(result)
         known.agreed[shard] = result
         return bool(moved and changed)

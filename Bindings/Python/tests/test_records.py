@@ -73,7 +73,7 @@ def test_deleting_says_whether_there_was_one(courses: Records[Dict[str, Any]]) -
     assert courses.list() == []
 
 
-def test_a_record_that_was_deleted_begins_anew(courses: Records[Dict[str, Any]]) -> None:
+def test_a_record_that_was_deleted_begins_again(courses: Records[Dict[str, Any]]) -> None:
     courses.put_many({"a": {"n": 1}, "b": {"n": 2}})
     courses.delete("a")
     courses.put("a", {"n": 3})
@@ -90,13 +90,13 @@ def test_a_record_that_is_replaced_keeps_its_place(courses: Records[Dict[str, An
 def test_a_write_can_be_made_to_depend_on_the_revision(courses: Records[Dict[str, Any]]) -> None:
     assert courses.put("a", {"n": 1}, if_revision=0) == 1
     for wrong in (0, 2, 2**63 - 1):
-        with pytest.raises(satchel.InvalidArgument, match="a"):
+        with pytest.raises(satchel.Conflict, match="a"):
             courses.put("a", {"n": 2}, if_revision=wrong)
-        with pytest.raises(satchel.InvalidArgument, match="a"):
+        with pytest.raises(satchel.Conflict, match="a"):
             courses.delete("a", if_revision=wrong)
     assert courses.get("a") == {"n": 1}
     assert courses.put("a", {"n": 3}, if_revision=1) == 2
-    with pytest.raises(satchel.InvalidArgument):
+    with pytest.raises(satchel.Conflict):
         courses.put("b", {"n": 1}, if_revision=1)
     assert courses.delete("a", if_revision=2) is True
     assert courses.count() == 0
@@ -135,7 +135,7 @@ GOOD_IDS = ["a", "a b", "../../etc/passwd", "a/b", "ü", "u\u0308", "漢" * 85, 
 GOOD_IDS += ["😀", "'; drop table record", ".", "..", "%", "%2F", "*", "A", "a.json", " ", "\u2028"]
 
 
-def test_ids_are_told_apart_by_their_bytes(courses: Records[Dict[str, Any]]) -> None:
+def test_ids_are_distinguished_by_their_bytes(courses: Records[Dict[str, Any]]) -> None:
     for id in GOOD_IDS:
         courses.put(id, {"id": id})
     assert courses.count() == len(GOOD_IDS)
@@ -353,4 +353,4 @@ def test_records_survive_reopening(path: Path) -> None:
             courses.put("x", {})
         with pytest.raises(satchel.NotFound):
             store.records("others")
-    assert not path.with_name(path.name + ".spill").exists()
+    assert not path.with_name(path.name + ".outbox").exists()

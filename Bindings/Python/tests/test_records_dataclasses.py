@@ -132,9 +132,9 @@ def test_members_that_a_class_does_not_have_are_left_out(store: satchel.Store) -
         ({}, "/title is missing"),
         ({"title": ""}, "a course needs a title"),
         ({"title": "a", "kind": "picnic"}, "/kind: 'picnic' is not a valid Kind"),
-        ({"title": "a", "room": 5}, "/room is no object"),
+        ({"title": "a", "room": 5}, "/room is not an object"),
         ({"title": "a", "rooms": [{"name": "x"}, {}]}, "/rooms/1/name is missing"),
-        ({"title": "a", "by_day": {"monday": []}}, "/by_day/monday is no object"),
+        ({"title": "a", "by_day": {"monday": []}}, "/by_day/monday is not an object"),
         ({"title": "a", "pair": [1]}, "/pair has 1 items, not 2"),
     ],
 )
@@ -143,7 +143,9 @@ def test_what_does_not_fit_the_class_is_named(
 ) -> None:
     store.records("courses", indexes=["kind"]).put("odd", document)
     for call in (lambda: courses.get("odd"), lambda: courses.record("odd"), courses.list):
-        with pytest.raises(satchel.InvalidArgument, match=f"courses/odd is no Course: {message}") as caught:
+        with pytest.raises(
+            satchel.InvalidArgument, match=f"courses/odd is not a Course: {message}"
+        ) as caught:
             call()
         assert caught.value.__cause__ is not None
     # What does not have to be read can be counted, named and deleted.

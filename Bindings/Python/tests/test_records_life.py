@@ -25,29 +25,29 @@ from satchel.remote import Remote
 Collection = Records[Dict[str, Any]]
 
 CALLS: Dict[str, Callable[[Collection, Remote], Any]] = {
-    "put": lambda records, master: records.put("b", {}),
-    "put_many": lambda records, master: records.put_many({"b": {}}),
-    "get": lambda records, master: records.get("a"),
-    "text": lambda records, master: records.text("a"),
-    "record": lambda records, master: records.record("a"),
-    "contains": lambda records, master: "a" in records,
-    "delete": lambda records, master: records.delete("a"),
-    "list": lambda records, master: records.list(),
-    "ids": lambda records, master: records.ids(),
-    "count": lambda records, master: records.count(),
-    "mirror": lambda records, master: records.mirror("x.json"),
-    "verify_mirror": lambda records, master: records.verify_mirror(),
-    "rebuild": lambda records, master: records.rebuild("mirror"),
-    "sync": lambda records, master: records.sync(master, "ada"),
-    "unlink": lambda records, master: records.unlink(),
-    "conflicts": lambda records, master: records.conflicts(),
-    "resolve": lambda records, master: records.resolve(1, "local"),
+    "put": lambda records, remote_copy: records.put("b", {}),
+    "put_many": lambda records, remote_copy: records.put_many({"b": {}}),
+    "get": lambda records, remote_copy: records.get("a"),
+    "text": lambda records, remote_copy: records.text("a"),
+    "record": lambda records, remote_copy: records.record("a"),
+    "contains": lambda records, remote_copy: "a" in records,
+    "delete": lambda records, remote_copy: records.delete("a"),
+    "list": lambda records, remote_copy: records.list(),
+    "ids": lambda records, remote_copy: records.ids(),
+    "count": lambda records, remote_copy: records.count(),
+    "mirror": lambda records, remote_copy: records.mirror("x.json"),
+    "verify_mirror": lambda records, remote_copy: records.verify_mirror(),
+    "rebuild": lambda records, remote_copy: records.rebuild("mirror"),
+    "sync": lambda records, remote_copy: records.sync(remote_copy, "ada"),
+    "detach": lambda records, remote_copy: records.detach(),
+    "conflicts": lambda records, remote_copy: records.conflicts(),
+    "resolve": lambda records, remote_copy: records.resolve(1, "local"),
 }
 
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("closes", ["collection", "store"])
-def test_what_is_closed_says_so(store: satchel.Store, master: Remote, call: str, closes: str) -> None:
+def test_what_is_closed_says_so(store: satchel.Store, remote_copy: Remote, call: str, closes: str) -> None:
     records = store.records("courses")
     records.put("a", {})
     assert "closed" not in repr(records)
@@ -56,7 +56,7 @@ def test_what_is_closed_says_so(store: satchel.Store, master: Remote, call: str,
     assert "courses" in repr(records)
     assert "closed" in repr(records)
     with pytest.raises(satchel.Closed):
-        CALLS[call](records, master)
+        CALLS[call](records, remote_copy)
     records.close()
     store.close()
 
@@ -122,7 +122,7 @@ def test_a_store_in_memory_has_records_and_state() -> None:
         assert other.state.keys() == []
 
 
-def test_a_child_that_was_forked_has_to_open_anew(store: satchel.Store) -> None:
+def test_a_child_that_was_forked_has_to_open_again(store: satchel.Store) -> None:
     records = store.records("courses")
     child = os.fork()
     if child == 0:
@@ -145,7 +145,7 @@ def test_threads_share_a_collection(store: satchel.Store) -> None:
     def work(number: int) -> None:
         for each in range(60):
             courses.put(f"{number}-{each}", {"n": each})
-            with contextlib.suppress(satchel.InvalidArgument):
+            with contextlib.suppress(satchel.ConstraintViolation):
                 courses.put(f"code-{number}-{each}", {"code": each})
                 taken.append(f"code-{number}-{each}")
             assert courses.count({"n": each}) >= 1

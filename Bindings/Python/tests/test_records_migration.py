@@ -81,7 +81,7 @@ def test_functions_can_lead_back(store: satchel.Store) -> None:
     }
 
 
-def test_steps_that_are_missing_are_told(store: satchel.Store) -> None:
+def test_steps_that_are_missing_are_reported(store: satchel.Store) -> None:
     filled(store)
     with pytest.raises(satchel.InvalidArgument, match="courses"):
         store.records("courses", version=3, migrations=DECLARED[:1])
@@ -160,7 +160,7 @@ def test_a_declared_step_that_cannot_be_taken_names_the_record(
 def test_records_have_to_fit_the_new_schema_and_relations(store: satchel.Store) -> None:
     filled(store)
     schema = {"properties": {"title": {"type": "integer"}}}
-    with pytest.raises(satchel.InvalidArgument, match=r"courses/c0"):
+    with pytest.raises(satchel.ConstraintViolation, match=r"courses/c0"):
         store.records("courses", version=2, migrations=DECLARED[:1], schema=schema)
     assert store.records("courses").count({"name": {"exists": True}}) == 3
 

@@ -54,7 +54,7 @@ def test_the_file_follows_each_commit(
     assert courses.verify_mirror() == []
 
 
-def test_each_difference_is_named_and_either_side_can_be_made_anew(
+def test_each_difference_is_named_and_either_side_can_be_replaced(
     courses: Records[Dict[str, Any]], file: Path
 ) -> None:
     courses.mirror(file)
@@ -118,7 +118,7 @@ def test_the_file_is_believed_when_it_is_to_be(path: Path, file: Path) -> None:
             courses.mirror(file, mode="file_first")
         assert courses.get("b") == {"n": 2}
         report = courses.mirror(file, prefer="file", mode="file_first")
-        assert report == MirrorReport(imported=1, set_aside=None)
+        assert report == MirrorReport(imported=1, quarantined=None)
         assert courses.get("b") == {"n": 22}
         courses.put("c", {"n": 3})
         assert documents(file) == {"a": {"n": 1}, "b": {"n": 22}, "c": {"n": 3}}

@@ -53,7 +53,7 @@ def mirrored(path: Path, file: Path) -> None:
     with satchel.open(path) as store:
         courses = store.records("courses")
         courses.put_many(DOCUMENTS)
-        assert courses.mirror(file) == MirrorReport(imported=0, set_aside=None)
+        assert courses.mirror(file) == MirrorReport(imported=0, quarantined=None)
 
 
 def run(program: str, *arguments: object) -> int:
@@ -101,12 +101,12 @@ def test_the_way_back_after_damage_gives_everything_back(path: Path, file: Path)
     data = bytearray(path.read_bytes())
     data[: len(data) // 2] = b"\xff" * (len(data) // 2)
     path.write_bytes(data)
-    with satchel.open(path, set_aside=True) as store:
+    with satchel.open(path, quarantine=True) as store:
         courses = store.records("courses")
         assert courses.count() == 0
         with pytest.raises(satchel.InvalidArgument, match="4 only in the file"):
             courses.mirror(file)
-        assert courses.mirror(file, prefer="file") == MirrorReport(imported=4, set_aside=None)
+        assert courses.mirror(file, prefer="file") == MirrorReport(imported=4, quarantined=None)
         assert of_store(courses) == of_file(file) == expected
         assert courses.record("c1") == facts
         courses.put("c9", {})
@@ -156,12 +156,12 @@ def test_the_store_is_preferred_and_the_file_kept_beside_it(path: Path, file: Pa
         courses = store.records("courses")
         report = courses.mirror(file, prefer="store")
         assert report.imported == 0
-        assert report.set_aside is not None
-        assert Path(report.set_aside).name.startswith("courses.json.set-aside-")
-        assert Path(report.set_aside).read_bytes() == edited
+        assert report.quarantined is not None
+        assert Path(report.quarantined).name.startswith("courses.json.quarantine-")
+        assert Path(report.quarantined).read_bytes() == edited
         assert of_file(file) == of_store(courses) == DOCUMENTS
         # Once: now they are the same.
-        assert courses.mirror(file, prefer="store").set_aside is None
+        assert courses.mirror(file, prefer="store").quarantined is None
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_a_file_that_cannot_be_understood_is_never_overwritten_unasked(
                 courses.mirror(file, prefer=prefer)
             assert file.read_bytes() == spoilt
         report = courses.mirror(file, prefer="store")
-        assert report.set_aside is not None
-        assert Path(report.set_aside).read_bytes() == spoilt
+        assert report.quarantined is not None
+        assert Path(report.quarantined).read_bytes() == spoilt
         assert of_file(file) == DOCUMENTS
 
 
@@ -233,7 +233,7 @@ def test_after_a_kill_between_commit_and_file_the_store_is_ahead(
     expected: Documents = {"c0": {"n": 0}, "c1": {"n": 11}, "c3": {"n": 33}, "c4": {"n": 4}, "c5": {"n": 5}}
     with satchel.open(path) as store:
         courses = store.records("courses")
-        assert courses.mirror(file, prefer, mode=mode) == MirrorReport(imported=0, set_aside=None)
+        assert courses.mirror(file, prefer, mode=mode) == MirrorReport(imported=0, quarantined=None)
         assert of_store(courses) == of_file(file) == expected
 
 

@@ -9,7 +9,7 @@ import satchel
 from satchel.remote import Remote
 
 
-def test_a_program_as_it_is_written(tmp_path: Path, master: Remote) -> None:
+def test_a_program_as_it_is_written(tmp_path: Path, remote_copy: Remote) -> None:
     store = satchel.open(tmp_path / "app.satchel")
     semesters = store.records("semesters")
     records = store.records(
@@ -39,7 +39,7 @@ def test_a_program_as_it_is_written(tmp_path: Path, master: Remote) -> None:
 
     records.mirror(tmp_path / "courses.json")
     assert records.verify_mirror() == []
-    report = records.sync(master, "ada", strategy="newest_wins")
+    report = records.sync(remote_copy, "ada", on_conflict="newest_wins")
     assert report.uploaded == 1
     assert report.failed == []
     assert records.conflicts() == []
@@ -58,4 +58,4 @@ def test_arguments_have_their_names_and_places() -> None:
     listing = list(inspect.signature(satchel.Records.list).parameters)
     assert listing[:4] == ["self", "where", "order_by", "limit"]
     syncing = list(inspect.signature(satchel.Records.sync).parameters)
-    assert syncing[:4] == ["self", "remote", "user", "strategy"]
+    assert syncing[:4] == ["self", "remote", "user", "on_conflict"]

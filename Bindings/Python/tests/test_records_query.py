@@ -176,17 +176,17 @@ def test_a_unique_index_refuses_a_second(store: satchel.Store) -> None:
     records = store.records("rooms", indexes=[satchel.records.Index("code", unique=True)])
     records.put("a", {"code": "H1"})
     for document in ({"code": "H1"}, b'{"code":"\\u00481"}'):
-        with pytest.raises(satchel.InvalidArgument, match=r"rooms/b.*/code"):
+        with pytest.raises(satchel.ConstraintViolation, match=r"rooms/b.*/code"):
             records.put("b", document)
     records.put("a", {"code": "H1", "seats": 5})
     records.put_many({"n1": {"code": None}, "n2": {"code": None}, "m1": {}, "m2": {}})
     records.put("b", {"code": 1})
-    with pytest.raises(satchel.InvalidArgument):
+    with pytest.raises(satchel.ConstraintViolation):
         records.put("c", {"code": 1.0})
     records.put("c", {"code": True})
     long = "x" * 2000
     records.put_many({"long-1": {"code": long + "1"}, "long-2": {"code": long + "2"}})
-    with pytest.raises(satchel.InvalidArgument):
+    with pytest.raises(satchel.ConstraintViolation):
         records.put("long-3", {"code": long + "1"})
     records.delete("a")
     records.put("d", {"code": "H1"})
@@ -197,7 +197,7 @@ def test_a_unique_index_refuses_a_second(store: satchel.Store) -> None:
 def test_a_unique_index_that_the_records_violate_is_not_declared(store: satchel.Store) -> None:
     records = store.records("rooms")
     records.put_many({"a": {"code": 1}, "b": {"code": 1.0}})
-    with pytest.raises(satchel.InvalidArgument, match=r"rooms: /code.* a and b"):
+    with pytest.raises(satchel.ConstraintViolation, match=r"rooms: /code.* a and b"):
         store.records("rooms", indexes=[{"path": "code", "unique": True}])
     assert records.count() == 2
     records.delete("a")

@@ -20,7 +20,7 @@ def semesters(store: satchel.Store) -> Collection:
 
 def test_what_is_referred_to_has_to_be_there(store: satchel.Store, semesters: Collection) -> None:
     courses = store.records("courses", relations={"semester": "semesters"})
-    with pytest.raises(satchel.InvalidArgument, match=r"courses/a.*/semester"):
+    with pytest.raises(satchel.ConstraintViolation, match=r"courses/a.*/semester"):
         courses.put("a", {"semester": "spring"})
     assert courses.count() == 0
     semesters.put("spring", {})
@@ -28,7 +28,7 @@ def test_what_is_referred_to_has_to_be_there(store: satchel.Store, semesters: Co
     courses.put("b", {"semester": None})
     courses.put("c", {})
     for wrong in (5, ["spring"], {"id": "spring"}, True):
-        with pytest.raises(satchel.InvalidArgument, match=r"courses/d.*/semester"):
+        with pytest.raises(satchel.ConstraintViolation, match=r"courses/d.*/semester"):
             courses.put("d", {"semester": wrong})
     assert courses.ids() == ["a", "b", "c"]
 
@@ -37,7 +37,7 @@ def test_restrict_refuses(store: satchel.Store, semesters: Collection) -> None:
     courses = store.records("courses", relations={"semester": Relation("semesters")})
     semesters.put("spring", {})
     courses.put("a", {"semester": "spring"})
-    with pytest.raises(satchel.InvalidArgument, match="courses/a"):
+    with pytest.raises(satchel.ConstraintViolation, match="courses/a"):
         semesters.delete("spring")
     assert semesters.count() == 1
     courses.put("a", {"semester": None})
@@ -95,7 +95,7 @@ def test_restrict_wins_before_anything_is_changed(store: satchel.Store, semester
     tasks.put("t", {"course": "a"})
     grades.put("g", {"course": "b"})
     heard: List[satchel.Change] = []
-    with store.observe(heard.append), pytest.raises(satchel.InvalidArgument, match="grades/g"):
+    with store.observe(heard.append), pytest.raises(satchel.ConstraintViolation, match="grades/g"):
         semesters.delete("spring")
     assert heard == []
     assert (semesters.count(), courses.count()) == (1, 2)
@@ -114,7 +114,7 @@ def test_nullify_has_to_fit_the_schema(store: satchel.Store, semesters: Collecti
     )
     semesters.put("spring", {})
     courses.put("a", {"semester": "spring"})
-    with pytest.raises(satchel.InvalidArgument, match=r"courses/a.*/semester"):
+    with pytest.raises(satchel.ConstraintViolation, match=r"courses/a.*/semester"):
         semesters.delete("spring")
     assert semesters.count() == 1
     assert courses.get("a") == {"semester": "spring"}
@@ -133,7 +133,7 @@ def test_relations_go_between_collections_in_any_order(store: satchel.Store) -> 
         people.put("bob", {"team": "physics"})
         teams.put("chemistry", {"lead": "bob"})
 
-    with pytest.raises(satchel.InvalidArgument, match="people/bob"):
+    with pytest.raises(satchel.ConstraintViolation, match="people/bob"):
         change()
     assert (people.count(), teams.count()) == (1, 1)
 
@@ -172,9 +172,9 @@ def test_a_schema_names_the_place(store: satchel.Store, document: Dict[str, Any]
     courses = store.records("courses", schema=SCHEMA)
     good = {"title": "a", "credits": 6.0, "kind": "seminar", "tags": ["x"], "room": {"name": "b"}}
     courses.put("good", good)
-    with pytest.raises(satchel.InvalidArgument, match=rf"(?s)courses/bad.*{place}"):
+    with pytest.raises(satchel.ConstraintViolation, match=rf"(?s)courses/bad.*{place}"):
         courses.put("bad", document)
-    with pytest.raises(satchel.InvalidArgument, match=place):
+    with pytest.raises(satchel.ConstraintViolation, match=place):
         courses.put_many({"other": {"title": "x"}, "bad": document})
     assert courses.ids() == ["good"]
 
@@ -188,12 +188,12 @@ def test_what_is_no_schema_is_refused(store: satchel.Store, schema: Any) -> None
 def test_a_schema_holds_for_every_handle(store: satchel.Store) -> None:
     strict = store.records("courses", schema={"required": ["title"]})
     strict.put("a", {"title": "x"})
-    with pytest.raises(satchel.InvalidArgument):
+    with pytest.raises(satchel.ConstraintViolation):
         strict.put("b", {})
     as_it_is = store.records("courses")
-    with pytest.raises(satchel.InvalidArgument):
+    with pytest.raises(satchel.ConstraintViolation):
         as_it_is.put("b", {})
-    with pytest.raises(satchel.InvalidArgument):
+    with pytest.raises(satchel.ConstraintViolation):
         store.records("courses", version=1).put("b", {})
     loose = store.records("courses", version=1, redeclare=True)
     loose.put("b", {})

@@ -18,7 +18,9 @@ from satchel.records import SyncProgress
 from satchel.remote import Remote
 
 
-def test_progress_is_told_on_the_thread_that_synchronises(pair: List[Device], master: Remote) -> None:
+def test_progress_is_reported_on_the_thread_that_synchronises(
+    pair: List[Device], remote_copy: Remote
+) -> None:
     phone, _ = pair
     phone.records.put_many({f"c{each}": {"n": each} for each in range(100)})
     heard: List[SyncProgress] = []
@@ -29,18 +31,18 @@ def test_progress_is_told_on_the_thread_that_synchronises(pair: List[Device], ma
         threads.add(threading.get_ident())
         assert phone.records.count() == 100
 
-    phone.records.sync(master, "ada", progress=hear, parallel=1)
+    phone.records.sync(remote_copy, "ada", progress=hear, parallel=1)
     assert threads == {threading.get_ident()}
     assert {each.phase for each in heard} <= {"list", "records"}
     assert heard[-1].records_done == heard[-1].records_total == 100
     assert [each.bytes_up for each in heard] == sorted(each.bytes_up for each in heard)
 
 
-def test_false_cancels_and_what_is_raised_is_raised(pair: List[Device], master: Remote) -> None:
+def test_false_cancels_and_what_is_raised_is_raised(pair: List[Device], remote_copy: Remote) -> None:
     phone, tablet = pair
     phone.records.put_many({f"c{each}": {"n": each} for each in range(100)})
     with pytest.raises(satchel.Cancelled):
-        phone.records.sync(master, "ada", progress=lambda progress: False)
+        phone.records.sync(remote_copy, "ada", progress=lambda progress: False)
     enough = ZeroDivisionError("enough")
 
     def fail(progress: SyncProgress) -> None:
@@ -48,14 +50,14 @@ def test_false_cancels_and_what_is_raised_is_raised(pair: List[Device], master: 
             raise enough
 
     with pytest.raises(ZeroDivisionError) as caught:
-        phone.records.sync(master, "ada", progress=fail)
+        phone.records.sync(remote_copy, "ada", progress=fail)
     assert caught.value is enough
-    phone.records.sync(master, "ada")
-    tablet.records.sync(master, "ada")
+    phone.records.sync(remote_copy, "ada")
+    tablet.records.sync(remote_copy, "ada")
     assert tablet.documents() == {f"c{each}": {"n": each} for each in range(100)}
 
 
-def test_an_interrupt_ends_a_synchronisation(pair: List[Device], master: Remote) -> None:
+def test_an_interrupt_ends_a_synchronisation(pair: List[Device], remote_copy: Remote) -> None:
     phone, tablet = pair
     phone.records.put_many({f"c{each}": {"n": each} for each in range(100)})
     begun = threading.Event()
@@ -71,10 +73,10 @@ def test_an_interrupt_ends_a_synchronisation(pair: List[Device], master: Remote)
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        phone.records.sync(master, "ada", progress=slow, parallel=1)
+        phone.records.sync(remote_copy, "ada", progress=slow, parallel=1)
     thread.join()
-    phone.records.sync(master, "ada")
-    tablet.records.sync(master, "ada")
+    phone.records.sync(remote_copy, "ada")
+    tablet.records.sync(remote_copy, "ada")
     assert tablet.documents() == {f"c{each}": {"n": each} for each in range(100)}
 
 
@@ -114,13 +116,13 @@ def test_a_record_that_fails_does_not_stop_the_others(pair: List[Device]) -> Non
     assert tablet.documents() == {id: {"id": id} for id in ids}
 
 
-def test_a_store_that_does_not_answer_changes_nothing(pair: List[Device]) -> None:
+def test_a_remote_that_denies_access_changes_nothing(pair: List[Device]) -> None:
     host = DictStore()
     phone, tablet = pair
     phone.put("a", n=1)
     with host.remote() as remote:
         host.fail(lambda: satchel.remote.AccessDenied("no"))
-        with pytest.raises(satchel.SatchelError) as caught:
+        with pytest.raises(satchel.Unauthorized) as caught:
             phone.records.sync(remote, "ada")
         assert isinstance(caught.value.__cause__, satchel.remote.AccessDenied)
         assert phone.documents() == {"a": {"n": 1}}
@@ -153,14 +155,14 @@ def test_a_record_that_changes_while_it_is_sent_stays_pending(pair: List[Device]
     assert tablet.documents() == {"a": {"n": 2}}
 
 
-def test_what_is_no_envelope_fails_alone(pair: List[Device], master: Remote, tmp_path: Path) -> None:
+def test_what_is_no_envelope_fails_alone(pair: List[Device], remote_copy: Remote, tmp_path: Path) -> None:
     phone, tablet = pair
     phone.records.put_many({"a": {"n": 1}, "b": {"n": 2}})
-    phone.records.sync(master, "ada")
-    file = tmp_path / "master/records/ada/courses/a.json"
+    phone.records.sync(remote_copy, "ada")
+    file = tmp_path / "remote_copy/records/ada/courses/a.json"
     for text in (b"", b"no json", b"{}", file.read_bytes().replace(b'"a"', b'"z"')):
         file.write_bytes(text)
-        report = tablet.records.sync(master, "ada")
+        report = tablet.records.sync(remote_copy, "ada")
         assert [each.id for each in report.failed] == ["a"]
         assert tablet.documents() == {"b": {"n": 2}}
         tablet.clock.advance(3_600_000)

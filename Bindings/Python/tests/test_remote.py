@@ -36,9 +36,9 @@ def _without_aws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_each_kind_shows_what_it_is(tmp_path: Path) -> None:
-    with Directory(tmp_path / "master") as directory:
-        assert repr(directory) == f"<satchel.remote.Directory {str(tmp_path / 'master')!r}>"
-        assert directory.path == str(tmp_path / "master")
+    with Directory(tmp_path / "remote_copy") as directory:
+        assert repr(directory) == f"<satchel.remote.Directory {str(tmp_path / 'remote_copy')!r}>"
+        assert directory.path == str(tmp_path / "remote_copy")
     assert repr(directory).endswith(", closed>")
     with S3(**BUCKET) as bucket:
         assert repr(bucket) == "<satchel.remote.S3 'photos' at 'https://s3.example.org'>"
@@ -88,13 +88,15 @@ def test_options_that_are_none_are_named_and_secrets_are_not(change: Dict[str, A
     assert not any(secret in said for secret in SECRETS.values())
 
 
-def test_a_store_that_does_not_answer_is_busy_and_secrets_are_not_said(photos: PhotoCatalogue) -> None:
+def test_an_unreachable_remote_is_unavailable_and_secrets_are_not_in_the_message(
+    photos: PhotoCatalogue,
+) -> None:
     photos.upsert([row(1)])
     unreachable = S3(**{**BUCKET, "endpoint": "http://127.0.0.1:9"}, connect_timeout=0.5, total_timeout=1)
     with unreachable, pytest.raises(satchel.SatchelError) as raised:
         photos.sync(unreachable, "ada", progress=lambda progress: None)
     said = "".join(traceback.format_exception(type(raised.value), raised.value, raised.value.__traceback__))
-    assert isinstance(raised.value, satchel.Busy)
+    assert isinstance(raised.value, satchel.Unavailable)
     assert not any(secret in said for secret in SECRETS.values())
     assert len(photos.changes()) == 1
 
@@ -115,7 +117,7 @@ def test_directories_that_are_none(path: Any) -> None:
 
 def test_a_directory_without_a_parent(tmp_path: Path) -> None:
     with pytest.raises(satchel.NotFound):
-        Directory(tmp_path / "none/master")
+        Directory(tmp_path / "none/remote_copy")
     (tmp_path / "file").touch()
     with pytest.raises(satchel.SatchelError):
         Directory(tmp_path / "file")
@@ -132,7 +134,7 @@ def test_functions_that_are_none(place: int) -> None:
 
 def test_good_stores_honour_conditions(tmp_path: Path) -> None:
     store = DictStore()
-    for each in (Directory(tmp_path / "master"), store.remote()):
+    for each in (Directory(tmp_path / "remote_copy"), store.remote()):
         with each:
             probe = each.probe()
             assert (bool(probe), probe.honoured, probe.reason) == (True, True, None)
@@ -140,7 +142,7 @@ def test_good_stores_honour_conditions(tmp_path: Path) -> None:
     # What the probe wrote is gone again.
     assert store.objects == {}
     for prefix in (None, 5, "\ud800", "a\0"):
-        with Directory(tmp_path / "master") as each, pytest.raises(InvalidArgument):
+        with Directory(tmp_path / "remote_copy") as each, pytest.raises(InvalidArgument):
             each.probe(prefix)  # type: ignore[arg-type]
 
 
@@ -160,7 +162,7 @@ def test_a_store_that_ignores_conditions_is_refused(photos: PhotoCatalogue) -> N
         with pytest.raises(InvalidArgument, match="condition"):
             photos.sync(careless, "ada")
         assert len(photos.changes()) == 1
-        report = photos.sync(careless, "ada", accepts_unconditional=True)
+        report = photos.sync(careless, "ada", allow_unsafe_remote=True)
         assert report.uploaded == [int(md5(1)[0], 16)]
 
 
@@ -193,7 +195,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 
 def test_a_forked_child_makes_remotes_of_its_own(tmp_path: Path) -> None:
-    ended = subprocess.run([sys.executable, "-c", FORKED, str(tmp_path / "master")], check=False)
+    ended = subprocess.run([sys.executable, "-c", FORKED, str(tmp_path / "remote_copy")], check=False)
     assert ended.returncode == 7
 
 

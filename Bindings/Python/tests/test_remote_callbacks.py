@@ -85,9 +85,7 @@ def test_what_is_raised_for_the_manifest_is_the_cause(
 
 
 @pytest.mark.parametrize("operation", ["get", "put"])
-def test_what_is_raised_for_a_shard_is_told_with_it(
-    devices: Devices, host: DictStore, operation: str
-) -> None:
+def test_what_is_raised_for_a_shard_is_its_cause(devices: Devices, host: DictStore, operation: str) -> None:
     devices[0].upsert(ROWS.values())
     with host.remote() as remote:
         if operation == "get":

@@ -38,7 +38,7 @@ def test_a_secret_is_not_in_the_file(path: Path) -> None:
         assert store.state.get("token") == secret
 
 
-def test_a_wrong_key_is_told_and_destroys_nothing(path: Path) -> None:
+def test_a_wrong_key_is_reported_and_destroys_nothing(path: Path) -> None:
     with satchel.open(path) as store:
         store.state.set_key(KEY)
         store.state.set("token", "one", sensitive=True)
@@ -63,7 +63,7 @@ def test_a_wrong_key_is_told_and_destroys_nothing(path: Path) -> None:
         assert [store.state.get(each) for each in ("token", "second")] == ["one", "two"]
 
 
-def test_a_sealed_value_that_was_tampered_with_is_told(path: Path) -> None:
+def test_a_sealed_value_that_was_tampered_with_is_reported(path: Path) -> None:
     with satchel.open(path) as store:
         store.state.set_key(KEY)
         store.state.set("a", "one", sensitive=True)

@@ -125,7 +125,7 @@ def test_a_library_may_be_closed_from_a_callback_of_its_preload(store: satchel.S
     assert books.closed
 
 
-def test_a_forked_child_has_to_open_anew(store: satchel.Store, books: StoryLibrary) -> None:
+def test_a_forked_child_has_to_open_again(store: satchel.Store, books: StoryLibrary) -> None:
     books.load_all()
     child = os.fork()
     if child == 0:

@@ -135,7 +135,7 @@ def test_a_put_that_a_full_disk_refused_does_not_return(path: Path, first: satch
         notes.put("one", {"value": 1})
         limit = Path(f"{path}-wal").stat().st_size + 8000
         with files_limited(limit), pytest.raises(satchel.SatchelError):
-            # More than the spill file can take, too.
+            # More than the outbox file can take, too.
             notes.put("large", {"text": "l" * (limit + 100_000)})
         for number in range(40):
             others.put(f"note-{number}", document(number))

@@ -23,7 +23,7 @@ typedef enum {
   CCURL_TOO_LARGE,   /* a receiver refused more of the response */
   CCURL_CANCELLED,
   CCURL_NO_MEMORY,
-  CCURL_INVALID, /* the request or an option is none: a bad address, a CA file that cannot be read */
+  CCURL_INVALID, /* the request or an option is invalid: a bad address, a CA file that cannot be read */
 } ccurl_outcome;
 
 typedef struct {

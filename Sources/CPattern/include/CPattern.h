@@ -25,7 +25,7 @@ bool cpattern_load(char *message, size_t size);
 /* Whether a library of that name, and only that, could be loaded. */
 bool cpattern_can_load(const char *name, char *message, size_t size);
 
-/* NULL: `message` says why; where the pattern is none, `offset` is the byte. Both are UTF-8. */
+/* NULL: `message` says why; for an invalid pattern, `offset` is the byte. Both are UTF-8. */
 cpattern *cpattern_compile(const uint8_t *pattern, size_t length, size_t *offset, char *message, size_t size);
 void cpattern_free(cpattern *pattern);
 

@@ -1,8 +1,8 @@
 import SatchelJSON
 
-/// A place as a person's device names it; every field may be missing, but it yields at least one key.
+/// A location as a device reports it. Every field is optional, but a location has at least one key.
 ///
-/// Its keys are derived once, when it is made.
+/// The initializer derives the keys.
 public struct Location: Sendable, Equatable {
   /// Degrees, -90 to 90.
   public let latitude: Double?
@@ -11,17 +11,17 @@ public struct Location: Sendable, Equatable {
   public let sublocality: String?
   public let locality: String?
   public let adminArea: String?
-  /// The code makes keys; the country's name alone makes none.
+  /// The ISO code, which is part of the keys; the country's name alone yields no key.
   public let countryCode: String?
   public let countryName: String?
 
-  /// The keys of all levels that have one, the most specific first.
+  /// The keys of all levels that have a key, the most specific first.
   public let keys: [PlaceKey]
 
-  /// Makes a location.
+  /// Creates a location.
   ///
-  /// - Throws: `JSONError` with a pointer such as "/latitude" for coordinates that are not finite, out of range or
-  ///   without their pair, and for a location that yields no key.
+  /// - Throws: `JSONError` with a pointer such as "/latitude", for a coordinate that is not finite, out of
+  ///   range or without its counterpart, and for a location that yields no key
   public init(
     latitude: Double? = nil, longitude: Double? = nil, sublocality: String? = nil, locality: String? = nil,
     adminArea: String? = nil, countryCode: String? = nil, countryName: String? = nil
@@ -29,10 +29,10 @@ public struct Location: Sendable, Equatable {
     try Location.check(latitude, within: 90, "latitude")
     try Location.check(longitude, within: 180, "longitude")
     if latitude == nil, longitude != nil {
-      throw JSONError("a longitude needs a latitude", pointer: "/latitude")
+      throw JSONError("the longitude has no latitude", pointer: "/latitude")
     }
     if longitude == nil, latitude != nil {
-      throw JSONError("a latitude needs a longitude", pointer: "/longitude")
+      throw JSONError("the latitude has no longitude", pointer: "/longitude")
     }
     self.latitude = latitude
     self.longitude = longitude
@@ -63,10 +63,10 @@ public struct Location: Sendable, Equatable {
     self.keys = keys
   }
 
-  /// The key at a level; nil when the location has none there.
+  /// Returns the key at a level; nil when the location has no key at that level.
   public func key(_ level: Level) -> PlaceKey? { keys.first { $0.level == level } }
 
-  /// The most specific level that has a key. A location always has one.
+  /// The most specific level that has a key; never nil for a location that was created.
   public var mostSpecificLevel: Level? { keys.first?.level }
 
   private static func check(_ degrees: Double?, within limit: Double, _ name: String) throws {
@@ -74,5 +74,100 @@ public struct Location: Sendable, Equatable {
     guard degrees.isFinite, degrees.magnitude <= limit else {
       throw JSONError("the \(name) \(degrees) is not within ±\(Int(limit))", pointer: "/\(name)")
     }
+  }
+}
+
+extension Location {
+  /// Creates a location from an object with latitude, longitude, sublocality, locality, admin_area,
+  /// country_code and country_name. Null is equivalent to a missing key; other keys are ignored.
+  ///
+  /// - Throws: `JSONError` with a pointer such as "/latitude".
+  public init(json: JSONValue) throws {
+    guard case .object(let object) = json else {
+      throw JSONError("a location must be an object, not \(json.kind)", pointer: "")
+    }
+    try self.init(
+      latitude: Location.number("latitude", of: object), longitude: Location.number("longitude", of: object),
+      sublocality: Location.text("sublocality", of: object), locality: Location.text("locality", of: object),
+      adminArea: Location.text("admin_area", of: object),
+      countryCode: Location.text("country_code", of: object),
+      countryName: Location.text("country_name", of: object))
+  }
+
+  /// The location as a JSON object, without the keys of fields that are nil.
+  public var json: JSONValue {
+    var object = JSONObject()
+    object["latitude"] = latitude.map(JSONValue.double)
+    object["longitude"] = longitude.map(JSONValue.double)
+    object["sublocality"] = sublocality.map(JSONValue.string)
+    object["locality"] = locality.map(JSONValue.string)
+    object["admin_area"] = adminArea.map(JSONValue.string)
+    object["country_code"] = countryCode.map(JSONValue.string)
+    object["country_name"] = countryName.map(JSONValue.string)
+    return .object(object)
+  }
+
+  private static func number(_ key: String, of object: JSONObject) throws -> Double? {
+    guard let value = object[key], !value.isNull else { return nil }
+    guard let number = value.doubleValue else {
+      throw JSONError("\"\(key)\" is \(value.kind), not a number", pointer: "/\(key)")
+    }
+    return number
+  }
+
+  private static func text(_ key: String, of object: JSONObject) throws -> String? {
+    guard let value = object[key], !value.isNull else { return nil }
+    guard case .string(let text) = value else {
+      throw JSONError("\"\(key)\" is \(value.kind), not a string", pointer: "/\(key)")
+    }
+    return text
+  }
+}
+
+/// The key of a place at one level.
+public struct PlaceKey: Hashable, Sendable {
+  /// The level at which it identifies the place.
+  public let level: Level
+  /// The text for display and lookup, such as "cn_shanghai". Different places can have the same text.
+  public let text: String
+  /// The unique identity of the place: the level's name and the components, joined by U+001F, which no
+  /// component can contain.
+  public let identity: String
+
+  init(level: Level, components: [String]) {
+    self.level = level
+    text = components.joined(separator: "_")
+    identity = ([level.name] + components).joined(separator: "\u{1F}")
+  }
+
+  public static func == (left: PlaceKey, right: PlaceKey) -> Bool { left.identity == right.identity }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}
+
+/// A latitude or longitude rounded to four decimals, about eleven metres, for use in a key.
+struct Coordinate: Equatable, Sendable {
+  /// The value in ten-thousandths of a degree.
+  let units: Int
+
+  /// - Parameter degrees: finite and within ±180, which `Location` checks
+  init(degrees: Double) {
+    let magnitude = min(degrees.magnitude, 360)
+    let product = magnitude * 10_000
+    let whole = product.rounded(.down)
+    // The rounding error of the multiplication decides when the product appears to be exactly one half.
+    let lost = (-product).addingProduct(magnitude, 10_000)
+    let fraction = product - whole
+    let rounded = Int(whole) + (fraction > 0.5 || (fraction == 0.5 && lost >= 0) ? 1 : 0)
+    units = degrees < 0 ? -rounded : rounded
+  }
+
+  /// The shortest decimal text with at least one digit after the point: "31.2305", "10.0", "-0.1"; never
+  /// "-0.0".
+  var text: String {
+    var digits = String(units.magnitude % 10_000)
+    digits = String(repeating: "0", count: 4 - digits.utf8.count) + digits
+    while digits.utf8.count > 1, digits.utf8.last == UInt8(ascii: "0") { digits.removeLast() }
+    return (units < 0 ? "-" : "") + String(units.magnitude / 10_000) + "." + digits
   }
 }

@@ -1,11 +1,11 @@
 import CUTF8Proc
 
-/// Unicode normal forms of scalars, by utf8proc.
+/// Computes Unicode normal forms with utf8proc.
 enum NormalForm {
-  /// NFD.
+  /// Returns scalars in NFD.
   ///
-  /// Scalar by scalar, and the marks put into order here: utf8proc's own ordering takes time with the square of a
-  /// run of marks, 18 s for 200 KB of them.
+  /// Decomposes each scalar separately and orders the marks itself, because utf8proc's ordering takes
+  /// quadratic time in the length of a run of marks: 18 s for 200 KB of marks.
   static func decomposed(_ scalars: [Int32]) -> [Int32] {
     let options = utf8proc_option_t(UTF8PROC_STABLE.rawValue | UTF8PROC_DECOMPOSE.rawValue)
     var result: [Int32] = []
@@ -14,7 +14,7 @@ enum NormalForm {
     var boundary: Int32 = 0
     for scalar in scalars {
       let count = utf8proc_decompose_char(scalar, &parts, parts.count, options, &boundary)
-      // Unicode promises at most four; a scalar that utf8proc does not take stays as it is.
+      // Unicode guarantees at most four; a scalar that utf8proc does not accept stays unchanged.
       if (1...parts.count).contains(count) {
         result.append(contentsOf: parts[..<count])
       } else {
@@ -25,7 +25,7 @@ enum NormalForm {
     return result
   }
 
-  /// NFC of scalars in NFD.
+  /// Returns scalars in NFC, for scalars in NFD.
   static func composed(_ scalars: [Int32]) -> [Int32] {
     var result = scalars
     let options = utf8proc_option_t(UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue)
@@ -35,8 +35,8 @@ enum NormalForm {
     return count < 0 ? scalars : Array(result.prefix(count))
   }
 
-  /// The Canonical Ordering Algorithm (Unicode, section 3.11): each run of marks by combining class, marks of the
-  /// same class in their order.
+  /// Applies the Canonical Ordering Algorithm (Unicode, section 3.11): sorts each run of marks by combining
+  /// class, and keeps the order of marks with the same class.
   private static func orderMarks(_ scalars: inout [Int32]) {
     var start = 0
     while start < scalars.count {

@@ -1,5 +1,4 @@
-/// How far content reaches: the whole world, or the places that share a level. The greater scope is the more
-/// specific one.
+/// The scope of content: the whole world, or the places that share a level. A greater scope is more specific.
 public enum Scope: Int, CaseIterable, Sendable, Comparable {
   case global = 0
   case country = 1
@@ -8,15 +7,15 @@ public enum Scope: Int, CaseIterable, Sendable, Comparable {
   case sublocality = 4
   case coordinate = 5
 
-  /// The scope of that name, in any letter case; nil when there is none.
+  /// Creates the scope with a name, ignoring case; nil when there is no such scope.
   public init?(name: String) {
-    // The names are ASCII: nothing else folds onto them.
+    // The names are ASCII, so folding ASCII letters suffices.
     let lower = name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     guard let scope = Scope.allCases.first(where: { $0.name.utf8.elementsEqual(lower) }) else { return nil }
     self = scope
   }
 
-  /// The scope of a level.
+  /// Creates the scope of a level.
   public init(_ level: Level) {
     switch level {
     case .country: self = .country
@@ -27,11 +26,42 @@ public enum Scope: Int, CaseIterable, Sendable, Comparable {
     }
   }
 
-  /// The level whose key places it; nil for global.
+  /// The level of the scope's key; nil for global.
   public var level: Level? { Level(rawValue: rawValue) }
 
-  /// Its name: "global", or the level's name.
+  /// The name: "global", or the level's name.
   public var name: String { level?.name ?? "global" }
 
   public static func < (left: Scope, right: Scope) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The precision of a place. A greater level is more specific.
+public enum Level: Int, CaseIterable, Sendable, Comparable {
+  case country = 1
+  case adminarea = 2
+  case locality = 3
+  case sublocality = 4
+  case coordinate = 5
+
+  /// Creates the level with a name, ignoring case; nil when there is no such level.
+  public init?(name: String) {
+    guard let level = Scope(name: name)?.level else { return nil }
+    self = level
+  }
+
+  /// The name: "country", "adminarea", "locality", "sublocality", "coordinate".
+  public var name: String {
+    switch self {
+    case .country: return "country"
+    case .adminarea: return "adminarea"
+    case .locality: return "locality"
+    case .sublocality: return "sublocality"
+    case .coordinate: return "coordinate"
+    }
+  }
+
+  /// All levels, the most specific first.
+  public static var mostSpecificFirst: [Level] { allCases.reversed() }
+
+  public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
 }

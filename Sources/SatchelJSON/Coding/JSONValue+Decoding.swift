@@ -1,19 +1,19 @@
 extension JSONValue {
-  /// A Swift value from JSON, as its `Decodable` conformance describes it: the way back of `init(encoding:)`.
+  /// Decodes a Swift value with its `Decodable` conformance: the reverse of `init(encoding:)`.
   ///
-  /// An integer may be written as 1.0; a floating-point number as 1. A member that the type does not ask for is
-  /// ignored, and a key that is missing counts as nil where Swift asks with `decodeIfPresent`.
+  /// An integer may be written as 1.0, and a floating-point number as 1. Members that the type does not
+  /// decode are ignored, and a missing key is nil where the type uses `decodeIfPresent`.
   ///
-  /// - Throws: `DecodingError` with the coding path, and a message that names the place as JSON Pointer: for a
-  ///   missing key, null or another kind of value than the type wants, and a number that the type cannot hold.
-  ///   `JSONError(_: DecodingError)` gives both apart.
+  /// - Throws: `DecodingError` with the coding path, and a message with the location as a JSON Pointer: for a
+  ///   missing key, null or another kind of value than the type requires, and a number that the type cannot
+  ///   represent. `JSONError(_: DecodingError)` separates location and reason.
   public func decode<Value: Decodable>(as type: Value.Type) throws -> Value {
     try JSONValueDecoder(value: self, codingPath: []).decode(type)
   }
 }
 
 extension JSONError {
-  /// What a decoder refused, and where.
+  /// Creates an error with the location and the reason of a decoding error.
   public init(_ error: DecodingError) {
     switch error {
     case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
@@ -27,7 +27,7 @@ extension JSONError {
 
   private init(_ context: DecodingError.Context) {
     let pointer = JSONPath.pointer(context.codingPath)
-    self.init(JSONError.reason(context.debugDescription, behind: pointer), pointer: pointer)
+    self.init(JSONError.reason(context.debugDescription, after: pointer), pointer: pointer)
   }
 }
 

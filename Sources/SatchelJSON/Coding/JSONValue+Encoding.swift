@@ -1,24 +1,24 @@
 extension JSONValue {
-  /// The JSON of any Swift value, as its `Encodable` conformance describes it.
+  /// Encodes a Swift value with its `Encodable` conformance.
   ///
-  /// A nil property is left out where Swift leaves it out (`encodeIfPresent`, which synthesized conformances use)
-  /// and is null elsewhere. A `Float` becomes the shortest decimal that reads back as the same `Float`. Types of
-  /// Foundation take the form of their own conformance: a `Date` the seconds since 2001, a `URL` an object.
+  /// A nil property is omitted where the type uses `encodeIfPresent` (as synthesized conformances do), and
+  /// null otherwise. A `Float` becomes the shortest decimal that reads back as the same `Float`. Foundation's
+  /// types are encoded by their own conformances: a `Date` as the seconds since 2001, a `URL` as an object.
   ///
-  /// - Throws: `EncodingError` with the coding path, and a message that names the place as JSON Pointer: for NaN and
-  ///   infinity, integers beyond Int64, keys with a NUL, more than 512 levels, and a value that encodes nothing.
-  ///   `JSONError(_: EncodingError)` gives both apart.
+  /// - Throws: `EncodingError` with the coding path, and a message with the location as a JSON Pointer: for
+  ///   NaN and infinity, integers outside of Int64, keys with a NUL, more than 512 levels, and a value that
+  ///   encodes nothing. `JSONError(_: EncodingError)` separates location and reason.
   public init(encoding value: some Encodable) throws {
-    let place = JSONEncodingPlace(path: [], calls: 0, run: JSONEncodingRun())
-    guard let encoded = try place.encode(value) else {
-      throw place.failure(value, "a value of type \(type(of: value)) encodes nothing")
+    let context = JSONEncodingContext(path: [], calls: 0, run: JSONEncodingRun())
+    guard let encoded = try context.encode(value) else {
+      throw context.failure(value, "a value of type \(type(of: value)) encodes nothing")
     }
     self = encoded
   }
 }
 
 extension JSONError {
-  /// What an encoder refused, and where.
+  /// Creates an error with the location and the reason of an encoding error.
   public init(_ error: EncodingError) {
     switch error {
     case .invalidValue(_, let context): self.init(context)
@@ -28,22 +28,22 @@ extension JSONError {
 
   private init(_ context: EncodingError.Context) {
     let pointer = JSONPath.pointer(context.codingPath)
-    self.init(JSONError.reason(context.debugDescription, behind: pointer), pointer: pointer)
+    self.init(JSONError.reason(context.debugDescription, after: pointer), pointer: pointer)
   }
 
-  /// What an error of a coder says: the place for a person, and the reason.
+  /// Returns the message of a coding error: the location and the reason.
   static func description(_ reason: String, at path: [any CodingKey]) -> String {
     JSONError(reason, pointer: JSONPath.pointer(path)).description
   }
 
-  /// The reason without the place that `description` put before it.
-  static func reason(_ description: String, behind pointer: String) -> String {
-    let place = JSONError("", pointer: pointer).description
-    return description.hasPrefix(place) ? String(description.dropFirst(place.count)) : description
+  /// Returns the reason without the location that `description` has added before it.
+  static func reason(_ description: String, after pointer: String) -> String {
+    let prefix = JSONError("", pointer: pointer).description
+    return description.hasPrefix(prefix) ? String(description.dropFirst(prefix.count)) : description
   }
 }
 
 extension JSONPath {
-  /// The JSON Pointer of a coding path.
+  /// Returns the JSON Pointer of a coding path.
   static func pointer(_ path: [any CodingKey]) -> String { pointer(path.map(\.stringValue)) }
 }

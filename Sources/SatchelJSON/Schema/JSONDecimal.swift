@@ -1,11 +1,12 @@
-/// A number as its decimal digits say it, so that 19.99 is a multiple of 0.01, which no division of doubles finds.
+/// A number as decimal digits and an exponent, so that 19.99 is a multiple of 0.01, which a division of
+/// doubles does not find.
 struct JSONDecimal: Sendable {
   /// The digits as an integer, without a sign.
   let digits: UInt64
-  /// The power of ten that they are multiplied by.
+  /// The exponent of the power of ten.
   let exponent: Int
 
-  /// Nil for what is no finite number.
+  /// - Returns: nil for a value that is not a finite number
   init?(_ value: JSONValue) {
     switch value {
     case .int(let number): (digits, exponent) = (number.magnitude, 0)
@@ -21,7 +22,7 @@ struct JSONDecimal: Sendable {
           exponent += Int(Substring(bytes)) ?? 0
           break
         } else {
-          // At most 17 digits tell a double apart, and Swift writes no more than 0 behind them.
+          // A double has at most 17 significant digits, and Swift appends only zeros to them.
           let (shifted, isOver) = digits.multipliedReportingOverflow(by: 10)
           let (sum, isBeyond) = shifted.addingReportingOverflow(UInt64(byte & 0xF))
           guard !isOver, !isBeyond else { return nil }
@@ -34,13 +35,13 @@ struct JSONDecimal: Sendable {
     }
   }
 
-  /// Whether it is another number some whole times.
+  /// Whether this is an integer multiple of another number.
   func isMultiple(of other: JSONDecimal) -> Bool {
     guard digits != 0 else { return true }
     guard other.digits != 0 else { return false }
     var shift = exponent - other.exponent
     if shift >= 0 {
-      // digits * 10^shift modulo the other's digits, by squaring.
+      // digits * 10^shift modulo the other's digits, by repeated squaring.
       let modulus = UInt128(other.digits)
       var (result, power) = (UInt128(digits) % modulus, UInt128(10) % modulus)
       while shift > 0 {
@@ -50,13 +51,14 @@ struct JSONDecimal: Sendable {
       }
       return result == 0
     }
-    // The other is larger than any digits.
+    // The other number is larger than any digits.
     guard shift >= -19 else { return false }
     let divisor = (0..<(-shift)).reduce(UInt128(other.digits)) { power, _ in power * 10 }
     return UInt128(digits) % divisor == 0
   }
 
-  /// How two numbers compare, exactly: neither is rounded to the other's kind. Nil when one is no number.
+  /// Compares two numbers exactly, without rounding an integer to a double. Returns nil when one is not a
+  /// number.
   static func order(_ one: JSONValue, _ other: JSONValue) -> Int? {
     switch (one, other) {
     case (.int(let one), .int(let other)): sign(one, other)

@@ -1,4 +1,4 @@
-/// A value as JSON Schema tells values apart: 1 and 1.0 are one, and the order of an object's keys does not matter.
+/// A value with the equality of JSON Schema: 1 equals 1.0, and the order of an object's keys is ignored.
 struct JSONDistinctKey: Hashable, Sendable {
   let value: JSONValue
 
@@ -8,14 +8,15 @@ struct JSONDistinctKey: Hashable, Sendable {
 
   func hash(into hasher: inout Hasher) { Self.hash(value, into: &hasher, level: 0) }
 
-  /// Levels that are looked at; what differs only below is told apart by equality alone.
+  /// The number of levels that are hashed; values that differ only below have the same hash, and are
+  /// compared.
   private static let hashedLevels = 64
 
   private static func hash(_ value: JSONValue, into hasher: inout Hasher, level: Int) {
     guard level <= hashedLevels else { return }
     switch value {
     case .null: hasher.combine(0)
-    case .bool(let truth): hasher.combine(truth)
+    case .bool(let bool): hasher.combine(bool)
     case .int(let number): hasher.combine(number)
     case .double(let number):
       if let integer = Int64(exactly: number) { hasher.combine(integer) } else { hasher.combine(number) }
@@ -24,7 +25,7 @@ struct JSONDistinctKey: Hashable, Sendable {
       hasher.combine(elements.count)
       for element in elements { hash(element, into: &hasher, level: level + 1) }
     case .object(let members):
-      // Each member by itself, so that their order does not matter.
+      // The hashes of the members are added, so that their order does not matter.
       var sum = 0
       for (key, value) in members {
         var single = Hasher()

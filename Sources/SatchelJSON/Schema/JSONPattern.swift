@@ -1,15 +1,18 @@
 import CPattern
 
 /// A compiled regular expression.
-// Unchecked: the compiled pattern is not changed by matching, and threads may share it.
+// Unchecked: matching does not modify the compiled pattern, so threads may share it.
 final class JSONPattern: @unchecked Sendable {
-  /// What a match came to.
+  /// The result of a match; `undecided` when a limit was reached.
   enum Outcome { case matches, differs, undecided }
 
   let source: String
   private let compiled: OpaquePointer
 
-  /// - Throws: `JSONError` without a pointer, saying what is wrong where in the pattern, or that PCRE2 is missing.
+  /// Compiles a pattern.
+  ///
+  /// - Throws: `JSONError` without a pointer, with the error and its offset in the pattern, or when PCRE2 is
+  ///   not installed
   init(_ source: String) throws(JSONError) {
     self.source = source
     var message = [CChar](repeating: 0, count: 256)
@@ -22,14 +25,14 @@ final class JSONPattern: @unchecked Sendable {
       let reason = String(
         decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
       throw cpattern_load(nil, 0)
-        ? JSONError("no regular expression: \(reason), at byte \(offset)") : JSONError(reason)
+        ? JSONError("invalid regular expression: \(reason), at byte \(offset)") : JSONError(reason)
     }
     compiled = pattern
   }
 
   deinit { cpattern_free(compiled) }
 
-  /// Whether it is found anywhere in a text.
+  /// Searches a string for the pattern.
   func match(_ text: String) -> Outcome {
     var text = text
     switch text.withUTF8({ cpattern_match(compiled, $0.baseAddress, $0.count) }) {

@@ -1,19 +1,19 @@
-/// Makes nodes of a schema: all that can be reached from its root, each place once.
+/// Compiles a schema to nodes: one for each location that is reachable from the root.
 final class JSONSchemaCompiler {
   private let references: JSONSchemaReferences
   private var nodes: [JSONSchemaNode] = []
-  private var places: [JSONSchemaPlace] = []
+  private var locations: [JSONSchemaLocation] = []
   private var known: [JSONKey: Int] = [:]
 
-  /// The nodes; the first is the root.
+  /// Compiles a schema; the first node is the root.
   static func compile(_ schema: JSONValue) throws -> [JSONSchemaNode] {
     guard schema.depth <= JSONValue.maximumDepth else { throw JSONError.tooDeep }
     let compiler = JSONSchemaCompiler(references: try JSONSchemaReferences(schema))
     _ = compiler.node(compiler.references.document)
-    // Places are found while others are read; a place that is met again is known by then.
+    // Reading a location may add further ones; each is added only once.
     var next = 0
-    while next < compiler.places.count {
-      compiler.nodes[next] = try compiler.read(compiler.places[next])
+    while next < compiler.locations.count {
+      compiler.nodes[next] = try compiler.read(compiler.locations[next])
       next += 1
     }
     try compiler.checkEnds()
@@ -22,35 +22,36 @@ final class JSONSchemaCompiler {
 
   private init(references: JSONSchemaReferences) { self.references = references }
 
-  /// The node of a place, which is read later.
-  func node(_ place: JSONSchemaPlace) -> Int {
-    let key = JSONKey(text: JSONPath.pointer(place.path))
+  /// Returns the index of a location's node, which is read later.
+  func node(_ location: JSONSchemaLocation) -> Int {
+    let key = JSONKey(text: JSONPath.pointer(location.path))
     if let index = known[key] { return index }
     known[key] = nodes.count
     nodes.append(JSONSchemaNode())
-    places.append(place)
+    locations.append(location)
     return nodes.count - 1
   }
 
-  /// The node that a "$ref" leads to.
-  func node(of reference: String, from place: JSONSchemaPlace) throws -> Int {
-    node(try references.place(of: reference, from: place))
+  /// Returns the index of the node that a "$ref" refers to.
+  func node(of reference: String, from location: JSONSchemaLocation) throws -> Int {
+    node(try references.location(of: reference, from: location))
   }
 
-  private func read(_ place: JSONSchemaPlace) throws -> JSONSchemaNode {
-    switch place.value {
+  private func read(_ location: JSONSchemaLocation) throws -> JSONSchemaNode {
+    switch location.value {
     case .bool(let verdict): return JSONSchemaNode(verdict: verdict)
     case .object(let members):
       return JSONSchemaNode(
-        rules: try JSONSchemaReading(place: place, members: members, compiler: self).rules())
+        rules: try JSONSchemaReader(location: location, members: members, compiler: self).rules())
     default:
       throw JSONError(
-        "\(place.value.kind), where a schema is an object or a boolean", pointer: JSONPath.pointer(place.path)
+        "a schema is an object or a boolean, not \(location.value.kind)",
+        pointer: JSONPath.pointer(location.path)
       )
     }
   }
 
-  /// Refuses schemas that come back to themselves with the same value.
+  /// Rejects schemas that apply themselves to the same value, which would not terminate.
   private func checkEnds() throws {
     enum Mark { case new, open, done }
     var marks = [Mark](repeating: .new, count: nodes.count)
@@ -67,7 +68,7 @@ final class JSONSchemaCompiler {
         case .done: break
         case .open:
           throw JSONError(
-            "the schema refers to itself without an end", pointer: JSONPath.pointer(places[top.index].path))
+            "the schema refers to itself without end", pointer: JSONPath.pointer(locations[top.index].path))
         case .new:
           marks[next] = .open
           stack.append((next, nodes[next].inPlace[...]))

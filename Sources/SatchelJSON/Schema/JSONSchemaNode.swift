@@ -1,22 +1,22 @@
-/// A compiled schema or subschema. Others are named by their index.
+/// A compiled schema or subschema, which refers to others by their index.
 struct JSONSchemaNode: Sendable {
-  /// What "true" and "false" say of every value.
+  /// The result of a boolean schema; nil for others.
   var verdict: Bool?
   var rules: [JSONSchemaRule] = []
 
-  /// Whether it must know what its other rules have looked at.
+  /// Whether the node has "unevaluatedItems" or "unevaluatedProperties", which depend on its other rules.
   var hasUnevaluated: Bool {
     guard case .unevaluated? = rules.last else { return false }
     return true
   }
 
-  /// The schema that it is nothing but a reference to.
+  /// The target of a node that consists only of a "$ref".
   var alias: Int? {
     guard rules.count == 1, case .reference(let target)? = rules.first else { return nil }
     return target
   }
 
-  /// The schemas that the same value must also answer to: who comes back to itself by these never ends.
+  /// The schemas that are applied to the same value; a cycle of these never terminates.
   var inPlace: [Int] {
     rules.flatMap { rule -> [Int] in
       switch rule {
@@ -30,15 +30,15 @@ struct JSONSchemaNode: Sendable {
   }
 }
 
-/// What a schema demands; what is not about a value's type holds.
+/// A rule of a schema. A rule that does not apply to a value's type is satisfied.
 enum JSONSchemaRule: Sendable {
   case reference(Int)
   case type([JSONSchemaType])
-  case equal(JSONValue)
-  case oneOfValues(Set<JSONDistinctKey>)
+  case constant(JSONValue)
+  case enumeration(Set<JSONDistinctKey>)
   case bound(JSONSchemaBound, JSONValue)
   case multiple(JSONDecimal, JSONValue)
-  /// Of a text in code points, of elements or members.
+  /// A limit on a string's code points, or on the number of elements or members.
   case count(JSONSchemaCount, Int)
   case pattern(JSONPattern)
   case items(prefix: [Int], rest: Int?)
@@ -54,18 +54,18 @@ enum JSONSchemaRule: Sendable {
   case one([Int])
   case not(Int)
   case condition(test: Int, then: Int?, otherwise: Int?)
-  /// Always the last: elements and members that no other rule has looked at.
+  /// Applies to the elements and members that no other rule has evaluated; always the last rule.
   case unevaluated(items: Int?, members: Int?)
 }
 
-/// "properties", "patternProperties" and "additionalProperties", which share the members among themselves.
+/// "properties", "patternProperties" and "additionalProperties", which together cover the members.
 struct JSONSchemaMembers: Sendable {
   var named: [JSONKey: Int] = [:]
   var patterns: [(pattern: JSONPattern, index: Int)] = []
   var additional: Int?
 }
 
-/// A limit of a number.
+/// A keyword that limits a number.
 enum JSONSchemaBound: String, CaseIterable {
   case minimum, exclusiveMinimum, maximum, exclusiveMaximum
 
@@ -78,8 +78,8 @@ enum JSONSchemaBound: String, CaseIterable {
     }
   }
 
-  /// What is wrong when it does not hold.
-  var complaint: String {
+  /// The violation, for messages.
+  var violation: String {
     switch self {
     case .minimum: "less than"
     case .exclusiveMinimum: "not more than"
@@ -89,11 +89,11 @@ enum JSONSchemaBound: String, CaseIterable {
   }
 }
 
-/// A limit of how much there is.
+/// A keyword that limits the length of a string, or the number of elements or members.
 enum JSONSchemaCount: String, CaseIterable {
   case minLength, maxLength, minItems, maxItems, minProperties, maxProperties
 
-  /// How much there is of what it limits; nil for values that it is not about.
+  /// Returns the count that the keyword limits; nil for values to which it does not apply.
   func count(_ value: JSONValue) -> Int? {
     switch (self, value) {
     case (.minLength, .string(let text)), (.maxLength, .string(let text)): text.unicodeScalars.count
@@ -110,6 +110,31 @@ enum JSONSchemaCount: String, CaseIterable {
     case .minLength, .maxLength: "characters"
     case .minItems, .maxItems: "elements"
     case .minProperties, .maxProperties: "members"
+    }
+  }
+}
+
+/// A type of the keyword "type".
+enum JSONSchemaType: String, Sendable, CaseIterable {
+  case null, boolean, object, array, number, string, integer
+
+  /// Returns whether a value has the type; 1.0 is an integer too.
+  func holds(_ value: JSONValue) -> Bool {
+    switch (self, value) {
+    case (.null, .null), (.boolean, .bool), (.object, .object), (.array, .array), (.string, .string),
+      (.number, .int), (.number, .double), (.integer, .int):
+      true
+    case (.integer, .double(let number)): number.isFinite && number.rounded(.towardZero) == number
+    default: false
+    }
+  }
+
+  /// The name with its article, for messages.
+  var name: String {
+    switch self {
+    case .null: rawValue
+    case .object, .array, .integer: "an \(rawValue)"
+    default: "a \(rawValue)"
     }
   }
 }

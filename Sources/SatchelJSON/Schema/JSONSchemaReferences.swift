@@ -1,76 +1,79 @@
-/// What references of one document can lead to.
+/// The possible targets of references in one document.
 struct JSONSchemaReferences {
-  private let root: JSONSchemaPlace
-  /// Schemas with an "$id", by their URI.
-  private var resources: [JSONKey: JSONSchemaPlace] = [:]
-  /// Schemas with an "$anchor", by URI and name.
-  private var anchors: [JSONKey: JSONSchemaPlace] = [:]
+  private let root: JSONSchemaLocation
+  /// The schemas with an "$id", by URI.
+  private var resources: [JSONKey: JSONSchemaLocation] = [:]
+  /// The schemas with an "$anchor", by URI and name.
+  private var anchors: [JSONKey: JSONSchemaLocation] = [:]
 
   init(_ document: JSONValue) throws {
-    root = try JSONSchemaPlace(value: document, path: [], base: "").rebased()
+    root = try JSONSchemaLocation(value: document, path: [], base: "").rebased()
     resources[JSONKey(text: "")] = root
-    // The places still to look at: schemas only, not what "const" or an unknown keyword holds.
+    // Only schemas are searched, not the values of "const" or of unknown keywords.
     var pending = [root]
-    while let place = pending.popLast() {
-      if place.value["$id"] != nil {
-        try add(place, to: &resources, as: place.base, keyword: "$id")
+    while let location = pending.popLast() {
+      if location.value["$id"] != nil {
+        try add(location, to: &resources, as: location.base, keyword: "$id")
       }
-      if let anchor = place.value["$anchor"] {
+      if let anchor = location.value["$anchor"] {
         guard case .string(let name) = anchor, Self.isName(name) else {
-          throw place.failure("$anchor", "an \"$anchor\" is a letter or _, and letters, digits, -, _ and .")
+          throw location.failure(
+            "$anchor", "an \"$anchor\" begins with a letter or _, followed by letters, digits, -, _ and .")
         }
-        try add(place, to: &anchors, as: place.base + "#" + name, keyword: "$anchor")
+        try add(location, to: &anchors, as: location.base + "#" + name, keyword: "$anchor")
       }
-      for subschema in place.subschemas() { pending.append(try subschema.rebased()) }
+      for subschema in location.subschemas() { pending.append(try subschema.rebased()) }
     }
   }
 
-  /// The whole document.
-  var document: JSONSchemaPlace { root }
+  /// The root of the document.
+  var document: JSONSchemaLocation { root }
 
-  /// Where a "$ref" leads.
-  func place(of reference: String, from place: JSONSchemaPlace) throws -> JSONSchemaPlace {
+  /// Resolves a "$ref".
+  func location(of reference: String, from location: JSONSchemaLocation) throws -> JSONSchemaLocation {
     let parts = JSONURI.split(reference)
-    let uri = JSONURI.resolve(parts.uri, against: place.base)
-    // Without a base of its own a document is known as nothing, and as itself.
+    let uri = JSONURI.resolve(parts.uri, against: location.base)
+    // The document is registered under the empty URI and under its own "$id".
     guard let resource = resources[JSONKey(text: uri)] else {
-      throw place.failure("$ref", "\"\(reference)\" is not in this schema, and nothing is fetched")
+      throw location.failure(
+        "$ref", "\"\(reference)\" is not in this schema, and other documents are not fetched")
     }
     guard let fragment = JSONURI.unescaped(parts.fragment) else {
-      throw place.failure("$ref", "\"\(reference)\" has an escape that is none")
+      throw location.failure("$ref", "\"\(reference)\" contains an invalid percent escape")
     }
     guard fragment.isEmpty || fragment.hasPrefix("/") else {
       guard let anchored = anchors[JSONKey(text: uri + "#" + fragment)] else {
-        throw place.failure("$ref", "there is no \"$anchor\" called \"\(fragment)\"")
+        throw location.failure("$ref", "there is no \"$anchor\" named \"\(fragment)\"")
       }
       return anchored
     }
     var reached = resource
-    for component in try components(fragment, place) {
+    for component in try components(fragment, location) {
       guard let next = try reached.step(component)?.rebasedIfSchema() else {
-        throw place.failure("$ref", "\"\(reference)\" leads to nothing")
+        throw location.failure("$ref", "\"\(reference)\" refers to a missing location")
       }
       reached = next
     }
     return reached
   }
 
-  private func components(_ pointer: String, _ place: JSONSchemaPlace) throws -> [String] {
+  private func components(_ pointer: String, _ location: JSONSchemaLocation) throws -> [String] {
     do {
       return try JSONPath(pointer: pointer).components
     } catch let error as JSONError {
-      throw place.failure("$ref", error.reason)
+      throw location.failure("$ref", error.reason)
     }
   }
 
   private func add(
-    _ place: JSONSchemaPlace, to table: inout [JSONKey: JSONSchemaPlace], as name: String, keyword: String
+    _ location: JSONSchemaLocation, to table: inout [JSONKey: JSONSchemaLocation], as name: String,
+    keyword: String
   ) throws {
     let key = JSONKey(text: name)
-    if let known = table[key], known.path != place.path {
-      throw place.failure(keyword, "\"\(name)\" is there twice")
+    if let known = table[key], known.path != location.path {
+      throw location.failure(keyword, "\"\(name)\" is defined twice")
     }
-    table[key] = place
+    table[key] = location
   }
 
   private static func isName(_ text: String) -> Bool {
@@ -86,9 +89,9 @@ struct JSONSchemaReferences {
   }
 }
 
-extension JSONSchemaPlace {
-  /// With the base of an "$id", where this looks like a schema that has one.
-  fileprivate func rebasedIfSchema() throws -> JSONSchemaPlace {
+extension JSONSchemaLocation {
+  /// Returns the location with the base URI of its "$id", if that is a string.
+  fileprivate func rebasedIfSchema() throws -> JSONSchemaLocation {
     guard case .string? = value["$id"] else { return self }
     return try rebased()
   }

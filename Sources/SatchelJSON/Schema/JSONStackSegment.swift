@@ -6,12 +6,12 @@
   import Darwin
 #endif
 
-/// A stack of its own for what goes deep: the thread that calls the library may have a small one, and a recursion
-/// that meets its end kills the host.
+/// Continues a deep recursion on a new thread: the calling thread's stack may be small, and a stack overflow
+/// would terminate the host.
 enum JSONStackSegment {
-  /// How many schemas at work inside each other one stack holds, the caller's too.
+  /// The maximum number of nested schemas on one stack, including the caller's.
   static let calls = 32
-  /// Bytes, many times what that many need.
+  /// The stack size in bytes, many times the need of that many calls.
   private static let size = 2 << 20
 
   private final class Work {
@@ -20,9 +20,9 @@ enum JSONStackSegment {
     init(_ run: @escaping () -> Void) { self.run = run }
   }
 
-  /// Runs something on another thread and waits for it.
+  /// Runs `body` on a new thread and waits for it.
   ///
-  /// - Returns: false when the system has no thread to give; nothing was run then.
+  /// - Returns: false when no thread can be created; `body` was not run then
   static func run(_ body: () -> Void) -> Bool {
     withoutActuallyEscaping(body) { body in
       var attributes = pthread_attr_t()

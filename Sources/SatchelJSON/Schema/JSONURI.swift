@@ -1,13 +1,13 @@
-/// As much of URIs (RFC 3986) as references between schemas need.
+/// The parts of RFC 3986 (URI) that references between schemas need.
 enum JSONURI {
-  /// What stands before "#", and what behind.
+  /// Splits a URI reference at "#".
   static func split(_ text: String) -> (uri: String, fragment: String) {
     let bytes = text.utf8
-    guard let mark = bytes.firstIndex(of: UInt8(ascii: "#")) else { return (text, "") }
-    return (String(text[..<mark]), String(text[bytes.index(after: mark)...]))
+    guard let hash = bytes.firstIndex(of: UInt8(ascii: "#")) else { return (text, "") }
+    return (String(text[..<hash]), String(text[bytes.index(after: hash)...]))
   }
 
-  /// A reference made absolute, as far as the base is.
+  /// Resolves a reference against a base URI; the result is absolute if the base is.
   static func resolve(_ reference: String, against base: String) -> String {
     if reference.isEmpty { return base }
     if schemeEnd(reference) != nil { return reference }
@@ -20,12 +20,12 @@ enum JSONURI {
     let target = reference[..<query]
     if target.isEmpty { return prefix + path + reference }
     if target.hasPrefix("/") { return prefix + withoutDots(target) + reference[query...] }
-    // Beside the base's last segment.
+    // A relative path replaces the base's last segment.
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? (prefix.isEmpty ? "" : "/")
     return prefix + withoutDots(folder + target) + reference[query...]
   }
 
-  /// Percent escapes as what they stand for; nil when that is no UTF-8, or no escape.
+  /// Decodes percent escapes; returns nil for an invalid escape, or bytes that are not UTF-8.
   static func unescaped(_ text: String) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
@@ -42,7 +42,7 @@ enum JSONURI {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// Behind the colon of "https:"; nil when there is no scheme.
+  /// Returns the end of the scheme, after the colon of "https:"; nil when there is no scheme.
   private static func schemeEnd(_ text: String) -> String.Index? {
     guard let end = text.firstIndex(where: { !$0.isLetter && !$0.isNumber && !"+-.".contains($0) }),
       text[end] == ":", text.first?.isLetter == true
@@ -50,7 +50,7 @@ enum JSONURI {
     return text.index(after: end)
   }
 
-  /// Where the path begins.
+  /// Returns the end of the authority, where the path begins.
   private static func authorityEnd(_ text: String) -> String.Index {
     let start = schemeEnd(text) ?? text.startIndex
     guard text[start...].hasPrefix("//") else { return start }

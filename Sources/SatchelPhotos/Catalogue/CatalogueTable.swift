@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
-/// The rows of catalogues.
+/// The table `photo_catalogue`.
 struct CatalogueTable {
   /// A row of `photo_catalogue`.
   struct Row {
@@ -11,7 +12,7 @@ struct CatalogueTable {
     var modified: Int64
     /// The number of the latest change.
     var sequence: Int64
-    var agreedUUID: String?
+    var remoteUUID: String?
     var user: String?
     var manifestETag: String?
     var lastSync: Int64?
@@ -28,20 +29,20 @@ struct CatalogueTable {
   func row(_ id: Int64) throws -> Row? {
     try connection.first(
       """
-      SELECT id, uuid, created, modified, sequence, agreed_uuid, user, manifest_etag, last_sync
+      SELECT id, uuid, created, modified, sequence, remote_uuid, user, manifest_etag, last_sync
       FROM photo_catalogue WHERE id = ?
       """, .integer(id)
     ) {
       Row(
         id: try $0.integer(0), uuid: $0.text(1), created: try $0.integer(2), modified: try $0.integer(3),
-        sequence: try $0.integer(4, in: StoredRange.count), agreedUUID: $0.textIfAny(5),
+        sequence: try $0.integer(4, in: StoredRange.count), remoteUUID: $0.textIfAny(5),
         user: $0.textIfAny(6),
         manifestETag: $0.textIfAny(7), lastSync: try $0.integerIfAny(8))
     }
   }
 
-  /// The row of a directory, made when there is none.
-  func claim(_ directory: String, now: Int64) throws -> Int64 {
+  /// Returns the id of a directory's row; inserts the row if necessary.
+  func findOrInsert(_ directory: String, now: Int64) throws -> Int64 {
     if let id = try id(directory) { return id }
     try connection.run(
       "INSERT INTO photo_catalogue(directory, uuid, created, modified, sequence) VALUES(?, ?, ?, ?, 0)",
@@ -49,11 +50,11 @@ struct CatalogueTable {
     return connection.lastInsertedRow
   }
 
-  /// Takes so many numbers of changes, and says which is the first.
-  func takeSequence(_ id: Int64, count: Int64 = 1) throws -> Int64 {
+  /// Allocates consecutive numbers for changes, and returns the first.
+  func allocateSequence(_ id: Int64, count: Int64 = 1) throws -> Int64 {
     let sequence = try connection.number("SELECT sequence FROM photo_catalogue WHERE id = ?", .integer(id))
     guard (0...1 << 55).contains(sequence) else {
-      throw SatchelError(.damaged, "photo_catalogue: \(sequence) is no number of a change")
+      throw SatchelError(.damaged, "photo_catalogue: \(sequence) is not the number of a change")
     }
     try connection.run(
       "UPDATE photo_catalogue SET sequence = ? WHERE id = ?", .integer(sequence + count), .integer(id))
@@ -64,25 +65,27 @@ struct CatalogueTable {
     try connection.run("UPDATE photo_catalogue SET modified = ? WHERE id = ?", .integer(now), .integer(id))
   }
 
-  /// Notes whose catalogue and which master it is.
-  func setMaster(_ id: Int64, uuid: String?, user: String?, manifestETag: String?, lastSync: Int64?) throws {
+  /// Records the remote's identity and the last sync.
+  func setRemote(_ id: Int64, uuid: String?, user: String?, manifestETag: String?, lastSync: Int64?) throws {
     try connection.run(
       """
-      UPDATE photo_catalogue SET agreed_uuid = ?, user = ?, manifest_etag = ?, last_sync = coalesce(?, last_sync)
+      UPDATE photo_catalogue SET remote_uuid = ?, user = ?, manifest_etag = ?,
+      last_sync = coalesce(?, last_sync)
       WHERE id = ?
       """, uuid.map { .text($0) } ?? .null, user.map { .text($0) } ?? .null,
       manifestETag.map { .text($0) } ?? .null, lastSync.map { .integer($0) } ?? .null, .integer(id))
   }
 
-  /// Forgets the master.
-  func unlink(_ id: Int64) throws {
+  /// Removes the remote's identity.
+  func detach(_ id: Int64) throws {
     try connection.run(
       """
-      UPDATE photo_catalogue SET agreed_uuid = NULL, user = NULL, manifest_etag = NULL, last_sync = NULL WHERE id = ?
+      UPDATE photo_catalogue SET remote_uuid = NULL, user = NULL, manifest_etag = NULL, last_sync = NULL
+      WHERE id = ?
       """, .integer(id))
   }
 
-  /// A random name (version 4 of RFC 9562), in lower case.
+  /// Returns a random UUID (version 4 of RFC 9562), in lower case.
   static func uuid() -> String {
     let (high, low) = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
     let words = [high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000, low & 0x3FFF_FFFF_FFFF_FFFF | 1 << 63]

@@ -1,11 +1,12 @@
+import SatchelCore
 import SatchelStorage
 
-/// The dates that photos of a page can have.
+/// The range of dates that photos of a page can have.
 struct DateWindow {
-  /// Nil when there are none.
+  /// Nil when no date can match.
   private(set) var range: ClosedRange<Int64>?
   private let isDescending: Bool
-  /// The page before ended with it; nil when the order is another.
+  /// The date that the page before ended with; nil in another order.
   private let start: Int64?
 
   /// - Parameter cursor: the last key of the page before
@@ -18,22 +19,22 @@ struct DateWindow {
     range = from <= to ? from...to : nil
   }
 
-  /// The window that is left when nothing behind a date is wanted.
+  /// Returns the window without the dates after one, in the query's order.
   func ended(at date: Int64?) -> ClosedRange<Int64>? {
     guard let range, let date, range.contains(date) else { return range }
     return isDescending ? date...range.upperBound : range.lowerBound...date
   }
 
-  /// With more changes than this their number says too little.
-  private static let mostChanges: Int64 = 10_000
+  /// With more changes than this, counting dates excludes too little.
+  private static let maxChanges: Int64 = 10_000
 
-  /// Leaves out the dates behind those of a page, as the dates of the blocks tell them. Of use where nothing but dates
-  /// decides which photos are wanted.
+  /// Excludes the dates after those of a page, as counted in the blocks' dates. Valid only for queries that
+  /// filter by nothing but dates.
   mutating func narrow(toPageOf limit: Int, _ scans: [ShardScan]) throws {
-    guard let wanted = behindStart() else { return }
+    guard let wanted = afterStart() else { return }
     // A change may hide one of the photos that are counted here.
-    let changes = scans.reduce(Int64(0)) { $0 + min(max(0, $1.record.changes), Self.mostChanges) }
-    guard changes < Self.mostChanges else { return }
+    let changes = scans.reduce(Int64(0)) { $0 + min(max(0, $1.record.changes), Self.maxChanges) }
+    guard changes < Self.maxChanges else { return }
     var first = FirstDates(limit + 1 + Int(changes), isDescending: isDescending)
     for scan in scans {
       try BlockDates(connection: scan.connection).each(of: scan.record.base, in: wanted) { first.add($0) }
@@ -41,42 +42,43 @@ struct DateWindow {
     range = ended(at: first.last())
   }
 
-  /// Without the date that the page before ended with: who knows how many of its photos were on that.
-  private func behindStart() -> ClosedRange<Int64>? {
+  /// Returns the window without the date that the page before ended with: an unknown number of its photos
+  /// were on that page.
+  private func afterStart() -> ClosedRange<Int64>? {
     guard let range, let start, range.contains(start) else { return range }
     if isDescending { return range.lowerBound < start ? range.lowerBound...(start - 1) : nil }
     return start < range.upperBound ? (start + 1)...range.upperBound : nil
   }
 }
 
-/// Keeps the first dates of however many it is shown. Memory: twice as many as are wanted.
+/// Keeps the first dates, in order, of those that are added. Memory: twice the capacity.
 struct FirstDates {
-  private let most: Int
+  private let capacity: Int
   private let isDescending: Bool
   private var dates: [Int64] = []
   private var end: Int64?
 
-  init(_ most: Int, isDescending: Bool) {
-    self.most = most
+  init(_ capacity: Int, isDescending: Bool) {
+    self.capacity = capacity
     self.isDescending = isDescending
   }
 
   mutating func add(_ date: Int64) {
     if let end, isDescending ? date <= end : date >= end { return }
     dates.append(date)
-    if dates.count >= most * 2 + 256 { shorten() }
+    if dates.count >= capacity * 2 + 256 { trim() }
   }
 
-  /// The last of those that are wanted; nil while there are fewer.
+  /// Returns the last date within the capacity; nil while there are fewer.
   mutating func last() -> Int64? {
-    shorten()
+    trim()
     return end
   }
 
-  private mutating func shorten() {
-    guard dates.count >= most else { return }
+  private mutating func trim() {
+    guard dates.count >= capacity else { return }
     if isDescending { dates.sort(by: >) } else { dates.sort() }
-    dates.removeSubrange(most...)
+    dates.removeSubrange(capacity...)
     end = dates.last
   }
 }

@@ -1,15 +1,17 @@
+import SatchelCore
 import SatchelStorage
 
-/// Names of directories.
+/// Normalizes the paths of directories.
 enum DirectoryPath {
-  /// An absolute path without ".", ".." and double slashes; the real one as far as it exists.
+  /// Returns an absolute path without ".", ".." and double slashes; the real path of the part that exists.
   ///
-  /// - Throws: `.invalid` for what is no path, is longer than a path can be, or has no real path in UTF-8; `.io`
+  /// - Throws: `.invalid` for what is not a path, is longer than a path can be, or has no real path in UTF-8;
+  ///   `.io`
   static func normalized(_ path: String) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw SatchelError(.invalid, "directory: empty, or holds a NUL")
+      throw SatchelError(.invalid, "directory: is empty, or contains a NUL")
     }
-    // Before anything is done with it: the work grows with the number of components.
+    // Checked first: the work grows with the number of components.
     try check(path, length: path.utf8.count)
     let absolute = path.utf8.first == slash ? path : try current() + "/" + path
     try check(path, length: absolute.utf8.count)
@@ -21,10 +23,10 @@ enum DirectoryPath {
         if tail.isEmpty { return real }
         return real == "/" ? "/" + tail : real + "/" + tail
       }
-      // What does not exist is no link: ".." means what stands before it.
+      // A component that does not exist is not a link: ".." removes the one before it.
       while existing.last == slash { existing.removeLast() }
       guard let start = existing.lastIndex(of: slash) else {
-        throw SatchelError(.invalid, "\(path): no path to a directory")
+        throw SatchelError(.invalid, "\(path): is not a path to a directory")
       }
       let last = String(decoding: existing[(start + 1)...], as: UTF8.self)
       existing.removeSubrange((start + 1)...)
@@ -37,7 +39,7 @@ enum DirectoryPath {
   }
 
   private static let slash = UInt8(ascii: "/")
-  /// Bytes, as the system bounds paths (PATH_MAX, with the NUL at the end).
+  /// The longest path in bytes: PATH_MAX without the NUL at the end.
   private static let maximumLength = 4095
 
   private static func check(_ path: String, length: Int) throws {
@@ -49,7 +51,7 @@ enum DirectoryPath {
 
   private static func current() throws -> String {
     guard let found = getcwd(nil, 0) else {
-      // Also one that was removed: it is none of the caller's names.
+      // Also for ENOENT: the name is not one that the caller gave.
       throw SatchelError(.io, SatchelError(errno: errno, "the working directory").message)
     }
     defer { free(found) }

@@ -1,11 +1,13 @@
+import SatchelCore
+import SatchelJSON
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// What changed here since the last agreement with the master, in the order of md5; deletions included.
+  /// Returns the local changes since the last sync, in the order of md5; deletions included.
   ///
   /// - Parameters:
-  ///   - md5: of the last change of the page before; nil for the first page
-  ///   - limit: how many at most
+  ///   - md5: the last change of the page before; nil for the first page
+  ///   - limit: the maximum number of changes
   /// - Throws: `.invalid` for a limit less than 1, `.closed`, `.damaged`
   public func changes(after md5: MD5? = nil, limit: Int = 1000) throws -> [PhotoChange] {
     guard limit > 0 else { throw SatchelError(.invalid, "limit: \(limit) is less than 1") }
@@ -18,7 +20,7 @@ extension PhotoCatalogue {
         let range = max(start, bounds.lowerBound)...bounds.upperBound
         guard record.hasChanges else { continue }
         try LocalChanges.each(connection, catalogue: id, record: record, in: range) { change in
-          // Stored while an upload is under way, though nothing changed.
+          // A change without effect is stored while an upload is pending.
           if change.local != change.base { changes.append(try Self.change(change)) }
           return changes.count < limit
         }
@@ -32,5 +34,24 @@ extension PhotoCatalogue {
       try line?.withUnsafeBytes { try PhotoLookup.parse($0, change.md5) }
     }
     return PhotoChange(md5: change.md5, photo: try photo(change.local), base: try photo(change.base))
+  }
+}
+
+/// A local change of a photo since the last sync.
+public struct PhotoChange: Sendable, Equatable {
+  public var md5: MD5
+  /// The local photo; nil when it was deleted.
+  public var photo: Photo?
+  /// The photo as it was at the last sync; nil when it is new.
+  public var base: Photo?
+
+  public var kind: PhotoConflict.Kind { photo == nil ? .delete : .upsert }
+
+  /// The change as a JSON object: md5, kind, photo, base.
+  public var json: JSONValue {
+    [
+      "md5": .string(md5.description), "kind": .string(kind.rawValue), "photo": photo?.json ?? .null,
+      "base": base?.json ?? .null,
+    ]
   }
 }

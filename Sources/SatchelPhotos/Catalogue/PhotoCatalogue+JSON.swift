@@ -1,32 +1,33 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// Adds photos, or writes them anew, as `upsert(_:)` does. What is known here only and stands beside a row is set
-  /// as by `setLocal(_:json:)`, in the same transaction.
+  /// Adds or replaces photos, as `upsert(_:)` does. Local columns in the objects are set as by
+  /// `setLocal(_:json:)`, in the same transaction.
   ///
   /// - Parameter json: an array of photos, or one photo
   /// - Returns: how many rows changed
-  /// - Throws: `.invalid` that names place and key, what `upsert(_:)` throws
+  /// - Throws: `.invalid` that names path and key, what `upsert(_:)` throws
   @discardableResult
   public func upsert(json: JSONValue) throws -> Int {
     var photos: [Photo] = []
     var local: [(md5: MD5, columns: JSONReading)] = []
-    func take(_ json: JSONValue, at place: String) throws {
+    func add(_ json: JSONValue, at path: String) throws {
       let isRow = json.objectValue.map { $0.keys.allSatisfy { Photo.keys.contains($0) } } ?? true
       let object =
         isRow
-        ? try JSONReading(place, json, keys: Photo.keys)
-        : try JSONReading(local: json, place, keys: JSONReading.allKeys)
+        ? try JSONReading(path, json, keys: Photo.keys)
+        : try JSONReading(local: json, path, keys: JSONReading.allKeys)
       let photo = try Photo(object)
       photos.append(photo)
       if !isRow { local.append((photo.md5, object)) }
     }
     if let rows = json.arrayValue {
       photos.reserveCapacity(rows.count)
-      for (index, row) in rows.enumerated() { try take(row, at: "rows: /\(index)") }
+      for (index, row) in rows.enumerated() { try add(row, at: "rows: /\(index)") }
     } else {
-      try take(json, at: "rows")
+      try add(json, at: "rows")
     }
     if local.isEmpty { return try upsert(photos) }
     return try write { _, _ in
@@ -36,7 +37,7 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Sets the columns that an object has of those that are known here only.
+  /// Sets the local columns that an object contains.
   func setLocal(_ md5: MD5, _ columns: JSONReading) throws {
     try changeLocal(md5) { local, table, _ in
       try local.metadata.update(columns)
@@ -45,7 +46,7 @@ extension PhotoCatalogue {
       } catch let error as SatchelError {
         throw SatchelError(error.code, "\(columns.name): \(error.message)")
       }
-      if columns.has("starred") { try Self.star(md5, columns.truth("starred"), &local, table) }
+      if columns.has("starred") { try Self.star(md5, columns.boolean("starred"), &local, table) }
     }
   }
 }
@@ -54,22 +55,23 @@ extension JSONReading {
   static let localKeys = PhotoMetadata.keys.union(["starred"])
   static let allKeys = localKeys.union(Photo.keys)
 
-  /// Reads columns that are known here only, and perhaps others; those that nobody sets are refused with the reason.
+  /// Reads local columns, and perhaps others; columns that cannot be set are refused with the reason.
   init(local json: JSONValue, _ name: String, keys: Set<String>) throws {
     for key in ["backup_status", "attempts", "last_attempt", "error"] where json[key] != nil {
-      throw SatchelError(.invalid, "\(name): \"\(key)\" is not set: it follows from the steps of the backup")
+      throw SatchelError(.invalid, "\(name): \"\(key)\" cannot be set: the steps of the backup determine it")
     }
     guard json["local_only"] == nil else {
-      throw SatchelError(.invalid, "\(name): \"local_only\" is not set: it says what the master holds")
+      throw SatchelError(
+        .invalid, "\(name): \"local_only\" cannot be set: the content of the remote determines it")
     }
     try self.init(name, json, keys: keys)
   }
 }
 
 extension MD5 {
-  /// The MD5s of an array of texts.
+  /// Reads an array of MD5 strings.
   ///
-  /// - Throws: `SatchelError` (`invalid`) that names the place
+  /// - Throws: `SatchelError` (`invalid`) that names the path
   public static func list(json: JSONValue) throws -> [MD5] {
     guard let values = json.arrayValue else {
       throw SatchelError(.invalid, "md5s: must be an array, is \(json.kind)")

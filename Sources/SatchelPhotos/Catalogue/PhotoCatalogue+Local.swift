@@ -1,10 +1,11 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// Changes what is known of a photo only here.
+  /// Changes the local metadata of a photo.
   ///
-  /// - Throws: `.notFound`, `.invalid` for a value that makes no sense, what `change` throws
+  /// - Throws: `.notFound`, `.invalid` for a value out of range, what `change` throws
   public func setMetadata(_ md5: MD5, _ change: (inout PhotoMetadata) throws -> Void) throws {
     try changeLocal(md5) { local, _, _ in
       try change(&local.metadata)
@@ -12,18 +13,18 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Sets the columns that an object names, as `PhotoMetadata.json` names them; null takes a value away. "starred"
-  /// is as good as `star`.
+  /// Sets the local columns that an object names, as `PhotoMetadata.json` names them; null removes a value.
+  /// "starred" is equivalent to `star`.
   ///
   /// - Throws: `.notFound`, `.invalid` that names the key
   public func setLocal(_ md5: MD5, json: JSONValue) throws {
     try setLocal(md5, JSONReading(local: json, "columns", keys: JSONReading.localKeys))
   }
 
-  /// Gives a photo a star, or takes it. A star for a photo that the master does not hold queues its backup, unless
-  /// that was begun before; taking the star away leaves the queue as it is.
+  /// Sets or removes a photo's star. A star for a photo that is not in the remote queues its backup, unless
+  /// that was queued before; removing the star leaves the queue unchanged.
   ///
-  /// - Parameter isStarred: nil to go back to what the master says: what it holds has a star
+  /// - Parameter isStarred: nil for the default: photos in the remote have a star
   /// - Throws: `.notFound`
   public func star(_ md5: MD5, _ isStarred: Bool? = true) throws {
     try changeLocal(md5) { local, table, _ in
@@ -35,9 +36,9 @@ extension PhotoCatalogue {
     local.isStarred = isStarred
     guard isStarred == true, local.backup == .notBackedUp || local.backup == .error else { return }
     let lookup = PhotoLookup(connection: table.connection, catalogue: table.catalogue)
-    if try lookup.isAgreed(md5) { return }
+    if try lookup.isOnRemote(md5) { return }
     local.backup = .queued
-    local.queued = try table.nextInQueue()
+    local.queued = try table.nextQueuePosition()
     local.error = nil
   }
 
@@ -45,13 +46,13 @@ extension PhotoCatalogue {
   func changeLocal(_ md5: MD5, _ change: (inout LocalRow, LocalTable, Int64) throws -> Void) throws {
     try write { transaction, id in
       guard try PhotoLookup(connection: transaction.connection, catalogue: id).photo(md5) != nil else {
-        throw SatchelError(.notFound, "\(directory): no photo \(md5)")
+        throw SatchelError(.notFound, "\(directory): has no photo \(md5)")
       }
       let table = LocalTable(connection: transaction.connection, catalogue: id)
       var local = try table.row(md5) ?? LocalRow()
       try change(&local, table, transaction.now)
       try table.put(md5, local)
-      note([md5], in: transaction)
+      notify([md5], in: transaction)
     }
   }
 }

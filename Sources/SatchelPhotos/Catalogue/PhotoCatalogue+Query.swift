@@ -1,43 +1,44 @@
+import SatchelCore
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// A page of the photos that a query wants, in its order.
+  /// Returns a page of the photos that match a query, in its order.
   ///
-  /// By md5, a page costs what its photos cost, and those that are left out between them. By date, it costs a look at
-  /// the dates of all photos (a few milliseconds a million) and the blocks that its photos stand in; with other filters
-  /// more blocks. By name, all photos of the shards are looked at. Memory: two pages.
+  /// By md5, a page reads its photos and those between them that the filters exclude. By date, it reads the
+  /// dates of all photos (a few milliseconds a million) and the blocks that contain its photos; with other
+  /// filters, more blocks. By name, it reads all photos of the shards. Memory: two pages.
   ///
-  /// - Throws: `.invalid` for a limit or a cursor that makes no sense, `.closed`, `.damaged`
+  /// - Throws: `.invalid` for a limit out of range or a cursor of another order, `.closed`, `.damaged`
   public func query(_ query: PhotoQuery = PhotoQuery()) throws -> PhotoPage {
     try query.validate()
-    var best = try BestPhotos(query)
+    var page = try PageCollector(query)
     return try read(otherwise: PhotoPage(photos: [], next: nil)) { connection, id in
-      var window = DateWindow(query, best.cursor)
-      if query.order == .photodate, query.wantsAllOfADate {
+      var window = DateWindow(query, page.cursor)
+      if query.order == .photodate, query.filtersOnlyByDate {
         let scans = try Self.shards(query).map { try scan($0, connection, id) }
         try window.narrow(toPageOf: query.limit, scans)
       }
       for shard in Self.shards(query) {
-        guard let range = Self.range(of: shard, query, best.cursor) else { continue }
+        guard let range = Self.range(of: shard, query, page.cursor) else { continue }
         let scan = try scan(shard, connection, id)
-        let agreed = AgreedPhotos(connection, scan.record)
-        try Self.each(query, scan, range, window.ended(at: best.lastDate)) { photo in
-          try best.add(photo) { try agreed.contains(photo) }
-          return query.order != .md5 || !best.isFull
+        let remote = RemotePhotos(connection, scan.record)
+        try Self.each(query, scan, range, window.ended(at: page.lastDate)) { photo in
+          try page.add(photo) { try remote.contains(photo) }
+          return query.order != .md5 || !page.isFull
         }
-        if query.order == .md5, best.isFull { break }
+        if query.order == .md5, page.isFull { break }
       }
-      let (found, next) = best.page()
+      let (found, next) = page.finish()
       let table = LocalTable(connection: connection, catalogue: id)
       let photos = try found.map { found in
         let photo = try found.line.withUnsafeBytes { try PhotoLookup.parse($0, found.key.md5) }
-        return PhotoDetails(photo, local: try table.row(found.key.md5), isAgreed: found.isAgreed)
+        return PhotoDetails(photo, local: try table.row(found.key.md5), isOnRemote: found.isOnRemote)
       }
       return PhotoPage(photos: photos, next: next?.cursor(query))
     }
   }
 
-  /// How many photos a query wants; its order, limit and cursor do not matter.
+  /// Returns how many photos match a query; its order, limit and cursor are ignored.
   ///
   /// - Throws: `.closed`, `.damaged`
   public func count(_ query: PhotoQuery) throws -> Int64 {
@@ -68,11 +69,11 @@ extension PhotoCatalogue {
     return ShardScan(connection: connection, catalogue: id, record: record)
   }
 
-  /// How many photos of a shard are of the dates that are wanted; nil when its rows have to be looked at for that.
+  /// Counts the photos of a shard in a range of dates; nil when that requires reading the rows.
   private static func countDates(_ dates: ClosedRange<Int64>?, _ query: PhotoQuery, _ scan: ShardScan) throws
     -> Int64?
   {
-    guard query.wantsAllOfADate, scan.record.changes == 0 else { return nil }
+    guard query.filtersOnlyByDate, scan.record.changes == 0 else { return nil }
     guard let dates else { return 0 }
     var count: Int64 = 0
     let known = try BlockDates(connection: scan.connection).each(of: scan.record.base, in: dates) { _ in
@@ -91,7 +92,7 @@ extension PhotoCatalogue {
       in: range, isDescending: query.isDescending && query.order == .md5, dates: dates,
       begin: filter.begin
     ) { photo in
-      try filter.wants(photo) ? try visit(photo) : true
+      try filter.matches(photo) ? try visit(photo) : true
     }
   }
 
@@ -100,7 +101,7 @@ extension PhotoCatalogue {
     return query.isDescending && query.order == .md5 ? Shard.Index.all.reversed() : Shard.Index.all
   }
 
-  /// What of a shard is still to be looked at; nil for nothing.
+  /// Returns the range of a shard that is after the cursor; nil when nothing is left.
   private static func range(of shard: Shard.Index, _ query: PhotoQuery, _ cursor: PhotoKey?) -> ClosedRange<
     MD5
   >? {

@@ -1,24 +1,25 @@
+import SatchelCore
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// Adds photos, or writes them anew, in one transaction. Of several with one md5 the last counts. One that is as
-  /// it was changes nothing.
+  /// Adds or replaces photos in one transaction. Of several with one md5 the last wins. A photo that equals
+  /// the stored one changes nothing.
   ///
   /// - Returns: how many changed
-  /// - Throws: `.invalid` for a number less than nothing, `.readOnly`, `.closed`, `.damaged`
+  /// - Throws: `.invalid` for a negative number, `.readOnly`, `.closed`, `.damaged`
   @discardableResult
   public func upsert(_ photos: [Photo]) throws -> Int {
     for photo in photos { try photo.validate() }
     try checkOpen()
     if photos.isEmpty { return 0 }
-    // In order, so that every block is read once and the tables grow at one place at a time.
+    // In order, so that every block is read once and inserts into the tables are sequential.
     var order = Array(photos.indices)
     order.sort { photos[$0].md5 == photos[$1].md5 ? $0 < $1 : photos[$0].md5 < photos[$1].md5 }
     var line: [UInt8] = []
     return try change(count: photos.count) { batch in
-      for (place, index) in order.enumerated() {
+      for (position, index) in order.enumerated() {
         let photo = photos[index]
-        if place + 1 < order.count, photos[order[place + 1]].md5 == photo.md5 { continue }
+        if position + 1 < order.count, photos[order[position + 1]].md5 == photo.md5 { continue }
         line.removeAll(keepingCapacity: true)
         ShardWriter.write(photo, into: &line)
         try line.withUnsafeBytes { try batch.set(photo.md5, line: $0, photodate: photo.photodate) }
@@ -26,9 +27,9 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Takes photos out of the catalogue. What is known of them only here stays, in case they come back.
+  /// Deletes photos from the catalogue. Their local columns stay, in case the photos are added again.
   ///
-  /// - Returns: how many there were
+  /// - Returns: how many existed
   /// - Throws: `.readOnly`, `.closed`, `.damaged`
   @discardableResult
   public func delete(_ photos: [MD5]) throws -> Int {
@@ -39,7 +40,7 @@ extension PhotoCatalogue {
     }
   }
 
-  /// A photo with all that is known of it; nil when the catalogue has none.
+  /// Returns a photo with its local columns; nil when the catalogue does not have it.
   ///
   /// - Throws: `.closed`, `.damaged`
   public func photo(_ md5: MD5) throws -> PhotoDetails? {
@@ -49,15 +50,15 @@ extension PhotoCatalogue {
     }
   }
 
-  /// How many photos there are. Takes the same time for any number.
+  /// Returns the number of photos, in constant time.
   public func count() throws -> Int64 {
     try read(otherwise: 0) { connection, id in
       try ShardTable(connection: connection, catalogue: id).records().reduce(0) { $0 + $1.photos }
     }
   }
 
-  /// The shards with photos that were added, changed or deleted here since the last agreement with the master. A file
-  /// that was imported counts as no change, though the next sync sends it: see `status` for that.
+  /// Returns the shards with photos that were added, changed or deleted locally since the last sync. An
+  /// imported file does not count as a change, though the next sync uploads it: see `status` for that.
   public func modifiedShards() throws -> [Shard.Index] {
     try read(otherwise: []) { connection, id in
       try ShardTable(connection: connection, catalogue: id).records().filter { $0.changes > 0 }.map(\.shard)
@@ -74,8 +75,51 @@ extension PhotoCatalogue {
       var batch = try PhotoBatch(transaction, catalogue: id, count: count)
       try body(&batch)
       try batch.finish()
-      note(batch.changed, in: transaction)
+      notify(batch.changed, in: transaction)
       return batch.changed.count
     }
+  }
+}
+
+/// A batch of changes in one transaction, given in the order of their md5.
+struct PhotoBatch {
+  private let transaction: Transaction
+  private let catalogue: Int64
+  private var sequence: Int64
+  private var edit: ShardEdit?
+  private var base: BlockCursor?
+  private(set) var changed: [MD5] = []
+
+  /// - Parameter count: the maximum number of changes
+  init(_ transaction: Transaction, catalogue: Int64, count: Int) throws {
+    self.transaction = transaction
+    self.catalogue = catalogue
+    sequence = try CatalogueTable(connection: transaction.connection)
+      .allocateSequence(catalogue, count: Int64(count))
+  }
+
+  /// Sets a photo's line; nil to delete the photo.
+  mutating func set(_ md5: MD5, line: UnsafeRawBufferPointer?, photodate: Int64) throws {
+    if edit?.shard != md5.shard {
+      try edit?.save()
+      let next = try ShardEdit(transaction, catalogue: catalogue, shard: md5.shard)
+      base = BlockCursor(transaction.connection, next.record.base, shard: md5.shard)
+      edit = next
+    }
+    let sequence = sequence
+    let isChanged = try base?.withLine(of: md5) { old in
+      try edit?.set(md5, line: line, photodate: photodate, base: old, sequence: sequence) ?? false
+    }
+    if isChanged == true {
+      changed.append(md5)
+      self.sequence += 1
+    }
+  }
+
+  /// Writes the counters.
+  func finish() throws {
+    try edit?.save()
+    guard !changed.isEmpty else { return }
+    try CatalogueTable(connection: transaction.connection).setModified(catalogue, now: transaction.now)
   }
 }

@@ -1,14 +1,15 @@
+import SatchelCore
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// What there is to say of the catalogue without a look at its photos.
+  /// Returns the catalogue's status without reading its photos.
   public func status() throws -> PhotoStatus {
     let nothing = PhotoStatus(directory: directory)
     return try read(otherwise: nothing) { connection, id in
       var status = nothing
       let row = try CatalogueTable(connection: connection).row(id)
       (status.uuid, status.created, status.modified) = (row?.uuid, row?.created, row?.modified)
-      (status.masterUUID, status.user, status.lastSync) = (row?.agreedUUID, row?.user, row?.lastSync)
+      (status.remoteUUID, status.user, status.lastSync) = (row?.remoteUUID, row?.user, row?.lastSync)
       status.shards = try ShardTable(connection: connection, catalogue: id).records().map { ShardStatus($0) }
       status.photos = status.shards.reduce(0) { $0 + $1.photos }
       status.conflicts = try ConflictTable(connection: connection, catalogue: id).count()
@@ -18,22 +19,23 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Forgets the master: nothing counts as agreed any more, and the next sync, with whatever master, brings both
-  /// sides together by its policy. Nothing is sent, and no photo changes here.
+  /// Detaches the catalogue from its remote: nothing counts as synchronized any more, and the next sync, with
+  /// any remote, merges both sides by its policy. Nothing is uploaded, and no local photo changes.
   ///
   /// - Throws: `.readOnly`, `.closed`
-  public func unlink() throws {
+  public func detach() throws {
     try write { transaction, id in
       for shard in Shard.Index.all {
         var edit = try ShardEdit(transaction, catalogue: id, shard: shard)
-        guard edit.record.agreed != nil || edit.record.etag != nil || edit.record.intent != nil else {
+        guard edit.record.syncedChecksum != nil || edit.record.etag != nil || edit.record.pendingUpload != nil
+        else {
           continue
         }
-        try edit.unlink()
+        try edit.detach()
         try edit.save()
       }
-      try CatalogueTable(connection: transaction.connection).unlink(id)
-      note(Shard.Index.all, in: transaction)
+      try CatalogueTable(connection: transaction.connection).detach(id)
+      notify(Shard.Index.all, in: transaction)
     }
   }
 }

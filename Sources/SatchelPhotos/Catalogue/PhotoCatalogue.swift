@@ -1,10 +1,11 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
-/// The photos of one directory: found by their MD5, in 16 shards whose master copy lives in an object store.
+/// The photos of one directory, identified by MD5, in 16 shards that are synchronized with an object store.
 ///
-/// A shard has a base, which is what was last agreed with the master, and the changes made here since. What is
-/// known here only (camera, star, backup) is kept apart, and survives whatever happens to the rows.
+/// A shard has a base, which is the version synchronized last, and the local changes since. Local columns
+/// (camera, star, backup) are stored apart from the rows, and no import or sync changes them.
 ///
 /// Safe to use from any number of threads, and beside other processes. After the store is closed, and after
 /// `close()`, calls throw `.closed`.
@@ -12,42 +13,42 @@ public final class PhotoCatalogue: Sendable {
   /// The directory: absolute, and its real path where it exists.
   public let directory: String
   package let database: Database
-  /// Who claims backups through this value.
-  let claimant: Claimant
+  /// The owner of this value's leases on queued backups.
+  let leaseOwner: LeaseOwner
 
-  /// - Parameter directory: need not exist; the same one by another path is the same catalogue
-  /// - Throws: `.invalid` for a directory that is no path, `.closed`, `.newer`, `.io`
+  /// - Parameter directory: need not exist; all paths of one directory give the same catalogue
+  /// - Throws: `.invalid` for what is not a path, `.closed`, `.newer`, `.io`
   package init(database: Database, directory: String) throws {
     self.directory = try DirectoryPath.normalized(directory)
     self.database = database
     let hasTables = try database.prepare(PhotoSchema.subject)
-    claimant = Claimant(database)
+    leaseOwner = LeaseOwner(database)
     if !database.options.isReadOnly {
-      try requeueDeadClaims()
+      try requeueExpiredLeases()
     } else if try !hasTables
       || database.read({ try CatalogueTable(connection: $0).id(self.directory) }) == nil
     {
       throw SatchelError(
-        .notFound, "\(database.path): has no catalogue of \(self.directory), and is opened to read only")
+        .notFound, "\(database.path): has no catalogue of \(self.directory), and is opened read-only")
     }
   }
 
   deinit { try? close() }
 
-  /// Gives back what this value claimed of the queue of backups. Called when it is given up, too.
+  /// Requeues the backups claimed by this value. Called by `deinit`, too.
   public func close() throws {
-    guard claimant.end(), !database.isClosed, !database.options.isReadOnly else { return }
-    try returnClaims()
+    guard leaseOwner.end(), !database.isClosed, !database.options.isReadOnly else { return }
+    try releaseLeases()
   }
 
   func checkOpen() throws {
-    if claimant.isOver { throw SatchelError(.closed, "the catalogue of photos is closed") }
+    if leaseOwner.isOver { throw SatchelError(.closed, "the catalogue of photos is closed") }
     if database.isClosed { throw SatchelError(.closed, "\(database.path): the store is closed") }
   }
 
   // MARK: Transactions
 
-  /// Reads one state of the catalogue; `body` is not called while it was never written to.
+  /// Reads the catalogue in one transaction; `body` is not called while the catalogue has no row.
   func read<Result>(
     otherwise nothing: @autoclosure () -> Result, _ body: (Connection, Int64) throws -> Result
   )
@@ -60,34 +61,34 @@ public final class PhotoCatalogue: Sendable {
     }
   }
 
-  /// Changes the catalogue in one transaction; makes its row when there is none.
+  /// Changes the catalogue in one transaction; inserts its row if necessary.
   ///
-  /// - Parameter isSynced: else it is on the disk behind `Database.sync()`
+  /// - Parameter isSynced: whether the commit waits for the disk; else `Database.sync()` does
   func write<Result>(isSynced: Bool = true, _ body: (Transaction, Int64) throws -> Result) throws -> Result {
     try checkOpen()
     return try database.write(isSynced: isSynced) { transaction in
       let table = CatalogueTable(connection: transaction.connection)
-      return try body(transaction, table.claim(directory, now: transaction.now))
+      return try body(transaction, table.findOrInsert(directory, now: transaction.now))
     }
   }
 
   // MARK: Changes
 
-  /// More photos than this are told as shards.
-  private static let mostKeys = 1000
+  /// The most photos of a notification; with more, it names their shards.
+  private static let maxKeys = 1000
 
-  /// Says which photos changed.
-  func note(_ photos: [MD5], in transaction: Transaction) {
+  /// Notifies observers of changed photos.
+  func notify(_ photos: [MD5], in transaction: Transaction) {
     if photos.isEmpty { return }
-    if photos.count > Self.mostKeys {
-      note(Set(photos.map(\.shard)).sorted(), in: transaction)
+    if photos.count > Self.maxKeys {
+      notify(Set(photos.map(\.shard)).sorted(), in: transaction)
     } else {
       transaction.note(subject: "photos", keys: photos.map(\.description), place: directory)
     }
   }
 
-  /// Says which shards changed.
-  func note(_ shards: [Shard.Index], in transaction: Transaction) {
+  /// Notifies observers of changed shards.
+  func notify(_ shards: [Shard.Index], in transaction: Transaction) {
     if shards.isEmpty { return }
     transaction.note(subject: "photos", keys: shards.map { "shard:\($0)" }, place: directory)
   }

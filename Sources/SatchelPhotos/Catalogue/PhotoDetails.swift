@@ -1,14 +1,16 @@
-/// A photo with all that is known of it.
+import SatchelJSON
+
+/// A photo with its local columns.
 public struct PhotoDetails: Sendable, Equatable {
   public var photo: Photo
-  /// Whether it has a star: set here, else because the master holds it.
+  /// Whether it has a star: as set locally, else because it is in the remote.
   public var isStarred: Bool
-  /// Whether the master did not hold it at the last agreement.
+  /// Whether the remote did not have it at the last sync.
   public var isLocalOnly: Bool
   public var backup: BackupStatus
-  /// How often an upload was begun.
+  /// How many uploads were started.
   public var attempts: Int64
-  /// When the last upload was begun, or ended: Unix milliseconds.
+  /// When the last upload was started, or ended: Unix milliseconds.
   public var lastAttempt: Int64?
   /// Why the last upload failed.
   public var error: String?
@@ -16,14 +18,30 @@ public struct PhotoDetails: Sendable, Equatable {
 
   public var md5: MD5 { photo.md5 }
 
-  init(_ photo: Photo, local: LocalRow?, isAgreed: Bool) {
+  init(_ photo: Photo, local: LocalRow?, isOnRemote: Bool) {
     self.photo = photo
-    isStarred = local?.isStarred ?? isAgreed
-    isLocalOnly = !isAgreed
+    isStarred = local?.isStarred ?? isOnRemote
+    isLocalOnly = !isOnRemote
     backup = local?.backup ?? .notBackedUp
     attempts = local?.attempts ?? 0
     lastAttempt = local?.lastAttempt
     error = local?.error
     metadata = local?.metadata ?? PhotoMetadata()
+  }
+}
+
+extension PhotoDetails {
+  /// The photo as a JSON object: its members, starred, local_only, backup_status, attempts, last_attempt,
+  /// error, and those of its metadata.
+  public var json: JSONValue {
+    var object = photo.members
+    object["starred"] = .bool(isStarred)
+    object["local_only"] = .bool(isLocalOnly)
+    object["backup_status"] = .string(backup.rawValue)
+    object["attempts"] = .int(attempts)
+    object["last_attempt"] = lastAttempt.map { .int($0) } ?? .null
+    object["error"] = error.map { .string($0) } ?? .null
+    metadata.write(into: &object)
+    return .object(object)
   }
 }

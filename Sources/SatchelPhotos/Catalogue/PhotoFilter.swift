@@ -1,42 +1,110 @@
+import SatchelCore
 import SatchelStorage
 
-/// Decides which photos of one shard a query wants.
+/// Decides which photos of one shard match a query.
 final class PhotoFilter {
   private let query: PhotoQuery
   private let pattern: FilenamePattern?
   private let local: LocalTable
-  private let agreed: AgreedPhotos
-  private var marks: [MD5: (isStarred: Bool?, backup: BackupStatus)] = [:]
+  private let remote: RemotePhotos
+  private var states: [MD5: (isStarred: Bool?, backup: BackupStatus)] = [:]
 
   init(_ query: PhotoQuery, _ scan: ShardScan) {
     self.query = query
     pattern = query.filename.map { FilenamePattern($0) }
     local = LocalTable(connection: scan.connection, catalogue: scan.catalogue)
-    agreed = AgreedPhotos(scan.connection, scan.record)
+    remote = RemotePhotos(scan.connection, scan.record)
   }
 
-  /// Must be told of each part of a shard before its photos.
+  /// Loads the local columns of a part of the shard; must be called before its photos are filtered.
   func begin(_ range: ClosedRange<MD5>) throws {
-    if query.isStarred != nil || query.backup != nil { marks = try local.marks(in: range) }
+    if query.isStarred != nil || query.backup != nil { states = try local.states(in: range) }
   }
 
-  func wants(_ photo: ShardScan.Row) throws -> Bool {
+  func matches(_ photo: ShardScan.Row) throws -> Bool {
     if let from = query.from, photo.row.photodate < from { return false }
     if let to = query.to, photo.row.photodate > to { return false }
-    if let pattern, !photo.withFilename({ pattern.fits($0) }) { return false }
+    if let pattern, !photo.withFilename({ pattern.matches($0) }) { return false }
     guard query.isStarred != nil || query.backup != nil else { return true }
-    let mark = marks[photo.md5]
-    if let backup = query.backup, backup != mark?.backup ?? .notBackedUp { return false }
+    let state = states[photo.md5]
+    if let backup = query.backup, backup != state?.backup ?? .notBackedUp { return false }
     guard let isStarred = query.isStarred else { return true }
-    return try isStarred == mark?.isStarred ?? agreed.contains(photo)
+    return try isStarred == state?.isStarred ?? remote.contains(photo)
   }
 }
 
 extension ShardScan.Row {
-  /// Hands out the name's bytes, without quotes.
+  /// Passes the name's bytes to `body`, without quotes.
   func withFilename<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     let field = row.filename
     guard field.hasDoubledQuotes else { return try body(bytes[within: field.start..<field.end]) }
     return try Array(ShardRow.text(field, in: bytes).utf8).withUnsafeBytes { try body($0) }
+  }
+}
+
+/// A pattern of file names, in the syntax of `PhotoQuery.filename`.
+struct FilenamePattern {
+  private enum Part {
+    case byte(UInt8)
+    case one
+    case many
+  }
+
+  private var parts: [Part] = []
+
+  init(_ text: String) {
+    var isEscaped = false
+    for byte in text.utf8 {
+      switch byte {
+      case _ where isEscaped:
+        parts.append(.byte(byte))
+        isEscaped = false
+      case UInt8(ascii: "\\"): isEscaped = true
+      case UInt8(ascii: "?"): parts.append(.one)
+      case UInt8(ascii: "*"):
+        // Consecutive "*" are equivalent to one, but take more time.
+        if case .many = parts.last { break }
+        parts.append(.many)
+      default: parts.append(.byte(byte))
+      }
+    }
+    if isEscaped { parts.append(.byte(UInt8(ascii: "\\"))) }
+  }
+
+  /// Whether a name matches. Time: at most the product of both lengths.
+  func matches(_ name: UnsafeRawBufferPointer) -> Bool {
+    var (position, part) = (0, 0)
+    // Where to backtrack to when what follows the latest "*" does not match: it then matches one byte more.
+    var star: (position: Int, part: Int)?
+    while position < name.count {
+      if part < parts.count {
+        switch parts[part] {
+        case .many:
+          star = (position, part + 1)
+          part += 1
+          continue
+        case .one:
+          position = FilenamePattern.end(of: name, at: position)
+          part += 1
+          continue
+        case .byte(name[position]):
+          position += 1
+          part += 1
+          continue
+        case .byte: break
+        }
+      }
+      guard let from = star else { return false }
+      star = (from.position + 1, from.part)
+      (position, part) = (from.position + 1, from.part)
+    }
+    return parts[min(part, parts.count)...].allSatisfy { if case .many = $0 { true } else { false } }
+  }
+
+  /// Returns the index after the UTF-8 character at an index.
+  private static func end(of name: UnsafeRawBufferPointer, at start: Int) -> Int {
+    var position = start + 1
+    while position < name.count, name[position] & 0xC0 == 0x80 { position += 1 }
+    return position
   }
 }

@@ -1,14 +1,16 @@
+import SatchelCore
+import SatchelJSON
 import SatchelStorage
 
-/// What is known of a photo on this device only. It is never uploaded, and survives whatever is imported.
+/// What is known of a photo only on this device. It is never uploaded, and imports leave it unchanged.
 public struct PhotoMetadata: Sendable, Equatable {
   public var cameraMake: String?
   public var cameraModel: String?
-  /// Of EXIF: 1 to 8.
+  /// The EXIF orientation: 1 to 8.
   public var orientation: Int64?
-  /// Degrees, north positive.
+  /// Degrees, positive in the north.
   public var latitude: Double?
-  /// Degrees, east positive.
+  /// Degrees, positive in the east.
   public var longitude: Double?
   /// The f-number.
   public var aperture: Double?
@@ -17,9 +19,9 @@ public struct PhotoMetadata: Sendable, Equatable {
   public var iso: Int64?
   /// Millimetres.
   public var focalLength: Double?
-  /// When a thumbnail was last made: Unix milliseconds.
+  /// When a thumbnail was last cached: Unix milliseconds.
   public var thumbnailCachedAt: Int64?
-  /// When a preview was last made: Unix milliseconds.
+  /// When a preview was last cached: Unix milliseconds.
   public var previewCachedAt: Int64?
 
   public init() {}
@@ -40,6 +42,62 @@ public struct PhotoMetadata: Sendable, Equatable {
     if let orientation, !(1...8).contains(orientation) {
       throw SatchelError(.invalid, "orientation: \(orientation) is not from 1 to 8")
     }
-    if let iso, iso < 0 { throw SatchelError(.invalid, "iso: \(iso) is less than nothing") }
+    if let iso, iso < 0 { throw SatchelError(.invalid, "iso: \(iso) must not be negative") }
+  }
+}
+
+extension PhotoMetadata {
+  /// The names of the JSON members.
+  static let keys: Set = [
+    "camera_make", "camera_model", "orientation", "latitude", "longitude", "aperture", "shutter_speed", "iso",
+    "focal_length", "thumbnail_cached_at", "preview_cached_at",
+  ]
+
+  /// The metadata as a JSON object; unknown values are null.
+  public var json: JSONValue {
+    var object = JSONObject()
+    write(into: &object)
+    return .object(object)
+  }
+
+  func write(into object: inout JSONObject) {
+    func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+    func number(_ value: Int64?) -> JSONValue { value.map { .int($0) } ?? .null }
+    func real(_ value: Double?) -> JSONValue { value.map { .double($0) } ?? .null }
+    object["camera_make"] = text(cameraMake)
+    object["camera_model"] = text(cameraModel)
+    object["orientation"] = number(orientation)
+    object["latitude"] = real(latitude)
+    object["longitude"] = real(longitude)
+    object["aperture"] = real(aperture)
+    object["shutter_speed"] = real(shutterSpeed)
+    object["iso"] = number(iso)
+    object["focal_length"] = real(focalLength)
+    object["thumbnail_cached_at"] = number(thumbnailCachedAt)
+    object["preview_cached_at"] = number(previewCachedAt)
+  }
+
+  /// Reads an object that `json` wrote.
+  ///
+  /// - Throws: `SatchelError` (`invalid`) that names the key
+  public init(json: JSONValue) throws {
+    self.init()
+    try update(JSONReading("local columns", json, keys: Self.keys))
+    try validate()
+  }
+
+  /// Sets the members that are given; null removes a value.
+  mutating func update(_ object: JSONReading) throws {
+    if object.has("camera_make") { cameraMake = try object.string("camera_make") }
+    if object.has("camera_model") { cameraModel = try object.string("camera_model") }
+    if object.has("orientation") { orientation = try object.integer("orientation") }
+    if object.has("latitude") { latitude = try object.real("latitude") }
+    if object.has("longitude") { longitude = try object.real("longitude") }
+    if object.has("aperture") { aperture = try object.real("aperture") }
+    if object.has("shutter_speed") { shutterSpeed = try object.real("shutter_speed") }
+    if object.has("iso") { iso = try object.integer("iso") }
+    if object.has("focal_length") { focalLength = try object.real("focal_length") }
+    if object.has("thumbnail_cached_at") { thumbnailCachedAt = try object.integer("thumbnail_cached_at") }
+    if object.has("preview_cached_at") { previewCachedAt = try object.integer("preview_cached_at") }
   }
 }

@@ -1,24 +1,25 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Which photos of a catalogue are wanted, and in which order. What is not given does not matter.
+/// A query of a catalogue's photos: filters, order and page. A filter that is nil matches everything.
 public struct PhotoQuery: Equatable, Sendable {
-  /// What to sort by. Photos that are equal in it are sorted by md5.
+  /// The sort key. Photos with equal keys are sorted by md5.
   public enum Order: String, Sendable, CaseIterable {
-    /// The cheapest: a page costs no more than its photos when nothing is filtered.
+    /// By md5, the cheapest: without filters, a page costs no more than its photos.
     case md5
-    /// When they were taken.
+    /// By the time when they were taken.
     case photodate
-    /// By the bytes of the name.
+    /// By the bytes of the file name.
     case filename
   }
 
-  /// Taken at this time or later: Unix seconds.
+  /// Photos taken at this time or later: Unix seconds.
   public var from: Int64?
-  /// Taken at this time or earlier: Unix seconds.
+  /// Photos taken at this time or earlier: Unix seconds.
   public var to: Int64?
-  /// A name: "*" stands for any characters, "?" for one, and "\\" makes the character behind it itself. Case
-  /// matters.
+  /// A pattern of file names: "*" matches any characters, "?" one, and "\\" escapes the character after it.
+  /// Case-sensitive.
   public var filename: String?
   public var isStarred: Bool?
   public var backup: BackupStatus?
@@ -30,16 +31,16 @@ public struct PhotoQuery: Equatable, Sendable {
   /// `PhotoPage.next` of the page before; the order must be the same.
   public var cursor: String?
 
-  /// All photos, by md5.
+  /// Matches all photos, ordered by md5.
   public init() {}
 
-  /// Whether every photo of its shards is wanted.
-  var isUnfiltered: Bool { from == nil && to == nil && wantsAllOfADate }
+  /// Whether every photo of its shards matches.
+  var isUnfiltered: Bool { from == nil && to == nil && filtersOnlyByDate }
 
-  /// Whether nothing but its date decides whether a photo is wanted.
-  var wantsAllOfADate: Bool { filename == nil && isStarred == nil && backup == nil }
+  /// Whether no filter but dates is set.
+  var filtersOnlyByDate: Bool { filename == nil && isStarred == nil && backup == nil }
 
-  /// - Throws: `SatchelError` `.invalid` for a number that makes no sense
+  /// - Throws: `SatchelError` `.invalid` for a limit out of range
   func validate() throws {
     guard (1...100_000).contains(limit) else {
       throw SatchelError(.invalid, "query: \"limit\" must be 1 to 100000, is \(limit)")
@@ -52,35 +53,48 @@ extension PhotoQuery {
     "from", "to", "filename", "starred", "backup_status", "shard", "order", "descending", "limit", "after",
   ]
 
-  /// Reads a query from an object with the keys from, to, filename, starred, backup_status, shard (0 to 15), order
-  /// ("md5", "photodate", "filename"), descending, limit, after (`PhotoPage.next`); null
-  /// is as good as no key.
+  /// Reads a query from an object with the keys from, to, filename, starred, backup_status, shard (0 to 15),
+  /// order ("md5", "photodate", "filename"), descending, limit, after (`PhotoPage.next`); null counts as
+  /// absent.
   ///
-  /// - Throws: `SatchelError` `.invalid` that names the key, for one that is unknown or has a wrong value
+  /// - Throws: `SatchelError` `.invalid` that names the key, for an unknown key or a wrong value
   public init(json: JSONValue) throws {
     self.init()
     let object = try JSONReading("query", json, keys: Self.keys)
-    from = try object.number("from")
-    to = try object.number("to")
-    filename = try object.text("filename")
-    isStarred = try object.truth("starred")
-    backup = try object.text("backup_status").map { try BackupStatus(name: $0) }
-    if let number = try object.number("shard") {
+    from = try object.integer("from")
+    to = try object.integer("to")
+    filename = try object.string("filename")
+    isStarred = try object.boolean("starred")
+    backup = try object.string("backup_status").map { try BackupStatus(name: $0) }
+    if let number = try object.integer("shard") {
       guard let shard = Shard.Index(Int(clamping: number)) else {
         throw object.fault("shard", "is not 0 to 15")
       }
       self.shard = shard
     }
-    if let name = try object.text("order") {
+    if let name = try object.string("order") {
       guard let known = Order(rawValue: name) else {
         let names = Order.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
         throw object.fault("order", "must be one of \(names)")
       }
       order = known
     }
-    isDescending = try object.truth("descending") ?? false
-    limit = Int(clamping: try object.number("limit") ?? Int64(limit))
-    cursor = try object.text("after")
+    isDescending = try object.boolean("descending") ?? false
+    limit = Int(clamping: try object.integer("limit") ?? Int64(limit))
+    cursor = try object.string("after")
     try validate()
+  }
+}
+
+/// A page of the photos that match a query.
+public struct PhotoPage: Sendable, Equatable {
+  public var photos: [PhotoDetails]
+  /// The cursor of the next page, for `PhotoQuery.cursor`; nil when there are no more. Photos that are added
+  /// or deleted between two pages neither hide nor repeat others.
+  public var next: String?
+
+  /// The page as a JSON object: photos, next.
+  public var json: JSONValue {
+    ["photos": .array(photos.map(\.json)), "next": next.map { .string($0) } ?? .null]
   }
 }

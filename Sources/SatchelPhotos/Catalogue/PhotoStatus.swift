@@ -1,9 +1,9 @@
 import SatchelJSON
 
-/// What there is to say of a catalogue without a look at its photos.
+/// The status of a catalogue, which is known without reading its photos.
 public struct PhotoStatus: Sendable, Equatable {
   public var directory: String
-  /// The catalogue's own name; nil while nothing was written to it.
+  /// The catalogue's identifier; nil while nothing was written to it.
   public var uuid: String?
   /// Unix milliseconds.
   public var created: Int64?
@@ -12,22 +12,22 @@ public struct PhotoStatus: Sendable, Equatable {
   /// All sixteen, in order.
   public var shards = Shard.Index.all.map { ShardStatus(shard: $0) }
   public var conflicts: Int64 = 0
-  /// Photos by status of their backup; those that are not backed up are not counted.
+  /// Photos by backup status; photos that are not backed up are not counted.
   public var backups: [BackupStatus: Int64] = [:]
-  /// The master's name and user, once there was an agreement.
-  public var masterUUID: String?
+  /// The remote's identifier and user; nil until the first sync.
+  public var remoteUUID: String?
   public var user: String?
-  /// When a sync last ended well: Unix milliseconds.
+  /// When a sync last succeeded: Unix milliseconds.
   public var lastSync: Int64?
 
-  /// Shards with changes that the master has not yet.
+  /// Shards with changes that the remote does not have yet.
   public var pendingShards: [Shard.Index] { shards.filter(\.isPending).map(\.shard) }
-  /// Lines that are no photos, kept in their shards.
+  /// Lines that are not photos, kept in their shards.
   public var keptLines: Int64 { shards.reduce(0) { $0 + $1.keptLines } }
-  /// Photos that were changed here since the last agreement with the master.
+  /// Photos that were changed locally since the last sync.
   public var changes: Int64 { shards.reduce(0) { $0 + $1.changes } }
 
-  /// As it crosses the C boundary.
+  /// The status as a JSON object.
   public var json: JSONValue {
     var counts = JSONObject()
     for status in BackupStatus.allCases where status != .notBackedUp {
@@ -38,8 +38,38 @@ public struct PhotoStatus: Sendable, Equatable {
       "created": created.map { .int($0) } ?? .null, "modified": modified.map { .int($0) } ?? .null,
       "photos": .int(photos), "changes": .int(changes), "shards": .array(shards.map(\.json)),
       "conflicts": .int(conflicts), "backup": .object(counts),
-      "master_uuid": masterUUID.map { .string($0) } ?? .null, "user": user.map { .string($0) } ?? .null,
+      "master_uuid": remoteUUID.map { .string($0) } ?? .null, "user": user.map { .string($0) } ?? .null,
       "last_sync": lastSync.map { .int($0) } ?? .null,
+    ]
+  }
+}
+
+/// The status of a shard, which is known without reading its photos.
+public struct ShardStatus: Sendable, Equatable {
+  public var shard: Shard.Index
+  public var photos: Int64 = 0
+  /// Photos that were changed locally since the last sync; those of an imported file are not counted.
+  public var changes: Int64 = 0
+  /// Lines that are not photos.
+  public var keptLines: Int64 = 0
+  /// Whether the remote does not have all content yet.
+  public var isPending = false
+
+  init(shard: Shard.Index) { self.shard = shard }
+
+  init(_ record: ShardRecord) {
+    shard = record.shard
+    photos = record.photos
+    changes = record.changes
+    keptLines = record.base.kept
+    isPending = record.hasChanges
+  }
+
+  /// The status as a JSON object: shard, photos, changes, kept, pending.
+  public var json: JSONValue {
+    [
+      "shard": .int(Int64(shard.number)), "photos": .int(photos), "changes": .int(changes),
+      "kept": .int(keptLines), "pending": .bool(isPending),
     ]
   }
 }

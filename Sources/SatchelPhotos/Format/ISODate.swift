@@ -1,12 +1,12 @@
-/// Times as ISO 8601 writes them, in UTC, without a calendar library.
+/// Converts times to and from ISO 8601 in UTC, without a calendar library.
 enum ISODate {
   private static let millisecondsPerDay: Int64 = 86_400_000
-  /// 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z: what four digits of a year can say.
+  /// The range of times that a year of four digits can express: 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
   private static let expressible: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_000
 
-  /// "2024-02-29T12:30:00Z". Fractions of a second are rounded down; years outside 0 to 9999 give the nearest
-  /// time that can be written.
-  static func text(milliseconds: Int64) -> String {
+  /// Returns a time as "2024-02-29T12:30:00Z". Fractions of a second are rounded down; times outside of the
+  /// years 0 to 9999 are clamped.
+  static func string(milliseconds: Int64) -> String {
     let time = min(max(milliseconds, expressible.lowerBound), expressible.upperBound)
     let day = floored(time, millisecondsPerDay)
     let second = (time - day * millisecondsPerDay) / 1000
@@ -15,14 +15,15 @@ enum ISODate {
       + "T\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))Z"
   }
 
-  /// Unix milliseconds of a date with time and offset ("Z", "+02:00"); nil for anything else, and for days that
-  /// do not exist. A fraction finer than milliseconds is rounded down; second 60 is the next minute's first.
+  /// Returns the Unix milliseconds of a date with time and offset ("Z", "+02:00"); nil for anything else, and
+  /// for days that do not exist. A fraction finer than milliseconds is rounded down; second 60 is the next
+  /// minute's first.
   static func milliseconds(_ text: String) -> Int64? {
     var rest = Array(text.utf8)[...]
     guard text.utf8.count <= 64,
-      let year = digits(4, &rest), take("-", &rest), let month = digits(2, &rest), take("-", &rest),
-      let day = digits(2, &rest), take("Tt ", &rest),
-      let hour = digits(2, &rest), take(":", &rest), let minute = digits(2, &rest), take(":", &rest),
+      let year = digits(4, &rest), skip("-", &rest), let month = digits(2, &rest), skip("-", &rest),
+      let day = digits(2, &rest), skip("Tt ", &rest),
+      let hour = digits(2, &rest), skip(":", &rest), let minute = digits(2, &rest), skip(":", &rest),
       let second = digits(2, &rest), let fraction = fraction(&rest), let offset = offset(&rest), rest.isEmpty,
       (1...12).contains(month), (1...daysOf(month, year)).contains(day), hour < 24, minute < 60, second <= 60
     else { return nil }
@@ -38,7 +39,8 @@ enum ISODate {
     }
   }
 
-  /// Days since 1970. Years are counted from March, so that the leap day is a year's last, in eras of 400 years.
+  /// Returns the days since 1970. Years are counted from March, so that the leap day is a year's last, in
+  /// eras of 400 years.
   private static func dayNumber(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let year = month <= 2 ? year - 1 : year
     let era = floored(year, 400)
@@ -69,34 +71,34 @@ enum ISODate {
     return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
   }
 
-  private static func take(_ allowed: String, _ rest: inout ArraySlice<UInt8>) -> Bool {
+  private static func skip(_ allowed: String, _ rest: inout ArraySlice<UInt8>) -> Bool {
     guard let byte = rest.first, allowed.utf8.contains(byte) else { return false }
     rest.removeFirst()
     return true
   }
 
   private static func digits(_ count: Int, _ rest: inout ArraySlice<UInt8>) -> Int64? {
-    let taken = rest.prefix(count)
-    guard taken.count == count, taken.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+    let digits = rest.prefix(count)
+    guard digits.count == count, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
     rest.removeFirst(count)
-    return taken.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+    return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
   }
 
-  /// Milliseconds; 0 when there is no fraction, nil when it has no digits.
+  /// Reads a fraction of a second as milliseconds; 0 when there is no fraction, nil when it has no digits.
   private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
-    guard take(".,", &rest) else { return 0 }
-    let taken = rest.prefix { $0 &- 0x30 < 10 }
-    rest.removeFirst(taken.count)
-    guard !taken.isEmpty else { return nil }
-    return (taken + [0x30, 0x30]).prefix(3).reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+    guard skip(".,", &rest) else { return 0 }
+    let digits = rest.prefix { $0 &- 0x30 < 10 }
+    rest.removeFirst(digits.count)
+    guard !digits.isEmpty else { return nil }
+    return (digits + [0x30, 0x30]).prefix(3).reduce(0) { $0 * 10 + Int64($1 - 0x30) }
   }
 
-  /// Seconds east of UTC.
+  /// Reads an offset: seconds east of UTC.
   private static func offset(_ rest: inout ArraySlice<UInt8>) -> Int64? {
-    if take("Zz", &rest) { return 0 }
+    if skip("Zz", &rest) { return 0 }
     let isWest = rest.first == UInt8(ascii: "-")
-    guard take("+-", &rest), let hours = digits(2, &rest), hours < 24 else { return nil }
-    _ = take(":", &rest)
+    guard skip("+-", &rest), let hours = digits(2, &rest), hours < 24 else { return nil }
+    _ = skip(":", &rest)
     guard let minutes = digits(2, &rest), minutes < 60 else { return nil }
     return (hours * 3600 + minutes * 60) * (isWest ? -1 : 1)
   }

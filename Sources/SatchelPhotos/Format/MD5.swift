@@ -1,8 +1,12 @@
-/// The MD5 of a photo's bytes: its name in a catalogue.
+import CNettle
+import SatchelCore
+import SatchelStorage
+
+/// The MD5 of a photo's bytes, which identifies the photo in a catalogue.
 public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// Bytes 0 to 7, the first as the highest.
+  /// Bytes 0 to 7, big-endian.
   let high: UInt64
-  /// Bytes 8 to 15.
+  /// Bytes 8 to 15, big-endian.
   let low: UInt64
 
   init(high: UInt64, low: UInt64) {
@@ -20,14 +24,14 @@ public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
     self = read
   }
 
-  /// Takes 16 bytes; nil for any other number.
+  /// Makes an MD5 from 16 bytes; nil for any other number of bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
     high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Reads the 32 digits that stand at `start`; nil when they are none, or fewer.
+  /// Reads 32 digits at `start`; nil when they are not hexadecimal, or fewer.
   @inline(__always)
   init?(digitsOf bytes: UnsafeRawBufferPointer, at start: Int, lowerOnly: Bool) {
     guard start >= 0, bytes.count - start >= 32,
@@ -49,7 +53,7 @@ public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// The shard that its photo belongs to.
+  /// The shard that the photo belongs to.
   public var shard: Shard.Index { Shard.Index(firstDigitOf: self) }
 
   public static func < (left: MD5, right: MD5) -> Bool {
@@ -58,14 +62,14 @@ public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
 
   /// Appends the 32 digits.
   func write(into bytes: inout [UInt8]) {
-    for place in 0..<32 {
-      let word = place < 16 ? high : low
-      let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - place % 16 * 4)) & 15
+    for index in 0..<32 {
+      let word = index < 16 ? high : low
+      let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - index % 16 * 4)) & 15
       bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
     }
   }
 
-  /// Sixteen digits.
+  /// Reads sixteen digits.
   @inline(__always)
   private static func word(_ bytes: UnsafeRawBufferPointer, at start: Int, lowerOnly: Bool) -> UInt64? {
     if lowerOnly {
@@ -84,17 +88,71 @@ public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
     return value
   }
 
-  /// Eight digits in lower case at once, as they lie in memory: this is the first thing done to every row.
+  /// Reads eight lower-case digits at once, as they lie in memory: every row that is read begins with this.
   @inline(__always)
   private static func eight(_ loaded: UInt64) -> UInt64? {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let text = UInt64(bigEndian: loaded)
-    // Letters have bit 6. What is no digit gives more than 15, or is not what its value is written as.
+    // Letters have bit 6. A byte that is no digit gives more than 15, or is not the digit that its value is
+    // written as.
     var value = (text & (ones * 15)) &+ ((text >> 6) & ones) &* 9
     let letters = ((value &+ ones * 6) >> 4) & ones
     guard value & (ones * 16) == 0, value &+ ones * 0x30 &+ letters * 0x27 == text else { return nil }
     value = (value | value >> 4) & 0x00FF_00FF_00FF_00FF
     value = (value | value >> 8) & 0x0000_FFFF_0000_FFFF
     return (value | value >> 16) & 0xFFFF_FFFF
+  }
+}
+
+extension MD5 {
+  /// Passes the 16 bytes to `body`, to be bound to a statement.
+  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    var words = (high.bigEndian, low.bigEndian)
+    return try withUnsafeBytes(of: &words) { try body($0) }
+  }
+
+  /// Reads 16 bytes of a row.
+  init?(row bytes: UnsafeRawBufferPointer) {
+    guard bytes.count == 16 else { return nil }
+    self.init(
+      high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+      low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+  }
+
+  /// The first and the last MD5 that a shard can hold.
+  static func bounds(of shard: Shard.Index) -> ClosedRange<MD5> {
+    let first = UInt64(truncatingIfNeeded: shard.number) << 60
+    return MD5(high: first, low: 0)...MD5(high: first | UInt64.max >> 4, low: .max)
+  }
+
+  /// The next MD5; nil for the very last.
+  var next: MD5? {
+    if low < .max { return MD5(high: high, low: low + 1) }
+    return high < .max ? MD5(high: high + 1, low: 0) : nil
+  }
+
+  /// The MD5 before; nil for the very first.
+  var previous: MD5? {
+    if low > 0 { return MD5(high: high, low: low - 1) }
+    return high > 0 ? MD5(high: high - 1, low: .max) : nil
+  }
+}
+
+/// Computes the MD5 of bytes that arrive in parts.
+struct MD5Hash {
+  private var context = md5_ctx()
+
+  init() { nettle_md5_init(&context) }
+
+  mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    nettle_md5_update(&context, bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+  }
+
+  /// Returns the MD5, and resets the hash.
+  mutating func digest() -> MD5 {
+    var bytes = [UInt8](repeating: 0, count: Int(MD5_DIGEST_SIZE))
+    nettle_md5_digest(&context, bytes.count, &bytes)
+    func word(_ part: ArraySlice<UInt8>) -> UInt64 { part.reduce(0) { $0 << 8 | UInt64($1) } }
+    return MD5(high: word(bytes.prefix(8)), low: word(bytes.dropFirst(8)))
   }
 }

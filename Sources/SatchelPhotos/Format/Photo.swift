@@ -1,22 +1,25 @@
+import SatchelCore
+import SatchelJSON
 import SatchelStorage
 
-/// One row of a photo catalogue: what every platform knows of a photo.
+/// One row of a photo catalogue, which every platform shares.
 public struct Photo: Sendable {
   /// The MD5 of the photo's bytes.
   public var md5: MD5
   /// The file's name, without its directory.
   public var filename: String
-  /// Bytes.
+  /// The file's size in bytes.
   public var size: Int64
-  /// When it was taken: Unix seconds, negative before 1970.
+  /// When the photo was taken: Unix seconds, negative before 1970.
   public var photodate: Int64
-  /// When the file was changed: Unix seconds.
+  /// When the file was last modified: Unix seconds.
   public var modified: Int64
-  /// Pixels; nil when unknown.
+  /// Width in pixels; nil when unknown.
   public var width: Int64?
-  /// Pixels; nil when unknown.
+  /// Height in pixels; nil when unknown.
   public var height: Int64?
-  /// Its identifier in Apple's photo library; nil when it has none. An empty one counts as none.
+  /// The identifier in Apple's photo library; nil when the photo has none. An empty identifier counts as
+  /// none.
   public var applePhotoID: String?
 
   public init(
@@ -33,7 +36,7 @@ public struct Photo: Sendable {
     self.applePhotoID = applePhotoID?.isEmpty == true ? nil : applePhotoID
   }
 
-  /// Checks what a row can hold, so that whatever is written can be read again.
+  /// Checks that the values fit a row, so that what is written can be read again.
   ///
   /// - Throws: `SatchelError` (`invalid`) that names the photo and the column.
   public func validate() throws {
@@ -43,16 +46,59 @@ public struct Photo: Sendable {
   }
 
   private func fault(_ column: String, _ value: Int64) -> SatchelError {
-    SatchelError(.invalid, "photo \(md5): \(column) is \(value), less than nothing")
+    SatchelError(.invalid, "photo \(md5): \(column) is \(value), must not be negative")
   }
 }
 
 extension Photo: Equatable {
-  /// The same row, byte for byte: names that only look the same differ.
+  /// Compares the rows byte for byte: names of the same look but other Unicode normal forms differ.
   public static func == (left: Photo, right: Photo) -> Bool {
     left.md5 == right.md5 && left.size == right.size && left.photodate == right.photodate
       && left.modified == right.modified && left.width == right.width && left.height == right.height
       && left.filename.utf8.elementsEqual(right.filename.utf8)
       && (left.applePhotoID ?? "").utf8.elementsEqual((right.applePhotoID ?? "").utf8)
+  }
+}
+
+extension Photo {
+  /// The row's JSON members, in the order of its columns.
+  var members: JSONObject {
+    var object = JSONObject()
+    object["md5"] = .string(md5.description)
+    object["filename"] = .string(filename)
+    object["size"] = .int(size)
+    object["photodate"] = .int(photodate)
+    object["modified"] = .int(modified)
+    object["width"] = width.map { .int($0) } ?? .null
+    object["height"] = height.map { .int($0) } ?? .null
+    object["apple_photo_id"] = applePhotoID.map { .string($0) } ?? .null
+    return object
+  }
+
+  /// The photo as a JSON object: md5, filename, size, photodate, modified, width, height, apple_photo_id.
+  public var json: JSONValue { .object(members) }
+
+  /// The names of the JSON members.
+  static let keys: Set = [
+    "md5", "filename", "size", "photodate", "modified", "width", "height", "apple_photo_id",
+  ]
+
+  /// Reads an object that `json` wrote; width, height and apple_photo_id may be null or absent.
+  ///
+  /// - Throws: `SatchelError` (`invalid`) that names the key
+  public init(json: JSONValue) throws { try self.init(JSONReading("photo", json, keys: Self.keys)) }
+
+  init(_ object: JSONReading) throws {
+    guard let md5 = MD5(try object.required("md5", object.string("md5"))) else {
+      throw object.fault("md5", "is not 32 hexadecimal digits")
+    }
+    self.init(
+      md5: md5, filename: try object.required("filename", object.string("filename")),
+      size: try object.required("size", object.integer("size")),
+      photodate: try object.required("photodate", object.integer("photodate")),
+      modified: try object.required("modified", object.integer("modified")),
+      width: try object.integer("width"),
+      height: try object.integer("height"), applePhotoID: try object.string("apple_photo_id"))
+    try validate()
   }
 }

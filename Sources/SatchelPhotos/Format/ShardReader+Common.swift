@@ -1,6 +1,6 @@
-/// The row that nearly every row is: as the writer writes it, without a quote.
+/// The fast path: a row in canonical form without quotes, as nearly all rows are.
 extension ShardReader {
-  /// The row at the position, and goes behind it; nil, and stays, when it is anything but a common row.
+  /// Reads the row at the position and advances past it; returns nil without advancing for any other row.
   mutating func commonRow() -> ShardRow? {
     let start = position
     guard let md5 = MD5(digitsOf: bytes, at: start, lowerOnly: true), md5.shard == shard else { return nil }
@@ -29,14 +29,14 @@ extension ShardReader {
     return row
   }
 
-  /// A text without quotes; leaves the cursor on what ends it: `stop`, a carriage return, or (when a line feed is
-  /// asked for) the end.
+  /// Reads an unquoted string; leaves the cursor at its end: `stop`, a carriage return, or (when `stop` is a
+  /// line feed) the end of the bytes.
   @inline(__always)
   private func commonText(_ cursor: inout Int, upTo stop: UInt8) -> ShardRow.Field? {
     let start = cursor
     var mixed: UInt8 = 0
-    // Quote, comma, line feed and carriage return all lie below a minus sign, as few other characters do: eight
-    // bytes at once hold none of them when subtracting it sets no byte's highest bit that was not set.
+    // Quote, comma, line feed and carriage return all lie below a minus sign, as few other characters do:
+    // eight bytes at once hold none of them when subtracting it sets no byte's highest bit that was not set.
     var mixedWords: UInt64 = 0
     while bytes.count - cursor >= 8 {
       let word = bytes.loadUnaligned(fromByteOffset: cursor, as: UInt64.self)
@@ -60,7 +60,7 @@ extension ShardReader {
     return ShardRow.Field(start: start, end: cursor)
   }
 
-  /// A number in its only canonical spelling, of at most 18 digits, and the comma behind it.
+  /// Reads a canonical number of at most 18 digits, and the comma after it.
   @inline(__always)
   private func commonNumber(_ cursor: inout Int, isSigned: Bool) -> Int64? {
     var first = cursor
@@ -81,7 +81,7 @@ extension ShardReader {
     return isNegative ? -value : value
   }
 
-  /// -1 for an empty field.
+  /// Reads a number of pixels; -1 for an empty field.
   @inline(__always)
   private func commonPixels(_ cursor: inout Int) -> Int64? {
     if cursor < bytes.count, bytes[cursor] == UInt8(ascii: ",") {

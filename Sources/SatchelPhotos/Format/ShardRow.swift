@@ -1,20 +1,20 @@
-/// A photo's row where it stands: numbers read, texts as places in the shard's bytes.
+/// A photo's row in the shard's bytes: numbers parsed, strings as ranges.
 struct ShardRow {
-  /// A text's bytes, without the quotes around it.
+  /// The range of a string's bytes, without the quotes around it.
   struct Field {
     var start: Int
     var end: Int
-    /// Whether a quote of the text is written as two.
+    /// Whether quotes inside the string are doubled.
     var hasDoubledQuotes = false
 
     static let none = Field(start: 0, end: 0)
   }
 
   var md5: MD5
-  /// The row's bytes, without line end.
+  /// The range of the row's bytes, without line end.
   var start: Int
   var end: Int
-  /// Where it begins, counted from 1.
+  /// The line's number, counted from 1.
   var line: Int
   var filename: Field
   var size: Int64
@@ -23,12 +23,12 @@ struct ShardRow {
   var width: Int64?
   var height: Int64?
   var applePhotoID: Field
-  /// Whether the bytes are exactly what the writer gives for this photo.
+  /// Whether the bytes are exactly what the writer writes for this photo.
   var isCanonical: Bool
 
-  /// The photo, its texts copied.
+  /// Returns the photo, with copies of its strings.
   ///
-  /// - Parameter bytes: the ones that the reader was given
+  /// - Parameter bytes: the bytes that the reader was given
   func photo(in bytes: UnsafeRawBufferPointer) -> Photo {
     let identifier = ShardRow.text(applePhotoID, in: bytes)
     return Photo(
@@ -43,7 +43,7 @@ struct ShardRow {
     single.reserveCapacity(content.count)
     var skip = false
     for byte in content {
-      // Of each pair the first is kept.
+      // The first quote of each pair is kept.
       skip = byte == UInt8(ascii: "\"") && !skip
       if byte != UInt8(ascii: "\"") || skip { single.append(byte) }
     }
@@ -52,8 +52,58 @@ struct ShardRow {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The bytes of a range; what lies outside is left off, never read.
+  /// Returns the bytes of a range, clamped to the buffer.
   subscript(within range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: self[range.clamped(to: 0..<count)])
+  }
+}
+
+/// Parses the numbers of a row in every accepted encoding.
+enum ShardNumber {
+  /// Parses digits only, within Int64; nil for anything else.
+  static func whole(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    guard !bytes.isEmpty else { return nil }
+    return magnitude(bytes).flatMap { Int64(exactly: $0) }
+  }
+
+  /// Parses Unix seconds: a sign, digits, and a fraction that is rounded down (-1.5 is -2); nil for anything
+  /// else.
+  static func seconds(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    let isNegative = bytes.first == UInt8(ascii: "-")
+    let digits = bytes[within: (isNegative ? 1 : 0)..<bytes.count]
+    let point = digits.firstIndex(of: UInt8(ascii: "."))
+    let integer = digits[within: 0..<(point ?? digits.count)]
+    guard !integer.isEmpty, var magnitude = magnitude(integer) else { return nil }
+    if let point {
+      let fraction = digits[within: (point + 1)..<digits.count]
+      guard !fraction.isEmpty, fraction.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+      if isNegative && fraction.contains(where: { $0 != 0x30 }) { magnitude += 1 }
+    }
+    guard isNegative else { return Int64(exactly: magnitude) }
+    // Int64.min has no positive counterpart.
+    return magnitude == Int64.min.magnitude ? .min : Int64(exactly: magnitude).map { -$0 }
+  }
+
+  /// Appends a number's digits.
+  static func write(_ value: Int64, into bytes: inout [UInt8]) {
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    let start = bytes.count
+    var rest = value.magnitude
+    repeat {
+      bytes.append(0x30 + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    } while rest > 0
+    bytes[start...].reverse()
+  }
+
+  /// Parses digits; nil when a byte is not a digit, or when the number is far beyond Int64.
+  private static func magnitude(_ digits: UnsafeRawBufferPointer) -> UInt64? {
+    var value: UInt64 = 0
+    for byte in digits {
+      let digit = byte &- 0x30
+      guard digit < 10, value <= UInt64(Int64.max) / 10 else { return nil }
+      value = value * 10 + UInt64(digit)
+    }
+    return value
   }
 }

@@ -1,24 +1,24 @@
-/// Writes a shard: rows joined by "\n", without a newline at the end. The caller gives them in order.
+/// Writes a shard: rows joined by "\n", without a final newline. The caller appends them in order.
 struct ShardWriter {
   private(set) var bytes: [UInt8] = []
   private var isEmpty = true
 
-  /// - Parameter capacity: how many bytes are expected
+  /// - Parameter capacity: the expected number of bytes
   init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// Adds a photo's row.
+  /// Appends a photo's row.
   mutating func append(_ photo: Photo) {
     beginLine()
     ShardWriter.write(photo, into: &bytes)
   }
 
-  /// Adds a line as it is: a row that is canonical, or one that was kept.
+  /// Appends a line unchanged: a canonical row, or a kept line.
   mutating func append(line: UnsafeRawBufferPointer) {
     beginLine()
     bytes.append(contentsOf: line)
   }
 
-  /// Whether a field with this byte is quoted.
+  /// Whether a field that contains this byte has to be quoted.
   @inline(__always)
   static func needsQuotes(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
@@ -45,8 +45,8 @@ struct ShardWriter {
     write(photo.applePhotoID ?? "", into: &bytes)
   }
 
-  /// Which of two lines stands first: the order of their bytes, as `LC_ALL=C sort` has it. Rows come in the order
-  /// of their md5 by it, and a line that was kept comes between the rows that its bytes lie between.
+  /// Whether one line is before another: the order of their bytes, as of `LC_ALL=C sort`. It orders rows by
+  /// md5, and places a kept line between the rows that its bytes lie between.
   static func precedes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     left.lexicographicallyPrecedes(right)
   }

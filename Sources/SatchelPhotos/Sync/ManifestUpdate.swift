@@ -1,26 +1,27 @@
 import SatchelRemote
 
-/// What is to be done with the manifest for our shards. A value: it decides and does nothing.
+/// Decides how the manifest has to change for the shards of a sync. A value without side effects.
 ///
-/// Two rules make concurrent writers end with a manifest that tells what is there:
+/// Two rules make concurrent writers end with a manifest that matches the objects:
 /// - a shard is announced only when it was seen *after* the manifest was read that is then replaced, and
-/// - whoever has put a shard writes the manifest afterwards, even when that says the same already. Otherwise somebody
-///   who had read it before could announce over it what is no longer there, when a content returns to what it was.
+/// - a device that has uploaded a shard writes the manifest afterwards, even when that says the same already.
+///   Otherwise another device that had read it before could announce over it a version that no longer exists,
+///   when the content of a shard returns to what it was.
 struct ManifestUpdate: Sendable {
-  /// What is to be announced.
+  /// The shards to announce.
   private(set) var entries: [ManifestEntry]
-  /// Uploads that others have built on since; it is theirs to announce that.
+  /// Uploads that others have built on since; these announce the newer version.
   private(set) var superseded: [ManifestEntry] = []
-  /// Uploads that something else has replaced, which was not built on them. They have not arrived.
+  /// Uploads that were replaced by an object that was not built on them. They are not in the remote.
   private(set) var lost: [ManifestEntry] = []
 
   init(_ entries: [ManifestEntry]) { self.entries = entries.sorted { $0.shard < $1.shard } }
 
-  /// Leaves those to others whose objects are no longer the ones that were seen.
+  /// Removes the entries whose objects have been replaced since they were seen.
   ///
   /// - Parameters:
-  ///   - heads: of the shards of all entries, read after the manifest that will be replaced
-  ///   - trusting: all that replaced an upload counts as built on it
+  ///   - heads: the heads of all entries' shards, read after the manifest that will be replaced
+  ///   - trusting: whether every object that replaced an upload counts as built on it
   mutating func keep(heldBy heads: [Shard.Index: ObjectHead], trusting: Bool = false) {
     let gone = entries.filter { !$0.isHeld(by: heads[$0.shard]) }
     entries.removeAll { !$0.isHeld(by: heads[$0.shard]) }
@@ -28,18 +29,18 @@ struct ManifestUpdate: Sendable {
     lost += gone.filter { !trusting && !$0.isAncestor(of: heads[$0.shard]) }
   }
 
-  /// Whether a manifest has to be written.
+  /// Whether the manifest has to be written.
   func isNeeded(for manifest: Manifest?) -> Bool {
     entries.contains { $0.export != nil || manifest?.checksum(of: $0.shard) != $0.checksum }
   }
 
-  /// The manifest to write.
+  /// Returns the manifest to write.
   ///
   /// - Parameters:
-  ///   - manifest: the one that it replaces; nil when there is none
-  ///   - uuid: names the master when there is none yet
+  ///   - manifest: the one that it replaces; nil when there is no manifest
+  ///   - uuid: the identifier of the remote, when there is no manifest yet
   ///   - now: Unix milliseconds
-  ///   - photos: how many photos the contents have of which that is known
+  ///   - photos: the known numbers of photos, by checksum
   func manifest(
     replacing manifest: Manifest?, uuid: String, now: Int64, photos: [Shard.Index: [String: Int64]]
   ) -> Manifest {
@@ -51,15 +52,16 @@ struct ManifestUpdate: Sendable {
     return next
   }
 
-  /// Later than the one before by a second at least, which is what is written of it: so no two manifests have the
-  /// same bytes, and none the same tag.
+  /// Returns a time at least one second, the precision in the file, after the one before: so no two manifests
+  /// have the same bytes or the same etag.
   private static func time(after last: Int64?, now: Int64) -> Int64 {
     guard let last else { return now }
     let (later, overflow) = last.addingReportingOverflow(1000)
     return overflow ? now : max(now, later)
   }
 
-  /// The sum where every shard is known; else what was said, and the difference; else what was said.
+  /// Returns the sum when every shard's number is known; else the old count plus the difference, if that is
+  /// known; else the old count.
   private func photoCount(
     of next: Manifest, replacing manifest: Manifest?, photos: [Shard.Index: [String: Int64]]
   ) -> Int64? {
@@ -78,4 +80,52 @@ struct ManifestUpdate: Sendable {
     }
     return sum
   }
+}
+
+/// A shard to announce in the manifest, because it was seen in the remote after the manifest was read.
+struct ManifestEntry: Sendable {
+  enum Origin: Sendable {
+    /// This sync uploaded it.
+    case upload(ShardExport)
+    /// Another device uploaded it, and did not announce it.
+    case found
+  }
+
+  var shard: Shard.Index
+  var checksum: String
+  var photos: Int64
+  /// The etag of its object.
+  var etag: ETag?
+  /// The ancestors of its object.
+  var ancestors: String?
+  var origin: Origin
+  /// Whether it replaced a damaged object.
+  var isRepair = false
+
+  var export: ShardExport? {
+    if case .upload(let export) = origin { export } else { nil }
+  }
+
+  /// Whether an object was built on this one.
+  func isAncestor(of head: ObjectHead?) -> Bool {
+    SyncAncestors(head?.metadata[SyncAncestors.name]).contains(SyncAncestors(ancestors))
+  }
+
+  /// Whether an object is still this one.
+  func isHeld(by head: ObjectHead?) -> Bool {
+    guard let head else { return false }
+    return head.etag == etag || head.metadata[SyncRemote.checksumName] == checksum
+  }
+}
+
+/// The manifest that was last read or written.
+struct ManifestView: Sendable {
+  /// Nil when the remote has none.
+  var manifest: Manifest?
+  var etag: ETag?
+  /// Incremented with every change.
+  var generation = 0
+
+  /// Returns the checksum of a shard in the manifest; nil when there is no manifest.
+  func checksum(of shard: Shard.Index) -> String? { manifest?.checksum(of: shard) }
 }

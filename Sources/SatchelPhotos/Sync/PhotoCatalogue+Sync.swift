@@ -1,36 +1,40 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// Brings the catalogue and its master copy into agreement. Blocks; syncs of one catalogue take turns, while
-  /// everything else goes on. A shard that fails stays pending and does not stop the others: see `failed`.
+  /// Synchronizes the catalogue with its remote. Blocks; syncs of one catalogue run one after the other, and
+  /// other calls do not wait for them. A shard that fails stays pending and does not stop the others: see
+  /// `failed`.
   ///
   /// - Parameters:
-  ///   - store: where the master is
-  ///   - user: whose catalogue
-  ///   - progress: hears how far it has come, never twice at once, and cancels by false
-  /// - Throws: `SatchelError`: `invalid` for a store that ignores conditions, and in a batch, `foreign` when the master is another
-  ///   catalogue than the one agreed with, `cancelled`, `busy` when the store does not answer
+  ///   - store: the object store of the remote
+  ///   - user: the owner of the catalogue in the store
+  ///   - progress: called with the progress, never concurrently; false cancels
+  /// - Throws: `SatchelError`: `invalid` for a store that ignores conditions, and in a batch, `foreign` when
+  ///   the remote is another catalogue than at the last sync, `cancelled`, `busy` when the store does not
+  ///   answer
   public func sync(
     with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> SyncReport {
+    try options.onConflict.checkForPhotos()
     try database.refuseNetworkWork("photos cannot be synchronised in a batch")
     let turn = SyncTurns.Subject(database: database, name: "photos " + directory)
-    return try SyncTurns.shared.take(turn, options.cancellation) {
+    return try SyncTurns.shared.withTurn(turn, options.cancellation) {
       let clock = database.clock
       return try SyncRun.perform(
-        on: self, with: store, user: user, options: options, probed: ProbedStores(database),
+        on: self, with: store, user: user, options: options, probed: ConditionProbeCache(database),
         progress: progress, now: { clock.now() })
     }
   }
 }
 
 extension SyncRun {
-  /// Sets up a sync, carries it out, and counts its requests.
+  /// Runs a sync, and counts its requests.
   static func perform(
     on ledger: any SyncLedger, with store: any ObjectStore, user: UserID, options: SyncOptions,
-    probed: ProbedStores, rules: SyncRules = SyncRules(),
+    probed: ConditionProbeCache, rules: SyncRules = SyncRules(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil,
     now: @escaping @Sendable () -> Int64
   ) throws -> SyncReport {
@@ -41,33 +45,33 @@ extension SyncRun {
     return report.counting(traffic)
   }
 
-  /// Sets up a run for whatever is to be done with it.
+  /// Makes a run, and passes it to `body`.
   ///
-  /// - Parameter only: the only shards that it looks at; nil for all
+  /// - Parameter only: the shards to which the run is limited; nil for all
   static func run<Result>(
     on ledger: any SyncLedger, with store: any ObjectStore, user: UserID, options: SyncOptions,
-    only: Set<Shard.Index>? = nil, probed: ProbedStores, rules: SyncRules = SyncRules(),
+    only: Set<Shard.Index>? = nil, probed: ConditionProbeCache, rules: SyncRules = SyncRules(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil,
     now: @escaping @Sendable () -> Int64, _ body: (SyncRun) throws -> Result
   ) throws -> (Result, Traffic) {
     let meter = MeteredStore(store)
-    let teller = ProgressTeller(SyncProgress(), meter, progress)
-    let cancellation = Cancellation { teller.isCancelled || options.cancellation.isCancelled() }
-    let accepts = options.acceptsUnconditional
+    let reporter = ProgressReporter(SyncProgress(), meter, progress)
+    let cancellation = Cancellation { reporter.isCancelled || options.cancellation.isCancelled() }
+    let accepts = options.allowUnsafeRemote
     do {
       let remote = try SyncRemote(store: meter, user: user, retry: options.retry, cancellation: cancellation)
       let run = SyncRun(
         ledger: ledger, remote: remote, user: user, options: options, rules: rules, only: only,
-        progress: teller, now: now
+        progress: reporter, now: now
       ) {
         if accepts { return }
         try probed.check(
-          store, asking: meter, under: remote.prefix, retry: options.retry, cancellation: cancellation)
+          store, through: meter, under: remote.prefix, retry: options.retry, cancellation: cancellation)
       }
       let result = try body(run)
       return (result, meter.traffic)
     } catch {
-      throw SyncRun.told(error)
+      throw SyncRun.satchelError(error)
     }
   }
 }
@@ -80,9 +84,26 @@ extension SyncReport {
       report.bytesUp = traffic.bytesUp
       report.bytesDown = traffic.bytesDown
     } else {
-      // What the dry run itself read would be read again.
+      // The sync would read again what the dry run has read.
       report.bytesDown += traffic.bytesDown
     }
     return report
   }
 }
+
+// The library for C is built without concurrency: see the Makefile.
+#if !SATCHEL_WITHOUT_CONCURRENCY
+  extension PhotoCatalogue {
+    /// Synchronizes on a thread of its own, like the blocking form; cancelling the task cancels the sync.
+    public func sync(
+      with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
+      progress: (@Sendable (SyncProgress) -> Bool)? = nil
+    ) async throws -> SyncReport {
+      try await options.cancellation.onOwnThread { cancellation in
+        var options = options
+        options.cancellation = cancellation
+        return try self.sync(with: store, user: user, options: options, progress: progress)
+      }
+    }
+  }
+#endif

@@ -1,17 +1,19 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// Reads every shard in the remote and compares it with the manifest. Blocks, and takes turns with syncs of the same
-  /// catalogue.
+  /// Reads every shard in the remote and compares it with the manifest. Blocks, and does not run at the same
+  /// time as a sync of the same catalogue.
   ///
   /// - Parameters:
-  ///   - store: where the master is
-  ///   - user: whose catalogue
-  ///   - repairs: mends what this device can: a damaged object is replaced by the bytes last synced, with the local
-  ///     changes on top, one that is newer than the manifest is applied, and the manifest is put right
-  ///   - progress: hears how far it has come, never twice at once, and cancels by false
-  /// - Throws: as `sync`
+  ///   - store: the object store of the remote
+  ///   - user: the owner of the catalogue in the store
+  ///   - repairs: whether to repair what this device can: a damaged object is replaced by the version
+  ///     synchronized last, with the local changes on top, an object that is newer than the manifest is
+  ///     applied, and the manifest is corrected
+  ///   - progress: called with the progress, never concurrently; false cancels
+  /// - Throws: the same errors as `sync`
   public func verify(
     _ store: any ObjectStore, user: UserID, repairs: Bool = false, options: SyncOptions = SyncOptions(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
@@ -19,20 +21,21 @@ extension PhotoCatalogue {
     let turn = SyncTurns.Subject(database: database, name: "photos " + directory)
     var options = options
     options.isDryRun = false
-    return try SyncTurns.shared.take(turn, options.cancellation) {
+    return try SyncTurns.shared.withTurn(turn, options.cancellation) {
       let clock = database.clock
       func run<Result>(_ only: Set<Shard.Index>?, _ body: (SyncRun) throws -> Result) throws -> (
         Result, Traffic
       ) {
         try SyncRun.run(
-          on: self, with: store, user: user, options: options, only: only, probed: ProbedStores(database),
+          on: self, with: store, user: user, options: options, only: only,
+          probed: ConditionProbeCache(database),
           progress: progress, now: { clock.now() }, body)
       }
       var (report, traffic) = try run(nil) { try $0.verify() }
       report.count(traffic)
       let bad = report.shards.filter { $0.state != .ok }.map(\.shard)
       guard repairs, !report.isSound else { return report }
-      // Without a manifest all shards are to be told in the next one.
+      // A new manifest has to announce all shards.
       let wanted = Set(report.manifest == .ok ? bad : Shard.Index.all)
       let synced: SyncReport
       do {
@@ -46,7 +49,7 @@ extension PhotoCatalogue {
       let again: VerifyReport
       (again, traffic) = try run(nil) { try $0.verify() }
       report.count(traffic)
-      report.settle(synced, again)
+      report.addRepair(synced, again)
       return report
     }
   }
@@ -65,8 +68,10 @@ extension VerifyReport {
     }
   }
 
-  /// - Parameter again: what was found after the repair
-  fileprivate mutating func settle(_ synced: SyncReport, _ again: VerifyReport) {
+  /// Adds the results of a repair.
+  ///
+  /// - Parameter again: the report after the repair
+  fileprivate mutating func addRepair(_ synced: SyncReport, _ again: VerifyReport) {
     isManifestRepaired = manifest != .ok && again.manifest == .ok
     for index in shards.indices {
       let shard = shards[index].shard
@@ -75,7 +80,7 @@ extension VerifyReport {
         shards[index].isRepaired = shards[index].state != .ok
         if shards[index].isRepaired { shards[index].error = nil }
       } else {
-        // One that became damaged meanwhile is told, too.
+        // A shard that became damaged meanwhile is reported, too.
         if shards[index].state == .ok { shards[index].state = now?.state ?? .unreadable }
         shards[index].error =
           synced.failed.first { $0.shard == shard }?.error ?? shards[index].error ?? now?.error

@@ -1,49 +1,52 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
 extension ShardSync {
   enum Fetched {
-    /// The object is the one that was agreed.
+    /// The object is the one synchronized last.
     case known
-    /// Its bytes may be applied: a checksum proves them, or they are whole; see `ShardVerdict`.
+    /// The bytes may be applied: a checksum proves them, or they are complete; see `ShardVerdict`.
     case object(StoredObject, checksum: String, isProven: Bool)
-    /// There is none, and the manifest says so.
+    /// There is no object, and the manifest agrees.
     case absent
-    /// There is none, or it is damaged, and this device has the bytes that the manifest names.
+    /// The object is missing or damaged, and this device has the bytes that the manifest names.
     case damaged(ShardDamage, StoredObject?)
   }
 
-  /// Nothing tells yet whether the object is whole. It is looked at again once the other shards are known.
+  /// It is not known yet whether the object is complete. The next round decides, when the other shards are
+  /// known.
   struct Postponed: Error {}
 
-  /// Reads the shard until it is known what its bytes are. What no checksum proves, sound or damaged, has to be read
-  /// twice: one answer may be wrong.
+  /// Reads the shard's object until its state is certain. A state that no checksum proves, sound or damaged,
+  /// has to be read twice: a single response may be wrong.
   func fetch(unlessKnown: Bool) throws -> Fetched {
     let start = Clock.monotonic.now()
     var (failures, last) = (0, nil as (etag: ETag, checksum: String)?)
     while true {
-      let reading = try run.remote.get(key, ifNoneMatch: unlessKnown && run.only == nil ? known.etag : nil)
+      let canBeKnown = unlessKnown && run.only == nil && !isEmptyAgainstManifest
+      let reading = try run.remote.get(key, ifNoneMatch: canBeKnown ? known.etag : nil)
       let failure: ObjectStoreError
       switch reading {
       case .notModified?: return .known
       case .object(let object)?:
         let checksum = Shard.checksum(object.body)
         let verdict = try judge(object, checksum)
-        let isSecond = last.map { $0.etag == object.etag && $0.checksum == checksum } ?? false
+        let isConfirmed = last.map { $0.etag == object.etag && $0.checksum == checksum } ?? false
         last = (object.etag, checksum)
         switch verdict {
         case .proven where try object.body.isEmpty && !isEmptied(object):
-          failure = ObjectStoreError(.truncated, "\(key): \(ShardDamage.empty), and the manifest has moved")
+          failure = ObjectStoreError(.truncated, "\(key): \(ShardDamage.empty), and the manifest has changed")
         case .proven: return .object(object, checksum: checksum, isProven: true)
-        case .plausible where isSecond: return .object(object, checksum: checksum, isProven: false)
-        case .damaged(let damage) where isSecond && canMend(damage): return .damaged(damage, object)
+        case .plausible where isConfirmed: return .object(object, checksum: checksum, isProven: false)
+        case .damaged(let damage) where isConfirmed && canRepair(damage): return .damaged(damage, object)
         case .damaged(let damage):
           failure = ObjectStoreError(.truncated, "\(key): \(damage)")
-          if isSecond { throw failure }
-        case .undecided where isSecond && mayPostpone: throw Postponed()
+          if isConfirmed { throw failure }
+        case .undecided where isConfirmed && canPostpone: throw Postponed()
         case .plausible, .undecided:
           failure = ObjectStoreError(
-            .truncated, "\(key): differs from the manifest, and nothing shows whether it is whole")
+            .truncated, "\(key): differs from the manifest, and nothing shows whether it is complete")
         }
       case nil:
         if failures > 0, let absence = try absence() { return absence }
@@ -55,29 +58,29 @@ extension ShardSync {
   }
 
   /// Whether this device has the bytes that the manifest names, or newer ones than the object.
-  func canMend(_ damage: ShardDamage) -> Bool {
-    guard run.rules.mendsDamage else { return false }
+  func canRepair(_ damage: ShardDamage) -> Bool {
+    guard run.rules.repairsDamage else { return false }
     if damage == .outdated { return true }
-    // Without a manifest nothing tells that another device has not just written the object: a device that has nothing
-    // of it leaves it alone.
+    // Without a manifest, another device may just have written the object: a device that has nothing of it
+    // leaves it alone.
     guard let announced = announced() else {
-      return damage == .missing || known.agreed != nil || !intents.isEmpty
+      return damage == .missing || known.syncedChecksum != nil || !pendingUploads.isEmpty
     }
-    return announced == known.agreedChecksum || intents.contains { $0.checksum == announced }
+    return announced == known.baseChecksum || pendingUploads.contains { $0.checksum == announced }
   }
 
-  /// What may be done with an object's bytes.
+  /// Decides what may be done with an object's bytes.
   func judge(_ object: StoredObject, _ checksum: String) throws -> ShardVerdict {
     guard run.rules.verifiesBytes else { return .proven }
     let claimed = object.metadata[SyncRemote.checksumName]
-    if run.rules.refusesOutdated, claimed == checksum, checksum != known.agreedChecksum,
-      SyncLineage(known.lineage).follows(SyncLineage(object.metadata[SyncLineage.name]))
+    if run.rules.rejectsOutdated, claimed == checksum, checksum != known.baseChecksum,
+      SyncAncestors(known.ancestors).follows(SyncAncestors(object.metadata[SyncAncestors.name]))
     {
       return .damaged(.outdated)
     }
     if announced() == checksum { return .proven }
-    // The manifest may have moved.
-    try run.readMaster()
+    // The manifest may have changed since.
+    try run.readManifest()
     if announced() == checksum { return .proven }
     if claimed == checksum {
       return try run.remote.head(key)?.etag == object.etag ? .proven : .undecided
@@ -93,34 +96,42 @@ extension ShardSync {
     }
   }
 
-  /// The bytes that the manifest names; nil where this device does not have them.
+  /// Returns the bytes that the manifest names; nil when this device does not have them.
   private func announcedBytes() throws -> [UInt8]? {
     let announced = announced()
-    if announced == nil || announced == known.agreedChecksum { return try run.ledger.lastSynced(shard) }
-    guard intents.contains(where: { $0.checksum == announced }) else { return nil }
+    if announced == nil || announced == known.baseChecksum { return try run.ledger.lastSynced(shard) }
+    guard pendingUploads.contains(where: { $0.checksum == announced }) else { return nil }
     let export = try run.ledger.export(shard)
     return export.checksum == announced ? export.bytes : nil
   }
 
-  /// What it means that there is no object; nil when the manifest names one that this device does not have.
+  /// Decides what a missing object means; nil when the manifest names one that this device does not have.
   private func absence() throws -> Fetched? {
-    try run.readMaster()
+    try run.readManifest()
     if announced() == Shard.emptyChecksum, try isEmptied(nil) { return .absent }
-    return canMend(.missing) ? .damaged(.missing, nil) : nil
+    return canRepair(.missing) ? .damaged(.missing, nil) : nil
   }
 
-  /// Whether the manifest that calls the shard empty is the current one, where nothing else shows that its photos were
-  /// deleted. An older manifest, from before the shard had any, says the same; a conditional write tells the two apart.
+  /// Whether the manifest that calls the shard empty is the current one, when nothing else shows that its
+  /// photos were deleted. An older manifest, from before the shard had any, has the same checksum; a
+  /// conditional write distinguishes the two.
   private func isEmptied(_ object: StoredObject?) throws -> Bool {
-    let hadPhotos = known.agreedChecksum != Shard.emptyChecksum
+    let hadPhotos = known.baseChecksum != Shard.emptyChecksum
     guard hadPhotos, object?.metadata[SyncRemote.checksumName] != Shard.emptyChecksum else { return true }
     do {
       return try run.confirmManifest() && announced() == Shard.emptyChecksum
-    } catch where SyncRun.told(error).code == .readOnly {
+    } catch  where SyncRun.satchelError(error).code == .unauthorized {
       return true
     }
   }
 
-  /// What the manifest says; nil without one.
-  func announced() -> String? { run.master.withLock { $0.checksum(of: shard) } }
+  /// Whether the shard was empty at the last sync, and the manifest names photos. An object that was emptied
+  /// since may have the etag of the empty one before, if the store computes etags from content; its metadata
+  /// distinguishes them.
+  private var isEmptyAgainstManifest: Bool {
+    known.syncedChecksum == Shard.emptyChecksum && announced().map { $0 != Shard.emptyChecksum } ?? false
+  }
+
+  /// Returns the checksum in the manifest; nil without a manifest.
+  func announced() -> String? { run.manifestView.withLock { $0.checksum(of: shard) } }
 }

@@ -1,53 +1,56 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
 extension ShardSync {
   private enum Put {
-    /// Our bytes are there. Somebody else may have written the same: then the lineage is his.
-    case written(ETag, lineage: String?)
-    /// Somebody else was faster, or has built on what we wrote.
+    /// The object has the uploaded bytes. If another device wrote the same, the ancestors are those of its
+    /// upload.
+    case written(ETag, ancestors: String?)
+    /// Another device has replaced the object, or has built on the upload.
     case changed
     case gone
   }
 
-  /// Sends what the shard is by now, on top of what was agreed.
+  /// Uploads the shard's current content, on the condition that the object is the one synchronized last.
   ///
-  /// - Parameter isGone: the object has to be put there again
-  /// - Returns: what the manifest should say, if that is not what it says
+  /// - Parameter isGone: whether the object has to be written even without local changes
+  /// - Returns: the entry for the manifest, if that has to change
   mutating func upload(isGone: Bool = false) throws -> ManifestEntry? {
     let start = Clock.monotonic.now()
     var (isGone, entry) = (isGone, nil as ManifestEntry?)
     if isGone, damage == nil { known.etag = nil }
     for failures in 1...max(run.options.rounds, 1) {
       let export = try run.ledger.export(shard)
-      let isNothing = export.checksum == Shard.emptyChecksum && known.etag == nil
-      if export.checksum == known.agreedChecksum, !isGone || isNothing, isProven {
-        try run.ledger.agree(shard, checksum: export.checksum, etag: known.etag, lineage: known.lineage)
+      let isEmptyUpload = export.checksum == Shard.emptyChecksum && known.etag == nil
+      if export.checksum == known.baseChecksum, !isGone || isEmptyUpload, isProven {
+        try run.ledger.confirmIdentical(
+          shard, checksum: export.checksum, etag: known.etag, ancestors: known.ancestors)
         return entry
       }
-      if let damage, try !run.confirmManifest() || !canMend(damage.kind) {
-        (entry, isGone) = try receive(unlessKnown: false)
+      if let damage, try !run.confirmManifest() || !canRepair(damage.kind) {
+        (entry, isGone) = try pull(unlessKnown: false)
         guard known.hasChanges || isGone else { return entry }
-      } else if try noteIntent(export) {
-        let lineage = self.lineage(of: export.checksum).text
+      } else if try recordPendingUpload(export) {
+        let ancestors = self.ancestors(of: export.checksum).text
         var upload = ManifestEntry(
-          shard: shard, checksum: export.checksum, photos: export.photos, lineage: lineage,
+          shard: shard, checksum: export.checksum, photos: export.photos, ancestors: ancestors,
           origin: .upload(export))
         if !run.rules.uploadsShardFirst { try run.announceEarly(upload) }
-        switch try put(export, lineage: lineage) {
-        case .written(let etag, let lineage):
+        switch try put(export, ancestors: ancestors) {
+        case .written(let etag, let ancestors):
           upload.etag = etag
-          upload.lineage = lineage
+          upload.ancestors = ancestors
           upload.isRepair = damage != nil
-          noteDiscarded(over: export)
+          reportDiscarded(over: export)
           return upload
         case .gone:
-          (entry, isGone) = try receive(unlessKnown: false)
+          (entry, isGone) = try pull(unlessKnown: false)
         case .changed:
-          let before = known.agreedChecksum
-          (entry, isGone) = try receive(unlessKnown: false)
-          // It may be only another object with the same content: one that was emptied again, for a start.
-          if step == .upload, known.agreedChecksum != before {
+          let before = known.baseChecksum
+          (entry, isGone) = try pull(unlessKnown: false)
+          // No conflict if it is another object with the same content, as one that was emptied again.
+          if step == .upload, known.baseChecksum != before {
             run.report.withLock { $0.conflicts.append(shard) }
           }
         }
@@ -55,36 +58,36 @@ extension ShardSync {
       }
       try run.remote.pause(
         afterFailures: failures, since: start,
-        ObjectStoreError(.transient(retryAfter: nil), "\(key): others change it all the time"))
+        ObjectStoreError(.transient(retryAfter: nil), "\(key): other devices keep changing it"))
     }
-    throw SatchelError(.busy, "\(key): others change it faster than it could be followed")
+    throw SatchelError(.busy, "\(key): other devices change it faster than this one can follow")
   }
 
-  /// Whether what is known of the object is good enough to leave it alone. That there is none, where something of ours
-  /// may have arrived, is not: an answer may be wrong, and then what was changed here since would be forgotten. Writing
-  /// on the condition that there is none finds out.
-  private var isProven: Bool { known.etag != nil || known.intent == nil }
+  /// Whether the known state of the object is certain enough to leave it alone. That there is no object is
+  /// not, while an upload may have arrived: the response may be wrong, and later local changes would then be
+  /// lost. A write on the condition that there is no object finds out.
+  private var isProven: Bool { known.etag != nil || known.pendingUpload == nil }
 
   /// - Returns: false when the shard was changed after the export
-  private mutating func noteIntent(_ export: ShardExport) throws -> Bool {
+  private mutating func recordPendingUpload(_ export: ShardExport) throws -> Bool {
     do {
-      try run.ledger.noteIntent(shard, export)
+      try run.ledger.recordPendingUpload(shard, export)
     } catch let error as SatchelError where error.code == .busy {
       return false
     }
-    unproven = unproven ?? known.intent
-    known.intent = UploadIntent(checksum: export.checksum, sequence: export.sequence)
+    unconfirmedUpload = unconfirmedUpload ?? known.pendingUpload
+    known.pendingUpload = PendingUpload(checksum: export.checksum, sequence: export.sequence)
     return true
   }
 
-  /// Writes the object on the condition that it still is what was agreed.
-  private func put(_ export: ShardExport, lineage: String) throws -> Put {
+  /// Writes the object on the condition that it still is the one synchronized last.
+  private func put(_ export: ShardExport, ancestors: String) throws -> Put {
     try run.checkConditions()
     let start = Clock.monotonic.now()
     var condition = known.etag.map { ObjectCondition.ifMatch($0) } ?? .ifAbsent
     if !run.rules.usesConditions { condition = .none }
     let metadata = try ObjectMetadata([
-      SyncLineage.name: lineage, SyncRemote.checksumName: export.checksum,
+      SyncAncestors.name: ancestors, SyncRemote.checksumName: export.checksum,
     ])
     var failures = 0
     while true {
@@ -92,7 +95,7 @@ extension ShardSync {
       do throws(ObjectStoreError) {
         let etag = try run.remote.store.put(
           key, export.bytes, condition: condition, metadata: metadata, cancellation: run.remote.cancellation)
-        return .written(etag, lineage: lineage)
+        return .written(etag, ancestors: ancestors)
       } catch {
         failure = error
       }
@@ -101,15 +104,15 @@ extension ShardSync {
       case (.notFound, .ifMatch): break
       default: throw failure
       }
-      // "Not met" may be the answer to a repetition of our own request, which had won.
-      if let outcome = try look(export, condition) { return outcome }
+      // A failed precondition may be the response to a retry of this request, whose first attempt succeeded.
+      if let outcome = try outcome(export, condition) { return outcome }
       failures += 1
       try run.remote.pause(afterFailures: failures, since: start, failure)
     }
   }
 
-  /// Reports the photos that only a damaged object had, which was replaced.
-  private func noteDiscarded(over export: ShardExport) {
+  /// Reports the photos that existed only in a damaged object that was replaced.
+  private func reportDiscarded(over export: ShardExport) {
     guard let object = damage?.object, damage?.kind != .outdated else { return }
     let comparison = object.body.withUnsafeBytes { body in
       export.bytes.withUnsafeBytes { try? ShardComparison(body, with: $0, shard: shard) }
@@ -121,25 +124,26 @@ extension ShardSync {
     }
   }
 
-  /// What has become of an attempt whose answer is not known; nil when it did not take effect.
-  private func look(_ export: ShardExport, _ condition: ObjectCondition) throws -> Put? {
+  /// Finds the outcome of an attempt without a conclusive response; nil when it had no effect.
+  private func outcome(_ export: ShardExport, _ condition: ObjectCondition) throws -> Put? {
     guard let head = try run.remote.head(key) else {
       if case .ifMatch = condition { return .gone }
       return nil
     }
-    // What is damaged may say of itself what it no longer is.
+    // The metadata of a damaged object may describe bytes that it no longer has.
     if damage != nil, case .ifMatch(head.etag) = condition { return nil }
-    if try isExport(head, export) { return .written(head.etag, lineage: head.metadata[SyncLineage.name]) }
+    if try isExport(head, export) { return .written(head.etag, ancestors: head.metadata[SyncAncestors.name]) }
     switch condition {
     case .none: return nil
     case .ifAbsent: return .changed
     case .ifMatch(let known):
-      let isBuiltOn = SyncLineage(head.metadata[SyncLineage.name]).contains(lineage(of: export.checksum))
+      let isBuiltOn = SyncAncestors(head.metadata[SyncAncestors.name]).contains(
+        ancestors(of: export.checksum))
       return known == head.etag && !isBuiltOn ? nil : .changed
     }
   }
 
-  /// Whether an object has our bytes. A store that keeps no metadata has to be asked for them.
+  /// Whether an object has the exported bytes. Without metadata, the bytes themselves are compared.
   private func isExport(_ head: ObjectHead, _ export: ShardExport) throws -> Bool {
     if let checksum = head.metadata[SyncRemote.checksumName] { return checksum == export.checksum }
     guard head.size == Int64(export.bytes.count), case .object(let object)? = try run.remote.get(key) else {

@@ -1,23 +1,24 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
-/// The sync of one shard; knows nothing of the others.
+/// The sync of one shard, independent of the others.
 struct ShardSync {
   let run: SyncRun
   let shard: Shard.Index
   let step: SyncPlan.Step
   let key: ObjectKey
-  /// Names the catalogue.
+  /// The catalogue's identifier.
   let writer: String
-  /// What is known of both sides by now.
+  /// The state of both sides, updated during the sync.
   var known: ShardState
-  /// An upload that was begun before, and of which the store said that it never came, as there is no object. Should that
-  /// have been wrong, what comes to light is still ours.
-  var unproven: UploadIntent?
-  /// What is wrong with the object, and its bytes; it is to be replaced.
+  /// An earlier upload that seems not to have arrived, as the store reported that there is no object. If that
+  /// report was wrong, an object found later is still this device's.
+  var unconfirmedUpload: PendingUpload?
+  /// The object's damage, and its bytes; the object has to be replaced.
   var damage: (kind: ShardDamage, object: StoredObject?)?
   /// Whether the sync has another round.
-  var mayPostpone = false
+  var canPostpone = false
 
   init(_ run: SyncRun, _ known: ShardState, step: SyncPlan.Step, writer: String) throws {
     self.run = run
@@ -26,129 +27,133 @@ struct ShardSync {
     self.known = known
     shard = known.index
     key = try run.remote.key(shard)
-    if !run.rules.heedsIntents { self.known.intent = nil }
+    if !run.rules.checksPendingUploads { self.known.pendingUpload = nil }
   }
 
-  /// - Returns: what the manifest should say, if that is not what it says
+  /// - Returns: the entry for the manifest, if that has to change
   mutating func perform() throws -> ManifestEntry? {
     switch step {
     case .nothing: return nil
     case .upload:
-      // Without a manifest it was asked what objects there are, and this is none of them.
-      return try upload(isGone: run.master.withLock { $0.manifest == nil })
-    case .download: return try bring()
+      // Without a manifest the objects were listed, and this shard has none.
+      return try upload(isGone: run.manifestView.withLock { $0.manifest == nil })
+    case .download: return try pullAndUpload()
     case .both:
       run.report.withLock { $0.conflicts.append(shard) }
-      return try bring()
+      return try pullAndUpload()
     case .examine: return try examine()
     }
   }
 
-  /// Finds out what became of an upload that was begun, or what there is without a manifest.
+  /// Finds the outcome of a pending upload, or the state of the object when there is no manifest.
   private mutating func examine() throws -> ManifestEntry? {
-    guard let head = try run.remote.head(key) else { return try bring() }
-    // The same tag may be that of a content that has returned: then its lineage tells what was between. And bytes may
-    // rot under their tag, which is what is looked for when single shards are repaired.
+    guard let head = try run.remote.head(key) else { return try pullAndUpload() }
+    // A content that has returned may have the same etag: then its ancestors show the versions between. And
+    // an object may be damaged under its etag, which is what a repair of single shards looks for.
     guard run.only == nil, let etag = known.etag, head.etag == etag,
-      settled(checksum: nil, lineage: head.metadata[SyncLineage.name]) == nil
-    else { return try bring(isLooking: true) }
-    let entry = isAnnounced ? nil : found()
-    guard known.hasChanges || known.intent != nil else { return entry }
+      confirmed(checksum: nil, ancestors: head.metadata[SyncAncestors.name]) == nil
+    else { return try pullAndUpload(rereads: true) }
+    let entry = isAnnounced ? nil : foundEntry()
+    guard known.hasChanges || known.pendingUpload != nil else { return entry }
     return try upload() ?? entry
   }
 
-  /// Takes what the master has, and sends what is to be sent on top of it.
-  private mutating func bring(isLooking: Bool = false) throws -> ManifestEntry? {
-    let (entry, isGone) = try receive(unlessKnown: !isLooking)
+  /// Pulls the remote's version, and uploads local changes on top of it.
+  private mutating func pullAndUpload(rereads: Bool = false) throws -> ManifestEntry? {
+    let (entry, isGone) = try pull(unlessKnown: !rereads)
     guard known.hasChanges || isGone else { return entry }
     return try upload(isGone: isGone) ?? entry
   }
 
-  /// Takes what the master has.
+  /// Pulls the remote's version.
   ///
-  /// - Returns: what the manifest should say, and whether the object has to be put there again
-  mutating func receive(unlessKnown: Bool = true) throws -> (entry: ManifestEntry?, isGone: Bool) {
+  /// - Returns: the entry for the manifest, if that has to change, and whether the object has to be written
+  ///   again
+  mutating func pull(unlessKnown: Bool = true) throws -> (entry: ManifestEntry?, isGone: Bool) {
     damage = nil
     switch try fetch(unlessKnown: unlessKnown) {
     case .known:
-      return (isAnnounced ? nil : found(), false)
+      return (isAnnounced ? nil : foundEntry(), false)
     case .absent:
-      guard known.agreedChecksum != Shard.emptyChecksum else { return (nil, false) }
-      try take([], checksum: Shard.emptyChecksum, etag: nil, lineage: nil)
+      guard known.baseChecksum != Shard.emptyChecksum else { return (nil, false) }
+      try apply([], checksum: Shard.emptyChecksum, etag: nil, ancestors: nil)
       return (nil, false)
     case .damaged(let kind, let object):
       damage = (kind, object)
       known.etag = object?.etag
       return (nil, true)
     case .object(let object, let checksum, let isProven):
-      let lineage = object.metadata[SyncLineage.name]
-      let settled = settled(checksum: checksum, lineage: lineage)
-      if checksum == known.agreedChecksum, settled == nil {
-        // Only the tag is news. It is kept before anything is built on it: the lineage names what comes next.
-        try run.ledger.agree(shard, checksum: checksum, etag: object.etag, lineage: lineage)
-        known.agreed = checksum
+      let ancestors = object.metadata[SyncAncestors.name]
+      let confirmed = confirmed(checksum: checksum, ancestors: ancestors)
+      if checksum == known.baseChecksum, confirmed == nil {
+        // Only the etag is new. It is stored first, because the ancestors of the next upload depend on it.
+        try run.ledger.confirmIdentical(shard, checksum: checksum, etag: object.etag, ancestors: ancestors)
+        known.syncedChecksum = checksum
         known.etag = object.etag
-        known.lineage = lineage
-        (known.intent, unproven) = (nil, nil)
+        known.ancestors = ancestors
+        (known.pendingUpload, unconfirmedUpload) = (nil, nil)
       } else {
-        try take(
-          object.body, checksum: checksum, etag: object.etag, lineage: lineage, settled: settled,
+        try apply(
+          object.body, checksum: checksum, etag: object.etag, ancestors: ancestors, confirmed: confirmed,
           isProven: isProven)
       }
-      return (isAnnounced ? nil : found(), false)
+      return (isAnnounced ? nil : foundEntry(), false)
     }
   }
 
-  private mutating func take(
-    _ bytes: [UInt8], checksum: String, etag: ETag?, lineage: String?, settled: Int64? = nil,
+  private mutating func apply(
+    _ bytes: [UInt8], checksum: String, etag: ETag?, ancestors: String?, confirmed: Int64? = nil,
     isProven: Bool = true
   ) throws {
-    // Changes that came after our own upload were made on top of it: nothing has come between.
-    let isOurs = settled != nil && intents.contains { $0.checksum == checksum }
-    let taken = try run.ledger.take(
-      shard, bytes: bytes, checksum: checksum, etag: etag, expected: known.agreed, settledUpTo: settled,
-      policy: isOurs ? .mergeRows : run.options.policy, lineage: lineage, keepsLost: !isProven)
+    // Changes after this device's own upload were made on top of it: there is nothing in between.
+    let isOurs = confirmed != nil && pendingUploads.contains { $0.checksum == checksum }
+    let result = try run.ledger.applyRemote(
+      shard, bytes: bytes, checksum: checksum, etag: etag, expected: known.syncedChecksum,
+      confirmedUpTo: confirmed,
+      onConflict: isOurs ? .merge : run.options.onConflict, ancestors: ancestors, logsLostRows: !isProven)
     run.report.withLock { report in
       report.downloaded.append(shard)
-      report.conflictRows += taken.conflicts
-      report.removed += taken.removed
-      if taken.conflicts > 0 { report.conflicts.append(shard) }
-      report.rejected += taken.rejected.map { SyncReport.Rejected(shard: shard, row: $0) }
+      report.conflictRows += result.conflicts
+      report.removed += result.removed
+      if result.conflicts > 0 { report.conflicts.append(shard) }
+      report.rejected += result.rejected.map { SyncReport.Rejected(shard: shard, row: $0) }
     }
-    known.agreed = checksum
+    known.syncedChecksum = checksum
     known.etag = etag
-    known.lineage = lineage
-    known.agreedPhotos = taken.photos
-    known.hasChanges = taken.hasChanges
-    (known.intent, unproven) = (nil, nil)
-    run.learn(shard, checksum, photos: taken.photos)
+    known.ancestors = ancestors
+    known.syncedPhotos = result.photos
+    known.hasChanges = result.hasChanges
+    (known.pendingUpload, unconfirmedUpload) = (nil, nil)
+    run.recordPhotoCount(shard, checksum, photos: result.photos)
   }
 
-  /// The last change of ours that is in the master, when that has our upload or is built on it.
-  private func settled(checksum: String?, lineage: String?) -> Int64? {
-    guard run.rules.heedsIntents else { return nil }
-    return intents.first { intent in
-      intent.checksum == checksum || SyncLineage(lineage).contains(self.lineage(of: intent.checksum))
+  /// Returns the number of the last local change in the remote, when that has a pending upload or is built on
+  /// it.
+  private func confirmed(checksum: String?, ancestors: String?) -> Int64? {
+    guard run.rules.checksPendingUploads else { return nil }
+    return pendingUploads.first { pendingUpload in
+      pendingUpload.checksum == checksum
+        || SyncAncestors(ancestors).contains(self.ancestors(of: pendingUpload.checksum))
     }?.sequence
   }
 
-  var intents: [UploadIntent] { [known.intent, unproven].compactMap { $0 } }
+  var pendingUploads: [PendingUpload] { [known.pendingUpload, unconfirmedUpload].compactMap { $0 } }
 
-  /// The lineage of what replaces the agreed object.
-  func lineage(of checksum: String) -> SyncLineage {
-    SyncLineage(known.lineage).followed(
-      by: checksum, before: known.agreedChecksum, writer: writer)
+  /// Returns the ancestors of an object that replaces the one synchronized last.
+  func ancestors(of checksum: String) -> SyncAncestors {
+    SyncAncestors(known.ancestors).followed(
+      by: checksum, before: known.baseChecksum, writer: writer)
   }
 
-  /// Whether the manifest says what was agreed.
+  /// Whether the manifest has the checksum of the version synchronized last.
   private var isAnnounced: Bool {
-    run.master.withLock { $0.checksum(of: shard) } == known.agreedChecksum
+    run.manifestView.withLock { $0.checksum(of: shard) } == known.baseChecksum
   }
 
-  /// What was agreed is in the master, and the manifest says something else.
-  private func found() -> ManifestEntry {
+  /// Returns the entry for the version synchronized last, which is in the remote but not in the manifest.
+  private func foundEntry() -> ManifestEntry {
     ManifestEntry(
-      shard: shard, checksum: known.agreedChecksum, photos: known.agreedPhotos, etag: known.etag,
-      lineage: known.lineage, origin: .found)
+      shard: shard, checksum: known.baseChecksum, photos: known.syncedPhotos, etag: known.etag,
+      ancestors: known.ancestors, origin: .found)
   }
 }

@@ -1,26 +1,29 @@
+import SatchelCore
+import SatchelRemote
 import SatchelStorage
 
-/// Whether a shard's object may be applied. A value made from values: it asks neither disk nor network.
+/// Decides whether a shard's object may be applied. A value without access to disk or network.
 ///
-/// A checksum decides where there is one: the manifest's, or the one that the writer left with the object. Without
-/// either, the object is the work of another program that has not yet written the manifest, or it is damaged. A file
-/// has no final newline, so one that was cut at a row looks whole; only a comparison with what was synced before
-/// tells the two apart.
+/// A checksum decides if there is one: the manifest's, or the one that the writer stored with the object.
+/// Without either, another program wrote the object and has not yet written the manifest, or the object is
+/// damaged. A file has no final newline, so one that was truncated between rows looks complete; only a
+/// comparison with the version synchronized last distinguishes the two.
 enum ShardVerdict: Equatable, Sendable {
   /// A checksum proves the bytes.
   case proven
-  /// No checksum proves them, but they are whole and no cut of what was synced before.
+  /// No checksum proves the bytes, but they are complete and not a truncation of the version synchronized
+  /// last.
   case plausible
   case damaged(ShardDamage)
-  /// Nothing here can tell.
+  /// This device cannot decide.
   case undecided
 
   /// Judges bytes that no checksum proves.
   ///
   /// - Parameters:
-  ///   - contradicted: the writer's own checksum is another one
-  ///   - base: the bytes that the manifest names; nil where this device does not have them
-  ///   - expected: how many photos the manifest's version has, where that is known
+  ///   - contradicted: whether the writer stored another checksum
+  ///   - base: the bytes that the manifest names; nil when this device does not have them
+  ///   - expected: how many photos the manifest's version has, if known
   init(
     unproven object: UnsafeRawBufferPointer, shard: Shard.Index, contradicted: Bool,
     base: UnsafeRawBufferPointer?, expected: Int64?
@@ -45,12 +48,12 @@ enum ShardVerdict: Equatable, Sendable {
   }
 }
 
-/// An object's rows, compared with those of the version that was synced before.
+/// A comparison of an object's rows with those of the version synchronized before.
 struct ShardComparison {
   let photos: Int64
-  /// Whether each line is a photo of the shard, or one that the earlier version kept as well.
+  /// Whether each line is a photo of the shard, or a kept line of the earlier version.
   let isWhole: Bool
-  /// Whether only the last line is broken.
+  /// Whether only the last line is malformed.
   let endsEarly: Bool
   /// Whether the object is the earlier version without its end or its beginning.
   let isCut: Bool
@@ -65,7 +68,7 @@ struct ShardComparison {
 
     var known: [[UInt8]: Int] = [:]
     if let before {
-      for range in before.kept { known[Array(before.bytes[within: before.place(range)]), default: 0] += 1 }
+      for range in before.kept { known[Array(before.bytes[within: before.offsets(range)]), default: 0] += 1 }
     }
     let strange = content.rejected.filter { row in
       guard let left = known[row.raw], left > 0 else { return true }
@@ -103,5 +106,50 @@ struct ShardComparison {
     let isPart = object.count < before.bytes.count && before.bytes.starts(with: object)
     isCut = isPart || added.isEmpty && !file.entries.isEmpty && (isCutRow || isEnd || isBeginning)
     withExtendedLifetime((file, before)) {}
+  }
+}
+
+/// The damage of a shard's object in the remote.
+public enum ShardDamage: String, Sendable, CaseIterable, CustomStringConvertible {
+  case missing, empty, cut, corrupt, outdated
+
+  /// The reason in words.
+  public var description: String {
+    switch self {
+    case .missing: "there is no object, although the manifest names one"
+    case .empty: "the object is empty, although the manifest names photos"
+    case .cut: "the object is truncated"
+    case .corrupt: "its bytes differ from those that were written"
+    case .outdated: "the object is an earlier version than the one last synced"
+    }
+  }
+}
+
+/// Whether an object's bytes are the ones that its writer meant, judged by the object alone.
+enum ObjectProof: Sendable {
+  /// The bytes have the checksum in the metadata, or the MD5 that is the etag.
+  case sound
+  /// The bytes do not have the checksum in the metadata.
+  case broken
+  /// There is nothing to compare the bytes with.
+  case unknown
+
+  /// An etag that is the SHA-256 of the body proves nothing: a directory store computes it from the current
+  /// bytes.
+  init(_ object: StoredObject, checksum: String) {
+    let claimed = object.metadata[SyncRemote.checksumName]
+    if claimed == checksum {
+      self = .sound
+    } else if object.etag.text.filter({ $0 != "\"" }) == ObjectProof.md5(object.body) {
+      self = .sound
+    } else {
+      self = claimed == nil ? .unknown : .broken
+    }
+  }
+
+  private static func md5(_ bytes: [UInt8]) -> String {
+    var hash = MD5Hash()
+    bytes.withUnsafeBytes { hash.update($0) }
+    return hash.digest().description
   }
 }

@@ -1,21 +1,60 @@
+import SatchelCore
+import SatchelJSON
 import SatchelRemote
 
-/// How a catalogue is brought into agreement with its master.
+/// Options of a sync.
 public struct SyncOptions: Sendable {
-  /// What happens to shards that were changed on both sides.
-  public var policy = SyncPolicy.remoteWins
-  /// Tells what would move, and moves nothing: neither side is written.
+  /// The policy for shards that were changed on both sides.
+  public var onConflict = ConflictPolicy.remoteWins
+  /// Whether to report what would be transferred, without writing to either side.
   public var isDryRun = false
-  /// Takes the risk of a store that ignores conditions: two devices at once may overwrite each other there.
-  public var acceptsUnconditional = false
-  /// Shards that move at once, 1 to 16; others are cut to that.
+  /// Whether to accept a store that ignores conditional requests, where concurrent devices may overwrite each
+  /// other.
+  public var allowUnsafeRemote = false
+  /// How many shards are transferred at once: 1 to 16; clamped.
   public var parallel = 4
-  /// How often and how soon a request is tried again.
+  /// How requests are retried.
   public var retry = Retry()
-  /// How often a shard, or the manifest, is begun anew because somebody else was faster.
+  /// How often a shard, or the manifest, is tried again after another device changed it.
   public var rounds = 8
-  /// Asked again and again; the sync ends with `cancelled` soon after it says yes.
+  /// Polled regularly; the sync throws `cancelled` soon after it is set.
   public var cancellation = Cancellation.never
 
   public init() {}
+}
+
+extension ConflictPolicy {
+  /// - Throws: `SatchelError` (`invalid`) for a policy that photos do not support
+  func checkForPhotos() throws {
+    guard self == .remoteWins || self == .merge else {
+      throw SatchelError(.invalid, "on_conflict: photos support remote_wins and merge, not \(rawValue)")
+    }
+  }
+}
+
+/// The progress of a sync.
+public struct SyncProgress: TransferProgress, Equatable {
+  public enum Phase: String, Sendable, CaseIterable {
+    /// Determining what has to be transferred.
+    case plan
+    /// Transferring shards.
+    case shards
+    /// Writing the manifest.
+    case manifest
+  }
+
+  public var phase = Phase.plan
+  public var shardsDone = 0
+  /// Shards that have to be transferred.
+  public var shardsTotal = 0
+  /// Bytes of bodies so far, retries included.
+  public var bytesUp: Int64 = 0
+  public var bytesDown: Int64 = 0
+
+  public var json: JSONValue {
+    [
+      "phase": .string(phase.rawValue), "shards_done": .int(Int64(shardsDone)),
+      "shards_total": .int(Int64(shardsTotal)), "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown),
+    ]
+  }
 }

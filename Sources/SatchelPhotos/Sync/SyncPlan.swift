@@ -1,19 +1,19 @@
-/// What has to move so that both sides agree. A value: making one touches neither disk nor network.
+/// What has to be transferred to synchronize both sides. A value computed without disk or network.
 public struct SyncPlan: Equatable, Sendable {
-  /// Changed only in the master.
+  /// Shards changed only in the remote.
   public var download: [Shard.Index] = []
-  /// Changed only here, or missing in the master.
+  /// Shards changed only locally, or missing in the remote.
   public var upload: [Shard.Index] = []
-  /// Changed on both sides.
+  /// Shards changed on both sides.
   public var conflicts: [Shard.Index] = []
-  /// What is in the master has to be looked at: an upload was begun and not seen to end, there is no manifest, or the
-  /// object is not the one last synced.
+  /// Shards whose object has to be examined: an upload has an unknown outcome, there is no manifest, or the
+  /// object is not the one synchronized last.
   public var examine: [Shard.Index] = []
 
-  /// Whether both sides agree.
+  /// Whether nothing has to be transferred.
   public var isEmpty: Bool { shards.isEmpty }
 
-  /// Leaves out all other shards.
+  /// Removes all other shards.
   mutating func keep(_ shards: Set<Shard.Index>) {
     download.removeAll { !shards.contains($0) }
     upload.removeAll { !shards.contains($0) }
@@ -21,24 +21,24 @@ public struct SyncPlan: Equatable, Sendable {
     examine.removeAll { !shards.contains($0) }
   }
 
-  /// All that have something to do, in order.
+  /// All shards in the plan, in order.
   public var shards: [Shard.Index] { (download + upload + conflicts + examine).sorted() }
 
   /// What to do with one shard.
   enum Step: Equatable, Sendable { case nothing, download, upload, both, examine }
 
   /// - Parameters:
-  ///   - manifest: nil when the master has none. It never means that everything was deleted.
-  ///   - present: without a manifest, the shards of which there is an object
-  ///   - changed: shards whose object is not the one last synced
+  ///   - manifest: nil when the remote has none, which never means that everything was deleted
+  ///   - present: without a manifest, the shards that have an object
+  ///   - changed: shards whose object is not the one synchronized last
   init(
     local: SyncState, manifest: Manifest?, present: Set<Shard.Index> = [], changed: Set<Shard.Index> = [],
-    heedsIntents: Bool = true
+    checksPendingUploads: Bool = true
   ) {
     for shard in local.shards {
       let step = SyncPlan.step(
         shard, manifest: manifest, isPresent: present.contains(shard.index),
-        hasChanged: changed.contains(shard.index), heedsIntents: heedsIntents)
+        hasChanged: changed.contains(shard.index), checksPendingUploads: checksPendingUploads)
       switch step {
       case .nothing: break
       case .download: download.append(shard.index)
@@ -50,15 +50,15 @@ public struct SyncPlan: Equatable, Sendable {
   }
 
   private static func step(
-    _ shard: ShardState, manifest: Manifest?, isPresent: Bool, hasChanged: Bool, heedsIntents: Bool
+    _ shard: ShardState, manifest: Manifest?, isPresent: Bool, hasChanged: Bool, checksPendingUploads: Bool
   ) -> Step {
-    if shard.intent != nil, heedsIntents { return .examine }
+    if shard.pendingUpload != nil, checksPendingUploads { return .examine }
     guard let manifest else {
       if isPresent { return .examine }
-      // What was agreed and is gone is put there again.
-      return shard.hasChanges || shard.agreedChecksum != Shard.emptyChecksum ? .upload : .nothing
+      // What was synchronized and is missing is uploaded again.
+      return shard.hasChanges || shard.baseChecksum != Shard.emptyChecksum ? .upload : .nothing
     }
-    let isSame = manifest.checksum(of: shard.index) == shard.agreedChecksum
+    let isSame = manifest.checksum(of: shard.index) == shard.baseChecksum
     if isSame, hasChanged { return .examine }
     switch (isSame, shard.hasChanges) {
     case (true, false): return .nothing
@@ -68,7 +68,7 @@ public struct SyncPlan: Equatable, Sendable {
     }
   }
 
-  /// What to do with one shard.
+  /// Returns what to do with one shard.
   func step(of shard: Shard.Index) -> Step {
     if download.contains(shard) { return .download }
     if upload.contains(shard) { return .upload }
@@ -78,6 +78,6 @@ public struct SyncPlan: Equatable, Sendable {
 }
 
 extension ShardState {
-  /// The checksum of what was agreed; without an agreement the master is taken to have nothing.
-  var agreedChecksum: String { agreed ?? Shard.emptyChecksum }
+  /// The checksum of the version synchronized last; before the first sync, of the empty shard.
+  var baseChecksum: String { syncedChecksum ?? Shard.emptyChecksum }
 }

@@ -1,18 +1,19 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
-/// The master copy of one user: requests with their keys, tried again as often as it makes sense.
+/// The remote of one user: requests with its keys, retried where that makes sense.
 struct SyncRemote: Sendable {
-  /// Of an object's metadata: SHA-256 of its body, by whoever wrote it.
+  /// The metadata with the SHA-256 of an object's body, as computed by its writer.
   static let checksumName = ReliableWriter.checksumName
 
   let store: any ObjectStore
   let retry: Retry
   let cancellation: Cancellation
   let manifestKey: ObjectKey
-  /// All of the user's keys begin with it.
+  /// The prefix of all keys of the user.
   let prefix: ObjectPrefix
-  /// All shards' keys begin with it.
+  /// The prefix of all shards' keys.
   let shardPrefix: ObjectPrefix
   private let shardKeys: [ObjectKey]
 
@@ -35,19 +36,19 @@ struct SyncRemote: Sendable {
     return shardKeys[shard.number]
   }
 
-  /// Nil when there is no such object.
+  /// Reads an object; nil when it does not exist.
   func get(_ key: ObjectKey, ifNoneMatch known: ETag? = nil) throws -> ObjectReading? {
     try requests.ifPresent { () throws(ObjectStoreError) in
       try store.get(key, ifNoneMatch: known, cancellation: cancellation)
     }
   }
 
-  /// Nil when there is no such object.
+  /// Reads an object's metadata; nil when the object does not exist.
   func head(_ key: ObjectKey) throws -> ObjectHead? {
     try requests.ifPresent { () throws(ObjectStoreError) in try store.head(key, cancellation: cancellation) }
   }
 
-  /// The shards of which there is an object.
+  /// Returns the shards that have an object.
   func present() throws -> Set<Shard.Index> {
     let entries = try requests.attempt { () throws(ObjectStoreError) in
       try store.list(shardPrefix, cancellation: cancellation)
@@ -56,9 +57,9 @@ struct SyncRemote: Sendable {
     return Set(Shard.Index.all.filter { (try? key($0)).map(keys.contains) ?? false })
   }
 
-  /// The user's objects; nil where a listing does not show their tags, or is not allowed.
+  /// Lists the user's objects; nil when listings of this store have no etags, or are not allowed.
   func listing() throws -> RemoteListing? {
-    guard store.listsTags else { return nil }
+    guard store.listsETags else { return nil }
     let entries: [ObjectPage.Entry]
     do throws(ObjectStoreError) {
       entries = try requests.attempt { () throws(ObjectStoreError) in
@@ -78,10 +79,36 @@ struct SyncRemote: Sendable {
     return listing
   }
 
-  /// Waits before something is tried again; see `PatientRequests.pause`.
+  /// Waits before a retry; see `RetryingRequests.pause`.
   func pause(afterFailures failures: Int, since start: Int64, _ error: ObjectStoreError) throws {
     try requests.pause(afterFailures: failures, since: start, error)
   }
 
-  private var requests: PatientRequests { PatientRequests(retry: retry, cancellation: cancellation) }
+  private var requests: RetryingRequests { RetryingRequests(retry: retry, cancellation: cancellation) }
+}
+
+/// A listing of a user's manifest and shards. One request thus finds objects that are not those synchronized
+/// last: changed by a device that died before it wrote the manifest, damaged, or gone.
+struct RemoteListing: Sendable {
+  var manifest: ETag?
+  var shards: [Shard.Index: ObjectPage.Entry] = [:]
+
+  /// Returns the shards whose object is not the one synchronized last.
+  func changed(since state: SyncState) -> Set<Shard.Index> {
+    Set(state.shards.filter(hasChanged).map(\.index))
+  }
+
+  private func hasChanged(_ shard: ShardState) -> Bool {
+    let isEmpty = shard.baseChecksum == Shard.emptyChecksum
+    guard let entry = shards[shard.index] else { return !isEmpty }
+    return entry.etag != shard.etag && !(isEmpty && entry.size == 0)
+  }
+}
+
+extension UserID {
+  /// The key of the manifest: "catalogs/{user}/manifest.json".
+  var manifestKey: String { "catalogs/\(text)/manifest.json" }
+
+  /// The key of a shard: "catalogs/{user}/shards/{0-f}.csv".
+  func shardKey(_ shard: Shard.Index) -> String { "catalogs/\(text)/shards/\(shard.fileName)" }
 }

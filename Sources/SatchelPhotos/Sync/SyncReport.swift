@@ -1,40 +1,64 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What a sync did; of a dry run, what it would do.
+/// The result of a sync; of a dry run, the expected result.
 public struct SyncReport: Sendable {
-  /// A line that is no row: of the master's, or, when its fault is `replaced`, of what was here before.
+  /// A rejected line: of the remote, or, when its fault is `replaced`, of the local shard before.
   public struct Rejected: Sendable, Equatable {
     public var shard: Shard.Index
     public var row: RejectedRow
   }
 
-  /// Shards whose rows came from the master.
+  /// Shards whose rows were downloaded.
   public var downloaded: [Shard.Index] = []
-  /// Shards whose rows went to the master.
+  /// Shards whose rows were uploaded.
   public var uploaded: [Shard.Index] = []
   /// Shards that had been changed on both sides.
   public var conflicts: [Shard.Index] = []
-  /// Shards that were put right in the master: the manifest did not tell what they are, or the object was damaged.
+  /// Shards that were repaired in the remote: the manifest did not match the object, or the object was
+  /// damaged.
   public var repaired: [Shard.Index] = []
-  /// Local changes that lost, and are in the conflict log.
+  /// Local changes that were overwritten; they are in the conflict log.
   public var conflictRows = 0
-  /// Photos that were here before, and that the master's shards do not have.
+  /// Local photos that were deleted because the remote's shards do not have them.
   public var removed: Int64 = 0
-  /// Requests to the object store, repeated ones included.
+  /// Requests to the object store, retries included.
   public var requests: Int64 = 0
   /// Bytes of bodies.
   public var bytesUp: Int64 = 0
   public var bytesDown: Int64 = 0
-  /// Shards that stay pending.
+  /// Shards that failed, and stay pending.
   public var failed: [ShardFailure] = []
-  /// They are kept, and written back, but for those whose fault is `replaced` or `discarded`: their bytes are
-  /// only here.
+  /// Rejected lines. They are kept and written back, except those whose fault is `replaced` or `discarded`:
+  /// this report is the only copy of these.
   public var rejected: [Rejected] = []
   public var isDryRun = false
 
-  /// Whether there was nothing to move.
+  /// Whether nothing had to be transferred.
   public var isUnchanged: Bool {
     downloaded.isEmpty && uploaded.isEmpty && repaired.isEmpty && failed.isEmpty
   }
+}
+
+extension SyncReport {
+  public var json: JSONValue {
+    [
+      "downloaded": SyncReport.numbers(downloaded), "uploaded": SyncReport.numbers(uploaded),
+      "conflicts": SyncReport.numbers(conflicts), "repaired": SyncReport.numbers(repaired),
+      "conflict_rows": .int(Int64(conflictRows)), "removed": .int(removed), "requests": .int(requests),
+      "bytes_up": .int(bytesUp),
+      "bytes_down": .int(bytesDown), "failed": .array(failed.map(\.json)),
+      "rejected": .array(rejected.map(\.json)), "unchanged": .bool(isUnchanged), "dry_run": .bool(isDryRun),
+    ]
+  }
+
+  private static func numbers(_ shards: [Shard.Index]) -> JSONValue {
+    .array(shards.sorted().map { .int(Int64($0.number)) })
+  }
+}
+
+extension SyncReport.Rejected {
+  /// The line as a JSON object: the members of a rejected row, and shard.
+  public var json: JSONValue { row.json(in: shard) }
 }

@@ -1,15 +1,15 @@
 import SatchelRemote
 
 extension SyncRun {
-  /// Tells what would move, by reading only. Bytes are told exactly but for two things that show only on the way:
-  /// what merged shards have, and what has to be repaired.
+  /// Reports what would be transferred, only by reading. The numbers of bytes are exact except for the
+  /// content of merged shards, and for what has to be repaired.
   func dryRun(_ state: SyncState, _ changed: Set<Shard.Index>) throws -> SyncReport {
     let plan = try makePlan(state, changed: changed)
     var entries: [ManifestEntry] = []
     var (up, down) = (report.withLock { $0.bytesUp }, Int64(0))
     for shard in state.shards where plan.shards.contains(shard.index) {
       try remote.cancellation.check()
-      let (isDownload, isUpload, size) = try foresee(shard, plan.step(of: shard.index))
+      let (isDownload, isUpload, size) = try predict(shard, plan.step(of: shard.index))
       report.withLock { report in
         if isDownload { report.downloaded.append(shard.index) }
         if isUpload { report.uploaded.append(shard.index) }
@@ -19,15 +19,15 @@ extension SyncRun {
       guard isUpload, !isDownload else { continue }
       let export = try ledger.export(shard.index)
       up += Int64(export.bytes.count)
-      learn(shard.index, export.checksum, photos: export.photos)
+      recordPhotoCount(shard.index, export.checksum, photos: export.photos)
       entries.append(
         ManifestEntry(
           shard: shard.index, checksum: export.checksum, photos: export.photos, origin: .upload(export)))
     }
-    let view = master.withLock { $0 }
+    let view = manifestView.withLock { $0 }
     if !entries.isEmpty {
       let manifest = ManifestUpdate(entries).manifest(
-        replacing: view.manifest, uuid: state.masterUUID, now: now(),
+        replacing: view.manifest, uuid: state.newRemoteUUID, now: now(),
         photos: photos.withLock { $0 })
       up += Int64(try manifest.serialized().count)
     }
@@ -38,8 +38,8 @@ extension SyncRun {
     }
   }
 
-  /// - Returns: whether the shard would be downloaded and uploaded, and the bytes of its object
-  private func foresee(
+  /// - Returns: whether the shard would be downloaded and uploaded, and the size of its object
+  private func predict(
     _ shard: ShardState, _ step: SyncPlan.Step
   ) throws -> (isDownload: Bool, isUpload: Bool, size: Int64) {
     switch step {
@@ -47,15 +47,16 @@ extension SyncRun {
     case .upload: return (false, true, 0)
     case .download, .both:
       let size = try remote.head(remote.key(shard.index))?.size ?? 0
-      return (true, step == .both && options.policy == .mergeRows, size)
+      return (true, step == .both && options.onConflict == .merge, size)
     case .examine:
       guard let head = try remote.head(remote.key(shard.index)) else {
-        return (false, shard.hasChanges || shard.agreedChecksum != Shard.emptyChecksum, 0)
+        return (false, shard.hasChanges || shard.baseChecksum != Shard.emptyChecksum, 0)
       }
       if head.etag == shard.etag { return (false, shard.hasChanges, 0) }
-      let isOurs = head.metadata[SyncRemote.checksumName] == shard.intent?.checksum
+      let isOurs = head.metadata[SyncRemote.checksumName] == shard.pendingUpload?.checksum
       let export = isOurs ? try ledger.export(shard.index) : nil
-      let isUpload = export.map { $0.checksum != shard.intent?.checksum } ?? (options.policy == .mergeRows)
+      let isUpload =
+        export.map { $0.checksum != shard.pendingUpload?.checksum } ?? (options.onConflict == .merge)
       return (true, shard.hasChanges && isUpload, head.size)
     }
   }

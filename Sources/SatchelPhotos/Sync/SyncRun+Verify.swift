@@ -1,31 +1,34 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
 extension SyncRun {
-  /// Reads every shard, or those that the run is for, and compares it with the manifest. Writes nothing.
+  /// Reads every shard, or those that the run is limited to, and compares it with the manifest. Writes
+  /// nothing.
   func verify() throws -> VerifyReport {
-    try progress.tell { $0.phase = .plan }
-    let state = try learnState()
+    try progress.report { $0.phase = .plan }
+    let state = try loadState()
     if let bound = state.user, bound != user.text {
       throw SatchelError(
-        .foreign, "the catalogue agrees with the master of \"\(bound)\", not of \"\(user)\": unlink it first")
+        .foreign,
+        "the catalogue was synchronized with the remote of \"\(bound)\", not of \"\(user)\": detach it first")
     }
-    uuid.withLock { $0 = state.agreedUUID }
+    uuid.withLock { $0 = state.remoteUUID }
     var report = VerifyReport()
     report.manifest = try manifestState()
     let shards = state.shards.filter { only?.contains($0.index) ?? true }
-    try progress.tell {
+    try progress.report {
       $0.phase = .shards
       $0.shardsTotal = shards.count
     }
-    let findings = Guarded<[VerifyReport.ShardFinding]>([])
-    // Twice, where another shard shows first how many photos one has.
+    let findings = Locked<[VerifyReport.ShardFinding]>([])
+    // Twice: the first pass may find the numbers of photos that the second needs.
     for isLast in [false, true] {
       let done = Set(findings.withLock { $0.map(\.shard) })
       inParallel(shards.filter { !done.contains($0.index) }, limit: options.parallel) { [self] shard in
         guard !remote.cancellation.isCancelled(), let finding = verify(shard, isLast: isLast) else { return }
         findings.withLock { $0.append(finding) }
-        try? progress.tell { $0.shardsDone += 1 }
+        try? progress.report { $0.shardsDone += 1 }
       }
       try remote.cancellation.check()
     }
@@ -36,70 +39,71 @@ extension SyncRun {
   private func verify(_ shard: ShardState, isLast: Bool) -> VerifyReport.ShardFinding? {
     do {
       var job = try ShardSync(self, shard, step: .nothing, writer: "")
-      job.mayPostpone = !isLast
+      job.canPostpone = !isLast
       return VerifyReport.ShardFinding(shard: shard.index, state: try job.verify())
     } catch is ShardSync.Postponed {
       return nil
     } catch {
-      return VerifyReport.ShardFinding(shard: shard.index, state: .unreadable, error: SyncRun.told(error))
+      return VerifyReport.ShardFinding(
+        shard: shard.index, state: .unreadable, error: SyncRun.satchelError(error))
     }
   }
 
   private func manifestState() throws -> VerifyReport.ManifestState {
     do {
-      try readMaster()
-      return master.withLock { $0.manifest } == nil ? .missing : .ok
+      try readManifest()
+      return manifestView.withLock { $0.manifest } == nil ? .missing : .ok
     } catch {
-      // A newer one, a foreign one, or a store that does not answer is another matter.
-      guard [.damaged, .invalid].contains(SyncRun.told(error).code) else { throw error }
+      // Other errors are not repaired: a newer or foreign manifest, a store that does not answer.
+      guard [.damaged, .invalid].contains(SyncRun.satchelError(error).code) else { throw error }
     }
-    // What is written in its place names it.
+    // The etag is the condition for replacing it.
     let etag = try remote.head(remote.manifestKey)?.etag
-    master.withLock { $0 = MasterView(manifest: nil, etag: etag, generation: $0.generation + 1) }
+    manifestView.withLock { $0 = ManifestView(manifest: nil, etag: etag, generation: $0.generation + 1) }
     ignoresManifest.withLock { $0 = true }
     return .unreadable
   }
 
-  /// Brings the run's shards into agreement, also where the manifest cannot be read.
+  /// Synchronizes the run's shards, even when the manifest cannot be read.
   func repair() throws -> SyncReport {
     if try manifestState() == .unreadable, uuid.withLock({ $0 }) == nil,
-      try ledger.syncState().agreedUUID == nil
+      try ledger.syncState().remoteUUID == nil
     {
       throw SatchelError(
-        .damaged, "\(remote.manifestKey) cannot be read, and this device was never synced with it")
+        .damaged, "\(remote.manifestKey) cannot be read, and this device was never synchronized with it")
     }
     return try run()
   }
 }
 
 extension ShardSync {
-  /// What the object is. What is not as the manifest says is read twice.
+  /// Returns the state of the object. A state other than `ok` is read twice.
   func verify() throws -> VerifyReport.State {
     var last: VerifyReport.State?
-    for _ in 0..<Self.mostReadings {
-      let state = try look()
+    for _ in 0..<Self.maxReadings {
+      let state = try inspect()
       if state == .ok || state == last { return state }
       last = state
     }
-    throw SatchelError(.busy, "\(key): is another one each time that it is read")
+    throw SatchelError(.busy, "\(key): changes each time that it is read")
   }
 
-  private static let mostReadings = 8
+  private static let maxReadings = 8
 
-  private func look() throws -> VerifyReport.State {
+  private func inspect() throws -> VerifyReport.State {
     guard case .object(let object)? = try run.remote.get(key) else {
-      try run.readMaster()
-      return (announced() ?? known.agreedChecksum) == Shard.emptyChecksum ? .ok : .missing
+      try run.readManifest()
+      return (announced() ?? known.baseChecksum) == Shard.emptyChecksum ? .ok : .missing
     }
     let checksum = Shard.checksum(object.body)
     switch try judge(object, checksum) {
     case .proven, .plausible:
       guard announced() == checksum else { return .newer }
       let photos = try object.body.withUnsafeBytes { Int64(try ShardContent($0, shard: shard).entries.count) }
-      run.learn(shard, checksum, photos: photos)
+      run.recordPhotoCount(shard, checksum, photos: photos)
       return .ok
     case .damaged(let damage): return VerifyReport.State(damage)
-    case .undecided where mayPostpone: throw Postponed()
+    case .undecided where canPostpone: throw Postponed()
     case .undecided: return .unproven
     }
   }

@@ -1,10 +1,12 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
-/// One sync: carries out what `SyncPlan` and `ManifestUpdate` decide.
+/// One sync: executes the decisions of `SyncPlan` and `ManifestUpdate`.
 ///
-/// The shard objects are the truth, and each of their versions is built on the one before, because every write names
-/// it. The manifest tells what they hold. An upload counts as done once the manifest was written after it.
+/// The shard objects are authoritative, and each of their versions is built on the one before, because every
+/// write is conditional on it. The manifest lists their checksums. An upload is complete once the manifest
+/// was written after it.
 final class SyncRun: Sendable {
   let ledger: any SyncLedger
   let remote: SyncRemote
@@ -13,26 +15,26 @@ final class SyncRun: Sendable {
   let rules: SyncRules
   /// Unix milliseconds.
   let now: @Sendable () -> Int64
-  /// Makes sure that the store heeds conditions.
+  /// Checks that the store supports conditional writes.
   private let probe: @Sendable () throws -> Void
-  private let isProbed = Guarded(false)
-  let progress: ProgressTeller<SyncProgress>
-  let master = Guarded(MasterView())
-  /// Names the master, once that is known.
-  let uuid = Guarded<String?>(nil)
-  let report = Guarded(SyncReport())
-  /// How many photos contents have, as far as this sync has learned.
-  let photos = Guarded<[Shard.Index: [String: Int64]]>([:])
-  /// One shard at a time confirms the manifest.
-  let confirmation = Guarded(())
-  /// The only shards to be synced; nil for all.
+  private let isProbed = Locked(false)
+  let progress: ProgressReporter<SyncProgress>
+  let manifestView = Locked(ManifestView())
+  /// The remote's identifier, once known.
+  let uuid = Locked<String?>(nil)
+  let report = Locked(SyncReport())
+  /// The known numbers of photos, by checksum.
+  let photos = Locked<[Shard.Index: [String: Int64]]>([:])
+  /// Held while a shard confirms the manifest.
+  let confirmation = Locked(())
+  /// The shards that the run is limited to; nil for all.
   let only: Set<Shard.Index>?
-  /// It cannot be read, and is to be replaced.
-  let ignoresManifest = Guarded(false)
+  /// Whether the manifest cannot be read, and has to be replaced.
+  let ignoresManifest = Locked(false)
 
   init(
     ledger: any SyncLedger, remote: SyncRemote, user: UserID, options: SyncOptions, rules: SyncRules,
-    only: Set<Shard.Index>? = nil, progress: ProgressTeller<SyncProgress>,
+    only: Set<Shard.Index>? = nil, progress: ProgressReporter<SyncProgress>,
     now: @escaping @Sendable () -> Int64,
     probe: @escaping @Sendable () throws -> Void
   ) {
@@ -48,17 +50,18 @@ final class SyncRun: Sendable {
   }
 
   func run() throws -> SyncReport {
-    try progress.tell { $0.phase = .plan }
+    try progress.report { $0.phase = .plan }
     if !options.isDryRun { try ledger.identify() }
-    var state = try learnState()
+    var state = try loadState()
     if let bound = state.user, bound != user.text {
       throw SatchelError(
-        .foreign, "the catalogue agrees with the master of \"\(bound)\", not of \"\(user)\": unlink it first")
+        .foreign,
+        "the catalogue was synchronized with the remote of \"\(bound)\", not of \"\(user)\": detach it first")
     }
-    let isQuiet = state.shards.allSatisfy { !$0.hasChanges && $0.intent == nil }
-    uuid.withLock { $0 = state.agreedUUID }
-    guard let changed = try changedObjects(state, isQuiet: isQuiet && only == nil) else {
-      if let uuid = state.agreedUUID, !options.isDryRun {
+    let isClean = state.shards.allSatisfy { !$0.hasChanges && $0.pendingUpload == nil }
+    uuid.withLock { $0 = state.remoteUUID }
+    guard let changed = try changedObjects(state, isClean: isClean && only == nil) else {
+      if let uuid = state.remoteUUID, !options.isDryRun {
         try ledger.finishSync(manifestETag: state.manifestETag, uuid: uuid, user: user)
       }
       return report.withLock { report in
@@ -69,53 +72,57 @@ final class SyncRun: Sendable {
     if options.isDryRun { return try dryRun(state, changed) }
     for round in 0..<max(options.rounds, 1) {
       var plan = try makePlan(state, changed: round == 0 ? changed : [])
-      // What was changed here meanwhile waits for the next sync; else a busy device would never come to an end.
+      // Later local changes wait for the next sync; else the sync of a busy device would never end.
       if round > 0 { plan.upload = [] }
       let failed = report.withLock { Set($0.failed.map(\.shard)) }
       let work = plan.shards.filter { !failed.contains($0) }
       if work.isEmpty { return try finish(isComplete: failed.isEmpty && only == nil, state) }
-      try carryOut(plan, work, state, isFirst: round == 0)
-      state = try learnState()
+      try execute(plan, work, state, isFirst: round == 0)
+      state = try loadState()
     }
     for shard in try makePlan(state).shards {
-      fail(shard, SatchelError(.busy, "shard \(shard): others change it faster than it could be followed"))
+      fail(
+        shard, SatchelError(.busy, "shard \(shard): other devices change it faster than this one can follow"))
     }
     return try finish(isComplete: false, state)
   }
 
   func makePlan(_ state: SyncState, changed: Set<Shard.Index> = []) throws -> SyncPlan {
-    let manifest = master.withLock { $0.manifest }
+    let manifest = manifestView.withLock { $0.manifest }
     var plan = SyncPlan(
       local: state, manifest: manifest, present: manifest == nil ? try remote.present() : [],
-      changed: changed, heedsIntents: rules.heedsIntents)
+      changed: changed, checksPendingUploads: rules.checksPendingUploads)
     if let only { plan.keep(only) }
     return plan
   }
 
-  /// Reads the manifest, unless the remote is as it was after the last sync. One request finds that out: a listing,
-  /// which also shows objects that are not those last synced, or a conditional read where listings show no tags.
+  /// Reads the manifest, unless the remote has not changed since the last sync. One request finds that out: a
+  /// listing, which also shows objects that are not those synchronized last, or a conditional read if
+  /// listings have no etags.
   ///
-  /// - Returns: shards whose object is not the one last synced, as far as it was looked at; nil when nothing changed
-  private func changedObjects(_ state: SyncState, isQuiet: Bool) throws -> Set<Shard.Index>? {
+  /// - Returns: shards whose object is not the one synchronized last, as far as known; nil when nothing
+  ///   changed
+  private func changedObjects(_ state: SyncState, isClean: Bool) throws -> Set<Shard.Index>? {
     if let only {
-      try readMaster()
+      try readManifest()
       return only
     }
-    guard isQuiet, let known = state.manifestETag, rules.looksAtListing, let listing = try remote.listing()
-    else { return try readMaster(ifNoneMatch: isQuiet ? state.manifestETag : nil) ? [] : nil }
+    guard isClean, let known = state.manifestETag, rules.usesListing, let listing = try remote.listing()
+    else { return try readManifest(ifNoneMatch: isClean ? state.manifestETag : nil) ? [] : nil }
     let changed = listing.changed(since: state)
     guard listing.manifest == known else {
-      // Where it is the known one all the same, the tags of a listing are not those of objects, and say nothing.
-      return try readMaster(ifNoneMatch: known) ? changed : nil
+      // If the manifest is unchanged after all, the etags of listings are not those of objects, and show
+      // nothing.
+      return try readManifest(ifNoneMatch: known) ? changed : nil
     }
     if changed.isEmpty { return nil }
-    try readMaster()
+    try readManifest()
     return changed
   }
 
-  /// How many photos the manifest's version of a shard has, as far as that follows from what is known.
+  /// Returns how many photos the manifest's version of a shard has, if that follows from what is known.
   func announcedPhotos(of shard: Shard.Index) -> Int64? {
-    guard let manifest = master.withLock({ $0.manifest }) else { return 0 }
+    guard let manifest = manifestView.withLock({ $0.manifest }) else { return 0 }
     let photos = photos.withLock { $0 }
     func count(_ shard: Shard.Index) -> Int64? {
       guard let checksum = manifest.shardChecksums[shard] else { return 0 }
@@ -132,66 +139,68 @@ final class SyncRun: Sendable {
     return all - sum
   }
 
-  func learnState() throws -> SyncState {
+  func loadState() throws -> SyncState {
     let state = try ledger.syncState()
-    for shard in state.shards { learn(shard.index, shard.agreedChecksum, photos: shard.agreedPhotos) }
+    for shard in state.shards {
+      recordPhotoCount(shard.index, shard.baseChecksum, photos: shard.syncedPhotos)
+    }
     return state
   }
 
-  /// Makes sure, once, that the store heeds conditions; called before anything is written.
+  /// Checks once, before anything is written, that the store supports conditional writes.
   func checkConditions() throws {
     if isProbed.withLock({ $0 }) { return }
     try probe()
     isProbed.withLock { $0 = true }
   }
 
-  /// Remembers how many photos a content has.
-  func learn(_ shard: Shard.Index, _ checksum: String, photos count: Int64) {
+  /// Stores how many photos a content has.
+  func recordPhotoCount(_ shard: Shard.Index, _ checksum: String, photos count: Int64) {
     photos.withLock { $0[shard, default: [:]][checksum] = count }
   }
 
-  private func carryOut(
+  private func execute(
     _ plan: SyncPlan, _ work: [Shard.Index], _ state: SyncState, isFirst: Bool
   ) throws {
-    let view = master.withLock { $0 }
+    let view = manifestView.withLock { $0 }
     if let uuid = view.manifest?.directoryUUID { try ledger.beginSync(uuid: uuid, user: user) }
-    // Before several shards would ask at once.
+    // Before several shards would check at once.
     if plan.shards != plan.download { try checkConditions() }
-    try progress.tell {
+    try progress.report {
       $0.phase = .shards
       $0.shardsTotal += work.count
     }
-    let entries = Guarded<[ManifestEntry]>([])
+    let entries = Locked<[ManifestEntry]>([])
     let jobs = state.shards.filter { work.contains($0.index) }
     inParallel(jobs, limit: options.parallel) { [self] shard in
       guard !remote.cancellation.isCancelled() else { return }
       do {
         var job = try ShardSync(self, shard, step: plan.step(of: shard.index), writer: state.uuid ?? "")
-        job.mayPostpone = isFirst
+        job.canPostpone = isFirst
         if let entry = try job.perform() { entries.withLock { $0.append(entry) } }
       } catch is ShardSync.Postponed {
         // The next round knows how many photos the other shards have.
       } catch {
         fail(shard.index, error)
       }
-      try? progress.tell { $0.shardsDone += 1 }
+      try? progress.report { $0.shardsDone += 1 }
     }
     try remote.cancellation.check()
-    try progress.tell { $0.phase = .manifest }
+    try progress.report { $0.phase = .manifest }
     try announce(entries.withLock { $0 }, since: view, state)
   }
 
-  /// Notes a shard that stays pending.
+  /// Reports a shard that stays pending.
   func fail(_ shard: Shard.Index, _ error: any Error) {
-    let error = SyncRun.told(error)
+    let error = SyncRun.satchelError(error)
     report.withLock { report in
       guard !report.failed.contains(where: { $0.shard == shard }) else { return }
       report.failed.append(ShardFailure(shard: shard, error: error))
     }
   }
 
-  /// The same error for callers of the library.
-  static func told(_ error: any Error) -> SatchelError {
+  /// Converts an error for callers of the library.
+  static func satchelError(_ error: any Error) -> SatchelError {
     switch error {
     case let error as SatchelError: error
     case let error as ObjectStoreError: error.satchelError
@@ -199,11 +208,11 @@ final class SyncRun: Sendable {
     }
   }
 
-  /// - Parameter isComplete: whether nothing of the manifest is left to take
+  /// - Parameter isComplete: whether nothing of the manifest is left to pull
   private func finish(isComplete: Bool, _ state: SyncState) throws -> SyncReport {
     if isComplete, report.withLock({ !$0.isUnchanged }) { correctCount() }
-    let view = master.withLock { $0 }
-    // Without a manifest there is no master yet that the catalogue could be bound to.
+    let view = manifestView.withLock { $0 }
+    // Without a manifest there is no remote yet to store the identity of.
     if isComplete, let uuid = view.manifest?.directoryUUID {
       try ledger.finishSync(manifestETag: view.etag, uuid: uuid, user: user)
     }
@@ -217,4 +226,34 @@ final class SyncRun: Sendable {
       return report
     }
   }
+}
+
+/// The rules that protect a sync from losing data. Tests switch each one off, to show that the simulation
+/// then finds the loss; otherwise all are on.
+struct SyncRules: Sendable {
+  /// Writes are conditional on the version that they build on.
+  var usesConditions = true
+  /// The manifest never announces a shard before it is uploaded.
+  var uploadsShardFirst = true
+  /// An upload confirms only the changes that it contained.
+  var confirmsOnlySentChanges = true
+  /// Bytes are verified before they are parsed.
+  var verifiesBytes = true
+  /// The outcome of a pending upload is determined before anything else is done with its shard.
+  var checksPendingUploads = true
+  /// A manifest that has changed is read again, and the shards are examined, before it is written.
+  var rechecksShards = true
+  /// A listing shows whether the objects are those synchronized last.
+  var usesListing = true
+  /// Bytes that no checksum proves are compared with the version synchronized last.
+  var comparesUnproven = true
+  /// A damaged object is replaced by the version synchronized last.
+  var repairsDamage = true
+  /// A damaged object is replaced only after a conditional write has shown that the manifest is the one that
+  /// was read.
+  var confirmsManifestFirst = true
+  /// An object that is an earlier version than the one synchronized last is damage.
+  var rejectsOutdated = true
+  /// An upload that another object replaced is confirmed only if that was built on it.
+  var confirmsOnlyAncestors = true
 }

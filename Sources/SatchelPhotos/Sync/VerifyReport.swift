@@ -1,18 +1,19 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What the remote holds, shard by shard, compared with its manifest.
+/// The state of the remote, shard by shard, compared with its manifest.
 public struct VerifyReport: Sendable {
-  /// What a shard's object is.
+  /// The state of a shard's object.
   public enum State: String, Sendable, CaseIterable {
-    /// As the manifest says; an empty shard may have no object.
+    /// The object matches the manifest; an empty shard may have no object.
     case ok
     case missing, empty, cut, corrupt, outdated
-    /// Whole, and newer than the manifest: its writer died before it wrote that.
+    /// Complete, and newer than the manifest: its writer died before it wrote that.
     case newer
-    /// Not what the manifest says, and nothing that this device has shows whether it is whole.
+    /// Differs from the manifest, and this device cannot determine whether it is complete.
     case unproven
-    /// It could not be read: see `error`.
+    /// Could not be read: see `error`.
     case unreadable
 
     init(_ damage: ShardDamage) {
@@ -27,38 +28,38 @@ public struct VerifyReport: Sendable {
     }
   }
 
-  /// What the manifest is.
+  /// The state of the manifest.
   public enum ManifestState: String, Sendable { case ok, missing, unreadable }
 
   public struct ShardFinding: Sendable {
     public var shard: Shard.Index
-    /// As it was found.
+    /// The state before any repair.
     public var state: State
-    /// Whether it is ok by now.
+    /// Whether it was repaired.
     public var isRepaired = false
-    /// Why it could not be read, or not be repaired.
+    /// Why it could not be read, or could not be repaired.
     public var error: SatchelError?
   }
 
-  /// As it was found.
+  /// The state before any repair.
   public var manifest = ManifestState.ok
   public var isManifestRepaired = false
   /// All sixteen, in order.
   public var shards: [ShardFinding] = []
-  /// Photos that the repair removed here, because the master's sound shards do not have them.
+  /// Local photos that the repair deleted because the remote's sound shards do not have them.
   public var removed: Int64 = 0
-  /// Requests to the object store, repeated ones included.
+  /// Requests to the object store, retries included.
   public var requests: Int64 = 0
   /// Bytes of bodies.
   public var bytesUp: Int64 = 0
   public var bytesDown: Int64 = 0
 
-  /// Whether the remote is sound, by now.
+  /// Whether the remote is sound, after a repair if there was one.
   public var isSound: Bool {
     (manifest == .ok || isManifestRepaired) && shards.allSatisfy { $0.state == .ok || $0.isRepaired }
   }
 
-  /// As it crosses the C boundary.
+  /// The report as a JSON object.
   public var json: JSONValue {
     [
       "ok": .bool(isSound), "manifest": .string(manifest.rawValue),

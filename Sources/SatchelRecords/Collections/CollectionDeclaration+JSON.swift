@@ -1,8 +1,9 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension CollectionDeclaration {
-  /// Reads the form that crosses the boundaries; see `satchel_records_open`.
+  /// Reads the JSON form of the public interfaces; see `satchel_records_open`.
   ///
   /// - Parameter callback: the host's function for migrations that are "callback"
   /// - Throws: `SatchelError` `.invalid` with the JSON Pointer
@@ -44,7 +45,7 @@ extension CollectionDeclaration {
     case ("indexes", _): throw JSONError("must be an array", pointer: "/indexes")
     case ("relations", _): throw JSONError("must be an object", pointer: "/relations")
     case ("schema", _): throw JSONError("must be a JSON Schema: an object, true or false", pointer: "/schema")
-    case ("version", _): throw JSONError("must be a number from 1", pointer: "/version")
+    case ("version", _): throw JSONError("must be an integer from 1 to 2147483647", pointer: "/version")
     default:
       throw JSONError(
         "no such part of a declaration; there are name, indexes, relations, schema, version and migrations",
@@ -52,7 +53,8 @@ extension CollectionDeclaration {
     }
   }
 
-  /// What is kept of it in the store when it is the first one: everything but the way there.
+  /// The declaration that the store keeps for a new collection: everything but the version and the
+  /// migrations.
   var stored: StoredDeclaration {
     var stored = StoredDeclaration()
     stored.indexes = indexes ?? []
@@ -61,7 +63,7 @@ extension CollectionDeclaration {
     return stored
   }
 
-  /// As this, with other indexes, relations and another schema.
+  /// Returns this declaration with other indexes, relations and another schema.
   func declaring(_ stored: StoredDeclaration) -> CollectionDeclaration {
     var declaration = self
     declaration.indexes = stored.indexes

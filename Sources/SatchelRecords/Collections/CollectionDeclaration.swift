@@ -1,11 +1,12 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A field by which records are found fast.
+/// An index on a field of the documents.
 public struct RecordIndex: Equatable, Sendable {
   /// "a.b" or a JSON Pointer.
   public var path: String
-  /// Whether two records must not have the same value there. What is null or missing does not count.
+  /// Whether two records must not have the same value. Null and missing values do not count.
   public var isUnique: Bool
 
   public init(_ path: String, unique: Bool = false) {
@@ -14,19 +15,19 @@ public struct RecordIndex: Equatable, Sendable {
   }
 }
 
-/// A field that holds the id of a record of some collection, or an array of ids.
+/// A relation: a field with the id, or an array of ids, of records of a collection.
 public struct RecordRelation: Equatable, Sendable {
-  /// What becomes of the record when the one it names is deleted.
+  /// The action on a record when the record that it refers to is deleted.
   public enum OnDelete: String, Sendable, CaseIterable {
-    /// The other one cannot be deleted while this one names it.
+    /// The referenced record cannot be deleted while this one refers to it.
     case restrict
-    /// This one is deleted, too.
+    /// This record is deleted, too.
     case cascade
-    /// The field becomes null; of an array the id is taken out.
+    /// The field becomes null; from an array the id is removed.
     case nullify
   }
 
-  /// The collection that is named; may be its own.
+  /// The referenced collection; may be the relation's own.
   public var collection: String
   public var onDelete: OnDelete
   /// Whether the field is an array of ids.
@@ -39,24 +40,26 @@ public struct RecordRelation: Equatable, Sendable {
   }
 }
 
-/// What is declared of a collection when it is opened: it adds indexes, relations and a schema to what the store has,
-/// and removes none, except with `redeclare`. A declaration of nothing but the name opens the collection as it is.
+/// The declaration of a collection when it is opened. It adds indexes, relations and a schema to those in the
+/// store, and removes none, except with `redeclare`. A declaration with only a name opens the collection as
+/// it is.
 public struct CollectionDeclaration: Sendable {
   /// [a-z][a-z0-9_]{0,63}
   public var name: String
   public var indexes: [RecordIndex]?
   /// By path.
   public var relations: [String: RecordRelation]?
-  /// JSON Schema (2020-12) that documents must fulfil when they are written.
+  /// The JSON Schema (2020-12) that documents must satisfy when they are written.
   public var schema: JSONValue?
-  /// The version of the documents; 1 when it is not named.
+  /// The version of the documents; 1 when nil.
   public var version: Int?
-  /// How documents get from version 1 to 2, from 2 to 3, and so on.
+  /// The migrations of documents from version 1 to 2, from 2 to 3, and so on.
   public var migrations: [RecordMigration] = []
-  /// Whether this is the whole declaration: indexes, relations and a schema that it does not name are dropped, those
-  /// that it declares otherwise are replaced. Handles that are open then no longer write.
+  /// Whether this is the complete declaration: indexes, relations and a schema that it lacks are dropped,
+  /// those that it declares differently are replaced. Handles that were opened with the earlier declaration
+  /// can then only read.
   public var redeclare: Bool
-  /// The host's function for steps that an older or newer app left to it.
+  /// The host's function for migrations that an older or newer version of the app declared as a callback.
   var callback: RecordCallback.Body?
 
   public init(
@@ -72,6 +75,6 @@ public struct CollectionDeclaration: Sendable {
     self.redeclare = redeclare
   }
 
-  /// Whether it opens the collection as it is.
+  /// Whether the declaration has only a name.
   var isBare: Bool { indexes == nil && relations == nil && schema == nil && version == nil }
 }

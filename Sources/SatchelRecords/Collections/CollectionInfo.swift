@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Facts of a collection, for people.
+/// A description of a collection.
 public struct CollectionInfo: Equatable, Sendable {
   public var name: String
   public var version: Int
@@ -10,7 +11,7 @@ public struct CollectionInfo: Equatable, Sendable {
   public var indexes: JSONValue
   /// As declared: `{path: {"collection", "on_delete", "many"}}`.
   public var relations: JSONValue
-  /// As whose it is synchronised; nil when it is not.
+  /// The user whose records it is synchronised with; nil when it is not.
   public var user: String?
 
   public var json: JSONValue {
@@ -22,7 +23,7 @@ public struct CollectionInfo: Equatable, Sendable {
 }
 
 extension RecordStore {
-  /// The collections that were declared, by name.
+  /// Returns the collections that were declared, by name.
   package func collections() throws -> [CollectionInfo] {
     guard try database.has(RecordSchema.subject) else { return [] }
     return try read { connection in

@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A collection's declaration as the store has it, read once. Immutable.
+/// The indexes, relations and schema of a collection in one snapshot of the store. Immutable.
 final class CollectionShape: Sendable {
   struct Index: Sendable {
     var id: Int64
@@ -11,7 +12,7 @@ final class CollectionShape: Sendable {
 
   struct Relation: Sendable {
     var id: Int64
-    /// The collection it stands in.
+    /// The collection that declares the relation.
     var source: Int64
     var path: DocumentPath
     var target: Int64
@@ -21,7 +22,7 @@ final class CollectionShape: Sendable {
 
   let id: Int64
   let name: String
-  /// Grows with every other declaration.
+  /// Increases with every change of the declaration.
   let number: Int64
   let indexes: [Index]
   let relations: [Relation]
@@ -29,7 +30,7 @@ final class CollectionShape: Sendable {
   /// See `StoredDeclaration`.
   let generation: Int64
 
-  /// Whether writing a record over another needs the other's document.
+  /// Whether a write needs the previous document.
   var needsOldDocument: Bool { !indexes.isEmpty || !relations.isEmpty }
 
   init(_ row: CollectionRow, _ connection: Connection) throws {
@@ -61,7 +62,7 @@ final class CollectionShape: Sendable {
     return relations
   }
 
-  /// The relations that name records of a collection.
+  /// Returns the relations that refer to records of a collection, by id.
   static func incoming(_ collection: Int64, _ connection: Connection) throws -> [Int64: Relation] {
     var relations: [Int64: Relation] = [:]
     try connection.each(
@@ -87,12 +88,31 @@ extension CollectionShape.Relation {
 extension RecordRelation.OnDelete {
   init(number: Int64) { self = number == 1 ? .cascade : number == 2 ? .nullify : .restrict }
 
-  /// As it stands in the store.
+  /// The number in the store.
   var number: Int64 {
     switch self {
     case .restrict: 0
     case .cascade: 1
     case .nullify: 2
     }
+  }
+}
+
+/// The JSON Schema of a collection's documents.
+struct RecordSchemaCheck: Sendable {
+  private let schema: JSONSchema
+
+  /// - Throws: `.invalid` for an invalid schema
+  init(_ json: JSONValue) throws { schema = try naming("schema") { try JSONSchema(json) } }
+
+  /// - Throws: `.constraint` with the JSON Pointers of the values that violate the schema
+  func check(_ body: UnsafeRawBufferPointer, _ location: @autoclosure () -> String) throws {
+    let violations = schema.check(try JSONValue(parsing: body))
+    guard !violations.isEmpty else { return }
+    let reasons = violations.prefix(3).map {
+      "\($0.pointer.isEmpty ? "the document" : $0.pointer): \($0.reason)"
+    }
+    let others = violations.count > 3 ? "; and \(violations.count - 3) more" : ""
+    throw SatchelError(.constraint, "\(location()): \(reasons.joined(separator: "; "))\(others)")
   }
 }

@@ -1,6 +1,8 @@
+import SatchelCore
 import SatchelStorage
 
-/// Fills a new index from the records that are there: sorted first, so that the table grows at its end.
+/// Fills a new index from the existing records: the entries are sorted first, so that the table grows at its
+/// end.
 struct IndexBuild {
   private struct Entry {
     var start: Int
@@ -18,21 +20,22 @@ struct IndexBuild {
     self.index = index
   }
 
-  /// - Throws: `.invalid` when the index is unique and two records have one value; it names both
+  /// - Throws: `.constraint` when the index is unique and two records have the same value; the message names
+  ///   both
   func run() throws {
-    var room: [UInt8] = []
+    var buffer: [UInt8] = []
     var entries: [Entry] = []
     try RecordFetch(connection, row).all { candidate in
-      let start = room.count
+      let start = buffer.count
       let field = candidate.document.field(index.path)
-      ValueKey.append(field, to: &room)
+      ValueKey.append(field, to: &buffer)
       if index.isUnique { try checkKind(field, candidate) }
-      if room.count > start { entries.append(Entry(start: start, end: room.count, row: candidate.row)) }
+      if buffer.count > start { entries.append(Entry(start: start, end: buffer.count, row: candidate.row)) }
       return true
     }
-    try room.withUnsafeBytes { room in
+    try buffer.withUnsafeBytes { buffer in
       func key(_ entry: Entry) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: room[entry.start..<entry.end])
+        UnsafeRawBufferPointer(rebasing: buffer[entry.start..<entry.end])
       }
       entries.sort { left, right in
         let order = key(left).order(against: key(right))
@@ -60,31 +63,32 @@ struct IndexBuild {
     switch field {
     case .array, .object:
       throw SatchelError(
-        .invalid,
-        "\(row.name)/\(String(decoding: candidate.key, as: UTF8.self)): \(index.path.pointer): a unique index is "
-          + "of numbers, texts and truth values only")
+        .constraint,
+        "\(row.name)/\(String(decoding: candidate.key, as: UTF8.self)): \(index.path.pointer): "
+          + "a unique index accepts only numbers, strings and Booleans")
     default: break
     }
   }
 
-  /// Records with one key have one value, unless that is a text longer than keys are.
-  private func checkDistinct(_ others: [Int64], _ place: Int64, _ key: UnsafeRawBufferPointer) throws {
+  /// Records with the same key have the same value, unless it is a string longer than a key can hold.
+  private func checkDistinct(_ others: [Int64], _ record: Int64, _ key: UnsafeRawBufferPointer) throws {
     guard key.first != ValueKey.null else { return }
     for other in others {
-      if !ValueKey.decidesOrder(key), try text(other) != text(place) { continue }
+      if !ValueKey.decidesOrder(key), try text(other) != text(record) { continue }
       throw SatchelError(
-        .invalid,
-        "\(row.name): \(index.path.pointer) cannot be unique: \(try id(other)) and \(try id(place)) have one value"
+        .constraint,
+        "\(row.name): \(index.path.pointer) cannot be unique: "
+          + "\(try id(other)) and \(try id(record)) have one value"
       )
     }
   }
 
-  private func text(_ place: Int64) throws -> [UInt8] {
-    let body = try RecordTable(connection: connection).body(place) ?? []
+  private func text(_ record: Int64) throws -> [UInt8] {
+    let body = try RecordTable(connection: connection).body(record) ?? []
     return body.withUnsafeBytes { DocumentReader($0).field(index.path).withText { Array($0) } ?? [] }
   }
 
-  private func id(_ place: Int64) throws -> String {
-    String(decoding: try RecordTable(connection: connection).key(place) ?? [], as: UTF8.self)
+  private func id(_ record: Int64) throws -> String {
+    String(decoding: try RecordTable(connection: connection).key(record) ?? [], as: UTF8.self)
   }
 }

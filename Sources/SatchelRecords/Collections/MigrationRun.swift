@@ -1,11 +1,12 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Brings the documents of a collection to another version, inside of a transaction.
+/// Migrates the documents of a collection to another version, inside a transaction.
 struct MigrationRun {
-  /// The steps between two versions, and the direction.
-  struct Way {
-    /// From the version the records have, in the order they are taken; `version` is the lower of the two.
+  /// The migrations between two versions, and their direction.
+  struct Path {
+    /// In the order in which they are applied; `version` is the lower of the two.
     var steps: [(version: Int, migration: RecordMigration)]
     var isUp: Bool
   }
@@ -21,23 +22,25 @@ struct MigrationRun {
     self.work = work
   }
 
-  /// - Throws: `.invalid` for a version that no steps lead to, `.newer` when there is no way back
-  static func way(_ row: CollectionRow, _ prepared: PreparedDeclaration, _ connection: Connection) throws
-    -> Way
+  /// - Throws: `.invalid` when a migration to the declared version is missing, `.newer` when the records
+  ///   cannot be migrated back to it
+  static func path(_ row: CollectionRow, _ prepared: PreparedDeclaration, _ connection: Connection) throws
+    -> Path
   {
     let declared = prepared.version
     let stored = Int(row.version)
     if declared > stored {
-      // Not `map`, which would make room for all of them before it finds that the second is not there.
+      // Not `map`, which would reserve capacity for all versions before it finds that the second migration is
+      // missing.
       var steps: [(version: Int, migration: RecordMigration)] = []
       for version in stored..<declared {
         guard version > 0, version <= prepared.declaration.migrations.count else {
           throw SatchelError(
-            .invalid, "\(row.name): there are no steps from version \(version) to \(version + 1)")
+            .invalid, "\(row.name): no migration from version \(version) to \(version + 1) is declared")
         }
         steps.append((version, prepared.declaration.migrations[version - 1]))
       }
-      return Way(steps: steps, isUp: true)
+      return Path(steps: steps, isUp: true)
     }
     var steps: [(version: Int, migration: RecordMigration)] = []
     for version in (declared..<stored).reversed() {
@@ -47,15 +50,16 @@ struct MigrationRun {
         migration.isInvertible
       else {
         throw SatchelError(
-          .newer, "\(row.name): its records are of version \(stored), and there is no way back to \(declared)"
+          .newer,
+          "\(row.name): its records have version \(stored), and cannot be migrated back to \(declared)"
         )
       }
       steps.append((version, migration))
     }
-    return Way(steps: steps, isUp: false)
+    return Path(steps: steps, isUp: false)
   }
 
-  /// The steps that led to a version, as the store has them.
+  /// Returns the stored migration to a version.
   static func step(
     to version: Int64, of collection: Int64, _ connection: Connection, callback: RecordCallback.Body?
   ) throws -> RecordMigration? {
@@ -74,18 +78,18 @@ struct MigrationRun {
   }
 
   func run() throws {
-    let way = try Self.way(row, prepared, connection)
+    let path = try Self.path(row, prepared, connection)
     let schema = try prepared.declaration.schema.flatMap { $0.isNull ? nil : try RecordSchemaCheck($0) }
     var last = RecordRow.base(of: row.id)
-    // A part at a time: a statement must not run over rows that are changed.
+    // In chunks: a statement must not iterate over rows that are being changed.
     while true {
       let part = try part(after: last)
       guard let newest = part.last?.row else { break }
-      for record in part { try migrate(record, way, schema) }
+      for record in part { try migrate(record, path, schema) }
       last = newest
     }
-    for (version, migration) in way.steps {
-      if way.isUp {
+    for (version, migration) in path.steps {
+      if path.isUp {
         try Self.note(migration, to: Int64(version + 1), of: row.id, connection)
       } else {
         try connection.run(
@@ -93,7 +97,7 @@ struct MigrationRun {
           .integer(Int64(version + 1)))
       }
     }
-    // What a newer version refused may be welcome now.
+    // A record that a newer version rejected may be accepted now.
     try connection.run(
       "UPDATE record_sync SET retry_at = NULL WHERE collection = ?", .integer(row.id))
   }
@@ -113,14 +117,14 @@ struct MigrationRun {
     return part
   }
 
-  private func migrate(_ record: Item, _ way: Way, _ schema: RecordSchemaCheck?) throws {
-    let place = "\(row.name)/\(record.key)"
+  private func migrate(_ record: Item, _ path: Path, _ schema: RecordSchemaCheck?) throws {
+    let location = "\(row.name)/\(record.key)"
     do {
       guard case .object(var document) = try JSONValue(parsing: record.body) else {
         throw JSONError("the document is no object")
       }
-      for (version, migration) in way.steps {
-        if way.isUp {
+      for (version, migration) in path.steps {
+        if path.isUp {
           var kept: [KeptValue] = []
           try migration.apply(to: &document, id: record.key, version: version, kept: &kept)
           try keep(kept, record.row, version)
@@ -134,12 +138,12 @@ struct MigrationRun {
       }
       let body = try JSONValue.object(document).serialized()
       try body.withUnsafeBytes { body in
-        try schema?.check(body, place)
+        try schema?.check(body, location)
         try connection.run(
           "UPDATE record SET body = ? WHERE id = ?", .blob(body), .integer(record.row))
       }
     } catch let error as JSONError {
-      throw SatchelError(.invalid, "\(place): \(error)", underlying: error)
+      throw SatchelError(.invalid, "\(location): \(error)", underlying: error)
     }
   }
 

@@ -1,22 +1,23 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A declaration that was checked on its own, before it meets a store.
+/// A declaration that was validated on its own, before it is compared with that of the store.
 struct PreparedDeclaration {
   let declaration: CollectionDeclaration
   let indexes: [(path: DocumentPath, isUnique: Bool)]
   let relations: [(path: DocumentPath, relation: RecordRelation)]
-  /// As it is in the store when nothing else was declared.
+  /// The form of the declaration in the store when nothing else was declared.
   let text: [UInt8]
 
   var version: Int { declaration.version ?? 1 }
 
-  /// - Throws: `.invalid` for names and paths that are none, paths that are named twice, and what is no schema
+  /// - Throws: `.invalid` for invalid names, paths and schemas, and for paths that are declared twice
   init(_ declaration: CollectionDeclaration) throws {
     self.declaration = declaration
     try RecordID.checkCollection(declaration.name)
     if let version = declaration.version, !(1...Int(Int32.max)).contains(version) {
-      throw SatchelError(.invalid, "\(declaration.name): the version must be a number from 1")
+      throw SatchelError(.invalid, "\(declaration.name): the version must be an integer from 1 to 2147483647")
     }
     func path(_ text: String) throws -> DocumentPath {
       do {

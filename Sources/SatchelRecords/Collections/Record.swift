@@ -1,33 +1,34 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// How a record stands to its master copy.
+/// The state of a record with respect to its remote copy.
 public enum RecordSyncStatus: String, Sendable, CaseIterable {
-  /// Its collection was never synchronised.
+  /// The collection was never synchronised.
   case local
-  /// It has changes that have to travel.
+  /// The record has changes to upload.
   case pending
   case synced
-  /// Both sides changed it, and the host has to decide.
+  /// Both sides changed the record, and the host has to decide.
   case conflict
 }
 
-/// A document and what is known of it.
+/// A document and its metadata.
 public struct Record: Equatable, Sendable {
   public var id: String
-  /// Counts its changes, from 1.
+  /// The number of changes, from 1.
   public var revision: Int64
   /// Unix milliseconds.
   public var created: Int64
   /// Unix milliseconds.
   public var modified: Int64
   public var syncStatus: RecordSyncStatus
-  /// The document as the bytes that were written; empty when a query did not want it.
+  /// The document, byte for byte as it was written; empty when a query excludes documents.
   public var body: [UInt8]
 
-  /// The document as a value.
+  /// The document as a JSON value.
   ///
-  /// - Throws: `SatchelError` `.damaged` when the store has what is no JSON
+  /// - Throws: `SatchelError` `.damaged` when the stored document is not JSON
   public var document: JSONValue {
     get throws {
       do {
@@ -40,7 +41,7 @@ public struct Record: Equatable, Sendable {
 }
 
 extension Record {
-  /// Appends the form that crosses the boundaries: id, revision, created, modified, sync_status, document.
+  /// Appends the JSON form of the public interfaces: id, revision, created, modified, sync_status, document.
   func write(into bytes: inout [UInt8], withDocument: Bool) {
     body.withUnsafeBytes { body in
       var id = id
@@ -68,12 +69,12 @@ extension Record {
   }
 }
 
-/// What became of a write.
+/// The result of a write.
 public struct RecordReceipt: Equatable, Sendable {
-  /// The record's new revision; 0 when it was spilled.
+  /// The record's new revision; 0 when it was spooled.
   public var revision: Int64
-  /// Whether there was no such record before; unknown, and false, when it was spilled.
+  /// Whether the record is new; false when the write was spooled, because that is unknown.
   public var isNew: Bool
-  /// Whether the store could not take it, and the spill file did.
-  public var isSpilled = false
+  /// Whether the store could not be written, so that the write was spooled to the outbox file.
+  public var isSpooled = false
 }

@@ -1,8 +1,9 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension RecordCollection {
-  /// Writes a value that becomes a JSON object; see `put(_:_:ifRevision:)`.
+  /// Writes a value that is encoded as a JSON object; see `put(_:_:ifRevision:)`.
   @discardableResult
   public func put<Value: Encodable>(
     _ id: String, _ value: Value, ifRevision expected: Int64? = nil
@@ -16,14 +17,14 @@ extension RecordCollection {
     return try put(id, document, ifRevision: expected)
   }
 
-  /// A record's document as a value; nil when there is no such record.
+  /// Returns a record's document decoded as a value; nil when there is no such record.
   ///
-  /// - Throws: `.invalid` when it is another document
+  /// - Throws: `.invalid` when the document cannot be decoded as that type
   public func get<Value: Decodable>(_ id: String, as type: Value.Type) throws -> Value? {
     try get(id).map { try decoded($0, as: type) }
   }
 
-  /// The documents that fit a query as values.
+  /// Returns the documents that match a query, decoded as values.
   public func list<Value: Decodable>(
     _ query: RecordQuery = RecordQuery(), as type: Value.Type
   ) throws -> [Value] {

@@ -1,11 +1,12 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelStorage
 
 extension RecordCollection {
-  /// Conflicts, oldest first.
+  /// Returns conflicts, oldest first.
   ///
-  /// - Parameter number: 0, or the id of the last one that was seen
+  /// - Parameter number: 0, or the id of the last conflict of the previous page
   public func conflicts(after number: Int64 = 0, limit: Int = 100) throws -> [RecordConflict] {
     guard limit > 0 else { throw SatchelError(.invalid, "limit: must be 1 or more") }
     return try read { connection, _ in
@@ -28,7 +29,7 @@ extension RecordCollection {
     }
   }
 
-  /// Of an open conflict the local side is the record as it is now.
+  /// Adds the local document: of an open conflict, that of the record as it is now.
   private func complete(_ conflict: RecordConflict, _ local: [UInt8]?) throws -> RecordConflict {
     var conflict = conflict
     if conflict.kind == .open {
@@ -41,17 +42,18 @@ extension RecordCollection {
     return conflict
   }
 
-  /// The document of an envelope.
+  /// Returns the document of an envelope in a column.
   private static func document(_ row: Statement, _ column: Int32) throws -> JSONValue? {
     guard !row.isNull(column) else { return nil }
     return try JSONValue(parsing: row.bytes(column))["document"]
   }
 
-  /// Ends a conflict. An open one: the decision becomes the record, and travels on top of what the master had. One
-  /// whose local version was lost: keeping the local version, or a document, writes that; keeping the remote one
-  /// only forgets the conflict.
+  /// Resolves a conflict. For an open conflict the decision becomes the record's document, and is uploaded on
+  /// top of the remote version. For a conflict whose local version was lost, keeping the local version or
+  /// giving a document writes that, and keeping the remote version only deletes the conflict.
   ///
-  /// - Throws: `.notFound` when there is no such conflict; `.invalid` as `put` and `delete` do
+  /// - Throws: `.notFound` when there is no such conflict; `.invalid` and `.constraint` as `put` and `delete`
+  ///   do
   public func resolve(_ conflict: Int64, _ resolution: RecordResolution) throws {
     try store.transaction { _ in
       try write { work, collection in
@@ -59,7 +61,7 @@ extension RecordCollection {
           "SELECT key, kind, local, remote, etag FROM record_conflict WHERE collection = ? AND id = ?",
           .integer(id), .integer(conflict)
         ) {
-          KeptConflict(
+          StoredConflict(
             key: $0.text(0), isOpen: $0.text(1) == "open", local: $0.isNull(2) ? nil : Array($0.bytes(2)),
             remote: Array($0.bytes(3)), etag: $0.textIfAny(4).flatMap { ETag($0) })
         }
@@ -74,8 +76,8 @@ extension RecordCollection {
     }
   }
 
-  /// A conflict as it was kept.
-  private struct KeptConflict {
+  /// A conflict as it is stored.
+  private struct StoredConflict {
     var key: String
     var isOpen: Bool
     var local: [UInt8]?
@@ -84,7 +86,7 @@ extension RecordCollection {
   }
 
   private func decide(
-    _ conflict: KeptConflict, _ resolution: RecordResolution, _ work: RecordWork,
+    _ conflict: StoredConflict, _ resolution: RecordResolution, _ work: RecordWork,
     _ collection: WorkingCollection
   ) throws {
     let remote = try RecordEnvelope(parsing: conflict.remote, id: conflict.key).content
@@ -99,9 +101,9 @@ extension RecordCollection {
     let content = RecordContent(
       document: document, revision: max(local?.revision ?? 0, remote.revision) + 1, created: remote.created,
       modified: work.now)
-    try work.take(content, conflict.key, local, in: collection)
+    try work.applyRemote(content, conflict.key, local, in: collection)
     let table = SyncTable(connection: work.connection, collection: id)
-    try table.agree(conflict.key, conflict.remote, conflict.etag)
+    try table.setBase(conflict.key, conflict.remote, conflict.etag)
     try table.dropOpenConflict(conflict.key)
     collection.numbers.sequence += 1
     collection.numbers.isDirty = true
@@ -109,7 +111,7 @@ extension RecordCollection {
   }
 
   private func restore(
-    _ conflict: KeptConflict, _ resolution: RecordResolution, _ work: RecordWork,
+    _ conflict: StoredConflict, _ resolution: RecordResolution, _ work: RecordWork,
     _ collection: WorkingCollection
   ) throws {
     let document: [UInt8]?
@@ -137,7 +139,7 @@ extension RecordCollection {
     return try naming("\(name)/\(key)") { try document.serialized() }
   }
 
-  /// The document of a kept local side, as its bytes were; nil for a deletion.
+  /// Returns the document of a stored local version, byte for byte; nil for a deletion.
   private static func localDocument(_ local: [UInt8]) throws -> [UInt8]? {
     try local.withUnsafeBytes { bytes in
       let tape = try JSONTape(bytes)
@@ -150,12 +152,12 @@ extension RecordCollection {
     }
   }
 
-  /// Forgets the agreement with a master: its records are local again.
-  public func unlink() throws {
+  /// Deletes the sync metadata of the collection: its records are local again.
+  public func detach() throws {
     try store.transaction { _ in
       try write { work, _ in
         try work.flush()
-        try SyncTable(connection: work.connection, collection: id).unlink()
+        try SyncTable(connection: work.connection, collection: id).detach()
         work.forget(id)
       }
     }

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelStorage
@@ -5,7 +6,7 @@ import SatchelStorage
 extension RecordCollection: RecordLedger {
   func binding() throws -> RecordBinding {
     try read { connection, row in
-      let sync = try SyncTable(connection: connection, collection: id).agreement()
+      let sync = try SyncTable(connection: connection, collection: id).syncIdentity()
       return RecordBinding(
         user: sync?["user"]?.stringValue, writer: try SyncTable.writer(connection) ?? "", version: row.version
       )
@@ -15,7 +16,7 @@ extension RecordCollection: RecordLedger {
   func begin(user: UserID) throws {
     try write { work, collection in
       let table = SyncTable(connection: work.connection, collection: id)
-      if let known = try table.agreement()?["user"]?.stringValue {
+      if let known = try table.syncIdentity()?["user"]?.stringValue {
         guard known == user.text else {
           throw SatchelError(.foreign, "\(name): is synchronised as \(known), not as \(user)")
         }
@@ -38,7 +39,7 @@ extension RecordCollection: RecordLedger {
       if row.isSynchronised {
         marks = try table.marks(after: cursor?.text ?? "", limit: limit)
       } else {
-        // By number, which the cursor holds.
+        // By row number, which the cursor holds.
         let base = RecordRow.base(of: id)
         var last = base + (cursor.flatMap { Int64($0.text) } ?? 0)
         try connection.each(
@@ -73,15 +74,15 @@ extension RecordCollection: RecordLedger {
   private func state(of key: String, _ connection: Connection, _ row: CollectionRow) throws -> RecordState {
     let table = SyncTable(connection: connection, collection: id)
     var state = try row.isSynchronised ? table.state(key) : nil
-    if let place = try find(key, connection, row) {
-      let content = try RecordFetch(connection, row).one(place) { $0.content }
+    if let record = try find(key, connection, row) {
+      let content = try RecordFetch(connection, row).one(record) { $0.content }
       if state == nil { state = RecordState(id: key, pending: 0) }
       state?.local = content
     }
     return state ?? RecordState(id: key)
   }
 
-  /// The row of a record in a state of the store.
+  /// Returns the row of a record in a snapshot of the store.
   private func find(_ key: String, _ connection: Connection, _ row: CollectionRow) throws -> Int64? {
     let base = RecordRow.base(of: id)
     let view = try store.keys(of: id).view(
@@ -111,15 +112,15 @@ extension RecordCollection: RecordLedger {
     }
   }
 
-  // MARK: What is on its way
+  // MARK: Uploads in flight
 
-  /// Changes what is known of one record, in one transaction.
+  /// Changes the sync metadata of one record, in one transaction.
   private func ledger(
     _ key: String, _ body: (SyncTable, RecordState, RecordWork, WorkingCollection) throws -> Void
   )
     throws
   {
-    // A savepoint: what it does to records and to the ledger belongs together.
+    // In a savepoint: the changes of the record and of its sync metadata are atomic.
     try store.transaction { _ in
       try write { work, collection in
         try work.flush()
@@ -151,13 +152,13 @@ extension RecordCollection: RecordLedger {
   func settle(_ key: String, sequence: Int64, etag: ETag?) throws {
     try ledger(key) { table, state, _, _ in
       guard let sending = state.sending, sending.sequence == sequence else { throw busy(key) }
-      try table.agree(key, sending.envelope, etag)
+      try table.setBase(key, sending.envelope, etag)
       try table.dropOpenConflict(key)
       if state.pending == sequence { try table.setPending(key, nil) }
     }
   }
 
-  // MARK: What arrives
+  // MARK: Downloads
 
   func take(
     _ key: String, stamp: RecordStamp, envelope: [UInt8], etag: ETag, taking: RecordTaking, isLost: Bool
@@ -167,17 +168,17 @@ extension RecordCollection: RecordLedger {
       if isLost { try table.noteLost(key, state, envelope, etag, time: work.now) }
       switch taking {
       case .replace(let content):
-        try work.take(content, key, state.local, in: collection)
+        try work.applyRemote(content, key, state.local, in: collection)
         try table.setPending(key, nil)
       case .merge(let content):
-        try work.take(content, key, state.local, in: collection)
+        try work.applyRemote(content, key, state.local, in: collection)
         collection.numbers.sequence += 1
         collection.numbers.isDirty = true
         try table.setPending(key, collection.numbers.sequence)
       case .keep: break
       case .agree: try table.setPending(key, nil)
       }
-      try table.agree(key, envelope, etag)
+      try table.setBase(key, envelope, etag)
       try table.dropOpenConflict(key)
     }
   }

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
@@ -5,8 +6,8 @@ extension RecordCollection {
   /// Writes many records in one transaction, all or none.
   ///
   /// - Parameter documents: `{id: document, …}` or `[{"id", "document"}, …]` in UTF-8
-  /// - Returns: how many
-  /// - Throws: as `put`
+  /// - Returns: the number of records written
+  /// - Throws: as `put(_:_:ifRevision:)`
   @discardableResult
   public func putMany(_ documents: UnsafeRawBufferPointer) throws -> Int {
     let entry = { [name, version] () -> JSONValue in
@@ -22,14 +23,15 @@ extension RecordCollection {
     guard kind == .array || kind == .object else {
       throw SatchelError(.invalid, "documents: must be an object or an array")
     }
-    // A savepoint of its own inside a batch: all or none.
+    // Inside a batch, a savepoint makes the write atomic.
     if database.isInTransaction {
       return try store.transaction { _ in try write { try $0.putMany(tape, in: $1) } }
     }
-    return try journaled(entry()) { try $0.putMany(tape, in: $1) } ?? 0
+    return try writingThroughOutbox(entry()) { try $0.putMany(tape, in: $1) } ?? 0
   }
 
-  /// As `putMany(_:)`, of values; ids that are named twice are written twice.
+  /// Writes many records given as JSON values, as `putMany(_:)` does; an id that occurs twice is written
+  /// twice.
   @discardableResult
   public func putMany(_ documents: some Sequence<(String, JSONValue)>) throws -> Int {
     let elements = documents.map { JSONValue.object(["id": .string($0.0), "document": $0.1]) }
@@ -39,7 +41,7 @@ extension RecordCollection {
 }
 
 extension RecordWork {
-  /// Writes the documents of one text.
+  /// Writes the documents of a parsed JSON text.
   func putMany(_ tape: JSONTape, in collection: WorkingCollection) throws -> Int {
     let isList = tape[tape.root].kind == .array
     var count = 0
@@ -54,7 +56,9 @@ extension RecordWork {
   private static func element(_ index: Int, of tape: JSONTape, _ number: Int) throws -> (Int, Int) {
     guard let id = tape.member("id", of: index), tape[id].kind == .string,
       let document = tape.member("document", of: index)
-    else { throw SatchelError(.invalid, "documents: /\(number): must be {\"id\": text, \"document\": {…}}") }
+    else {
+      throw SatchelError(.invalid, "documents: /\(number): must be {\"id\": string, \"document\": {…}}")
+    }
     return (id, document)
   }
 
@@ -62,9 +66,9 @@ extension RecordWork {
     func write(_ key: UnsafeRawBufferPointer) throws {
       try RecordID.check(key, in: collection.name)
       guard tape[document].kind == .object else {
-        throw collection.problem(key, nil, "a document must be an object")
+        throw collection.problem(key, nil, "a document must be an object", code: .invalid)
       }
-      let body = UnsafeRawBufferPointer(rebasing: tape.bytes[tape.spelling(document)])
+      let body = UnsafeRawBufferPointer(rebasing: tape.bytes[tape.rawRange(document)])
       _ = try put(key, body, in: collection)
     }
     let token = tape[id]

@@ -1,29 +1,33 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension RecordCollection {
-  /// Keeps the collection also as one JSON file, which is replaced as a whole at each commit, for as long as this value
-  /// is kept. Costs grow with the collection.
+  /// Mirrors the collection to a JSON file, which is replaced as a whole at each commit, for the lifetime of
+  /// this object. Each commit costs time proportional to the size of the collection.
   ///
-  /// A file that is there is compared first. It is written when it has nothing that the store lacks, as after a kill
-  /// between a commit and the file; else neither side is changed, unless `prefer` says which wins. A file that this
-  /// store wrote last and nobody has changed since never wins.
+  /// An existing file is compared with the collection first. It is overwritten when it has nothing that the
+  /// store lacks, as after a kill between a commit and the write of the file. Otherwise neither side is
+  /// changed, unless `prefer` says which one wins. A file that this store wrote last, and that was not
+  /// changed since, never wins.
   ///
-  /// A file that cannot follow a commit is told to observers as "@mirror_failed", one that was edited meanwhile, and is
-  /// left alone, as "@mirror_edited"; with the file first, the write fails.
+  /// Observers are notified of "@mirror_failed" when the file cannot be written after a commit, and of
+  /// "@mirror_edited" when it was changed meanwhile and is not overwritten; with `.fileFirst` the write fails
+  /// instead.
   ///
-  /// - Parameter prefer: which side wins where both differ; nil refuses
-  /// - Throws: `SatchelError` `.invalid` for a path that is none, for a file that differs or cannot be understood, and
-  ///   in a transaction; `.io`, `.full`
+  /// - Parameter prefer: which side wins where both differ; nil throws instead
+  /// - Throws: `SatchelError` `.invalid` for an invalid path, for a file that differs or cannot be parsed,
+  ///   and in a transaction; `.io`, `.full`
   @discardableResult
   public func mirror(
     _ path: String, prefer: MirrorPreference? = nil, mode: MirrorMode = .storeFirst
   ) throws -> MirrorReport {
     guard !path.isEmpty, !path.utf8.contains(0), path.utf8.last != UInt8(ascii: "/") else {
-      throw SatchelError(.invalid, "path: empty, of a directory, or holds a NUL")
+      throw SatchelError(.invalid, "path: must name a file, and not contain a NUL")
     }
     guard !database.isInTransaction else {
-      throw SatchelError(.invalid, "\(name): a mirror cannot be attached in a batch")
+      throw SatchelError(
+        .invalid, "\(name): a mirror cannot be attached in a batch; attach it before or after")
     }
     try database.prepare(MirrorSchema.subject)
     let mirror = RecordMirror(path: path, mode: mode, owner: ObjectIdentifier(self))
@@ -31,19 +35,19 @@ extension RecordCollection {
     let image = try MirrorImage.read(path)
     switch try decision(on: image, mirror) {
     case .write: break
-    case .take(let file, let isWhole): report.imported = try take(file, isWhole: isWhole)
-    case .refuse(let error, let file):
+    case .importFile(let file, let isWhole): report.imported = try apply(file, isWhole: isWhole)
+    case .reject(let error, let file):
       switch (prefer, file) {
-      case (.file, let file?): report.imported = try take(file, isWhole: false)
-      case (.store, _): report.setAside = try MirrorFile.setAside(path, time: database.clock.now())
+      case (.file, let file?): report.imported = try apply(file, isWhole: false)
+      case (.store, _): report.quarantine = try MirrorFile.quarantine(path, time: database.clock.now())
       default: throw error
       }
     }
-    mirror.accept(report.setAside == nil ? image?.stamp : nil, image?.digest ?? "")
+    mirror.accept(report.quarantine == nil ? image?.stamp : nil, image?.digest ?? "")
     do {
       try attach(mirror)
     } catch {
-      if let setAside = report.setAside { MirrorFile.bringBack(setAside, to: path) }
+      if let quarantine = report.quarantine { MirrorFile.moveBack(quarantine, to: path) }
       throw error
     }
     return report
@@ -58,15 +62,15 @@ extension RecordCollection {
     }
   }
 
-  /// Follows the commits from now on, and brings the file up to date.
+  /// Observes commits from now on, and brings the file up to date.
   private func attach(_ mirror: RecordMirror) throws {
     let before = (mirroring.withLock { $0 }, observation.withLock { $0 })
     mirroring.withLock { $0 = mirror }
     store.setMirror(mirror, of: id)
     do {
-      let heard =
+      let subscription =
         mirror.mode == .storeFirst ? try database.observe { [weak self] change in self?.follow(change) } : nil
-      observation.withLock { $0 = heard }
+      observation.withLock { $0 = subscription }
       do {
         try update(mirror)
       } catch let edited as EditedMirror {
@@ -86,24 +90,24 @@ extension RecordCollection {
 
   private func follow(_ change: Change) {
     guard change.subject == "records", let mirror = mirroring.withLock({ $0 }) else { return }
-    let isMine = change.keys.contains { key in
+    let concernsCollection = change.keys.contains { key in
       key == "*" || key.utf8.elementsEqual(name.utf8) || key.utf8.starts(with: (name + "/").utf8)
     }
-    guard isMine else { return }
+    guard concernsCollection else { return }
     do {
       try update(mirror)
     } catch is EditedMirror {
-      database.tell(subject: "records", keys: ["@mirror_edited"])
+      database.notify(subject: "records", keys: ["@mirror_edited"])
     } catch {
-      database.tell(subject: "records", keys: ["@mirror_failed"])
+      database.notify(subject: "records", keys: ["@mirror_failed"])
     }
   }
 
-  /// What the collection and its mirror do not have alike.
+  /// Compares the collection with its mirror, and returns the differences.
   ///
-  /// - Throws: `SatchelError` `.invalid` without a mirror, and for one that cannot be understood
+  /// - Throws: `SatchelError` `.invalid` when no mirror is attached, and for a file that cannot be parsed
   public func verifyMirror() throws -> [MirrorDifference] {
-    let mirror = try kept()
+    let mirror = try attachedMirror()
     return try read { connection, row in
       let file =
         try MirrorFile.read(mirror.path, collection: name)
@@ -112,12 +116,12 @@ extension RecordCollection {
     }
   }
 
-  /// Makes the mirror anew from the collection, whatever the file has.
+  /// Overwrites the mirror with the content of the collection, whatever the file has.
   ///
-  /// - Returns: how many records differed; all of them when the file could not be understood
+  /// - Returns: the number of records that differed; all of them when the file could not be parsed
   @discardableResult
   public func rebuildMirror() throws -> Int {
-    let mirror = try kept()
+    let mirror = try attachedMirror()
     let records = try read { try RecordStore.mirrorRecords($0, $1) }
     let old = try? MirrorFile.read(mirror.path, collection: name)
     let count = try old.map { try MirrorFile.compare(store: records, mirror: $0).count } ?? records.count
@@ -125,36 +129,39 @@ extension RecordCollection {
     return count
   }
 
-  /// Makes the collection anew from its mirror, in one transaction: records that the file lacks are deleted.
+  /// Replaces the content of the collection by that of its mirror, in one transaction: records that the file
+  /// lacks are deleted.
   ///
-  /// - Returns: how many records differed
-  /// - Throws: `SatchelError` `.notFound` without a file; `.invalid` for what the collection does not allow
+  /// - Returns: the number of records that differed
+  /// - Throws: `SatchelError` `.notFound` without a file; `.invalid` for a file that cannot be parsed or has
+  ///   an older version of the documents, `.newer` for one that has a newer version; `.constraint` for
+  ///   records that violate the collection's declaration
   @discardableResult
   public func rebuildFromMirror() throws -> Int {
-    let mirror = try kept()
+    let mirror = try attachedMirror()
     guard let file = try MirrorFile.read(mirror.path, collection: name) else {
-      throw SatchelError(.notFound, "\(mirror.path): there is no mirror")
+      throw SatchelError(.notFound, "\(mirror.path): the mirror's file does not exist")
     }
     guard file.version == version else {
       throw SatchelError(
         file.version > version ? .newer : .invalid,
         "\(mirror.path): holds records of version \(file.version), not \(version)")
     }
-    return try take(file, isWhole: true)
+    return try apply(file, isWhole: true)
   }
 
-  private func kept() throws -> RecordMirror {
+  private func attachedMirror() throws -> RecordMirror {
     guard let mirror = mirroring.withLock({ $0 }) else {
-      throw SatchelError(.invalid, "\(name): has no mirror")
+      throw SatchelError(.invalid, "\(name): has no mirror; attach one first")
     }
     return mirror
   }
 
-  // MARK: Taking the file's records
+  // MARK: Importing the file's records
 
   /// - Parameter isWhole: whether records that the file lacks are deleted
-  /// - Returns: how many records were changed
-  private func take(_ file: MirrorFile, isWhole: Bool) throws -> Int {
+  /// - Returns: the number of records that were changed
+  private func apply(_ file: MirrorFile, isWhole: Bool) throws -> Int {
     try store.transaction { _ in
       try write { work, collection in
         try work.flush()
@@ -164,15 +171,15 @@ extension RecordCollection {
         ).filter { isWhole || $0.kind != .missingInFile }
         let wanted = Dictionary(file.records.map { (Array($0.id.utf8), $0) }, uniquingKeysWith: { $1 })
         for difference in differences {
-          try take(wanted[Array(difference.id.utf8)], difference.id, work, collection)
+          try apply(wanted[Array(difference.id.utf8)], difference.id, work, collection)
         }
         return differences.count
       }
     }
   }
 
-  /// Makes one record what the mirror has, or nothing.
-  private func take(
+  /// Replaces one record by that of the mirror, or deletes it when the mirror has none.
+  private func apply(
     _ record: MirrorRecord?, _ key: String, _ work: RecordWork, _ collection: WorkingCollection
   ) throws {
     var key = key

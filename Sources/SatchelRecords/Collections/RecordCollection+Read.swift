@@ -1,13 +1,15 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension RecordCollection {
-  /// A record; nil when there is none.
+  /// Returns a record; nil when it does not exist.
   public func get(_ id: String) throws -> Record? {
     try candidate(id) { try $0.record(withDocument: true) }
   }
 
-  /// Lends a record's document, as it was written; false when there is none. `body` must not use the store.
+  /// Calls `body` with a record's document as it was written; returns false when it does not exist. `body` must
+  /// not use the store.
   @discardableResult
   package func withDocument(
     _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
@@ -19,7 +21,7 @@ extension RecordCollection {
     return found != nil
   }
 
-  /// Appends a record in the form that crosses the boundaries; false when there is none.
+  /// Appends a record in the JSON form of the public interfaces; returns false when it does not exist.
   package func copyRecord(_ key: UnsafeRawBufferPointer, to bytes: inout [UInt8]) throws -> Bool {
     try candidate(key) { try $0.write(into: &bytes, withDocument: true) } != nil
   }
@@ -41,10 +43,10 @@ extension RecordCollection {
       var result: Result?
       _ = try keys.first(
         of: keys.source.hash(key), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
-      ) { place in
-        // Looked up and read by one statement; a row of another collection is none of its ids.
-        guard RecordRow.collection(of: place) == id else { return false }
-        result = try fetch.one(place, of: key, body)
+      ) { record in
+        // One statement looks the record up and reads it; a row of another collection does not match.
+        guard RecordRow.collection(of: record) == id else { return false }
+        result = try fetch.one(record, of: key, body)
         return result != nil
       }
       return result
@@ -53,21 +55,21 @@ extension RecordCollection {
 
   // MARK: Queries
 
-  /// The records that fit a query.
+  /// Returns the records that match a query.
   public func list(_ query: RecordQuery = RecordQuery()) throws -> [Record] {
     var records: [Record] = []
     try each(query) { records.append(try $0.record(withDocument: query.wantsDocuments)) }
     return records
   }
 
-  /// Their ids.
+  /// Returns the ids of the records that match a query.
   public func ids(_ query: RecordQuery = RecordQuery()) throws -> [String] {
     var ids: [String] = []
     try each(query) { ids.append(String(decoding: $0.key, as: UTF8.self)) }
     return ids
   }
 
-  /// Appends the records that fit as a JSON array in the form that crosses the boundaries.
+  /// Appends the records that match as a JSON array in the form of the public interfaces.
   package func writeList(_ query: RecordQuery, into bytes: inout [UInt8]) throws {
     bytes.append(UInt8(ascii: "["))
     var isFirst = true
@@ -79,14 +81,14 @@ extension RecordCollection {
     bytes.append(UInt8(ascii: "]"))
   }
 
-  /// How many records fit; order does not matter, limit and offset do.
+  /// Returns the number of records that match; order has no effect, limit and offset do.
   public func count(_ query: RecordQuery = RecordQuery()) throws -> Int {
     let found = try read { connection, row -> Int in
       guard let filter = query.filter else { return try Int(row.count(connection)) }
       return try QueryRun(self, connection, row).count(CompiledFilter(filter))
     }
-    let behind = max(0, found - max(0, query.offset))
-    return min(behind, query.limit.map { max(0, $0) } ?? behind)
+    let remaining = max(0, found - max(0, query.offset))
+    return min(remaining, query.limit.map { max(0, $0) } ?? remaining)
   }
 
   private func each(_ query: RecordQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
@@ -96,7 +98,7 @@ extension RecordCollection {
 }
 
 extension Candidate {
-  /// Appends the form that crosses the boundaries.
+  /// Appends the JSON form of the public interfaces.
   func write(into bytes: inout [UInt8], withDocument: Bool) throws {
     if withDocument { try checkDocument() }
     Record.write(

@@ -1,25 +1,27 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// The app's own documents: JSON objects under ids, in one collection.
+/// A collection of the app's own documents: JSON objects with ids.
 ///
-/// Every write is durable when its call returns. Safe to use from any number of threads, and beside other processes.
+/// Every write is durable when its call returns. Safe to use from any number of threads, and alongside other
+/// processes.
 public final class RecordCollection: Sendable {
   public let name: String
   let store: RecordStore
   let id: Int64
   /// The version of the documents that this handle reads and writes.
   public let version: Int
-  /// Of the declaration that it was opened with; see `StoredDeclaration`.
+  /// The generation of the declaration that the handle was opened with; see `StoredDeclaration`.
   private let generation: Int64
-  /// As they were declared, for documents of older versions that arrive later.
+  /// The declared migrations, for documents of older versions that a sync downloads later.
   let migrations: [RecordMigration]
   let keys: DeferredIndex<RecordIDs>
-  /// Of the read transactions under way, one for each connection that reads.
-  private let snapshots = Guarded<[CollectionSnapshot]>([])
-  let mirroring = Guarded<RecordMirror?>(nil)
-  /// Keeps a mirror up to date.
-  let observation = Guarded<ChangeFeed.Subscription?>(nil)
+  /// The collection's row in the current read transactions, one for each connection that reads.
+  private let snapshots = Locked<[CollectionSnapshot]>([])
+  let mirroring = Locked<RecordMirror?>(nil)
+  /// The subscription that keeps a mirror up to date.
+  let observation = Locked<ChangeFeed.Subscription?>(nil)
 
   init(
     _ store: RecordStore, id: Int64, version: Int, _ generation: Int64, _ declaration: CollectionDeclaration
@@ -39,7 +41,7 @@ public final class RecordCollection: Sendable {
 
   // MARK: Transactions
 
-  /// Writes to the collection, as a part of the transaction that the thread is in, if any.
+  /// Writes to the collection, as part of the thread's transaction if there is one.
   func write<Result>(_ body: (RecordWork, WorkingCollection) throws -> Result) throws -> Result {
     try store.write { work in
       let collection = try work.collection(id)
@@ -49,25 +51,25 @@ public final class RecordCollection: Sendable {
     }
   }
 
-  /// Reads one state of the collection.
+  /// Reads one snapshot of the collection.
   func read<Result>(_ body: (Connection, CollectionRow) throws -> Result) throws -> Result {
     try store.read { connection in try body(connection, row(connection)) }
   }
 
-  /// Read once for all reads that share a transaction.
+  /// Returns the collection's row, read once for all reads that share a transaction.
   private func row(_ connection: Connection) throws -> CollectionRow {
     let number = connection.snapshot
     if number != 0, let known = snapshots.withLock({ $0.first { $0.number == number } }) { return known.row }
     guard let row = try CollectionRow.read(id, connection) else {
       throw SatchelError(
-        .notFound, "\(name): the collection is not in the store; its making was rolled back")
+        .notFound, "\(name): the collection is not in the store; its creation was rolled back")
     }
     try checkVersion(row)
     if number != 0 {
-      let made = CollectionSnapshot(number: number, row: row)
+      let snapshot = CollectionSnapshot(number: number, row: row)
       snapshots.withLock { snapshots in
-        if snapshots.count >= CollectionSnapshot.most { snapshots.removeLast() }
-        snapshots.insert(made, at: 0)
+        if snapshots.count >= CollectionSnapshot.maxCount { snapshots.removeLast() }
+        snapshots.insert(snapshot, at: 0)
       }
     }
     return row
@@ -77,15 +79,17 @@ public final class RecordCollection: Sendable {
     guard row.version != Int64(version) else { return }
     throw SatchelError(
       row.version > version ? .newer : .invalid,
-      "\(name): its records were brought to version \(row.version) after it was opened with version \(version)"
+      "\(name): its records were migrated to version \(row.version) after it was opened with "
+        + "version \(version); open it again"
     )
   }
 
-  /// What its part of the app relies on may not be enforced any more.
+  /// Throws `.conflict` for a handle whose declared indexes, relations or schema may not be enforced any
+  /// more.
   private func checkGeneration(_ shape: CollectionShape) throws {
     guard shape.generation != generation else { return }
     throw SatchelError(
-      .invalid,
+      .conflict,
       "\(name): indexes, relations or the schema that this handle was opened with were dropped since "
         + "(redeclare=True): it can only read; declare the collection again to write")
   }
@@ -97,9 +101,10 @@ public final class RecordCollection: Sendable {
   /// - Parameters:
   ///   - id: 1 to 255 bytes, no control characters
   ///   - document: a JSON object in UTF-8, kept byte for byte
-  ///   - expected: the revision that the record must have, 0 when there must be none; nil for whatever is there
-  /// - Throws: `SatchelError` `.invalid`, naming collection, id and JSON Pointer, for what violates the schema, a
-  ///   unique index or a relation, and for another revision
+  ///   - expected: the revision that the record must have, 0 when there must be none; nil for any
+  /// - Throws: `SatchelError` `.invalid` for an invalid id or document; `.constraint`, naming collection, id
+  ///   and JSON Pointer, when the document violates the schema, a unique index or a relation; `.conflict` for
+  ///   another revision, and when the declaration that the handle was opened with was replaced
   @discardableResult
   public func put(
     _ id: String, _ document: UnsafeRawBufferPointer, ifRevision expected: Int64? = nil
@@ -108,7 +113,7 @@ public final class RecordCollection: Sendable {
     return try id.withUTF8 { try put(UnsafeRawBufferPointer($0), document, ifRevision: expected) }
   }
 
-  /// As `put(_:_:ifRevision:)`, of a value.
+  /// Writes a record given as a JSON value; see `put(_:_:ifRevision:)`.
   @discardableResult
   public func put(_ id: String, _ document: JSONValue, ifRevision expected: Int64? = nil) throws
     -> RecordReceipt
@@ -122,12 +127,12 @@ public final class RecordCollection: Sendable {
   ) throws -> RecordReceipt {
     try RecordID.check(key, in: name)
     try checkDocument(document, key)
-    return try journaled(spilled(key, document, expected)) { work, collection in
+    return try writingThroughOutbox(spooled(key, document, expected)) { work, collection in
       try work.put(key, document, in: collection, ifRevision: expected)
-    } ?? RecordReceipt(revision: 0, isNew: false, isSpilled: true)
+    } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
   }
 
-  /// - Throws: `.invalid` for what is no JSON object
+  /// - Throws: `.invalid` for a document that is not a JSON object
   func checkDocument(_ document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws {
     do {
       try JSONScanner.check(document)
@@ -137,15 +142,16 @@ public final class RecordCollection: Sendable {
     }
     guard document.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else {
       throw SatchelError(
-        .invalid, "\(name)/\(String(decoding: key, as: UTF8.self)): a document must be an object")
+        .invalid, "\(name)/\(String(decoding: key, as: UTF8.self)): a document must be a JSON object")
     }
   }
 
-  /// Deletes a record, and what its relations say.
+  /// Deletes a record, and applies the `onDelete` actions of the relations that refer to it.
   ///
   /// - Parameter expected: the revision that the record must have
-  /// - Returns: whether there was one; true when that is not known, because the deletion was spilled
-  /// - Throws: `SatchelError` `.invalid` when a record that names it restricts that, and for another revision
+  /// - Returns: whether there was such a record; true when the deletion was spooled, because that is unknown
+  /// - Throws: `SatchelError` `.constraint` when a record that refers to it restricts the deletion,
+  ///   `.conflict` for another revision and when the declaration that the handle was opened with was replaced
   @discardableResult
   public func delete(_ id: String, ifRevision expected: Int64? = nil) throws -> Bool {
     var id = id
@@ -154,8 +160,23 @@ public final class RecordCollection: Sendable {
 
   package func delete(_ key: UnsafeRawBufferPointer, ifRevision expected: Int64?) throws -> Bool {
     try RecordID.check(key, in: name)
-    return try journaled(Self.deleteEntry(name, version, key, expected)) { work, collection in
+    return try writingThroughOutbox(Self.deleteEntry(name, version, key, expected)) { work, collection in
       try work.delete(key, from: collection, ifRevision: expected)
     } ?? true
+  }
+}
+
+/// The row of a collection in one read transaction, for all reads that share it.
+final class CollectionSnapshot: Sendable {
+  /// The number of connections that read at once.
+  static let maxCount = 4
+
+  /// The number of the transaction; see `Connection.snapshot`.
+  let number: UInt64
+  let row: CollectionRow
+
+  init(number: UInt64, row: CollectionRow) {
+    self.number = number
+    self.row = row
   }
 }

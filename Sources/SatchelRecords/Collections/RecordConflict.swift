@@ -1,12 +1,13 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Two versions of a record that could not be agreed.
+/// A conflict between the local and the remote version of a record.
 public struct RecordConflict: Sendable {
   public enum Kind: String, Sendable {
     /// The host has to decide.
     case open
-    /// The strategy gave the local version up.
+    /// The conflict policy discarded the local version.
     case lost
   }
 
@@ -16,11 +17,11 @@ public struct RecordConflict: Sendable {
   public var kind: Kind
   /// Unix milliseconds.
   public var time: Int64
-  /// The document here; nil when it was deleted.
+  /// The local document; nil when it was deleted.
   public var local: JSONValue?
-  /// The document of the master; nil when it was deleted.
+  /// The remote document; nil when it was deleted.
   public var remote: JSONValue?
-  /// The document that both agreed on last; nil when there was none.
+  /// The last synced document; nil when there was none.
   public var base: JSONValue?
 
   public var json: JSONValue {
@@ -31,7 +32,7 @@ public struct RecordConflict: Sendable {
   }
 }
 
-/// How a conflict ends.
+/// The decision that resolves a conflict.
 public enum RecordResolution: Sendable {
   case keepLocal
   case keepRemote

@@ -1,14 +1,15 @@
+import SatchelCore
 import SatchelStorage
 
-/// The rules of ids and names.
+/// The rules for record ids and collection names.
 enum RecordID {
-  /// Bytes that an id may have.
-  static let longest = 255
+  /// The maximum number of bytes of an id.
+  static let maxLength = 255
 
-  /// - Throws: `.invalid` for what is no id
+  /// - Throws: `.invalid` for an invalid id
   static func check(_ id: UnsafeRawBufferPointer, in collection: String) throws {
-    guard (1...longest).contains(id.count) else {
-      throw SatchelError(.invalid, "\(collection): an id has 1 to \(longest) bytes, not \(id.count)")
+    guard (1...maxLength).contains(id.count) else {
+      throw SatchelError(.invalid, "\(collection): an id has 1 to \(maxLength) bytes, not \(id.count)")
     }
     // All of C0 and DEL; C1 begins with 0xC2 in UTF-8.
     var isASCII = true
@@ -27,7 +28,7 @@ enum RecordID {
     }
   }
 
-  /// - Throws: `.invalid` for what is no name of a collection
+  /// - Throws: `.invalid` for an invalid collection name
   static func checkCollection(_ name: String) throws {
     let bytes = Array(name.utf8)
     let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
@@ -39,7 +40,8 @@ enum RecordID {
       }
     guard isName else {
       throw SatchelError(
-        .invalid, "\"\(name)\" is no name of a collection: a to z, 0 to 9 and _, 64 at most, a letter first")
+        .invalid, "\"\(name)\" is not a collection name: use a to z, 0 to 9 and _, at most 64, a letter first"
+      )
     }
   }
 }

@@ -1,26 +1,28 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension RecordStore {
-  /// Opens a collection, making it when there is none; what is declared beyond what the store has is built, in one
-  /// transaction, and only `redeclare` drops anything.
+  /// Opens a collection, and creates it when it does not exist. Declared indexes, relations and a schema that
+  /// the store lacks are built in one transaction; only `redeclare` drops any.
   ///
-  /// - Throws: `SatchelError` `.invalid` for a declaration that is none, and for records that violate what is
-  ///   declared; `.newer`, `.notFound` and `.readOnly` in a store opened to read only
+  /// - Throws: `SatchelError` `.invalid` for an invalid declaration and for one that contradicts the store's;
+  ///   `.constraint` for records that violate the declaration; `.newer`; `.notFound` and `.readOnly` in a
+  ///   store opened read-only
   package func open(_ declaration: CollectionDeclaration) throws -> RecordCollection {
     let prepared = try PreparedDeclaration(declaration)
     let name = declaration.name
     let hasTables = try database.prepare(RecordSchema.subject)
-    if hasTables, let known = try openAsItIs(prepared) { return known }
+    if hasTables, let known = try openUnchanged(prepared) { return known }
     guard !database.options.isReadOnly else {
       guard hasTables, let row = try row(named: name), row.version > 0 else {
         throw SatchelError(
-          .notFound, "\(database.path): has no collection \(name), and is opened to read only")
+          .notFound, "\(database.path): has no collection \(name), and is opened read-only")
       }
       guard row.version == Int64(prepared.version) else {
         throw SatchelError(
           row.version > prepared.version ? .newer : .readOnly,
-          "\(name): its records are of version \(row.version), which opening to read only cannot change")
+          "\(name): its records have version \(row.version); a store opened read-only cannot migrate them")
       }
       return RecordCollection(self, id: row.id, version: prepared.version, 0, declaration)
     }
@@ -28,22 +30,22 @@ extension RecordStore {
     do {
       let isNew = try row(named: name).map { $0.version == 0 } ?? true
       let collection = try transaction { transaction in
-        // Another process may have been faster.
-        if let known = try openAsItIs(prepared) { return known }
-        return try Declaring(self, transaction).declare(prepared)
+        // Another process may have opened the collection meanwhile.
+        if let known = try openUnchanged(prepared) { return known }
+        return try DeclarationRun(self, transaction).declare(prepared)
       }
-      // Spilled beside a store that has been set aside since, or has lost its file. What cannot be taken in now stays
-      // where `check` names it.
-      if isNew { try? takeInRefused(of: name) }
+      // Writes may have been spooled while the store was quarantined or its file was lost. An entry that
+      // cannot be drained now stays rejected, and `check` reports it.
+      if isNew { try? drainRejected(of: name) }
       return collection
     } catch {
-      // Nothing was changed: an app that fails each time it starts must not fill the disk.
+      // Nothing was changed: an app that fails at each start must not fill the disk with backups.
       if let backup { unlink(backup) }
       throw error
     }
   }
 
-  private func openAsItIs(_ prepared: PreparedDeclaration) throws -> RecordCollection? {
+  private func openUnchanged(_ prepared: PreparedDeclaration) throws -> RecordCollection? {
     try read { connection in
       let name = prepared.declaration.name
       guard let id = try CollectionRow.id(of: name, connection),
@@ -51,7 +53,7 @@ extension RecordStore {
       else { return nil }
       let declaration = prepared.declaration
       if !declaration.isBare, row.version != Int64(prepared.version) { return nil }
-      // Indexes, relations and the schema concern only writes.
+      // Indexes, relations and the schema affect only writes.
       if database.options.isReadOnly {
         return RecordCollection(self, id: id, version: Int(row.version), 0, declaration)
       }
@@ -63,22 +65,24 @@ extension RecordStore {
     }
   }
 
-  /// Keeps the store as it was, beside it, when records are about to be migrated.
+  /// Backs the store up beside it when records are about to be migrated.
   ///
-  /// - Returns: where; nil when they are not
+  /// - Returns: the path of the backup; nil when no records are migrated
   private func backUpBeforeMigrating(_ prepared: PreparedDeclaration) throws -> String? {
     let name = prepared.declaration.name
     guard !prepared.declaration.isBare, let row = try row(named: name), row.version > 0,
       row.version != Int64(prepared.version),
       try read({ try row.count($0) }) > 0
     else { return nil }
-    // Nothing is kept of what cannot be done anyway.
-    try read { _ = try MigrationRun.way(row, prepared, $0) }
+    // Throws before a backup is made when the migration is impossible.
+    try read { _ = try MigrationRun.path(row, prepared, $0) }
     guard !database.isMemory else { return nil }
     guard !database.isInTransaction else {
       throw SatchelError(
         .invalid,
-        "\(name): its records must be migrated, which cannot be a part of a transaction: open it before")
+        "\(name): its records must be migrated, which a transaction cannot contain: open the "
+          + "collection before it"
+      )
     }
     let time = database.clock.now()
     return try database.backup(to: "\(database.path).before-\(name)-\(row.version)-\(time)").path

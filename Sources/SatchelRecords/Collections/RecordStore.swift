@@ -1,29 +1,31 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// All collections of one open store: what their handles share.
+/// The state that the handles of all collections of one open store share.
 package final class RecordStore: Sendable {
   package let database: Database
-  let journal: Journal
-  private let shapes = Guarded<[Int64: CollectionShape]>([:])
-  private let keys = Guarded<[Int64: DeferredIndex<RecordIDs>]>([:])
-  private let work = Guarded<RecordWork?>(nil)
-  /// What the latest transaction knew at its end, by its number.
-  private let known = Guarded<(transaction: UInt64, collections: [Int64: WorkingCollection])>((0, [:]))
-  private let hasWritten = Guarded(false)
-  private let mirrors = Guarded<[Int64: RecordMirror]>([:])
+  let outbox: Outbox
+  private let shapes = Locked<[Int64: CollectionShape]>([:])
+  private let keys = Locked<[Int64: DeferredIndex<RecordIDs>]>([:])
+  private let work = Locked<RecordWork?>(nil)
+  /// The collections as the latest transaction left them, with the number of that transaction.
+  private let known = Locked<(transaction: UInt64, collections: [Int64: WorkingCollection])>((0, [:]))
+  private let hasWritten = Locked(false)
+  private let mirrors = Locked<[Int64: RecordMirror]>([:])
 
-  /// One for each `Database`; touches nothing yet.
+  /// Creates the store of a `Database`, one for each; touches no table yet.
   ///
-  /// - Parameter journal: gets what the store cannot take; shared by all that is kept in the same file
-  package init(database: Database, journal: Journal) {
+  /// - Parameter outbox: receives writes that the store cannot take; shared by all subjects of the same file
+  package init(database: Database, outbox: Outbox) {
     self.database = database
-    self.journal = journal
+    self.outbox = outbox
     registerEntries()
     database.whenClosing { [weak self] _ in try self?.mergeKeys() }
   }
 
-  /// Brings the indexes of ids up to date, where something was written: the next handle need not read what waits.
+  /// Merges the indexes of ids where something was written, so that the next handle need not scan the
+  /// unmerged rows.
   private func mergeKeys() throws {
     guard hasWritten.withLock({ $0 }) else { return }
     let indexes = keys.withLock { Array($0.values) }.filter(\.hasWaiting)
@@ -33,7 +35,7 @@ package final class RecordStore: Sendable {
         for index in indexes { try index.merge(in: transaction) }
       }
     } catch let error as SatchelError where error.code == .busy || error.code == .full {
-      // Nothing depends on it.
+      // The merge is optional.
     }
   }
 
@@ -48,7 +50,7 @@ package final class RecordStore: Sendable {
     }
   }
 
-  /// The shape that a state of the store has.
+  /// Returns the shape of a collection in one snapshot of the store.
   func shape(of row: CollectionRow, _ connection: Connection) throws -> CollectionShape {
     if let shape = shapes.withLock({ $0[row.id] }), shape.number == row.shape { return shape }
     let shape = try CollectionShape(row, connection)
@@ -58,7 +60,7 @@ package final class RecordStore: Sendable {
     return shape
   }
 
-  /// Forgets a collection's shape: it was declared anew, or that has failed.
+  /// Discards a cached shape: the collection was declared again, or that has failed.
   func forgetShape(of collection: Int64) { shapes.withLock { $0[collection] = nil } }
 
   // MARK: Mirrors
@@ -75,19 +77,19 @@ package final class RecordStore: Sendable {
 
   // MARK: Transactions
 
-  /// Writes, as a part of the transaction that the thread is in, if any. The body must change nothing before it has
-  /// checked everything.
+  /// Writes, as part of the thread's transaction if there is one. `body` must check everything before it
+  /// changes anything.
   func write<Result>(_ body: (RecordWork) throws -> Result) throws -> Result {
-    try journal.takeInSpilled(database)
+    try outbox.drainSpooled(database)
     return try database.join { try body(work(in: $0)) }
   }
 
-  /// Writes as one transaction, or as a savepoint of the one that the thread is in.
+  /// Writes in one transaction, or in a savepoint of the thread's transaction.
   func transaction<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-    try journal.write(in: database, body)
+    try outbox.write(in: database, body)
   }
 
-  /// Reads one state of the store; inside a transaction of the same thread also what it has written.
+  /// Reads one snapshot of the store; inside a transaction of the same thread, including its writes.
   func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     if database.isInTransaction {
       return try database.join { transaction in
@@ -102,35 +104,35 @@ package final class RecordStore: Sendable {
     work.withLock { $0?.transaction === transaction ? $0 : nil }
   }
 
-  /// Lets go of a transaction that is about to be committed; the next may need what it knows.
+  /// Ends the work of a transaction that is about to commit; the next transaction may reuse its collections.
   func keep(_ collections: [Int64: WorkingCollection], _ over: RecordWork, _ transaction: Transaction) {
     known.withLock { $0 = (transaction.number, collections) }
     work.withLock { if $0 === over { $0 = nil } }
   }
 
-  /// Lets go of a transaction that has failed, and of all that may be of it.
+  /// Ends the work of a transaction that failed, and discards everything that may stem from it.
   func forgetAll() {
     known.withLock { $0 = (0, [:]) }
-    let gone = work.withLock { work -> RecordWork? in
+    let released = work.withLock { work -> RecordWork? in
       defer { work = nil }
       return work
     }
-    _ = gone  // Released here, outside of the lock.
+    _ = released  // Deinitialized here, outside of the lock.
     for index in keys.withLock({ Array($0.values) }) { index.forget() }
   }
 
-  /// What a transaction does to records.
+  /// Returns the work of a transaction on records.
   func work(in transaction: Transaction) -> RecordWork {
     if let work = current(transaction) {
       work.enterScope()
       return work
     }
-    let made = RecordWork(
-      self, transaction, known.withLock { $0.transaction == transaction.follows ? $0.collections : [:] })
+    let newWork = RecordWork(
+      self, transaction, known.withLock { $0.transaction == transaction.predecessor ? $0.collections : [:] })
     hasWritten.withLock { $0 = true }
-    work.withLock { $0 = made }
-    transaction.beforeCommit(once: "records") { [weak made] _ in try made?.finish() }
-    made.enterScope()
-    return made
+    work.withLock { $0 = newWork }
+    transaction.beforeCommit(once: "records") { [weak newWork] _ in try newWork?.finish() }
+    newWork.enterScope()
+    return newWork
   }
 }

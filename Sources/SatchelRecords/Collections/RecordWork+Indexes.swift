@@ -1,11 +1,12 @@
+import SatchelCore
 import SatchelStorage
 
-/// How the entries of a record in its collection's indexes change.
+/// The changes of a record's entries in the indexes of its collection.
 struct IndexEntries {
   struct Change {
-    /// Position of the index in the shape.
+    /// The position of the index in the shape.
     var index: Int
-    /// Of the keys in the work's room; empty for no entry.
+    /// Ranges of the keys in `keyBuffer`; empty for no entry.
     var old: Range<Int>
     var new: Range<Int>
   }
@@ -14,34 +15,35 @@ struct IndexEntries {
 }
 
 extension RecordWork {
-  /// Works out what changes, and whether that is allowed. The keys stay in `keyRoom` until the next record.
+  /// Determines the changes, and checks that they are allowed. The keys stay in `keyBuffer` until the next
+  /// record.
   ///
   /// - Parameters:
-  ///   - old: the document as it was; nil for none
-  ///   - new: as it will be; nil when it is deleted
+  ///   - old: the previous document; nil for none
+  ///   - new: the new document; nil when the record is deleted
   func indexEntries(
     _ old: [UInt8]?, _ new: UnsafeRawBufferPointer?, _ key: UnsafeRawBufferPointer, _ row: Int64?,
     _ collection: WorkingCollection
   ) throws -> IndexEntries {
     var entries = IndexEntries()
     guard !collection.shape.indexes.isEmpty else { return entries }
-    keyRoom.removeAll(keepingCapacity: true)
+    keyBuffer.removeAll(keepingCapacity: true)
     for (position, index) in collection.shape.indexes.enumerated() {
-      let before = keyRoom.count
+      let before = keyBuffer.count
       old?.withUnsafeBytes { bytes -> Void in
-        ValueKey.append(DocumentReader(bytes).field(index.path), to: &keyRoom)
+        ValueKey.append(DocumentReader(bytes).field(index.path), to: &keyBuffer)
       }
-      let middle = keyRoom.count
+      let middle = keyBuffer.count
       if let new {
         let reader = DocumentReader(new)
         let field = reader.field(index.path)
-        let isExact = ValueKey.append(field, to: &keyRoom)
+        let isExact = ValueKey.append(field, to: &keyBuffer)
         if index.isUnique {
-          try checkUnique(index, field, keyRoom[middle...], isExact, key, row, collection)
+          try checkUnique(index, field, keyBuffer[middle...], isExact, key, row, collection)
         }
       }
-      let change = IndexEntries.Change(index: position, old: before..<middle, new: middle..<keyRoom.count)
-      if !keyRoom[change.old].elementsEqual(keyRoom[change.new]) { entries.changes.append(change) }
+      let change = IndexEntries.Change(index: position, old: before..<middle, new: middle..<keyBuffer.count)
+      if !keyBuffer[change.old].elementsEqual(keyBuffer[change.new]) { entries.changes.append(change) }
     }
     return entries
   }
@@ -50,12 +52,12 @@ extension RecordWork {
     let table = ValueTable(connection: connection)
     for change in entries.changes {
       let index = collection.shape.indexes[change.index].id
-      try keyRoom.withUnsafeBytes { room in
+      try keyBuffer.withUnsafeBytes { buffer in
         if !change.old.isEmpty {
-          try table.delete(index, UnsafeRawBufferPointer(rebasing: room[change.old]), row)
+          try table.delete(index, UnsafeRawBufferPointer(rebasing: buffer[change.old]), row)
         }
         if !change.new.isEmpty {
-          try table.insert(index, UnsafeRawBufferPointer(rebasing: room[change.new]), row)
+          try table.insert(index, UnsafeRawBufferPointer(rebasing: buffer[change.new]), row)
         }
       }
       collection.numbers.isDirty = true
@@ -71,7 +73,7 @@ extension RecordWork {
     case .missing, .null: return
     case .array, .object:
       throw collection.problem(
-        key, index.path.pointer, "a unique index is of numbers, texts and truth values only")
+        key, index.path.pointer, "a unique index accepts only numbers, strings and Booleans")
     default: break
     }
     let others = try value.withUnsafeBytes { try ValueTable(connection: connection).rows(index.id, $0) }

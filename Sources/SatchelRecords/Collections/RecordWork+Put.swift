@@ -1,8 +1,9 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension RecordWork {
-  /// The row of a record, and the hash of its id.
+  /// Returns the row of a record, and the hash of its id.
   func find(_ key: UnsafeRawBufferPointer, in collection: WorkingCollection) throws -> (
     row: Int64?, hash: Int64
   ) {
@@ -15,10 +16,10 @@ extension RecordWork {
     return (row, hash)
   }
 
-  /// Writes a record. Everything is checked before anything is changed.
+  /// Writes a record. Checks everything before it changes anything.
   ///
   /// - Parameters:
-  ///   - body: JSON that was scanned, and is an object
+  ///   - body: a JSON object that has been scanned
   ///   - expected: the revision that the record must have, 0 for none
   func put(
     _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, in collection: WorkingCollection,
@@ -35,20 +36,20 @@ extension RecordWork {
     let references = try referenceChanges(old?.body, body, key, collection)
     return try changing {
       let revision: Int64
-      let place: Int64
+      let record: Int64
       if let row, let old {
-        place = row
+        record = row
         revision = old.revision + 1
         try table.update(row, body, revision: revision, modified: now)
       } else {
-        place = collection.base + collection.numbers.next
+        record = collection.base + collection.numbers.next
         revision = try 1 + lastRevision(key, collection)
-        try table.insert(place, key, body, revision: revision, now: now)
+        try table.insert(record, key, body, revision: revision, now: now)
         collection.numbers.next += 1
-        collection.keys.add(hash, row: place)
+        collection.keys.add(hash, row: record)
       }
-      try apply(entries, place, collection)
-      try apply(references, place, collection)
+      try apply(entries, record, collection)
+      try apply(references, record, collection)
       collection.noteChange(key)
       if collection.row.isSynchronised {
         collection.numbers.sequence += 1
@@ -56,7 +57,7 @@ extension RecordWork {
         try SyncTable(connection: connection, collection: collection.id).notePut(
           key, sequence: collection.numbers.sequence)
       }
-      try mergeIfMuch(collection)
+      try mergeIfNeeded(collection)
       return RecordReceipt(revision: revision, isNew: old == nil)
     }
   }
@@ -67,16 +68,16 @@ extension RecordWork {
     guard let expected, expected != revision else { return }
     let found = revision == 0 ? "there is no such record" : "its revision is \(revision)"
     let wanted = expected == 0 ? "none was expected" : "revision \(expected) was expected"
-    throw collection.problem(key, nil, "\(found), \(wanted)")
+    throw collection.problem(key, nil, "\(found), \(wanted)", code: .conflict)
   }
 
-  /// The revision that a record had when it was deleted, where that is still known.
+  /// Returns the revision that a deleted record had; 0 when it is not known.
   private func lastRevision(_ key: UnsafeRawBufferPointer, _ collection: WorkingCollection) throws -> Int64 {
     guard collection.row.isSynchronised else { return 0 }
     return try SyncTable(connection: connection, collection: collection.id).revisionOfDeleted(key)
   }
 
-  /// Deletes a record without asking who names it.
+  /// Deletes a record without checking the references to it.
   func remove(_ row: Int64, _ key: UnsafeRawBufferPointer, from collection: WorkingCollection) throws {
     let table = RecordTable(connection: connection)
     guard let old = try table.head(row, withBody: collection.shape.needsOldDocument) else { return }
@@ -102,9 +103,9 @@ extension RecordWork {
     }
   }
 
-  /// Deletes a record and what its relations say.
+  /// Deletes a record, and applies the `onDelete` actions of the relations that refer to it.
   ///
-  /// - Returns: whether there was one
+  /// - Returns: whether there was such a record
   func delete(
     _ key: UnsafeRawBufferPointer, from collection: WorkingCollection, ifRevision expected: Int64? = nil
   ) throws -> Bool {

@@ -1,8 +1,9 @@
+import SatchelCore
 import SatchelStorage
 
-/// What one transaction does to records, all collections together. Used by the thread that writes.
+/// The work of one transaction on the records of all collections. Used by the writing thread only.
 final class RecordWork {
-  /// A reference whose target was not there when it was written.
+  /// A reference whose target did not exist when it was written.
   struct Unresolved {
     var relation: CollectionShape.Relation
     var source: Int64
@@ -16,32 +17,32 @@ final class RecordWork {
   private var collections: [Int64: WorkingCollection]
   var unresolved: [Unresolved] = []
   private var scope = -1
-  /// What observers will hear of collections that were forgotten.
-  private var told: [String] = []
-  /// Room for index keys, used again for each record.
-  var keyRoom: [UInt8] = []
+  /// The keys of changes in collections that were forgotten, for observers.
+  private var changeKeys: [String] = []
+  /// A buffer for index keys, reused for each record.
+  var keyBuffer: [UInt8] = []
 
-  /// - Parameter collections: as the transaction before left them, where nobody has written since
+  /// - Parameter collections: as the previous transaction left them, when no other process has written since
   init(_ store: RecordStore, _ transaction: Transaction, _ collections: [Int64: WorkingCollection]) {
     self.store = store
     self.transaction = transaction
     self.collections = collections
-    for collection in collections.values { collection.beginAgain() }
+    for collection in collections.values { collection.resetChanges() }
     connection = transaction.connection
     now = transaction.now
   }
 
-  /// The transaction; it lives as long as anything is written.
+  /// Returns the transaction, which lives as long as anything is written.
   func live() throws -> Transaction {
     guard let transaction else { throw SatchelError(.internal, "records: the transaction is over") }
     return transaction
   }
 
-  /// A collection, as this transaction has it.
+  /// Returns a collection as this transaction sees it.
   func collection(_ id: Int64) throws -> WorkingCollection {
     if let known = collections[id] { return known }
     guard let row = try CollectionRow.read(id, connection) else {
-      throw SatchelError(.notFound, "the collection is not in the store: its making was rolled back")
+      throw SatchelError(.notFound, "the collection is not in the store; its creation was rolled back")
     }
     let shape = try store.shape(of: row, connection)
     var entries: [Int64] = []
@@ -50,26 +51,27 @@ final class RecordWork {
         entries.append(try $0.integer(0, in: RecordRow.numbers))
       }
     }
-    let made = WorkingCollection(row, shape, store.keys(of: id), entries: entries)
-    collections[id] = made
-    return made
+    let working = WorkingCollection(row, shape, store.keys(of: id), entries: entries)
+    collections[id] = working
+    return working
   }
 
-  /// Forgets a collection that is declared anew; it must have been flushed.
+  /// Discards a collection that was declared again; it must have been flushed.
   func forget(_ id: Int64) {
-    if let gone = collections.removeValue(forKey: id) { told += gone.told }
+    if let removed = collections.removeValue(forKey: id) { changeKeys += removed.changeKeys }
   }
 
   // MARK: Failure
 
-  /// Remembers how things stand, when the transaction is inside of another savepoint than before.
+  /// Saves the numbers of all collections when the transaction has entered another savepoint, to restore them
+  /// on failure.
   func enterScope() {
-    guard let transaction, transaction.scope != scope else { return }
-    scope = transaction.scope
+    guard let transaction, transaction.savepointID != scope else { return }
+    scope = transaction.savepointID
     if scope == 0 { return transaction.onFailure { [store] in store.forgetAll() } }
     let before = collections.mapValues(\.numbers)
     transaction.onFailure { [weak self, store] in
-      // Gone when all was done, and the commit itself has failed.
+      // Released when the work was finished, and the commit itself failed.
       if let self { restore(before) } else { store.forgetAll() }
     }
   }
@@ -79,7 +81,7 @@ final class RecordWork {
       collection.keys.forget()
       if let numbers = before[id] {
         collection.numbers = numbers
-        // The row may stand as it was before these numbers.
+        // The row may hold older numbers than these.
         collection.numbers.isDirty = true
       } else {
         collections[id] = nil
@@ -88,7 +90,7 @@ final class RecordWork {
     scope = -1
   }
 
-  /// A write that has begun to change rows either ends well, or spoils the transaction.
+  /// Runs a write that changes rows; an error makes the whole transaction fail.
   func changing<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -98,12 +100,12 @@ final class RecordWork {
     }
   }
 
-  // MARK: The end
+  // MARK: Finishing
 
-  /// Writes the numbers, so that readers of the transaction see them.
+  /// Writes the numbers of all collections, so that reads in the transaction see them.
   func flush() throws {
     for collection in collections.values {
-      if collection.numbers.next - collection.numbers.counted >= WorkingCollection.mostUncounted {
+      if collection.numbers.next - collection.numbers.counted >= WorkingCollection.maxUncounted {
         try collection.countAll(connection)
       }
       if collection.numbers.isDirty { try flush(collection) }
@@ -123,24 +125,24 @@ final class RecordWork {
     collection.numbers.isDirty = false
   }
 
-  /// Merges the index of ids when it is worth it.
-  func mergeIfMuch(_ collection: WorkingCollection) throws {
-    guard collection.keys.isMuch else { return }
+  /// Merges the index of ids when it is large enough.
+  func mergeIfNeeded(_ collection: WorkingCollection) throws {
+    guard collection.keys.needsMerge else { return }
     try collection.countAll(connection)
     try flush(collection)
     try collection.keys.merge(in: live())
     collection.numbers.indexedThrough = collection.numbers.next - 1
   }
 
-  /// The last thing before the commit: what had to wait is checked, and observers will hear.
+  /// Runs before the commit: checks unresolved references, and notifies observers.
   func finish() throws {
     try checkUnresolved()
     try flush()
-    var changed = collections.values.filter { !$0.told.isEmpty }
+    var changed = collections.values.filter { !$0.changeKeys.isEmpty }
     if changed.count > 1 { changed.sort { $0.id < $1.id } }
-    var keys = told
-    for collection in changed { keys += collection.told }
-    if keys.count > WorkingCollection.mostNamed {
+    var keys = changeKeys
+    for collection in changed { keys += collection.changeKeys }
+    if keys.count > WorkingCollection.maxNamedChanges {
       keys = Set(keys.map { String($0.prefix { $0 != "/" }) }).sorted()
     }
     for collection in changed { try writeMirror(of: collection) }
@@ -148,7 +150,7 @@ final class RecordWork {
     try store.keep(collections, self, live())
   }
 
-  /// With the file first, it is written before the commit.
+  /// Writes the mirror of a collection before the commit when its mode is `.fileFirst`.
   private func writeMirror(of collection: WorkingCollection) throws {
     guard let mirror = store.mirror(of: collection.id), mirror.mode == .fileFirst else { return }
     do {

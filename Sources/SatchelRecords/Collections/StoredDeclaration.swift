@@ -1,20 +1,21 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What a collection declares, as the store has it.
+/// The declaration of a collection in the store.
 struct StoredDeclaration: Equatable {
   var indexes: [RecordIndex] = []
   /// By path.
   var relations: [String: RecordRelation] = [:]
   var schema: JSONValue?
-  /// Changes with each `redeclare` that drops or replaces something; 0 before the first. Random, so that a handle of a
-  /// declaration that was rolled back is never taken for one of a later declaration.
+  /// Changes with each `redeclare` that drops or replaces something; 0 before the first. Random, so that a
+  /// handle of a declaration that was rolled back is never mistaken for one of a later declaration.
   var generation: Int64 = 0
 
   init() {}
 
-  /// - Parameter text: nothing for a collection that nobody has declared
-  /// - Throws: `.damaged` for what no declaration leaves behind
+  /// - Parameter text: empty for a collection that was not declared
+  /// - Throws: `.damaged` for text that no declaration can have produced
   init(_ text: UnsafeRawBufferPointer, of name: String) throws {
     guard !text.isEmpty else { return }
     do {
@@ -39,7 +40,8 @@ struct StoredDeclaration: Equatable {
     }
   }
 
-  /// - Parameter expected: as an app that is alone with its collections declares them each time: needs no parsing
+  /// - Parameter expected: the declaration as an app that alone uses its collections repeats it at each
+  ///   start: it needs no parsing
   static func read(
     _ row: CollectionRow, _ connection: Connection, expected: PreparedDeclaration? = nil
   ) throws -> StoredDeclaration {
@@ -50,7 +52,7 @@ struct StoredDeclaration: Equatable {
     } ?? StoredDeclaration()
   }
 
-  /// As it is in the store.
+  /// The form in the store.
   var json: JSONValue {
     let relations = relations.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     var members: JSONObject = [
@@ -64,11 +66,12 @@ struct StoredDeclaration: Equatable {
 }
 
 extension StoredDeclaration {
-  /// What the collection declares after another declaration: nothing is dropped or replaced, except with `redeclare`,
-  /// and but for what the declaration of another version says otherwise about the documents of that version.
+  /// Returns the declaration that results from another declaration: nothing is dropped or replaced, except
+  /// with `redeclare`, and except for what the declaration of another version changes for the documents of
+  /// that version.
   ///
-  /// - Parameter version: of the stored records; 0 when nobody has declared the collection
-  /// - Throws: `.invalid` for an index, relation or schema that is declared otherwise in the store
+  /// - Parameter version: the version of the stored records; 0 when the collection was not declared
+  /// - Throws: `.invalid` for an index, relation or schema that the store declares differently
   func joined(with declared: PreparedDeclaration, version: Int64) throws -> StoredDeclaration {
     let name = declared.declaration.name
     let isWhole = declared.declaration.redeclare
@@ -118,14 +121,14 @@ extension StoredDeclaration {
       if let known = self.schema, known != schema { try checkReplaced("the store has another schema") }
       joined.schema = self.schema == schema ? self.schema : schema
     } else if !isWhole, declared.declaration.isBare || version <= Int64(declared.version) {
-      // Documents that go back to an older version leave the schema of the newer one behind.
+      // Documents that are migrated back to an older version lose the schema of the newer one.
       joined.schema = schema
     }
     joined.generation = isWhole && drops(joined) ? Int64.random(in: 1...Int64.max) : generation
     return joined
   }
 
-  /// Whether something of it is not in another declaration, or is otherwise there.
+  /// Whether another declaration lacks a part of this one, or declares it differently.
   private func drops(_ other: StoredDeclaration) -> Bool {
     !indexes.allSatisfy(other.indexes.contains)
       || !relations.allSatisfy { other.relations[$0.key] == $0.value }

@@ -1,23 +1,24 @@
+import SatchelCore
 import SatchelStorage
 
-/// A collection in a transaction that writes: its numbers are kept here, and written once.
+/// A collection in a write transaction: its numbers are kept in memory, and written once.
 final class WorkingCollection {
-  /// What a failure of an inner transaction takes back.
+  /// The numbers that are restored when a savepoint fails.
   struct Numbers {
-    /// Of the records with numbers below `counted`.
+    /// The number of records with numbers below `counted`.
     var count: Int64
     var counted: Int64
     var next: Int64
-    /// The number of the latest change that has to travel.
+    /// The sequence number of the latest change to upload.
     var sequence: Int64
-    /// Numbers up to here are in record_key.
+    /// Rows up to this number are in record_key.
     var indexedThrough: Int64
-    /// How many entries each index has.
+    /// The number of entries of each index.
     var entries: [Int64]
-    /// Ids that changed; no more than `mostNamed`.
+    /// The keys of changed records; at most `maxNamedChanges`.
     var changed: [String] = []
-    /// Whether more changed than are named.
-    var isMuch = false
+    /// Whether more records changed than are named.
+    var hasTooManyChanges = false
     var isDirty = false
   }
 
@@ -41,10 +42,12 @@ final class WorkingCollection {
   var name: String { row.name }
   var base: Int64 { RecordRow.base(of: row.id) }
 
-  /// Records that need not be counted: writing one more changes a page less, and counting them is cheap.
-  static let mostUncounted: Int64 = 256
+  /// The maximum number of uncounted records: not counting each new record saves writing a page, and counting
+  /// this many is cheap.
+  static let maxUncounted: Int64 = 256
 
-  /// Counts what is not counted yet. Must be done before a record is deleted, or its number could be taken again.
+  /// Counts the uncounted records. Must be called before a record is deleted; otherwise its number could be
+  /// assigned again.
   func countAll(_ connection: Connection) throws {
     guard numbers.counted < numbers.next else { return }
     numbers.count += try CollectionRow.uncounted(id, numbers.counted..<numbers.next, connection)
@@ -52,33 +55,38 @@ final class WorkingCollection {
     numbers.isDirty = true
   }
 
-  /// For the next transaction, where nobody has written since.
-  func beginAgain() {
+  /// Prepares the collection for the next transaction, when no other process has written since.
+  func resetChanges() {
     numbers.changed = []
-    numbers.isMuch = false
+    numbers.hasTooManyChanges = false
   }
 
-  /// Ids that a change names; beyond, it names the collection alone.
-  static let mostNamed = 256
+  /// The maximum number of records that a change names; beyond it, the change names only the collection.
+  static let maxNamedChanges = 256
 
   func noteChange(_ key: UnsafeRawBufferPointer) {
-    guard !numbers.isMuch else { return }
-    guard numbers.changed.count < Self.mostNamed else {
-      numbers.isMuch = true
+    guard !numbers.hasTooManyChanges else { return }
+    guard numbers.changed.count < Self.maxNamedChanges else {
+      numbers.hasTooManyChanges = true
       numbers.changed = []
       return
     }
     numbers.changed.append(name + "/" + String(decoding: key, as: UTF8.self))
   }
 
-  /// What observers hear.
-  var told: [String] { numbers.isMuch ? [name] : numbers.changed }
+  /// The keys that observers are notified of.
+  var changeKeys: [String] { numbers.hasTooManyChanges ? [name] : numbers.changed }
 
-  /// An error about one record.
+  /// Returns an error about one record.
   func problem(
-    _ key: UnsafeRawBufferPointer, _ pointer: String?, _ reason: String, code: SatchelError.Code = .invalid
+    _ key: UnsafeRawBufferPointer, _ pointer: String?, _ reason: String, code: SatchelError.Code = .constraint
   ) -> SatchelError {
     let id = String(decoding: key, as: UTF8.self)
     return SatchelError(code, "\(name)/\(id): " + (pointer.map { "\($0): " } ?? "") + reason)
   }
+}
+
+extension SatchelError {
+  /// Whether a document is rejected because of its content, not because of the state of the store.
+  package var isAboutContent: Bool { code == .invalid || code == .constraint }
 }

@@ -1,15 +1,17 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension RecordCollection {
-  /// Takes records from a file, in one transaction: all or none. Records that are not among them stay; one that has a
-  /// stamp gets its revision and times.
+  /// Imports records in one transaction: all or none. Records that are not among them are kept; a record with
+  /// a stamp gets its revision and times.
   ///
-  /// - Parameter refused: hears which of the records the collection does not allow, and why; all are tried. What only
-  ///   shows at the end, such as a relation to a record that is not there, is thrown.
-  /// - Throws: `SatchelError` `.invalid` when one was refused, `.busy`, `.readOnly`, `.full`, `.io`
-  package func take(
-    _ records: [ImportedRecord], refused: (Int, SatchelError) -> Void
+  /// - Parameter rejected: is called with the index and the error of each record that the collection rejects;
+  ///   all are tried. An error that shows only at the end, such as a relation to a missing record, is thrown.
+  /// - Throws: `SatchelError` `.invalid` when a record was rejected, `.constraint` for a missing target of a
+  ///   relation, `.busy`, `.readOnly`, `.full`, `.io`
+  package func importRecords(
+    _ records: [ImportedRecord], rejected: (Int, SatchelError) -> Void
   ) throws -> RecordImportReport {
     try store.transaction { _ in
       try write { work, collection in
@@ -17,21 +19,22 @@ extension RecordCollection {
         var count = 0
         for (index, record) in records.enumerated() {
           do {
-            try take(record, work, collection, &report)
-          } catch let error as SatchelError where error.code == .invalid {
-            refused(index, error)
+            try importRecord(record, work, collection, &report)
+          } catch let error as SatchelError where error.isAboutContent {
+            rejected(index, error)
             count += 1
           }
         }
         guard count == 0 else {
-          throw SatchelError(.invalid, "\(name): \(count) of \(records.count) records are not allowed")
+          throw SatchelError(
+            .invalid, "\(name): \(count) of \(records.count) records were rejected; none was imported")
         }
         return report
       }
     }
   }
 
-  private func take(
+  private func importRecord(
     _ record: ImportedRecord, _ work: RecordWork, _ collection: WorkingCollection,
     _ report: inout RecordImportReport
   ) throws {
@@ -56,7 +59,7 @@ extension RecordCollection {
     }
   }
 
-  /// Whether the collection has the record just so; white space and the order of keys do not matter.
+  /// Returns whether the collection has an equal record; white space and the order of keys do not matter.
   private func isSame(
     _ record: ImportedRecord, _ row: Int64, _ work: RecordWork, _ collection: WorkingCollection
   ) throws -> Bool {
@@ -68,10 +71,54 @@ extension RecordCollection {
         guard stamp == known else { return false }
       }
       if old.body.elementsEqual(record.document) { return true }
-      // What is no JSON is refused when it is written.
+      // Invalid JSON is rejected when it is written.
       guard let one = try? JSONValue(parsing: old.body), let other = try? JSONValue(parsing: record.document)
       else { return false }
       return one == other
     } ?? false
+  }
+}
+
+/// A record read from a file.
+package struct ImportedRecord: Equatable, Sendable {
+  /// Revision and times of the record at its source.
+  package struct Stamp: Equatable, Sendable {
+    package var revision: Int64
+    /// Unix milliseconds.
+    package var created: Int64
+    /// Unix milliseconds.
+    package var modified: Int64
+
+    package init(revision: Int64, created: Int64, modified: Int64) {
+      self.revision = revision
+      self.created = created
+      self.modified = modified
+    }
+  }
+
+  package var id: String
+  /// A JSON object.
+  package var document: [UInt8]
+  /// Nil for a document without a known revision.
+  package var stamp: Stamp?
+
+  package init(id: String, document: [UInt8], stamp: Stamp? = nil) {
+    self.id = id
+    self.document = document
+    self.stamp = stamp
+  }
+}
+
+/// The result of an import of records.
+package struct RecordImportReport: Equatable, Sendable {
+  package var added = 0
+  package var changed = 0
+  /// Records that the collection already had unchanged.
+  package var unchanged = 0
+
+  package init() {}
+
+  package var json: JSONValue {
+    ["added": .int(Int64(added)), "changed": .int(Int64(changed)), "unchanged": .int(Int64(unchanged))]
   }
 }

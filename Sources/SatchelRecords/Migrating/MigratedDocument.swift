@@ -1,9 +1,9 @@
 import SatchelJSON
 
-/// A document under way from one version to another.
+/// A document during its migration.
 struct MigratedDocument {
   private var document: JSONValue
-  /// What the steps leave for the way back; on the way back, what they left.
+  /// The values that the steps keep to migrate back; while migrating back, those that were kept.
   private(set) var kept: [KeptValue]
 
   init(_ document: JSONObject, kept: [KeptValue] = []) {
@@ -11,7 +11,7 @@ struct MigratedDocument {
     self.kept = kept
   }
 
-  /// The document as it is now.
+  /// Returns the migrated document.
   func finish() throws -> JSONObject {
     guard document.depth <= JSONValue.maximumDepth, case .object(let members) = document else {
       throw JSONError("the document would have more than \(JSONValue.maximumDepth) levels")
@@ -27,11 +27,11 @@ struct MigratedDocument {
     kept.first { $0.step == number && $0.pointer.hasSameBytes(as: pointer) }
   }
 
-  /// The value at a path; nil when there is none.
+  /// Returns the value at a path; nil when it does not exist.
   func value(at path: JSONPath) throws -> JSONValue? { try reach(path).value }
 
-  /// Takes the value at a path out; nil when there is none.
-  mutating func take(_ path: JSONPath) throws -> JSONValue? {
+  /// Removes the value at a path and returns it; nil when it does not exist.
+  mutating func remove(_ path: JSONPath) throws -> JSONValue? {
     guard let value = try value(at: path) else { return nil }
     try document.modify(at: path) { $0 = nil }
     return value
@@ -41,45 +41,46 @@ struct MigratedDocument {
     try document.modify(at: path) { $0 = value }
   }
 
-  /// Puts a value where there is none. Objects on the way are made, which is kept when there is a number.
+  /// Inserts a value that does not exist yet. Missing parent objects are created, and recorded if `number` is
+  /// given.
   mutating func put(_ value: JSONValue, at path: JSONPath, number: Int?) throws {
     let reached = try reach(path)
     if let number, reached.count < path.components.count {
-      let made = JSONPath.pointer(path.components.prefix(reached.count))
-      keep(reached.isNull ? .null : nil, at: made, number: number)
+      let createdParent = JSONPath.pointer(path.components.prefix(reached.count))
+      keep(reached.isNull ? .null : nil, at: createdParent, number: number)
     }
     try document.modify(at: path) { $0 = value }
   }
 
-  /// Moves a value, if there is one.
+  /// Moves a value if there is one.
   ///
-  /// - Throws: `JSONError` when there is a value at the target already: one of both would be lost.
+  /// - Throws: `JSONError` when the target already has a value, because one of the two would be lost.
   mutating func move(from: JSONPath, to: JSONPath, number: Int?) throws {
-    let isTaken = try value(at: to) != nil
+    let isOccupied = try value(at: to) != nil
     guard let value = try value(at: from) else {
-      if isTaken, let number { keep(nil, at: from.pointer, number: number) }
+      if isOccupied, let number { keep(nil, at: from.pointer, number: number) }
       return
     }
-    guard !isTaken else { throw JSONError("there is already a value", pointer: to.pointer) }
-    // First, since it can fail.
+    guard !isOccupied else { throw JSONError("there is already a value", pointer: to.pointer) }
+    // Inserted first, because inserting can fail.
     try put(value, at: to, number: number)
-    _ = try take(from)
+    _ = try remove(from)
   }
 
-  /// Removes objects that a step made to put a value there, unless others have moved in.
+  /// Removes parent objects that a step created, unless they have other members by now.
   mutating func removeMadeParents(of path: JSONPath, number: Int) throws {
     for count in 1..<max(path.components.count, 1) {
       let pointer = JSONPath.pointer(path.components.prefix(count))
-      guard let made = kept(at: pointer, number: number) else { continue }
+      guard let createdParent = kept(at: pointer, number: number) else { continue }
       let parent = try JSONPath(pointer: pointer)
-      guard let value = try value(at: parent), Self.isHollow(value) else { return }
-      try document.modify(at: parent) { $0 = made.value }
+      guard let value = try value(at: parent), Self.isEmptyNesting(value) else { return }
+      try document.modify(at: parent) { $0 = createdParent.value }
       return
     }
   }
 
-  /// Whether it is nothing but objects without members, one in the other.
-  private static func isHollow(_ value: JSONValue) -> Bool {
+  /// Returns whether a value consists only of nested objects without other members.
+  private static func isEmptyNesting(_ value: JSONValue) -> Bool {
     var value = value
     while case .object(let members) = value {
       guard let first = members.first else { return true }
@@ -89,7 +90,7 @@ struct MigratedDocument {
     return false
   }
 
-  /// How far a path leads: its value, or how many components lead to the first thing that is missing or null.
+  /// Follows a path: returns its value, or the number of components up to the first that is missing or null.
   private func reach(_ path: JSONPath) throws -> (value: JSONValue?, count: Int, isNull: Bool) {
     var reached = document
     for (index, component) in path.components.enumerated() {
@@ -106,4 +107,39 @@ struct MigratedDocument {
     }
     return (reached, path.components.count, false)
   }
+}
+
+/// A value that a migration step removed or replaced, kept to migrate back.
+public struct KeptValue: Sendable, Equatable {
+  /// The index of the step in its migration.
+  public let step: Int
+  /// The JSON Pointer of the value.
+  public let pointer: String
+  /// The previous value; nil when there was none.
+  public let value: JSONValue?
+
+  init(step: Int, pointer: String, value: JSONValue?) {
+    self.step = step
+    self.pointer = pointer
+    self.value = value
+  }
+
+  /// Reads a value from its `path` and `bytes`.
+  ///
+  /// - Throws: `JSONError` when they are invalid.
+  public init(path: String, bytes: [UInt8]) throws {
+    let digits = path.utf8.prefix { $0 != UInt8(ascii: "/") }
+    guard let step = Int(Substring(digits)), step >= 0 else {
+      throw JSONError("\"\(path)\" is not the path of a kept value")
+    }
+    self.step = step
+    pointer = String(Substring(path.utf8.dropFirst(digits.count)))
+    value = bytes.isEmpty ? nil : try JSONValue(parsing: bytes)
+  }
+
+  /// Step and pointer as one string, unique among the kept values of one record and version.
+  public var path: String { "\(step)\(pointer)" }
+
+  /// Returns the value as JSON; empty for no value.
+  public func bytes() throws -> [UInt8] { try value?.serialized() ?? [] }
 }

@@ -1,16 +1,16 @@
 import SatchelJSON
 
-/// A kind of value that a migration can convert to. Null stays null, and what is of the kind stays as it is.
+/// The kind of value that a migration converts to. Null stays null, and a value of the kind is unchanged.
 ///
 /// - string: numbers as JSON writes them (12 → "12", 0.5 → "0.5"), true → "true"
 /// - integer: "12" → 12, 12.0 → 12; nothing else, 12.5 neither
-/// - number: "12" → 12, "0.5" → 0.5: what JSON calls a number
+/// - number: "12" → 12, "0.5" → 0.5: a JSON number
 /// - boolean: "true" → true, "false" → false; nothing else
-/// - array: any value becomes the only element, 1 → [1]; on the way back the only element the value
+/// - array: any value becomes the only element, 1 → [1]; migrating back, the only element becomes the value
 public enum MigrationKind: String, Sendable, CaseIterable {
   case string, integer, number, boolean, array
 
-  /// The kind of a value; nil for null and objects, to which nothing can be converted.
+  /// Creates the kind of a value; nil for null and objects, to which nothing can be converted.
   init?(of value: JSONValue) {
     switch value {
     case .string: self = .string
@@ -22,9 +22,9 @@ public enum MigrationKind: String, Sendable, CaseIterable {
     }
   }
 
-  /// The value as one of this kind.
+  /// Converts a value to this kind.
   ///
-  /// - Throws: `JSONError` without a pointer when it cannot be.
+  /// - Throws: `JSONError` without a pointer when it cannot be converted.
   func convert(_ value: JSONValue) throws -> JSONValue {
     switch (self, value) {
     case (_, .null), (.string, .string), (.integer, .int), (.number, .int), (.number, .double),
@@ -39,44 +39,45 @@ public enum MigrationKind: String, Sendable, CaseIterable {
     case (.number, .string(let text)):
       if let number = scalar(text), number.doubleValue != nil { return number }
     case (.boolean, .string(let text)):
-      if let truth = scalar(text)?.boolValue { return .bool(truth) }
+      if let boolean = scalar(text)?.boolValue { return .bool(boolean) }
     default: break
     }
     throw failure(value)
   }
 
-  /// The value, which is of this kind, as one of the kind that it was before; nil: it was no scalar and no array.
+  /// Converts a value of this kind back to its previous kind; nil means that it was neither a scalar nor an
+  /// array.
   func revert(_ value: JSONValue, to kind: MigrationKind?) throws -> JSONValue {
     var value = value
     if self == .array, kind != .array, case .array(let elements) = value {
       guard elements.count == 1, let only = elements.first else {
-        throw JSONError("an array of \(elements.count) elements has no way back to one value")
+        throw JSONError("an array of \(elements.count) elements cannot be converted back to one value")
       }
       value = only
     }
     return try kind?.convert(value) ?? value
   }
 
-  /// Text that is nothing but a scalar as JSON writes it.
+  /// Returns the scalar that a text is in JSON; nil for any other text.
   private func scalar(_ text: String) -> JSONValue? {
     let isPlain = text.utf8.allSatisfy { $0 > UInt8(ascii: " ") }
     return isPlain ? try? JSONValue(parsing: text) : nil
   }
 
   private func failure(_ value: JSONValue) -> JSONError {
-    let told: String
+    let found: String
     switch value {
-    case .array: told = "an array"
-    case .object: told = "an object"
+    case .array: found = "an array"
+    case .object: found = "an object"
     default:
       let text = (try? value.text) ?? ""
-      told = text.utf8.count <= 60 ? text : "a text of \(text.utf8.count) bytes"
+      found = text.utf8.count <= 60 ? text : "a string of \(text.utf8.count) bytes"
     }
     let wanted: String
     switch self {
     case .integer, .array: wanted = "an \(rawValue)"
     default: wanted = "a \(rawValue)"
     }
-    return JSONError("\(told) cannot be \(wanted)")
+    return JSONError("\(found) cannot be converted to \(wanted)")
   }
 }

@@ -1,17 +1,18 @@
 import SatchelJSON
 
-/// One declared change of documents. Paths lead to members of objects, not to elements of arrays.
+/// One declared step of a migration. Paths lead to members of objects, not to elements of arrays.
 public enum MigrationStep: Sendable {
-  /// Gives a member another name. A document without it stays as it is.
+  /// Renames a member. A document without it is unchanged.
   case rename(from: JSONPath, to: JSONPath)
-  /// Takes a member elsewhere; objects on the way are made. A document without it stays as it is.
+  /// Moves a member; missing parent objects are created. A document without it is unchanged.
   case move(from: JSONPath, to: JSONPath)
-  /// Sets a member that is missing; null is not missing. On the way back it goes if it is still the same.
+  /// Sets a member that is missing; null is not missing. Migrating back removes it if it still has the same
+  /// value.
   case setDefault(path: JSONPath, value: JSONValue)
-  /// Takes a member out; the way back puts it in again.
+  /// Removes a member; migrating back inserts it again.
   case remove(path: JSONPath)
-  /// Makes another kind of value of a member; see `MigrationKind`. The way back goes to the kind that it was; in
-  /// documents that are younger than the migration to `from`, and nowhere when that is not given.
+  /// Converts a member to another kind; see `MigrationKind`. Migrating back converts it to its previous kind;
+  /// in documents written after the migration to `from`, or not at all when that is nil.
   case convert(path: JSONPath, to: MigrationKind, from: MigrationKind?)
 
   func apply(to document: inout MigratedDocument, number: Int) throws {
@@ -24,12 +25,12 @@ public enum MigrationStep: Sendable {
         try document.put(value, at: path, number: number)
         document.keep(nil, at: path.pointer, number: number)
       case .remove(let path):
-        guard let value = try document.take(path) else { return }
+        guard let value = try document.remove(path) else { return }
         document.keep(value, at: path.pointer, number: number)
       case .convert(let path, let kind, let from):
         guard let value = try document.value(at: path) else { return }
         let converted = try kind.convert(value)
-        // What the way back makes of it by itself need not be kept.
+        // A value that the inverse conversion restores by itself need not be kept.
         let isKnown = from.map { (try? kind.revert(converted, to: $0)) == value } ?? false
         if !isKnown { document.keep(value, at: path.pointer, number: number) }
         try document.replace(path, with: converted)
@@ -41,7 +42,7 @@ public enum MigrationStep: Sendable {
     try naming(&document) { document in
       switch self {
       case .rename(let from, let to), .move(let from, let to):
-        // What stood there before was not put there by this step.
+        // The target had a value before, which this step did not move there.
         if document.kept(at: from.pointer, number: number) != nil { return }
         guard try document.value(at: to) != nil else { return }
         try document.move(from: to, to: from, number: nil)
@@ -50,7 +51,7 @@ public enum MigrationStep: Sendable {
         guard document.kept(at: path.pointer, number: number) != nil,
           try document.value(at: path) == value
         else { return }
-        _ = try document.take(path)
+        _ = try document.remove(path)
         try document.removeMadeParents(of: path, number: number)
       case .remove(let path):
         guard let value = document.kept(at: path.pointer, number: number)?.value,
@@ -72,7 +73,7 @@ public enum MigrationStep: Sendable {
       if let from { try document.replace(path, with: kind.revert(value, to: from)) }
       return
     }
-    // Not edited since: exactly what it was, with its spelling.
+    // Not edited since: restore exactly the previous value, byte for byte.
     if let converted = try? kind.convert(old), converted == value {
       try document.replace(path, with: old)
     } else {
@@ -80,7 +81,7 @@ public enum MigrationStep: Sendable {
     }
   }
 
-  /// Says in errors which step it was; they name the place themselves, or mean the step's own.
+  /// Names the step in errors, and adds its path to those without a pointer.
   private func naming(
     _ document: inout MigratedDocument, _ body: (inout MigratedDocument) throws -> Void
   ) throws {
@@ -93,7 +94,7 @@ public enum MigrationStep: Sendable {
     }
   }
 
-  /// What it is about, for errors.
+  /// The path that the step changes, for errors.
   private var path: JSONPath {
     switch self {
     case .rename(let path, _), .move(let path, _), .setDefault(let path, _), .remove(let path),

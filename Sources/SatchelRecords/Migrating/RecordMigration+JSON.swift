@@ -5,8 +5,8 @@ extension RecordMigration {
   ///
   /// - Parameters:
   ///   - json: [{"rename": {"from", "to"}} | {"move": {"from", "to"}} | {"default": {"path", "value"}} |
-  ///     {"remove": {"path"}} | {"convert": {"path", "to", "from" (may be left out)}}]
-  ///   - callback: what the host gave for "callback"
+  ///     {"remove": {"path"}} | {"convert": {"path", "to", "from" (optional)}}]
+  ///   - callback: the host's function for "callback"
   /// - Throws: `JSONError` with the pointer in `json`.
   public init(json: JSONValue, callback: RecordCallback.Body? = nil) throws {
     switch json {
@@ -22,7 +22,9 @@ extension RecordMigration {
       else { throw JSONError("an object here is {\"callback\": {\"inverse\": boolean}}", pointer: "") }
       let hasInverse = options["inverse"]?.boolValue ?? false
       self = .callback(RecordCallback(hasInverse: hasInverse, callback))
-    default: throw JSONError("neither a list of steps nor \"callback\"", pointer: "")
+    default:
+      throw JSONError(
+        "must be a list of steps, \"callback\" or {\"callback\": {\"inverse\": boolean}}", pointer: "")
     }
   }
 
@@ -55,14 +57,14 @@ extension MigrationStep {
     switch name {
     case "rename":
       known = ["from", "to"]
-      let (from, to) = try Self.places(members)
+      let (from, to) = try Self.paths(members)
       guard
         from.components.dropLast().elementsEqual(to.components.dropLast(), by: { $0.hasSameBytes(as: $1) })
-      else { throw JSONError("lies in another object; this takes a \"move\"", pointer: "/to") }
+      else { throw JSONError("is in another object; use \"move\" for this", pointer: "/to") }
       self = .rename(from: from, to: to)
     case "move":
       known = ["from", "to"]
-      let (from, to) = try Self.places(members)
+      let (from, to) = try Self.paths(members)
       self = .move(from: from, to: to)
     case "default":
       known = ["path", "value"]
@@ -75,7 +77,7 @@ extension MigrationStep {
       known = ["path", "to", "from"]
       guard let kind = try Self.kind("to", members) else { throw JSONError("is missing", pointer: "/to") }
       self = .convert(path: try Self.path("path", members), to: kind, from: try Self.kind("from", members))
-    default: throw JSONError("is no step", pointer: "")
+    default: throw JSONError("unknown step; there are rename, move, default, remove and convert", pointer: "")
     }
     if let unknown = members.keys.first(where: { !known.contains($0) }) {
       throw JSONError("is unknown", pointer: JSONPath.pointer([unknown]))
@@ -100,12 +102,12 @@ extension MigrationStep {
     }
   }
 
-  private static func places(_ members: JSONObject) throws -> (from: JSONPath, to: JSONPath) {
+  private static func paths(_ members: JSONObject) throws -> (from: JSONPath, to: JSONPath) {
     let from = try path("from", members)
     let to = try path("to", members)
     let isInside = zip(from.components, to.components).allSatisfy { $0.hasSameBytes(as: $1) }
     guard !isInside else {
-      throw JSONError("one lies inside the other, or both are the same", pointer: "/to")
+      throw JSONError("\"from\" and \"to\" must differ, and neither may contain the other", pointer: "/to")
     }
     return (from, to)
   }
@@ -129,13 +131,13 @@ extension MigrationStep {
     guard let value = members[key] else { return nil }
     guard let kind = value.stringValue.flatMap({ MigrationKind(rawValue: $0) }) else {
       let names = MigrationKind.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-      throw JSONError("none of \(names)", pointer: "/\(key)")
+      throw JSONError("must be one of \(names)", pointer: "/\(key)")
     }
     return kind
   }
 }
 
-/// Puts a key before the pointers of errors.
+/// Prefixes the pointers of errors with a key.
 private func inside<Result>(_ key: String, _ body: () throws -> Result) throws -> Result {
   do {
     return try body()

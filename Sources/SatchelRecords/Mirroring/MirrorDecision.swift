@@ -1,25 +1,29 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What becomes of a collection and of a mirror's file that was found beside it. A value: making one changes nothing.
+/// The decision on a collection and a mirror's file that exists beside it. A value: creating one changes
+/// nothing.
 enum MirrorDecision {
-  /// The file is written from the store: there is none, or it has nothing that the store lacks.
+  /// The file is written from the store: it does not exist, or has nothing that the store lacks.
   case write
-  /// The store takes what the file has: all of it as it is, or only what the store lacks.
-  case take(MirrorFile, isWhole: Bool)
-  /// Each side may have what the other lacks: neither is changed unasked. Without a file when that cannot be read.
-  case refuse(SatchelError, MirrorFile?)
+  /// The store imports the file's records: `isWhole` makes the collection equal to the file; otherwise only
+  /// differing and missing records are imported.
+  case importFile(MirrorFile, isWhole: Bool)
+  /// Each side may have records that the other lacks: neither is changed without a preference. The file is
+  /// nil when it cannot be parsed.
+  case reject(SatchelError, MirrorFile?)
 
   /// - Parameters:
-  ///   - image: the file; nil when there is none
-  ///   - memory: what this store wrote last
+  ///   - image: the file; nil when it does not exist
+  ///   - history: the digests of the files that this store wrote last
   ///   - version: of the collection's documents
-  ///   - records: the collection's
+  ///   - records: returns the collection's records
   init(
-    _ image: MirrorImage?, _ memory: MirrorMemory, _ mirror: RecordMirror, collection: String, version: Int,
+    _ image: MirrorImage?, _ history: MirrorHistory, _ mirror: RecordMirror, collection: String, version: Int,
     records: () throws -> [MirrorRecord]
   ) throws {
-    guard let image, !memory.knows(image.digest) else {
+    guard let image, !history.knows(image.digest) else {
       self = .write
       return
     }
@@ -30,18 +34,21 @@ enum MirrorDecision {
         throw JSONError("holds records of version \(file.version), not \(version)", pointer: "/version")
       }
     } catch let error as JSONError {
-      self = .refuse(
+      self = .reject(
         SatchelError(
-          .invalid, "\(mirror.path): \(error); it stays as it is: prefer=\"store\" moves it aside",
+          .invalid,
+          "\(mirror.path): \(error); the file was not changed: prefer=\"store\" moves it "
+            + "aside and writes a new one",
           underlying: error), nil)
       return
     }
     let records = try records()
-    if mirror.mode == .fileFirst, let previous = file.previous, previous == memory.last {
-      // Written for a commit that this store did not live to make; nobody else has written to it since.
+    if mirror.mode == .fileFirst, let previous = file.previous, previous == history.last {
+      // The file was written for a commit that this store did not complete; nobody else has written to it
+      // since.
       let store = MirrorFile(collection: collection, version: version, records: records)
-      if try SHA256.digest(store.serialized()).hexadecimal == memory.state {
-        self = .take(file, isWhole: true)
+      if try SHA256.digest(store.serialized()).hexadecimal == history.state {
+        self = .importFile(file, isWhole: true)
         return
       }
     }
@@ -51,14 +58,14 @@ enum MirrorDecision {
     case .storeFirst where !differing && !differences.contains { $0.kind == .missingInStore }:
       self = .write
     case .fileFirst where !differing && !differences.contains { $0.kind == .missingInFile }:
-      self = differences.isEmpty ? .write : .take(file, isWhole: false)
+      self = differences.isEmpty ? .write : .importFile(file, isWhole: false)
     default:
-      self = .refuse(Self.refusal(differences, mirror.path, collection), file)
+      self = .reject(Self.rejection(differences, mirror.path, collection), file)
     }
   }
 
-  /// Counts the differences, and names the first of them.
-  private static func refusal(
+  /// Returns an error that counts the differences and names the first of them.
+  private static func rejection(
     _ differences: [MirrorDifference], _ path: String, _ collection: String
   ) -> SatchelError {
     let kinds: [(MirrorDifference.Kind, String)] = [
@@ -72,8 +79,9 @@ enum MirrorDecision {
     }
     return SatchelError(
       .invalid,
-      "\(path): is not as the collection \(collection): \(parts.joined(separator: ", ")). Nothing was changed: "
-        + "prefer=\"file\" takes what the file has into the store, prefer=\"store\" moves the file aside and writes it"
+      "\(path): differs from the collection \(collection): \(parts.joined(separator: ", ")). "
+        + "Nothing was changed: prefer=\"file\" imports the file into the store, "
+        + "prefer=\"store\" moves the file aside and writes it"
     )
   }
 }

@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// A record that a collection and its mirror do not have alike.
+/// A record that differs between a collection and its mirror.
 public struct MirrorDifference: Sendable, Equatable {
   public enum Kind: String, Sendable {
     case missingInFile = "missing_in_file"
@@ -10,7 +10,8 @@ public struct MirrorDifference: Sendable, Equatable {
 
   public let id: String
   public let kind: Kind
-  /// Where the documents first differ; nil when one is missing, or only revision or times differ.
+  /// The JSON Pointer to the first difference of the documents; nil when one is missing, or only revision or
+  /// times differ.
   public let pointer: String?
 
   /// The difference as JSON.
@@ -20,7 +21,7 @@ public struct MirrorDifference: Sendable, Equatable {
 }
 
 extension MirrorFile {
-  /// What the store and a mirror do not have alike, ordered by id.
+  /// Returns the differences between the store and a mirror, ordered by id.
   ///
   /// Documents are compared as values: white space, the order of keys and escapes do not matter.
   ///
@@ -28,15 +29,15 @@ extension MirrorFile {
   public static func compare(store: some Sequence<MirrorRecord>, mirror: MirrorFile) throws
     -> [MirrorDifference]
   {
-    let here = store.sorted(by: MirrorRecord.isOrdered)
+    let here = store.sorted(by: MirrorRecord.precedes)
     let there = mirror.records
     var differences: [MirrorDifference] = []
     var (one, other) = (0, 0)
     while one < here.count || other < there.count {
-      if other == there.count || one < here.count && MirrorRecord.isOrdered(here[one], there[other]) {
+      if other == there.count || one < here.count && MirrorRecord.precedes(here[one], there[other]) {
         differences.append(MirrorDifference(id: here[one].id, kind: .missingInFile, pointer: nil))
         one += 1
-      } else if one == here.count || MirrorRecord.isOrdered(there[other], here[one]) {
+      } else if one == here.count || MirrorRecord.precedes(there[other], here[one]) {
         differences.append(MirrorDifference(id: there[other].id, kind: .missingInStore, pointer: nil))
         other += 1
       } else {
@@ -61,8 +62,8 @@ extension MirrorFile {
     return MirrorDifference(id: one.id, kind: .differs, pointer: pointer)
   }
 
-  /// The way to the first value that is not alike; nil when all are. Texts that were scanned have at most 512
-  /// levels.
+  /// Returns the path to the first value that differs; nil when all are equal. Scanned documents have at most
+  /// 512 levels, which limits the recursion.
   private static func firstDifference(_ one: JSONValue, _ other: JSONValue) -> [String]? {
     switch (one, other) {
     case (.object(let members), .object(let others)):

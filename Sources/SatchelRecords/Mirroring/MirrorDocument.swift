@@ -1,12 +1,12 @@
 import SatchelJSON
 
-/// Puts documents into a mirror: without white space, so that each record is one line.
+/// Writes documents into a mirror without white space, so that each record is one line.
 struct MirrorDocument: JSONSink {
   private var level = 0
   private var deepest = 0
   private var isObject = false
 
-  /// Adds a document's bytes, less its white space; numbers and texts keep their spelling.
+  /// Appends a document without its white space; numbers and strings keep their bytes.
   static func append(_ document: [UInt8], to text: inout [UInt8]) throws(JSONError) {
     var sink = MirrorDocument()
     let outcome = document.withUnsafeBytes { bytes in

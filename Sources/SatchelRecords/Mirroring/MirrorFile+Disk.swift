@@ -1,11 +1,12 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension MirrorFile {
   /// Reads the mirror of a collection; nil when there is no such file.
   ///
-  /// - Throws: `SatchelError` `.invalid` naming line, column and pointer for a file that is none or damaged, `.io`,
-  ///   `.noMemory`.
+  /// - Throws: `SatchelError` `.invalid` with line, column and pointer for a file that is damaged or not a
+  ///   mirror; `.io`, `.noMemory`.
   public static func read(_ path: String, collection: String) throws -> MirrorFile? {
     guard let (bytes, _) = try contents(of: path) else { return nil }
     do {
@@ -15,7 +16,7 @@ extension MirrorFile {
     }
   }
 
-  /// The bytes of a file; nil when there is none.
+  /// Returns the bytes of a file; nil when it does not exist.
   static func contents(of path: String) throws -> (bytes: [UInt8], status: stat)? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -27,17 +28,19 @@ extension MirrorFile {
     return try bytes(descriptor, path)
   }
 
-  /// Writes the mirror in place of the file that is there: aside, synced and renamed, so that whoever reads sees
-  /// the one or the other, also after a power cut. Writers of several processes wait for each other.
+  /// Replaces the mirror's file atomically: the text is written beside it, synced and renamed, so that a
+  /// reader sees either the old or the new file, also after a power cut. Writers of several processes wait
+  /// for each other.
   ///
-  /// - Parameter path: a file in a directory that exists; what is written aside is `path` with ".part"
-  /// - Throws: as `serialized()`; `SatchelError` `.full`, `.readOnly`, `.io` and others: the file is as it was.
+  /// - Parameter path: a file in an existing directory; the text is first written to `path` with ".part"
+  /// - Throws: as `serialized()`; `SatchelError` `.full`, `.readOnly`, `.io` and others: the file is
+  ///   unchanged then.
   public func write(to path: String) throws {
     let text = try serialized()
     try Self.write(text, PartFile(replacing: path), to: path)
   }
 
-  /// As `write(to:)`, of its text.
+  /// Writes a serialized mirror; see `write(to:)`.
   static func write(_ text: [UInt8], _ part: consuming PartFile, to path: String) throws {
     try text.withUnsafeBytes { try part.append($0) }
     try part.finish()
@@ -54,9 +57,9 @@ extension MirrorFile {
     guard size <= JSONTape.maximumSize else {
       throw SatchelError(.invalid, "\(path): a mirror has at most 4 GiB")
     }
-    let bytes = try [UInt8](unsafeUninitializedCapacity: size) { room, count in
+    let bytes = try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       while count < size {
-        let got = pread(descriptor, room.baseAddress.map { $0 + count }, size - count, off_t(count))
+        let got = pread(descriptor, buffer.baseAddress.map { $0 + count }, size - count, off_t(count))
         let code = errno
         if got < 0, code == EINTR { continue }
         guard got >= 0 else { throw SatchelError(errno: code, path, denied: .io) }

@@ -1,26 +1,27 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A collection as one JSON text, a record a line, that a person can read:
+/// A collection as one JSON text with one record a line, which a person can read:
 ///
 ///     {"format":1,"collection":"courses","version":1,"records":[
 ///     {"id":"c1","revision":3,"created":0,"modified":0,"document":{"title":"Algebra"}},
 ///     …
 ///     ],"sha256":"…"}
 ///
-/// The checksum is of all bytes up to the "]" that ends the records, and proves that nothing was lost or damaged.
-/// Who edits a mirror by hand takes the member "sha256" out.
+/// The checksum covers all bytes up to the "]" that ends the records, and detects loss and damage. To edit a
+/// mirror by hand, remove the member "sha256".
 public struct MirrorFile: Sendable, Equatable {
-  /// The format that is written, and the newest that can be read.
+  /// The format version that is written, and the newest that can be read.
   public static let format: Int64 = 1
-  /// Levels of a document: a mirror puts three around it, of the 512 that a JSON text may have.
+  /// The maximum number of levels of a document: a mirror adds three, of the 512 that a JSON text may have.
   public static let maximumDepth = JSONValue.maximumDepth - 3
 
   public let collection: String
-  /// Of the collection's documents.
+  /// The version of the collection's documents.
   public let version: Int
-  /// SHA-256 of the file that it was written in place of, before the commit whose records it has; nil for a file that
-  /// was written after its commit, or has no checksum.
+  /// SHA-256 of the file that this one replaced, in a file written before the commit with its records; nil
+  /// for a file that was written after its commit, or has no checksum.
   let previous: String?
   /// Ordered by the bytes of their ids.
   public let records: [MirrorRecord]
@@ -33,13 +34,13 @@ public struct MirrorFile: Sendable, Equatable {
     self.collection = collection
     self.version = version
     self.previous = previous
-    self.records = records.sorted(by: MirrorRecord.isOrdered)
+    self.records = records.sorted(by: MirrorRecord.precedes)
   }
 
-  /// The text.
+  /// Returns the file's text.
   ///
-  /// - Throws: `SatchelError` `.invalid` naming the record whose document cannot be in a mirror: one of more levels
-  ///   than `maximumDepth`, or bytes that are no JSON object.
+  /// - Throws: `SatchelError` `.invalid`, naming the record, for a document with more levels than
+  ///   `maximumDepth` or that is not a JSON object.
   public func serialized() throws -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(records.reduce(256) { $0 + $1.document.count + 160 })
@@ -69,5 +70,30 @@ public struct MirrorFile: Sendable, Equatable {
     let checksum = SHA256.digest(text).hexadecimal
     text.append(contentsOf: ",\"sha256\":\"\(checksum)\"}\n".utf8)
     return text
+  }
+}
+
+/// A record of a mirror.
+public struct MirrorRecord: Sendable, Equatable {
+  public var id: String
+  public var revision: Int64
+  /// Unix milliseconds.
+  public var created: Int64
+  /// Unix milliseconds.
+  public var modified: Int64
+  /// A JSON object; a mirror omits its white space.
+  public var document: [UInt8]
+
+  public init(id: String, revision: Int64, created: Int64, modified: Int64, document: [UInt8]) {
+    self.id = id
+    self.revision = revision
+    self.created = created
+    self.modified = modified
+    self.document = document
+  }
+
+  /// Returns whether one record comes before another in a mirror: by the bytes of the ids.
+  static func precedes(_ one: MirrorRecord, _ other: MirrorRecord) -> Bool {
+    one.id.utf8.lexicographicallyPrecedes(other.id.utf8)
   }
 }

@@ -1,14 +1,15 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// The bytes of a mirror's file, as they were read.
+/// The bytes of a mirror's file as read.
 struct MirrorImage {
   var bytes: [UInt8]
   /// SHA-256 of the bytes.
   var digest: String
   var stamp: Stamp
 
-  /// By which a file that was changed or replaced is told without reading it.
+  /// Identity, size and times of a file, by which a change or replacement is detected without reading it.
   struct Stamp: Equatable {
     var device: UInt64
     var inode: UInt64
@@ -29,16 +30,17 @@ struct MirrorImage {
       #endif
     }
 
-    /// Of the file that is there now; nil for none.
+    /// Returns the stamp of the current file; nil when it does not exist.
     static func now(_ path: String) -> Stamp? {
       var status = stat()
       return stat(path, &status) == 0 ? Stamp(status) : nil
     }
   }
 
-  /// Reads a file; nil when there is none.
+  /// Reads a file; nil when it does not exist.
   ///
-  /// - Throws: `SatchelError` `.invalid` for what is no regular file, or more than 4 GiB; `.io`, `.noMemory`
+  /// - Throws: `SatchelError` `.invalid` for something that is not a regular file, or has more than 4 GiB;
+  ///   `.io`, `.noMemory`
   static func read(_ path: String) throws -> MirrorImage? {
     guard let (bytes, status) = try MirrorFile.contents(of: path) else { return nil }
     return MirrorImage(bytes: bytes, digest: SHA256.digest(bytes).hexadecimal, stamp: Stamp(status))

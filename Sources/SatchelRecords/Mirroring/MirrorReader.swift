@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
@@ -5,14 +6,14 @@ extension MirrorFile {
   /// Reads a mirror's text.
   ///
   /// - Parameters:
-  ///   - collection: whose mirror it must be
-  /// - Throws: `JSONError` with line, column and pointer for whatever is not as it was written.
+  ///   - collection: the collection that it must be the mirror of
+  /// - Throws: `JSONError` with line, column and pointer for anything that is not as it was written.
   public init(parsing text: [UInt8], collection: String) throws {
     self = try text.withUnsafeBytes { try MirrorReader($0).file(of: collection) }
   }
 }
 
-/// Reads a mirror strictly: all of it, or nothing.
+/// Reads a mirror strictly: everything must be valid.
 struct MirrorReader {
   private let tape: JSONTape
 
@@ -34,12 +35,12 @@ struct MirrorReader {
     if let sum = optional[0] { try checkSum(sum, records: root[3]) }
     let previous = try optional[1].map { try string($0, at: ["previous"]) }
     var records: [MirrorRecord] = []
-    var places: [Int] = []
+    var indexes: [Int] = []
     for (index, element) in tape.children(of: root[3]).enumerated() {
       records.append(try record(element, of: collection, at: ["records", String(index)]))
-      places.append(element)
+      indexes.append(element)
     }
-    try checkDistinct(records, places)
+    try checkDistinct(records, indexes)
     return MirrorFile(
       collection: collection, version: Int(version), previous: optional[0] == nil ? nil : previous,
       records: records)
@@ -47,7 +48,7 @@ struct MirrorReader {
 
   private func checkSum(_ index: Int, records: Int) throws {
     let stated = try string(index, at: ["sha256"])
-    let covered = UnsafeRawBufferPointer(rebasing: tape.bytes[..<tape.spelling(records).upperBound])
+    let covered = UnsafeRawBufferPointer(rebasing: tape.bytes[..<tape.rawRange(records).upperBound])
     guard stated.hasSameBytes(as: SHA256.digest(covered).hexadecimal) else {
       throw failure("the records are not those that this checksum was made of", index, ["sha256"])
     }
@@ -69,19 +70,19 @@ struct MirrorReader {
       id: id, revision: try integer(found[1], in: 1...Int64.max, at: path + ["revision"]),
       created: try integer(found[2], in: anyTime, at: path + ["created"]),
       modified: try integer(found[3], in: anyTime, at: path + ["modified"]),
-      document: Array(tape.bytes[tape.spelling(found[4])]))
+      document: Array(tape.bytes[tape.rawRange(found[4])]))
   }
 
-  private func checkDistinct(_ records: [MirrorRecord], _ places: [Int]) throws {
-    let order = records.indices.sorted { MirrorRecord.isOrdered(records[$0], records[$1]) }
+  private func checkDistinct(_ records: [MirrorRecord], _ indexes: [Int]) throws {
+    let order = records.indices.sorted { MirrorRecord.precedes(records[$0], records[$1]) }
     for (one, other) in zip(order, order.dropFirst())
     where records[one].id.hasSameBytes(as: records[other].id) {
       let later = max(one, other)
-      throw failure("\"\(records[later].id)\" is there twice", places[later], ["records", String(later)])
+      throw failure("\"\(records[later].id)\" occurs twice", indexes[later], ["records", String(later)])
     }
   }
 
-  /// The values of an object that has these members, perhaps the optional ones, and no other.
+  /// Returns the values of an object that has exactly these members, and possibly the optional ones.
   private func members(
     of index: Int, _ names: [StaticString], optional: [StaticString] = [], at path: [String]
   ) throws -> (found: [Int], optional: [Int?]) {
@@ -89,16 +90,16 @@ struct MirrorReader {
     var found = [Int?](repeating: nil, count: names.count)
     var extra = [Int?](repeating: nil, count: optional.count)
     for child in tape.children(of: index) {
-      if let place = names.firstIndex(where: { tape.keyEquals(child, $0) }) {
-        found[place] = child
-      } else if let place = optional.firstIndex(where: { tape.keyEquals(child, $0) }) {
-        extra[place] = child
+      if let position = names.firstIndex(where: { tape.keyEquals(child, $0) }) {
+        found[position] = child
+      } else if let position = optional.firstIndex(where: { tape.keyEquals(child, $0) }) {
+        extra[position] = child
       } else {
         throw failure("an unknown member", child - 1, path + [tape.text(child - 1)])
       }
     }
-    for (name, place) in zip(names, found) where place == nil {
-      throw failure("there is no \"\(name)\"", index, path)
+    for (name, position) in zip(names, found) where position == nil {
+      throw failure("the member \"\(name)\" is missing", index, path)
     }
     return (found.compactMap(\.self), extra)
   }

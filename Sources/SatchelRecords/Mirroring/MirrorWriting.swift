@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A mirror's file has something that its store lacks, and is left alone.
+/// Thrown when a mirror's file has something that its store lacks, and is not overwritten.
 struct EditedMirror: Error {
   var error: SatchelError
 }
@@ -9,11 +10,11 @@ struct EditedMirror: Error {
 extension RecordCollection {
   /// Brings a mirror's file up to date.
   ///
-  /// - Parameter isForced: whether it is written whatever it has
+  /// - Parameter isForced: whether the file is overwritten whatever it has
   /// - Throws: `EditedMirror`; `SatchelError`
   func update(_ mirror: RecordMirror, isForced: Bool = false) throws {
     if mirror.mode == .fileFirst, !database.options.isReadOnly {
-      // Takes turns with commits, which write the file themselves.
+      // In a transaction, because commits write the file themselves.
       return try store.transaction { _ in
         try write { work, _ in
           try work.flush()
@@ -21,18 +22,19 @@ extension RecordCollection {
         }
       }
     }
-    try mirror.turn.withLock {
-      // Before the state is read: another process may not write an older one afterwards.
+    try mirror.rewriteLock.withLock {
+      // Locked before the state is read: otherwise another process could write an older one afterwards.
       let part = try PartFile(replacing: mirror.path)
       guard
         let rewrite = try read({ connection, row in
           try MirrorRewrite(mirror, row, connection, isForced: isForced)
         })
       else { return }
-      if rewrite.isNews, !database.options.isReadOnly {
-        // Before the file: a process that dies between both leaves one of two files that the store knows.
+      if rewrite.needsHistoryWrite, !database.options.isReadOnly {
+        // Stored before the file is written: a process that dies between both leaves one of two files that
+        // the store knows.
         try database.write(isSynced: false) {
-          try MirrorTable(connection: $0.connection, collection: id, name: mirror.name).write(rewrite.memory)
+          try MirrorTable(connection: $0.connection, collection: id, name: mirror.name).write(rewrite.history)
         }
       }
       try rewrite.perform(mirror, part)
@@ -41,7 +43,7 @@ extension RecordCollection {
 }
 
 extension RecordStore {
-  /// Writes a mirror's file as a part of a transaction.
+  /// Writes a mirror's file as part of a transaction.
   ///
   /// - Parameter isCommitting: whether the transaction changes the collection, and can still fail
   func writeMirror(
@@ -52,11 +54,11 @@ extension RecordStore {
       let rewrite = try MirrorRewrite(
         mirror, row, connection, isForced: isForced, isCommitting: isCommitting)
     else { return }
-    try MirrorTable(connection: connection, collection: collection, name: mirror.name).write(rewrite.memory)
+    try MirrorTable(connection: connection, collection: collection, name: mirror.name).write(rewrite.history)
     try rewrite.perform(mirror, PartFile(replacing: mirror.path))
   }
 
-  /// All of a collection, as a mirror holds it.
+  /// Returns all records of a collection in the form of a mirror.
   static func mirrorRecords(_ connection: Connection, _ row: CollectionRow) throws -> [MirrorRecord] {
     var records: [MirrorRecord] = []
     try RecordFetch(connection, row).all { candidate in
@@ -70,24 +72,24 @@ extension RecordStore {
   }
 }
 
-/// What is to be written to a mirror's file.
+/// The text to write to a mirror's file.
 struct MirrorRewrite {
   private let text: [UInt8]
-  private let inPlace: String?
-  /// What the store has to remember before the file is written.
-  let memory: MirrorMemory
-  /// Whether it does not remember that yet.
-  let isNews: Bool
+  private let replacedDigest: String?
+  /// The digests that the store has to record before the file is written.
+  let history: MirrorHistory
+  /// Whether the store has not recorded them yet.
+  let needsHistoryWrite: Bool
 
-  /// - Returns: nil when the file is as it has to be
-  /// - Throws: `EditedMirror` for a file that has something of its own
+  /// - Returns: nil when the file is up to date
+  /// - Throws: `EditedMirror` for a file that has something that the store lacks
   init?(
     _ mirror: RecordMirror, _ row: CollectionRow, _ connection: Connection, isForced: Bool,
     isCommitting: Bool = false
   ) throws {
     let records = try RecordStore.mirrorRecords(connection, row)
     let known = try MirrorTable(connection: connection, collection: row.id, name: mirror.name).read()
-    inPlace = try Self.replaced(mirror, known, row, records, isForced: isForced)
+    replacedDigest = try Self.digestOfReplacedFile(mirror, known, row, records, isForced: isForced)
     let file = MirrorFile(collection: row.name, version: Int(row.version), records: records)
     let state = try file.serialized()
     let stateDigest = SHA256.digest(state).hexadecimal
@@ -99,34 +101,34 @@ struct MirrorRewrite {
       text = state
     }
     let digest = isCommitting ? SHA256.digest(text).hexadecimal : stateDigest
-    memory = MirrorMemory(last: digest, before: inPlace, state: stateDigest)
-    isNews = known.last != digest
-    if inPlace == digest {
+    history = MirrorHistory(last: digest, before: replacedDigest, state: stateDigest)
+    needsHistoryWrite = known.last != digest
+    if replacedDigest == digest {
       mirror.accept(.now(mirror.path), digest)
-      if !isNews { return nil }
+      if !needsHistoryWrite { return nil }
     }
   }
 
-  /// - Parameter part: takes the place of the file
+  /// - Parameter part: replaces the file
   func perform(_ mirror: RecordMirror, _ part: consuming PartFile) throws {
-    if inPlace != memory.last { try MirrorFile.write(text, part, to: mirror.path) }
-    mirror.accept(.now(mirror.path), memory.last ?? "")
+    if replacedDigest != history.last { try MirrorFile.write(text, part, to: mirror.path) }
+    mirror.accept(.now(mirror.path), history.last ?? "")
   }
 
-  /// The digest of the file that will be replaced; nil when there is none.
-  private static func replaced(
-    _ mirror: RecordMirror, _ memory: MirrorMemory, _ row: CollectionRow, _ records: [MirrorRecord],
+  /// Returns the digest of the file that will be replaced; nil when it does not exist.
+  private static func digestOfReplacedFile(
+    _ mirror: RecordMirror, _ history: MirrorHistory, _ row: CollectionRow, _ records: [MirrorRecord],
     isForced: Bool
   ) throws -> String? {
     if let known = mirror.acceptedDigest() { return known }
     guard let image = try MirrorImage.read(mirror.path) else { return nil }
     let decision = try MirrorDecision(
-      image, memory, mirror, collection: row.name, version: Int(row.version), records: { records })
+      image, history, mirror, collection: row.name, version: Int(row.version), records: { records })
     switch decision {
     case _ where isForced: break
     case .write: break
-    case .refuse(let error, _): throw EditedMirror(error: error)
-    case .take:
+    case .reject(let error, _): throw EditedMirror(error: error)
+    case .importFile:
       throw EditedMirror(
         error: SatchelError(.invalid, "\(mirror.path): has records that the collection \(row.name) lacks"))
     }
@@ -135,23 +137,23 @@ struct MirrorRewrite {
 }
 
 extension MirrorFile {
-  /// Gives the file of a mirror another name beside it.
+  /// Moves the file of a mirror to another name beside it.
   ///
   /// - Returns: its new path
-  static func setAside(_ path: String, time: Int64) throws -> String {
+  static func quarantine(_ path: String, time: Int64) throws -> String {
     guard var attempt = try contents(of: path).map({ _ in 1 }) else {
-      throw SatchelError(.notFound, "\(path): is gone")
+      throw SatchelError(.notFound, "\(path): the file was removed meanwhile")
     }
     while attempt <= 1000 {
-      let target = "\(path).set-aside-\(time)" + (attempt == 1 ? "" : "-\(attempt)")
-      // A second name first: it replaces no other file.
+      let target = "\(path).quarantine-\(time)" + (attempt == 1 ? "" : "-\(attempt)")
+      // A hard link first: it does not replace an existing file.
       if link(path, target) == 0 {
         guard unlink(path) == 0 else { throw SatchelError(errno: errno, path) }
         return target
       }
       let code = errno
       guard code == EEXIST else {
-        // Some file systems have one name for each file.
+        // Some file systems do not support hard links.
         guard access(target, F_OK) != 0, rename(path, target) == 0 else {
           throw SatchelError(errno: code, target)
         }
@@ -159,11 +161,12 @@ extension MirrorFile {
       }
       attempt += 1
     }
-    throw SatchelError(.io, "\(path): cannot be moved aside: its names are taken")
+    throw SatchelError(
+      .io, "\(path): cannot be moved aside: files with all of its 1000 names exist; remove some")
   }
 
-  /// Undoes `setAside`, as far as that can be.
-  static func bringBack(_ target: String, to path: String) {
+  /// Undoes `quarantine`, unless another file was created meanwhile.
+  static func moveBack(_ target: String, to path: String) {
     if access(path, F_OK) != 0 { _ = rename(target, path) }
   }
 }

@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// One record as a query meets it: lent from the statement that reads it.
+/// One record of a query, borrowed from the statement that reads it.
 struct Candidate: ~Copyable {
   let row: Int64
   let key: UnsafeRawBufferPointer
@@ -11,7 +12,7 @@ struct Candidate: ~Copyable {
   let body: UnsafeRawBufferPointer
   private let status: RecordStatusReader
 
-  /// From a row of `id, key, revision, created, modified, body`.
+  /// Creates a candidate from a row of `id, key, revision, created, modified, body`.
   init(_ statement: Statement, _ status: RecordStatusReader) throws {
     let revision = try statement.integer(2, in: RecordRow.revisions)
     let (created, modified) = (try statement.integer(3), try statement.integer(4))
@@ -37,8 +38,8 @@ struct Candidate: ~Copyable {
     }
   }
 
-  /// Throws when the document is no JSON: a file may have been damaged, or written by somebody else. A document that
-  /// leaves the library has passed this.
+  /// Checks that the document is JSON: the file may have been damaged, or written by another program. Every
+  /// document that leaves the library was checked here.
   func checkDocument() throws {
     do {
       try JSONScanner.check(body)
@@ -49,7 +50,7 @@ struct Candidate: ~Copyable {
     }
   }
 
-  /// As a value of its own.
+  /// Returns a copy that does not borrow from the statement.
   func record(withDocument: Bool) throws -> Record {
     if withDocument { try checkDocument() }
     return Record(

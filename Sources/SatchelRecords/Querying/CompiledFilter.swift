@@ -1,14 +1,15 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// A filter whose paths and operands were read once.
+/// A filter with parsed paths and operands.
 indirect enum CompiledFilter: Sendable {
   case test(CompiledTest)
   case all([CompiledFilter])
   case any([CompiledFilter])
   case not(CompiledFilter)
 
-  /// - Throws: `.invalid` for what is no path, and for a range of what has no order
+  /// - Throws: `.invalid` for an invalid path, and for a range of values without an order
   init(_ filter: RecordFilter) throws {
     switch filter {
     case .field(let path, let test): self = .test(try CompiledTest(path, test))
@@ -31,7 +32,7 @@ indirect enum CompiledFilter: Sendable {
     }
   }
 
-  /// The tests that all must hold, and whether they are all that must.
+  /// The tests that must all hold, and whether they are the whole filter.
   var required: (tests: [CompiledTest], isAll: Bool) {
     switch self {
     case .test(let test): return ([test], true)
@@ -70,7 +71,7 @@ struct CompiledTest: Sendable {
       switch value {
       case .int, .double, .string: return Operand(value)
       default:
-        throw SatchelError(.invalid, "\"\(path)\": a range is of numbers or of texts, not of \(value.kind)")
+        throw SatchelError(.invalid, "\"\(path)\": a range needs a number or a string, not \(value.kind)")
       }
     }
     switch test {
@@ -109,9 +110,9 @@ struct CompiledTest: Sendable {
   }
 
   private func contains(_ operand: Operand, _ field: FieldValue, _ document: DocumentReader) -> Bool {
-    if case .array(let place) = field {
+    if case .array(let location) = field {
       var found = false
-      document.elements(of: place) { element in
+      document.elements(of: location) { element in
         found = found || operand.equals(document.field(element), in: document)
       }
       return found
@@ -122,7 +123,7 @@ struct CompiledTest: Sendable {
 }
 
 extension FieldValue {
-  /// The bytes of a text; nil for what is none.
+  /// Calls `body` with the bytes of a string; returns nil for another value.
   func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     switch self {
     case .string(let text): return body(text)
@@ -133,7 +134,7 @@ extension FieldValue {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether the bytes stand somewhere in these.
+  /// Returns whether the bytes contain a sequence of bytes.
   fileprivate func contains(_ part: [UInt8]) -> Bool {
     guard let first = part.first else { return true }
     guard part.count <= count else { return false }

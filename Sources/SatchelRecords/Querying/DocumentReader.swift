@@ -1,27 +1,27 @@
 import SatchelJSON
 
-/// Finds values in the bytes of a document, without making a value of the rest.
+/// Finds values in the bytes of a document without parsing the rest.
 ///
-/// The document was scanned strictly when it was written, so that this need not check it again; whatever a damaged
-/// file holds, it stays inside of the bytes.
+/// The document was scanned strictly when it was written, so it is not validated again; in a damaged file the
+/// reader still stays within the bytes.
 struct DocumentReader {
   let bytes: UnsafeRawBufferPointer
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// A value's place: of a string between its quotes.
-  struct Place {
+  /// The location of a value in the bytes; of a string, without its quotes.
+  struct Location {
     var kind: JSONKind
     var start: Int
     var end: Int
     var isEscaped: Bool
 
-    /// The bytes that spell it, a string's quotes included.
-    var spelling: Range<Int> { kind == .string ? start - 1..<end + 1 : start..<end }
+    /// The range of the value's JSON text, including a string's quotes.
+    var rawRange: Range<Int> { kind == .string ? start - 1..<end + 1 : start..<end }
   }
 
-  /// The value at a path; nil when the path leads to nothing.
-  func find(_ path: DocumentPath) -> Place? {
+  /// Returns the location of the value at a path; nil when it does not exist.
+  func find(_ path: DocumentPath) -> Location? {
     var position = skipSpace(0)
     for key in path.keys {
       guard position < bytes.count else { return nil }
@@ -34,33 +34,34 @@ struct DocumentReader {
       guard let next else { return nil }
       position = next
     }
-    return place(at: position)
+    return location(at: position)
   }
 
-  /// Visits the elements of the array at a place.
-  func elements(of array: Place, _ visit: (Place) throws -> Void) rethrows {
+  /// Visits the elements of an array.
+  func elements(of array: Location, _ visit: (Location) throws -> Void) rethrows {
     var position = skipSpace(array.start + 1)
     while position < array.end, bytes[position] != UInt8(ascii: "]") {
-      guard let element = place(at: position) else { return }
+      guard let element = location(at: position) else { return }
       try visit(element)
-      position = skipSpace(element.spelling.upperBound)
+      position = skipSpace(element.rawRange.upperBound)
       if position < array.end, bytes[position] == UInt8(ascii: ",") { position = skipSpace(position + 1) }
     }
   }
 
-  /// The bytes of a string between its quotes, escapes as they stand; of another value its spelling.
-  func slice(_ place: Place) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.end])
+  /// Returns the bytes of a string between its quotes, escapes unresolved; of another value its JSON text.
+  func slice(_ location: Location) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[location.start..<location.end])
   }
 
-  /// A string's text.
-  func text(_ place: Place) -> String {
-    place.isEscaped ? JSONEscape.resolved(slice(place)) : String(decoding: slice(place), as: UTF8.self)
+  /// Returns the text of a string, escapes resolved.
+  func text(_ location: Location) -> String {
+    location.isEscaped
+      ? JSONEscape.resolved(slice(location)) : String(decoding: slice(location), as: UTF8.self)
   }
 
-  /// Any value, as a value of its own.
-  func value(_ place: Place) throws -> JSONValue {
-    try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[place.spelling]))
+  /// Returns a parsed copy of any value.
+  func value(_ location: Location) throws -> JSONValue {
+    try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[location.rawRange]))
   }
 
   // MARK: Stepping
@@ -110,14 +111,14 @@ struct DocumentReader {
     }
   }
 
-  /// The value that begins at a position; nil where none does.
-  func place(at position: Int) -> Place? {
+  /// Returns the location of the value that begins at a position; nil when none does.
+  func location(at position: Int) -> Location? {
     guard position < bytes.count else { return nil }
     switch bytes[position] {
     case UInt8(ascii: "\""):
       let (end, isEscaped) = stringEnd(position)
       guard end < bytes.count else { return nil }
-      return Place(kind: .string, start: position + 1, end: end, isEscaped: isEscaped)
+      return Location(kind: .string, start: position + 1, end: end, isEscaped: isEscaped)
     case UInt8(ascii: "{"): return plain(.object, position)
     case UInt8(ascii: "["): return plain(.array, position)
     case UInt8(ascii: "t"), UInt8(ascii: "f"): return plain(.bool, position)
@@ -126,17 +127,17 @@ struct DocumentReader {
       let end = valueEnd(position)
       guard end > position else { return nil }
       for offset in position..<end where bytes[offset] == UInt8(ascii: ".") || bytes[offset] | 0x20 == 0x65 {
-        return Place(kind: .double, start: position, end: end, isEscaped: false)
+        return Location(kind: .double, start: position, end: end, isEscaped: false)
       }
-      return Place(kind: .integer, start: position, end: end, isEscaped: false)
+      return Location(kind: .integer, start: position, end: end, isEscaped: false)
     }
   }
 
-  private func plain(_ kind: JSONKind, _ position: Int) -> Place {
-    Place(kind: kind, start: position, end: valueEnd(position), isEscaped: false)
+  private func plain(_ kind: JSONKind, _ position: Int) -> Location {
+    Location(kind: kind, start: position, end: valueEnd(position), isEscaped: false)
   }
 
-  /// Behind the value that begins at a position.
+  /// Returns the position after the value that begins at a position.
   private func valueEnd(_ start: Int) -> Int {
     guard start < bytes.count else { return bytes.count }
     var position = start
@@ -167,7 +168,7 @@ struct DocumentReader {
     }
   }
 
-  /// Where the closing quote of the string stands whose opening quote is at a position.
+  /// Returns the position of the closing quote of the string that begins at a position.
   private func stringEnd(_ start: Int) -> (end: Int, isEscaped: Bool) {
     var position = start + 1
     var isEscaped = false
@@ -192,5 +193,53 @@ struct DocumentReader {
       }
     }
     return position
+  }
+}
+
+/// The value at a path, borrowed from the record's bytes.
+enum FieldValue {
+  case missing
+  case null
+  case bool(Bool)
+  case int(Int64)
+  case double(Double)
+  /// UTF-8, escapes resolved.
+  case string(UnsafeRawBufferPointer)
+  /// A string with escapes, resolved.
+  case ownedString([UInt8])
+  case array(DocumentReader.Location)
+  case object(DocumentReader.Location)
+}
+
+extension DocumentReader {
+  /// Returns the value at a path.
+  func field(_ path: DocumentPath) -> FieldValue {
+    guard let location = find(path) else { return .missing }
+    return field(location)
+  }
+
+  func field(_ location: Location) -> FieldValue {
+    switch location.kind {
+    case .null: return .null
+    case .bool: return .bool(bytes[location.start] == UInt8(ascii: "t"))
+    case .integer: return integer(location)
+    case .double: return .double(Double(text(location)) ?? 0)
+    case .string:
+      return location.isEscaped ? .ownedString(Array(text(location).utf8)) : .string(slice(location))
+    case .array: return .array(location)
+    case .object: return .object(location)
+    }
+  }
+
+  private func integer(_ location: Location) -> FieldValue {
+    let digits = slice(location)
+    let isNegative = digits.first == UInt8(ascii: "-")
+    // Up to 18 digits cannot overflow.
+    guard digits.count <= 18 else { return .int(Int64(text(location)) ?? 0) }
+    var value: Int64 = 0
+    for digit in digits.dropFirst(isNegative ? 1 : 0) {
+      value = value &* 10 &+ Int64(digit &- UInt8(ascii: "0"))
+    }
+    return .int(isNegative ? 0 &- value : value)
   }
 }

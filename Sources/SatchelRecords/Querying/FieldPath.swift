@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What an index, a relation or a query looks at: a place in the document, or something of the record itself.
+/// The path of an index, a relation or a query: into the document, or to a field of the record itself.
 enum FieldPath: Equatable, Sendable {
   case document(DocumentPath)
   case id
@@ -23,29 +24,32 @@ enum FieldPath: Equatable, Sendable {
   }
 }
 
-/// A place in a document.
+/// A path to a value in a document.
 struct DocumentPath: Sendable {
-  /// As it was given.
+  /// The path as it was declared.
   let text: String
   let path: JSONPath
   /// The components as UTF-8.
   let keys: [[UInt8]]
-  /// Whether it may lead into arrays: only pointers do.
+  /// Whether the path may lead into arrays: only JSON Pointers do.
   let reachesArrays: Bool
 
-  /// - Throws: `.invalid` for what is no path, and for one that names the whole document
+  /// - Throws: `.invalid` for an invalid path, and for one to the whole document
   init(_ text: String) throws {
     self.text = text
     do {
       path = try JSONPath(text)
     } catch let error as JSONError {
-      throw SatchelError(.invalid, "\"\(text)\" is no path: \(error.reason)")
+      throw SatchelError(.invalid, "\"\(text)\" is not a path: \(error.reason)")
     }
     guard !path.components.isEmpty else {
-      throw SatchelError(.invalid, "an empty path: it must name a field")
+      throw SatchelError(.invalid, "the path is empty; it must name a field")
     }
     guard text.utf8.first != UInt8(ascii: "@") else {
-      throw SatchelError(.invalid, "\"\(text)\": a record has no such field of its own")
+      throw SatchelError(
+        .invalid,
+        "\"\(text)\": not a field of a record; there are @id, @created, @modified, @revision and @sync_status"
+      )
     }
     keys = path.components.map { Array($0.utf8) }
     reachesArrays = path.isPointer
@@ -55,7 +59,7 @@ struct DocumentPath: Sendable {
 }
 
 extension DocumentPath: Equatable {
-  /// Whether both lead to the same place in every document.
+  /// Whether both lead to the same value in every document.
   static func == (left: DocumentPath, right: DocumentPath) -> Bool {
     left.keys == right.keys && (left.reachesArrays == right.reachesArrays || !left.hasIndex)
   }

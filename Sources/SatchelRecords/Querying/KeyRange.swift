@@ -1,4 +1,4 @@
-/// Keys of an index from `lower` up to, but without, `upper`.
+/// A half-open range of index keys, from `lower` up to but excluding `upper`.
 struct KeyRange: Equatable {
   var lower: [UInt8]
   var upper: [UInt8]
@@ -26,16 +26,16 @@ struct KeyRange: Equatable {
   }
 }
 
-/// What a test of the indexed field says about keys.
+/// The index keys that can satisfy a test of the indexed field.
 struct KeyRanges {
   /// In ascending order, without overlaps.
   var ranges: [KeyRange]
-  /// Whether the records with these keys are exactly those that pass.
+  /// Whether the records with these keys are exactly those that satisfy the test.
   var isExact: Bool
-  /// How much it narrows: 0 for equality, 1 for one of several, 2 for a range, 3 for anything that is there.
+  /// How selective the test is: 0 for equality, 1 for one of several, 2 for a range, 3 for existence.
   var rank: Int
 
-  /// Nil when the keys say nothing about it.
+  /// Returns nil when the keys cannot decide the test.
   init?(_ test: CompiledTest.Test) {
     switch test {
     case .equals(let operand):
@@ -56,9 +56,9 @@ struct KeyRanges {
       let lower = orEqual || !isExact ? key : ValueKey.successor(key)
       self.init([KeyRange(lower: lower, upper: [tag + 1])], isExact, 2)
     case .prefix(let text):
-      let key = [ValueKey.string] + text.prefix(ValueKey.longestString)
+      let key = [ValueKey.string] + text.prefix(ValueKey.maxStringLength)
       guard let upper = ValueKey.successor(ofPrefix: key) else { return nil }
-      self.init([KeyRange(lower: key, upper: upper)], text.count <= ValueKey.longestString, 2)
+      self.init([KeyRange(lower: key, upper: upper)], text.count <= ValueKey.maxStringLength, 2)
     case .exists(true): self.init([.everything], true, 3)
     case .notEquals, .contains, .exists: return nil
     }
@@ -70,7 +70,7 @@ struct KeyRanges {
     self.rank = rank
   }
 
-  /// What both say.
+  /// Intersects the ranges with others.
   mutating func narrow(_ other: KeyRanges) {
     var common: [KeyRange] = []
     var (left, right) = (0, 0)

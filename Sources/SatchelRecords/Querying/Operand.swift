@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// A value that a query compares with.
+/// A value that a query compares with fields.
 struct Operand: Sendable {
   enum Content: Sendable {
     case null
@@ -26,7 +26,7 @@ struct Operand: Sendable {
     }
   }
 
-  /// Its key in an index, and whether records with that key are exactly those that equal it.
+  /// The value's key in an index, and whether records with that key are exactly those that equal it.
   var key: (bytes: [UInt8], isExact: Bool) {
     var bytes: [UInt8] = []
     switch content {
@@ -43,7 +43,7 @@ struct Operand: Sendable {
     return (bytes, true)
   }
 
-  /// Whether a field equals it; 1 equals 1.0.
+  /// Returns whether a field equals the operand; 1 equals 1.0.
   func equals(_ field: FieldValue, in document: DocumentReader) -> Bool {
     switch (content, field) {
     case (.null, .null): return true
@@ -51,14 +51,15 @@ struct Operand: Sendable {
     case (.int, .int), (.int, .double), (.double, .int), (.double, .double),
       (.string, .string), (.string, .ownedString):
       return order(of: field) == 0
-    case (.container(let value), .array(let place)), (.container(let value), .object(let place)):
-      guard let other = try? document.value(place) else { return false }
+    case (.container(let value), .array(let location)), (.container(let value), .object(let location)):
+      guard let other = try? document.value(location) else { return false }
       return JSONValue.equal(value, other, numerically: true)
     default: return false
     }
   }
 
-  /// How a field is ordered against it: negative when the field is less; nil for values of different kinds.
+  /// Returns the order of a field relative to the operand: negative when the field is less; nil for values of
+  /// different kinds.
   func order(of field: FieldValue) -> Int? {
     switch (field, content) {
     case (.int(let left), .int(let right)): return left < right ? -1 : left > right ? 1 : 0
@@ -75,7 +76,7 @@ struct Operand: Sendable {
   private static func order(_ left: Int64, _ right: Double) -> Int? {
     if let right = Int64(exactly: right) { return left < right ? -1 : left > right ? 1 : 0 }
     guard !right.isNaN else { return nil }
-    // Not a whole number, or beyond all of them: rounding the integer cannot make it equal.
+    // Not an integer, or outside the range of integers: rounding the integer cannot make it equal.
     if right >= 0x1p63 { return -1 }
     if right < -0x1p63 { return 1 }
     let whole = Int64(right.rounded(.down))
@@ -84,7 +85,7 @@ struct Operand: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// By bytes, a prefix first.
+  /// Compares by bytes; a prefix comes first.
   func order(against other: UnsafeRawBufferPointer) -> Int {
     let common = Swift.min(count, other.count)
     for offset in 0..<common where self[offset] != other[offset] {

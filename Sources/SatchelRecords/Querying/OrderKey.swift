@@ -1,6 +1,6 @@
-/// Values as bytes whose order is the order that a query asks for, several after one another.
+/// Encodes values as bytes in the order that a query requests; the keys of several values are concatenated.
 enum OrderKey {
-  /// Appends a value's part.
+  /// Appends the key of one value.
   static func append(_ value: FieldValue, descending: Bool, to bytes: inout [UInt8]) {
     let start = bytes.count
     switch value {
@@ -12,7 +12,7 @@ enum OrderKey {
     if descending { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
   }
 
-  /// A whole text, with an end that sorts before everything that may follow.
+  /// Appends a whole string, with a terminator that sorts before everything that may follow.
   private static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
     bytes.append(ValueKey.string)
     for byte in text {
@@ -24,7 +24,7 @@ enum OrderKey {
   }
 }
 
-/// Rows with their order keys, to be sorted.
+/// Rows with their order keys, for sorting.
 struct OrderedRows {
   private struct Entry {
     var start: Int
@@ -33,7 +33,7 @@ struct OrderedRows {
   }
 
   private let order: [CompiledQuery.Order]
-  private var room: [UInt8] = []
+  private var buffer: [UInt8] = []
   private var entries: [Entry] = []
 
   init(_ order: [CompiledQuery.Order]) { self.order = order }
@@ -41,25 +41,25 @@ struct OrderedRows {
   var isEmpty: Bool { entries.isEmpty }
 
   mutating func add(_ candidate: borrowing Candidate) throws {
-    let start = room.count
+    let start = buffer.count
     for part in order {
-      OrderKey.append(try candidate.field(part.path), descending: part.isDescending, to: &room)
+      OrderKey.append(try candidate.field(part.path), descending: part.isDescending, to: &buffer)
     }
-    entries.append(Entry(start: start, end: room.count, row: candidate.row))
+    entries.append(Entry(start: start, end: buffer.count, row: candidate.row))
   }
 
-  /// The rows in order, equal ones as they arrived; nothing is left.
-  mutating func take() -> [Int64] {
-    room.withUnsafeBytes { room in
+  /// Removes all rows and returns them in order, equal ones in insertion order.
+  mutating func removeSorted() -> [Int64] {
+    buffer.withUnsafeBytes { buffer in
       entries.sort { left, right in
-        let order = UnsafeRawBufferPointer(rebasing: room[left.start..<left.end]).order(
-          against: UnsafeRawBufferPointer(rebasing: room[right.start..<right.end]))
+        let order = UnsafeRawBufferPointer(rebasing: buffer[left.start..<left.end]).order(
+          against: UnsafeRawBufferPointer(rebasing: buffer[right.start..<right.end]))
         return order == 0 ? left.row < right.row : order < 0
       }
     }
     defer {
       entries.removeAll(keepingCapacity: true)
-      room.removeAll(keepingCapacity: true)
+      buffer.removeAll(keepingCapacity: true)
     }
     return entries.map(\.row)
   }

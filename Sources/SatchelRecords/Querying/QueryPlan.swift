@@ -1,29 +1,30 @@
+import SatchelCore
 import SatchelStorage
 
-/// How the records that may fit are found.
+/// The access path of a query: how the records that may match are found.
 struct QueryPlan {
-  /// Keys of an index.
+  /// An index and a set of its keys.
   struct Access {
     var index: CollectionShape.Index
     var keys: KeyRanges
-    /// Whether every record with such a key fits the whole filter.
+    /// Whether every record with such a key satisfies the whole filter.
     var decides: Bool
   }
 
-  enum Way {
-    /// All records, in the order of their arrival.
+  enum AccessPath {
+    /// All records, in insertion order.
     case scan
     /// By their ids.
     case ids([[UInt8]])
-    /// By an index, whose keys narrow the filter.
+    /// By the keys of an index that narrow the filter.
     case index(Access)
-    /// By an index whose order is the one that is asked for.
+    /// By an index in the requested order.
     case ordered(Access)
   }
 
-  var way: Way
+  var path: AccessPath
 
-  /// - Parameter limited: whether few of the records that fit are wanted
+  /// - Parameter limited: whether only the first of the matching records are requested
   init(
     _ filter: CompiledFilter, order: [CompiledQuery.Order], limited: Bool, _ shape: CollectionShape,
     isComplete: (CollectionShape.Index) throws -> Bool, estimate: (Access) throws -> Int
@@ -32,7 +33,7 @@ struct QueryPlan {
     for test in tests {
       guard case .id = test.path else { continue }
       if let ids = Self.ids(test.test) {
-        way = .ids(ids)
+        path = .ids(ids)
         return
       }
     }
@@ -52,19 +53,19 @@ struct QueryPlan {
       let (left, right) = (try bestEstimate ?? estimate(known), try estimate(access))
       if right < left { (best, bestEstimate) = (access, right) } else { bestEstimate = left }
     }
-    // Where equality narrows, sorting what is left costs less than walking along the order.
+    // After an equality test, sorting the matching records costs less than walking the index in order.
     if let first = order.first, best.map({ $0.keys.rank > 1 || $0.index.path.isPath(first.path) }) ?? limited,
       let index = shape.indexes.first(where: { $0.path.isPath(first.path) })
     {
       let access = Self.access(index, tests, isAll)
       if limited || access != nil, try access != nil || isComplete(index) {
-        way = .ordered(
+        path = .ordered(
           access ?? Access(index: index, keys: .everything, decides: tests.isEmpty && isAll))
         return
       }
     }
-    // That something is there narrows too little.
-    way = best.map { $0.keys.rank < 3 || $0.decides ? .index($0) : .scan } ?? .scan
+    // A test for existence is not selective enough.
+    path = best.map { $0.keys.rank < 3 || $0.decides ? .index($0) : .scan } ?? .scan
   }
 
   private static func ids(_ test: CompiledTest.Test) -> [[UInt8]]? {
@@ -77,18 +78,18 @@ struct QueryPlan {
     return operands.compactMap { if case .string(let id) = $0.content { id } else { nil } }
   }
 
-  /// What an index's keys say about a filter; nil when they say nothing.
+  /// Returns the keys of an index that satisfy a filter; nil when they cannot decide any test.
   private static func access(
     _ index: CollectionShape.Index, _ tests: [CompiledTest], _ isAll: Bool
   ) -> Access? {
     var keys: KeyRanges?
     var decides = isAll
     for test in tests {
-      guard index.path.isPath(test.path), let said = KeyRanges(test.test) else {
+      guard index.path.isPath(test.path), let ranges = KeyRanges(test.test) else {
         decides = false
         continue
       }
-      if keys == nil { keys = said } else { keys?.narrow(said) }
+      if keys == nil { keys = ranges } else { keys?.narrow(ranges) }
     }
     return keys.map { Access(index: index, keys: $0, decides: decides && $0.isExact) }
   }

@@ -1,6 +1,7 @@
+import SatchelCore
 import SatchelStorage
 
-/// Carries a query out on one state of the store.
+/// Runs a query on one snapshot of the store.
 struct QueryRun {
   private let keys: DeferredIndex<RecordIDs>
   private let connection: Connection
@@ -25,11 +26,12 @@ struct QueryRun {
         try connection.number("SELECT entries FROM record_index WHERE id = ?", .integer(index.id))
           == row.count(connection)
       },
-      estimate: { try entries($0, most: 512) })
+      estimate: { try entries($0, limit: 512) })
   }
 
-  /// How many entries an index has in the ranges; not more than `most`, when that is given.
-  private func entries(_ access: QueryPlan.Access, most: Int? = nil) throws -> Int {
+  /// Returns the number of an index's entries in the ranges; stops counting once it reaches `limit`, if
+  /// given.
+  private func entries(_ access: QueryPlan.Access, limit: Int? = nil) throws -> Int {
     var total = 0
     for range in access.keys.ranges {
       total += try range.bound { lower, upper in
@@ -38,9 +40,9 @@ struct QueryRun {
             """
             SELECT count(*) FROM (SELECT 1 FROM record_value WHERE index_id = ? AND value >= ? AND value < ?
             LIMIT ?)
-            """, .integer(access.index.id), .blob(lower), .blob(upper), .integer(Int64(most ?? -1))))
+            """, .integer(access.index.id), .blob(lower), .blob(upper), .integer(Int64(limit ?? -1))))
       }
-      if let most, total >= most { return total }
+      if let limit, total >= limit { return total }
     }
     return total
   }
@@ -49,9 +51,9 @@ struct QueryRun {
 
   func count(_ filter: CompiledFilter) throws -> Int {
     let plan = try plan(filter)
-    if case .index(let access) = plan.way, access.decides { return try entries(access) }
+    if case .index(let access) = plan.path, access.decides { return try entries(access) }
     var count = 0
-    try candidates(plan.way, filter) { _ in
+    try candidates(plan.path, filter) { _ in
       count += 1
       return true
     }
@@ -64,52 +66,52 @@ struct QueryRun {
     var window = query.window
     guard !window.isOver else { return }
     let plan = try plan(query.filter, order: query.order, limited: window.limit != nil)
-    if case .ordered(let access) = plan.way { return try runOrdered(access, query, visit) }
+    if case .ordered(let access) = plan.path { return try runOrdered(access, query, visit) }
     if query.order.isEmpty {
-      // Where the index decides, what stands before the window need not be read.
-      if case .index(let access) = plan.way, access.decides {
-        for place in window.slice(of: try rows(access)) { _ = try fetch.one(place, visit) }
+      // When the index decides the filter, records before the window need not be read.
+      if case .index(let access) = plan.path, access.decides {
+        for record in window.slice(of: try rows(access)) { _ = try fetch.one(record, visit) }
         return
       }
-      return try candidates(plan.way, query.filter) { candidate in
-        if window.takes() { try visit(candidate) }
+      return try candidates(plan.path, query.filter) { candidate in
+        if window.admitsNext() { try visit(candidate) }
         return !window.isOver
       }
     }
     var found = OrderedRows(query.order)
-    try candidates(plan.way, query.filter) { candidate in
+    try candidates(plan.path, query.filter) { candidate in
       try found.add(candidate)
       return true
     }
-    for place in window.slice(of: found.take()) { _ = try fetch.one(place, visit) }
+    for record in window.slice(of: found.removeSorted()) { _ = try fetch.one(record, visit) }
   }
 
-  /// Visits what fits in the order of arrival, until `visit` says false.
+  /// Visits matching records in insertion order, until `visit` returns false.
   private func candidates(
-    _ way: QueryPlan.Way, _ filter: CompiledFilter, _ visit: (borrowing Candidate) throws -> Bool
+    _ path: QueryPlan.AccessPath, _ filter: CompiledFilter, _ visit: (borrowing Candidate) throws -> Bool
   ) throws {
-    let places: [Int64]
+    let records: [Int64]
     var decides = false
-    switch way {
+    switch path {
     case .scan: return try fetch.all { try !filter.matches($0) || visit($0) }
-    case .ids(let ids): places = try rows(ids)
+    case .ids(let ids): records = try rows(ids)
     case .index(let access), .ordered(let access):
-      places = try rows(access)
+      records = try rows(access)
       decides = access.decides
-      // Most of the collection is read faster from one end to the other.
-      if !decides, places.count > 64, try places.count > row.count(connection) / 3 {
+      // A large part of the collection is read faster by a scan.
+      if !decides, records.count > 64, try records.count > row.count(connection) / 3 {
         return try candidates(.scan, filter, visit)
       }
     }
-    for place in places {
-      let goesOn = try fetch.one(place) { candidate in
+    for record in records {
+      let goesOn = try fetch.one(record) { candidate in
         try !decides && !filter.matches(candidate) || visit(candidate)
       }
       if goesOn == false { return }
     }
   }
 
-  /// The rows of an index's ranges, in the order of their arrival.
+  /// Returns the rows of an index's ranges, in insertion order.
   private func rows(_ access: QueryPlan.Access) throws -> [Int64] {
     var rows: [Int64] = []
     for range in access.keys.ranges {
@@ -136,26 +138,26 @@ struct QueryRun {
     _ access: QueryPlan.Access, _ query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void
   ) throws {
     var window = query.window
-    // Records with one key: where that does not say all about their order, they are sorted among themselves.
+    // Records with the same key; when the key does not decide their order, they are sorted among themselves.
     var equals = OrderedRows(query.order)
     var last: [UInt8] = []
-    func emit(_ place: Int64) throws {
-      _ = try fetch.one(place) { if !window.isOver, window.takes() { try visit($0) } }
+    func emit(_ record: Int64) throws {
+      _ = try fetch.one(record) { if !window.isOver, window.admitsNext() { try visit($0) } }
     }
     func flush() throws {
-      if !equals.isEmpty { for place in equals.take() where !window.isOver { try emit(place) } }
+      if !equals.isEmpty { for record in equals.removeSorted() where !window.isOver { try emit(record) } }
     }
-    try walk(access, descending: query.order.first?.isDescending ?? false) { key, place in
+    try walk(access, descending: query.order.first?.isDescending ?? false) { key, record in
       let isAlone = query.order.count == 1 && ValueKey.decidesOrder(key)
       if !key.elementsEqual(last) {
         try flush()
         last = Array(key)
       }
       guard !window.isOver else { return false }
-      _ = try fetch.one(place) { candidate in
+      _ = try fetch.one(record) { candidate in
         guard try access.decides || query.filter.matches(candidate) else { return }
         if !isAlone { return try equals.add(candidate) }
-        if window.takes() { try visit(candidate) }
+        if window.admitsNext() { try visit(candidate) }
       }
       return true
     }
@@ -164,7 +166,7 @@ struct QueryRun {
 
   private func walk(
     _ access: QueryPlan.Access, descending: Bool,
-    _ visit: (_ key: UnsafeRawBufferPointer, _ place: Int64) throws -> Bool
+    _ visit: (_ key: UnsafeRawBufferPointer, _ record: Int64) throws -> Bool
   ) throws {
     let statement = try connection.prepared(
       descending

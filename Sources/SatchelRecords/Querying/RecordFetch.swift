@@ -1,6 +1,7 @@
+import SatchelCore
 import SatchelStorage
 
-/// Reads records by their rows, or all of a collection.
+/// Reads records by row, or all of a collection.
 struct RecordFetch {
   private let connection: Connection
   private let row: CollectionRow
@@ -12,20 +13,20 @@ struct RecordFetch {
     status = RecordStatusReader(connection, row)
   }
 
-  /// Reads one record; nil when it is gone, or has another id than the one that is named.
+  /// Reads one record; returns nil when it does not exist, or has another id than `key`.
   func one<Result>(
-    _ place: Int64, of key: UnsafeRawBufferPointer? = nil, _ body: (borrowing Candidate) throws -> Result
+    _ record: Int64, of key: UnsafeRawBufferPointer? = nil, _ body: (borrowing Candidate) throws -> Result
   ) throws -> Result? {
     let statement = try connection.prepared(
       "SELECT id, key, revision, created, modified, body FROM record WHERE id = ?")
     defer { statement.reset() }
-    try statement.bind(.integer(place), at: 1)
+    try statement.bind(.integer(record), at: 1)
     guard try statement.step() else { return nil }
     if let key, statement.bytes(1).order(against: key) != 0 { return nil }
     return try body(try Candidate(statement, status))
   }
 
-  /// Visits all records in the order of their arrival, until `visit` says false.
+  /// Visits all records in insertion order, until `visit` returns false.
   func all(_ visit: (borrowing Candidate) throws -> Bool) throws {
     let base = RecordRow.base(of: row.id)
     let statement = try connection.prepared(
@@ -38,5 +39,28 @@ struct RecordFetch {
     while try statement.step() {
       guard try visit(try Candidate(statement, status)) else { return }
     }
+  }
+}
+
+/// Reads the sync status of a collection's records.
+struct RecordStatusReader {
+  private let connection: Connection
+  private let collection: Int64
+  private let isSynchronised: Bool
+
+  init(_ connection: Connection, _ row: CollectionRow) {
+    self.connection = connection
+    collection = row.id
+    isSynchronised = row.isSynchronised
+  }
+
+  func status(_ key: UnsafeRawBufferPointer) throws -> RecordSyncStatus {
+    guard isSynchronised else { return .local }
+    let found = try connection.first(
+      "SELECT conflict_etag IS NOT NULL, pending IS NOT NULL FROM record_sync WHERE collection = ? AND key = ?",
+      .integer(collection), .textBytes(key)
+    ) { $0.flag(0) ? RecordSyncStatus.conflict : $0.flag(1) ? .pending : .synced }
+    // Without a row it was never synced.
+    return found ?? .pending
   }
 }

@@ -1,9 +1,10 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Which records, in which order, and how many.
+/// A query: a filter, an order, a limit and an offset.
 public struct RecordQuery: Sendable {
-  /// One part of an order.
+  /// One sort key.
   public struct Order: Sendable {
     /// As in `RecordFilter.field`.
     public var path: String
@@ -17,14 +18,14 @@ public struct RecordQuery: Sendable {
 
   /// Nil for all records.
   public var filter: RecordFilter?
-  /// What is missing comes first, then null, false, true, numbers, texts, arrays, objects; equal ones as they
-  /// arrived, which is also the order when this is empty.
+  /// The sort keys. Missing values come first, then null, false, true, numbers, strings, arrays, objects;
+  /// equal ones in insertion order, which is also the order when this is empty.
   public var order: [Order]
-  /// Nil for any number.
+  /// The maximum number of records; nil for no limit.
   public var limit: Int?
-  /// How many are left out in front.
+  /// The number of matching records to skip.
   public var offset: Int
-  /// Whether the documents are wanted, and not only what is known of the records.
+  /// Whether documents are returned, in addition to metadata.
   public var wantsDocuments = true
 
   public init(_ filter: RecordFilter? = nil, order: [Order] = [], limit: Int? = nil, offset: Int = 0) {
@@ -34,7 +35,7 @@ public struct RecordQuery: Sendable {
     self.offset = offset
   }
 
-  /// Reads `{"where", "order_by", "limit", "offset", "documents"}`, all of which may be left out.
+  /// Reads `{"where", "order_by", "limit", "offset", "documents"}`; all members are optional.
   ///
   /// - Throws: `SatchelError` `.invalid` with the JSON Pointer
   public init(json: JSONValue) throws {
@@ -75,5 +76,49 @@ extension RecordQuery.Order {
   init(text: String) {
     let isDescending = text.utf8.first == UInt8(ascii: "-")
     self.init(isDescending ? String(text.dropFirst()) : text, descending: isDescending)
+  }
+}
+
+/// A query with parsed paths and operands.
+struct CompiledQuery {
+  struct Order {
+    var path: FieldPath
+    var isDescending: Bool
+  }
+
+  let filter: CompiledFilter
+  let order: [Order]
+  let window: QueryWindow
+
+  /// - Throws: `.invalid` for an invalid path, and for a range of values without an order
+  init(_ query: RecordQuery) throws {
+    filter = try CompiledFilter(query.filter ?? .all([]))
+    order = try query.order.map { Order(path: try FieldPath($0.path), isDescending: $0.isDescending) }
+    window = QueryWindow(offset: max(0, query.offset), limit: query.limit.map { max(0, $0) })
+  }
+}
+
+/// The offset and limit of a query, which count down.
+struct QueryWindow {
+  private(set) var offset: Int
+  /// The number of records that are still to be returned; nil for all.
+  private(set) var limit: Int?
+
+  var isOver: Bool { limit == 0 }
+
+  /// Returns whether the next matching record is within the window, and advances.
+  mutating func admitsNext() -> Bool {
+    if offset > 0 {
+      offset -= 1
+      return false
+    }
+    if let left = limit { limit = max(0, left - 1) }
+    return true
+  }
+
+  /// Returns the part of a list within the window.
+  func slice<Element>(of list: [Element]) -> ArraySlice<Element> {
+    let rest = list.dropFirst(offset)
+    return limit.map { rest.prefix($0) } ?? rest
   }
 }

@@ -1,7 +1,7 @@
 import SatchelJSON
 
-/// A value as bytes whose order (memcmp, the shorter one first) is the order of values: null, false, true, numbers,
-/// strings, arrays, objects. 1 and 1.0 have the same key.
+/// Encodes values as bytes whose order (memcmp, the shorter one first) is the order of values: null, false,
+/// true, numbers, strings, arrays, objects. 1 and 1.0 have the same key.
 enum ValueKey {
   static let null: UInt8 = 1
   static let no: UInt8 = 2
@@ -11,12 +11,12 @@ enum ValueKey {
   static let array: UInt8 = 6
   static let object: UInt8 = 7
 
-  /// Bytes of a string that a key holds.
-  static let longestString = 512
+  /// The maximum number of bytes of a string in a key.
+  static let maxStringLength = 512
 
-  /// Appends a value's key; nothing for what is missing.
+  /// Appends the key of a value; nothing for a missing one.
   ///
-  /// - Returns: whether the key alone decides which value it is
+  /// - Returns: whether the key alone identifies the value
   @discardableResult
   static func append(_ value: FieldValue, to bytes: inout [UInt8]) -> Bool {
     switch value {
@@ -39,13 +39,14 @@ enum ValueKey {
 
   private static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) -> Bool {
     bytes.append(string)
-    bytes.append(contentsOf: text.prefix(longestString))
-    return text.count < longestString
+    bytes.append(contentsOf: text.prefix(maxStringLength))
+    return text.count < maxStringLength
   }
 
-  /// Whether a stored key alone says where its record stands among others; those with equal keys are equal then.
+  /// Returns whether a stored key alone decides the order of its record; those with equal keys are equal
+  /// then.
   static func decidesOrder(_ key: UnsafeRawBufferPointer) -> Bool {
-    key.first != string || key.count <= longestString
+    key.first != string || key.count <= maxStringLength
   }
 
   // MARK: Numbers
@@ -56,7 +57,7 @@ enum ValueKey {
 
   static func append(_ value: Int64, to bytes: inout [UInt8]) {
     let nearest = Double(value)
-    // What rounding took away: at most 512, and its sign orders integers around the same double.
+    // The rounding error is at most 512; its sign orders integers around the same double.
     let rest = Int128(value) - Int128(nearest)
     append(ordered(nearest), rest: Int16(truncatingIfNeeded: rest), to: &bytes)
   }
@@ -77,7 +78,7 @@ enum ValueKey {
 
   // MARK: Ranges
 
-  /// The first key behind all that begin with a prefix; nil when there is none.
+  /// Returns the first key after all that begin with a prefix; nil when no key can follow.
   static func successor(ofPrefix prefix: [UInt8]) -> [UInt8]? {
     var bytes = prefix
     while let last = bytes.popLast() {
@@ -86,6 +87,6 @@ enum ValueKey {
     return nil
   }
 
-  /// The first key behind a key.
+  /// Returns the first key after a key.
   static func successor(_ key: [UInt8]) -> [UInt8] { key + [0] }
 }

@@ -1,9 +1,11 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What the deletion of one record does to those that name it. All is known, and allowed, before anything changes.
+/// Deletes a record and applies the `onDelete` actions of the relations that refer to it. Everything is
+/// determined and checked before anything changes.
 ///
-/// A queue, not recursion: chains may be as long as a collection.
+/// Uses a queue instead of recursion, because a chain of references can be as long as a collection.
 struct Deletion {
   private let work: RecordWork
   private struct Item {
@@ -11,39 +13,41 @@ struct Deletion {
     var key: [UInt8]
     var collection: WorkingCollection
   }
-  private struct Use {
+  private struct Reference {
     var source: Int64
     var relation: CollectionShape.Relation
     var target: [UInt8]
-    /// The name of the record that is used.
+    /// Collection and id of the record that is referred to.
     var name: String
   }
   private var queue: [Item] = []
   private var deleted: Set<Int64> = []
-  private var restricted: [Use] = []
-  /// By row, in the order they were met.
-  private var nullified: [Int64: [Use]] = [:]
+  private var restricted: [Reference] = []
+  /// The references to nullify, by row; `nullifiedRows` has the rows in the order in which they were found.
+  private var nullified: [Int64: [Reference]] = [:]
   private var nullifiedRows: [Int64] = []
   private var incoming: [Int64: [Int64: CollectionShape.Relation]] = [:]
 
   init(_ work: RecordWork) { self.work = work }
 
-  /// - Throws: `.invalid` when a record that stays restricts it, or may not lose the reference
+  /// - Throws: `.constraint` when a record that is not deleted restricts the deletion, or must not lose its
+  ///   reference
   mutating func run(_ row: Int64, _ key: [UInt8], from collection: WorkingCollection) throws {
     queue = [Item(row: row, key: key, collection: collection)]
     deleted = [row]
     var next = 0
     while next < queue.count {
-      try follow(queue[next])
+      try visit(queue[next])
       next += 1
     }
-    for use in restricted where !deleted.contains(use.source) {
-      let source = try work.collection(use.relation.source)
-      let owner = try RecordTable(connection: work.connection).key(use.source) ?? []
+    for reference in restricted where !deleted.contains(reference.source) {
+      let source = try work.collection(reference.relation.source)
+      let owner = try RecordTable(connection: work.connection).key(reference.source) ?? []
       throw SatchelError(
-        .invalid,
-        "\(use.name): cannot be deleted while \(source.name)/\(String(decoding: owner, as: UTF8.self)) names it at "
-          + use.relation.path.pointer)
+        .constraint,
+        "\(reference.name): cannot be deleted while \(source.name)/\(String(decoding: owner, as: UTF8.self)) "
+          + "refers to it at "
+          + reference.relation.path.pointer)
     }
     let rewritten = try nullifiedRows.filter { !deleted.contains($0) }.map { ($0, try rewrite($0)) }
     try work.changing {
@@ -54,7 +58,7 @@ struct Deletion {
     }
   }
 
-  private mutating func follow(_ item: Item) throws {
+  private mutating func visit(_ item: Item) throws {
     let relations = try incoming(item.collection.id)
     guard !relations.isEmpty else { return }
     let sources = try ReferenceTable(connection: work.connection).sources(
@@ -63,16 +67,16 @@ struct Deletion {
       guard let relation = relations[number] else { continue }
       switch relation.onDelete {
       case .cascade: try cascade(row, relation)
-      case .restrict: restricted.append(use(row, relation, item))
+      case .restrict: restricted.append(reference(row, relation, item))
       case .nullify:
         if nullified[row] == nil { nullifiedRows.append(row) }
-        nullified[row, default: []].append(use(row, relation, item))
+        nullified[row, default: []].append(reference(row, relation, item))
       }
     }
   }
 
-  private func use(_ row: Int64, _ relation: CollectionShape.Relation, _ item: Item) -> Use {
-    Use(
+  private func reference(_ row: Int64, _ relation: CollectionShape.Relation, _ item: Item) -> Reference {
+    Reference(
       source: row, relation: relation, target: item.key,
       name: item.collection.name + "/" + String(decoding: item.key, as: UTF8.self))
   }
@@ -92,13 +96,13 @@ struct Deletion {
 
   // MARK: Nullifying
 
-  /// The document without its references to what goes, every other byte as it was.
+  /// Returns the document without its references to deleted records, every other byte unchanged.
   private func rewrite(_ row: Int64) throws -> [UInt8] {
     var body = try RecordTable(connection: work.connection).body(row) ?? []
-    guard let uses = nullified[row], let relation = uses.first?.relation else { return body }
-    for relation in Dictionary(grouping: uses, by: \.relation.id).values.compactMap(\.first?.relation) {
-      let gone = Set(uses.filter { $0.relation.id == relation.id }.map(\.target))
-      body = try body.withUnsafeBytes { try Self.body($0, without: gone, relation) }
+    guard let references = nullified[row], let relation = references.first?.relation else { return body }
+    for relation in Dictionary(grouping: references, by: \.relation.id).values.compactMap(\.first?.relation) {
+      let removed = Set(references.filter { $0.relation.id == relation.id }.map(\.target))
+      body = try body.withUnsafeBytes { try Self.body($0, without: removed, relation) }
     }
     let collection = try work.collection(relation.source)
     let key = try RecordTable(connection: work.connection).key(row) ?? []
@@ -109,20 +113,20 @@ struct Deletion {
   }
 
   private static func body(
-    _ bytes: UnsafeRawBufferPointer, without gone: Set<[UInt8]>, _ relation: CollectionShape.Relation
+    _ bytes: UnsafeRawBufferPointer, without removed: Set<[UInt8]>, _ relation: CollectionShape.Relation
   ) throws -> [UInt8] {
     let document = DocumentReader(bytes)
-    guard let place = document.find(relation.path) else { return Array(bytes) }
-    let range = place.spelling
+    guard let location = document.find(relation.path) else { return Array(bytes) }
+    let range = location.rawRange
     var body = Array(bytes[..<range.lowerBound])
-    if relation.isMany, place.kind == .array {
+    if relation.isMany, location.kind == .array {
       body.append(UInt8(ascii: "["))
       var isFirst = true
-      document.elements(of: place) { element in
-        if let id = document.field(element).withText({ Array($0) }), gone.contains(id) { return }
+      document.elements(of: location) { element in
+        if let id = document.field(element).withText({ Array($0) }), removed.contains(id) { return }
         if !isFirst { body.append(UInt8(ascii: ",")) }
         isFirst = false
-        body.append(contentsOf: bytes[element.spelling])
+        body.append(contentsOf: bytes[element.rawRange])
       }
       body.append(UInt8(ascii: "]"))
     } else {

@@ -1,22 +1,23 @@
+import SatchelCore
 import SatchelStorage
 
-/// How what a record names changes.
+/// The changes of a record's references.
 struct ReferenceChanges {
   var removed: [(relation: CollectionShape.Relation, target: [UInt8])] = []
   var added: [(relation: CollectionShape.Relation, target: [UInt8])] = []
 }
 
 extension RecordWork {
-  /// Works out what changes. Whether what is named is there may be known only at the end of the transaction.
+  /// Determines the changes. Whether the targets exist may be known only at the end of the transaction.
   ///
-  /// - Throws: `.invalid` for what is no reference
+  /// - Throws: `.constraint` for a value that is not a reference
   func referenceChanges(
     _ old: [UInt8]?, _ new: UnsafeRawBufferPointer?, _ key: UnsafeRawBufferPointer,
     _ collection: WorkingCollection
   ) throws -> ReferenceChanges {
     var changes = ReferenceChanges()
     for relation in collection.shape.relations {
-      // What was stored before the relation was declared has been checked then.
+      // Documents stored before the relation was declared were checked when it was.
       let before = try old?.withUnsafeBytes { try Self.targets(of: $0, relation, key, collection) } ?? []
       let after = try new.map { try Self.targets(of: $0, relation, key, collection) } ?? []
       guard before != after else { continue }
@@ -27,7 +28,7 @@ extension RecordWork {
     return changes
   }
 
-  /// The ids that a document names by a relation.
+  /// Returns the ids that a document refers to by a relation.
   static func targets(
     of body: UnsafeRawBufferPointer, _ relation: CollectionShape.Relation, _ key: UnsafeRawBufferPointer,
     _ collection: WorkingCollection
@@ -39,18 +40,18 @@ extension RecordWork {
     }
     func id(_ field: FieldValue, _ pointer: String) throws -> [UInt8] {
       guard let id = field.withText({ Array($0) }) else {
-        throw problem(pointer, "must be the id of a record, a text")
+        throw problem(pointer, "must be the id of a record, a string")
       }
-      guard (1...RecordID.longest).contains(id.count) else {
-        throw problem(pointer, "no id of a record: \(id.count) bytes")
+      guard (1...RecordID.maxLength).contains(id.count) else {
+        throw problem(pointer, "an id has 1 to \(RecordID.maxLength) bytes, not \(id.count)")
       }
       return id
     }
     switch field {
     case .missing, .null: return []
-    case .array(let place) where relation.isMany:
+    case .array(let location) where relation.isMany:
       var targets: [[UInt8]] = []
-      try document.elements(of: place) { try targets.append(id(document.field($0), "/\(targets.count)")) }
+      try document.elements(of: location) { try targets.append(id(document.field($0), "/\(targets.count)")) }
       return targets
     default:
       if relation.isMany { throw problem("", "must be an array of ids") }
@@ -74,7 +75,7 @@ extension RecordWork {
     return try target.withUnsafeBytes { try find($0, in: collection).row } != nil
   }
 
-  /// What was named before it was there must be there by now.
+  /// Checks that targets that were missing when a reference was written exist now.
   func checkUnresolved() throws {
     let table = ReferenceTable(connection: connection)
     for reference in unresolved {

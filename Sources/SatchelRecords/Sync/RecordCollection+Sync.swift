@@ -1,17 +1,20 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
 extension RecordCollection {
-  /// Brings the collection and its master copy into agreement: an object a record, "records/{user}/{collection}/{id}.json".
-  /// Blocks; syncs of one collection take turns, while everything else goes on. A record that fails stays pending, is
-  /// tried again later and later, and does not stop the others: see `failed`.
+  /// Synchronises the collection with its remote copy: one object for each record,
+  /// "records/{user}/{collection}/{id}.json". Blocks; syncs of one collection run one after another, while
+  /// everything else goes on. A record that fails stays pending, is retried with increasing delays, and does
+  /// not stop the others: see `failed`.
   ///
   /// - Parameters:
-  ///   - store: where the master is
-  ///   - user: whose records
-  ///   - progress: hears how far it has come, never twice at once, and cancels by false
-  /// - Throws: `SatchelError`: `invalid` for a store that ignores conditions, and in a batch, `foreign` when the collection agrees with
-  ///   another user's records, `cancelled`, `busy` when the store does not answer
+  ///   - store: the object store of the remote copy
+  ///   - user: the user whose records these are
+  ///   - progress: is called with the progress, never concurrently; returning false cancels the sync
+  /// - Throws: `SatchelError`: `invalid` for a store without conditional writes, and in a batch; `foreign`
+  ///   when the collection is synchronised with another user's records; `cancelled`; `busy` when the store
+  ///   does not answer
   public func sync(
     with store: any ObjectStore, user: UserID, options: RecordSyncOptions = RecordSyncOptions(),
     progress: (@Sendable (RecordSyncProgress) -> Bool)? = nil
@@ -20,13 +23,13 @@ extension RecordCollection {
     try database.refuseNetworkWork("a collection cannot be synchronised in a batch")
     let turn = SyncTurns.Subject(database: database, name: "records " + name)
     let prefix = try ObjectPrefix("records/\(user)/")
-    return try SyncTurns.shared.take(turn, options.cancellation) {
+    return try SyncTurns.shared.withTurn(turn, options.cancellation) {
       try RecordSyncRun.perform(
         on: self, of: name, with: store, user: user, options: options, progress: progress,
         now: { database.clock.now() },
         probe: { asked, cancellation in
-          try ProbedStores(database).check(
-            store, asking: asked, under: prefix, retry: options.retry, cancellation: cancellation)
+          try ConditionProbeCache(database).check(
+            store, through: asked, under: prefix, retry: options.retry, cancellation: cancellation)
         })
     }
   }

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelRemote
 
 /// What is to be done with one record, so that both sides agree. A value made from values.
 enum RecordDecision: Sendable, Equatable {
@@ -37,7 +38,7 @@ extension RecordDecision {
   ///   - base: what was agreed last; nil when nothing ever was
   static func decide(
     local: RecordVersion?, isChanged: Bool, base: RecordVersion?, remote: RecordRemoteSide,
-    strategy: RecordSyncStrategy
+    onConflict: ConflictPolicy
   ) -> RecordDecision {
     switch remote {
     case .absent, .older:
@@ -56,15 +57,15 @@ extension RecordDecision {
         if local.content.document == base.content.document { return .take(isLost: false) }
         if remote.content.document == base.content.document { return .send }
       }
-      return settle(local, base, remote, strategy)
+      return settle(local, base, remote, onConflict)
     }
   }
 
   /// Both sides were changed, and differ.
   private static func settle(
-    _ local: RecordVersion, _ base: RecordVersion?, _ remote: RecordVersion, _ strategy: RecordSyncStrategy
+    _ local: RecordVersion, _ base: RecordVersion?, _ remote: RecordVersion, _ onConflict: ConflictPolicy
   ) -> RecordDecision {
-    switch strategy {
+    switch onConflict {
     case .newestWins: return local.isNewer(than: remote) ? .send : .take(isLost: true)
     case .remoteWins: return .take(isLost: true)
     case .localWins: return .send

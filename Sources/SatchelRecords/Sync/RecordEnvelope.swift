@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 

@@ -33,7 +33,7 @@ enum RecordPlan: Sendable, Equatable {
     }
     if mark.pending == nil, etag == mark.etag {
       self = .unchanged
-    } else if options.strategy == .ask, etag == mark.conflict {
+    } else if options.onConflict == .ask, etag == mark.conflict {
       self = .waitsForHost
     } else {
       self = .work

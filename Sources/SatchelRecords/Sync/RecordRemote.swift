@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
@@ -71,10 +72,10 @@ struct RecordRemote: Sendable {
     }
   }
 
-  /// Waits before something is tried again; see `PatientRequests.pause`.
+  /// Waits before something is tried again; see `RetryingRequests.pause`.
   func pause(afterFailures failures: Int, since start: Int64, _ error: any Error) throws {
     try requests.pause(afterFailures: failures, since: start, error)
   }
 
-  private var requests: PatientRequests { PatientRequests(retry: retry, cancellation: cancellation) }
+  private var requests: RetryingRequests { RetryingRequests(retry: retry, cancellation: cancellation) }
 }

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
@@ -74,7 +75,7 @@ extension RecordSync {
         try ledger.take(
           id, stamp: sides.state.stamp, envelope: kept, etag: etag, taking: taking, isLost: isLost)
       }
-    } catch let error as SatchelError where error.code == .invalid {
+    } catch let error as SatchelError where error.isAboutContent {
       throw Refused(error: error)
     }
     belief = .same(etag)

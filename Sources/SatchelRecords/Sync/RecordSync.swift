@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
@@ -140,7 +141,7 @@ struct RecordSync {
     let base = try sides.base.map { try RecordVersion(run.present($0)) }
     return RecordDecision.decide(
       local: try state.local.map { try RecordVersion($0) }, isChanged: state.pending != nil, base: base,
-      remote: sides.remote, strategy: run.options.strategy)
+      remote: sides.remote, onConflict: run.options.onConflict)
   }
 
   // MARK: What was on its way

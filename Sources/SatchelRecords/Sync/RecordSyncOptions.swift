@@ -1,22 +1,23 @@
 import SatchelRemote
 
-/// How a collection is brought into agreement with its master.
+/// Options of a sync of records.
 public struct RecordSyncOptions: Sendable {
-  /// What happens to records that were changed on both sides.
-  public var strategy = RecordSyncStrategy.newestWins
-  /// Tells what would move, and moves nothing: neither side is written.
+  /// The policy for records that were changed on both sides.
+  public var onConflict = ConflictPolicy.newestWins
+  /// Reports what would be transferred, without transferring or writing anything.
   public var isDryRun = false
-  /// Takes the risk of a store that ignores conditions: two devices at once may overwrite each other there.
-  public var acceptsUnconditional = false
-  /// Also tries records that failed and wait for their time.
+  /// Allows a store without conditional writes: two devices that write at the same time may overwrite each
+  /// other there.
+  public var allowUnsafeRemote = false
+  /// Retries failed records at once, even those whose retry time has not come.
   public var isImpatient = false
-  /// Records that move at once, 1 to 16; others are cut to that.
+  /// The number of records transferred at once; values outside 1 to 16 are clamped.
   public var parallel = 4
-  /// How often and how soon a request is tried again.
+  /// How often and after which delay a request is retried.
   public var retry = Retry()
-  /// How often a record is begun anew because somebody else was faster.
+  /// How often a record is started over because another writer was faster.
   public var rounds = 8
-  /// Asked again and again; the sync ends with `cancelled` soon after it says yes.
+  /// Polled; the sync ends with `cancelled` soon after it returns true.
   public var cancellation = Cancellation.never
 
   public init() {}

@@ -1,20 +1,20 @@
 import SatchelJSON
 import SatchelRemote
 
-/// How far a sync of records has come.
+/// The progress of a sync of records.
 public struct RecordSyncProgress: TransferProgress, Equatable {
   public enum Phase: String, Sendable, CaseIterable {
-    /// Finding out what there is.
+    /// Listing both sides.
     case list
-    /// Moving records.
+    /// Transferring records.
     case records
   }
 
   public var phase = Phase.list
   public var recordsDone = 0
-  /// Records that have something to move, as far as that is known: it grows while listing goes on.
+  /// Records to transfer, as far as known: increases while listing continues.
   public var recordsTotal = 0
-  /// Bytes of bodies so far, repeated ones included.
+  /// Bytes of bodies so far, retries included.
   public var bytesUp: Int64 = 0
   public var bytesDown: Int64 = 0
 

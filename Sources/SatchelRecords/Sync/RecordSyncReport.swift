@@ -1,11 +1,12 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What a sync of records did; of a dry run, what it would do.
+/// The result of a sync of records; of a dry run, what it would do.
 public struct RecordSyncReport: Sendable, Equatable {
-  /// A record that stays as it is, or an object that is none.
+  /// A record that was not synchronised, or an object that is not a record.
   public struct Failure: Sendable, Equatable {
-    /// The record; of an object that is none, what stands behind the prefix.
+    /// The record's id; of an object that is not a record, the part of its key after the prefix.
     public var id: String
     public var code: SatchelError.Code
     public var message: String
@@ -17,23 +18,23 @@ public struct RecordSyncReport: Sendable, Equatable {
     }
   }
 
-  /// Records whose content came from the object store.
+  /// Records whose content was downloaded.
   public var downloaded = 0
-  /// Records whose content went there.
+  /// Records whose content was uploaded.
   public var uploaded = 0
-  /// Records that were deleted here because they were there.
+  /// Records deleted locally because they were deleted remotely.
   public var deletedHere = 0
-  /// Records that were deleted there because they were here.
+  /// Records deleted remotely because they were deleted locally.
   public var deletedThere = 0
-  /// Records that are made of both sides; they were uploaded, too.
+  /// Records merged from both sides; they were uploaded, too.
   public var merged = 0
-  /// Records that had been changed on both sides, and those that still wait for the host to decide.
+  /// Records that were changed on both sides, and those whose conflict the host has not resolved yet.
   public var conflicts = 0
-  /// Records with nothing to move.
+  /// Records without changes to transfer.
   public var unchanged = 0
-  /// They stay pending. Sorted.
+  /// Records that failed, sorted; they stay pending.
   public var failed: [Failure] = []
-  /// Requests to the object store, repeated ones included.
+  /// Requests to the object store, retries included.
   public var requests: Int64 = 0
   /// Bytes of bodies.
   public var bytesUp: Int64 = 0
@@ -42,7 +43,7 @@ public struct RecordSyncReport: Sendable, Equatable {
 
   public init() {}
 
-  /// Whether there was nothing to move.
+  /// Whether nothing was transferred.
   public var isUnchanged: Bool {
     downloaded + uploaded + deletedHere + deletedThere + merged + conflicts == 0 && failed.isEmpty
   }

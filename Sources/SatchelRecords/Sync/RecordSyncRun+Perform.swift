@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
@@ -12,9 +13,9 @@ extension RecordSyncRun {
     probe: @escaping @Sendable (MeteredStore, Cancellation) throws -> Void
   ) throws -> RecordSyncReport {
     let meter = MeteredStore(store)
-    let teller = ProgressTeller(RecordSyncProgress(), meter, progress)
+    let teller = ProgressReporter(RecordSyncProgress(), meter, progress)
     let cancellation = Cancellation { teller.isCancelled || options.cancellation.isCancelled() }
-    let accepts = options.acceptsUnconditional
+    let accepts = options.allowUnsafeRemote
     do {
       let remote = RecordRemote(
         store: meter, keys: try RecordKeys(user: user, collection: collection), retry: options.retry,
@@ -22,9 +23,9 @@ extension RecordSyncRun {
       if let bound = try ledger.binding().user, bound != user.text {
         throw SatchelError(
           .foreign,
-          "\(collection): agrees with the records of \"\(bound)\", not of \"\(user)\": unlink it first")
+          "\(collection): agrees with the records of \"\(bound)\", not of \"\(user)\": detach it first")
       }
-      try teller.tell { $0.phase = .list }
+      try teller.report { $0.phase = .list }
       // A store that cannot be reached is nothing to agree with.
       let first = try remote.list(from: nil)
       if !options.isDryRun { try ledger.begin(user: user) }

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemote
 import SatchelStorage
 
@@ -35,16 +36,16 @@ final class RecordSyncRun: Sendable {
   /// Unix milliseconds.
   let now: @Sendable () -> Int64
   private let probe: @Sendable () throws -> Void
-  private let isProbed = Guarded(false)
-  private let progress: ProgressTeller<RecordSyncProgress>
-  private let outcome = Guarded(Outcome())
+  private let isProbed = Locked(false)
+  private let progress: ProgressReporter<RecordSyncProgress>
+  private let outcome = Locked(Outcome())
   /// So many records in a row whose requests fail mean that the store cannot be reached.
   private static let longestOutage = 8
   private static let mostRefused = 10_000
 
   init(
     ledger: any RecordLedger, remote: RecordRemote, binding: RecordBinding, options: RecordSyncOptions,
-    rules: RecordSyncRules, progress: ProgressTeller<RecordSyncProgress>,
+    rules: RecordSyncRules, progress: ProgressReporter<RecordSyncProgress>,
     now: @escaping @Sendable () -> Int64,
     probe: @escaping @Sendable () throws -> Void
   ) {
@@ -68,7 +69,7 @@ final class RecordSyncRun: Sendable {
         guard passed.insert(next.text).inserted else {
           throw SatchelError(.foreign, "the store's listing does not advance")
         }
-        try progress.tell { $0.phase = .list }
+        try progress.report { $0.phase = .list }
         page = try remote.list(from: next)
       } else {
         page = nil
@@ -165,14 +166,14 @@ final class RecordSyncRun: Sendable {
   private func carryOut(_ jobs: [Job]) throws {
     try remote.cancellation.check()
     if jobs.isEmpty { return }
-    try progress.tell {
+    try progress.report {
       $0.phase = .records
       $0.recordsTotal += jobs.count
     }
     inParallel(jobs, limit: options.parallel) { [self] job in
       guard !remote.cancellation.isCancelled(), outcome.withLock({ $0.end == nil }) else { return }
       perform(job)
-      try? progress.tell { $0.recordsDone += 1 }
+      try? progress.report { $0.recordsDone += 1 }
     }
     try remote.cancellation.check()
     if let end = outcome.withLock({ $0.end }) { throw end }
@@ -194,7 +195,7 @@ final class RecordSyncRun: Sendable {
     } catch {
       let told = Self.told(error)
       if told.code == .cancelled { return }
-      if told.underlying is ObjectStoreError, told.code == .busy || told.code == .readOnly {
+      if told.code == .unavailable || told.code == .unauthorized {
         outcome.withLock { outcome in
           outcome.outage += 1
           if outcome.outage >= Self.longestOutage { outcome.end = told }
@@ -254,7 +255,7 @@ final class RecordSyncRun: Sendable {
   }
 
   func confused(_ id: String) -> SatchelError {
-    SatchelError(.internal, "\(id): what is known of it does not fit together")
+    SatchelError(.damaged, "\(id): what is known of it does not fit together")
   }
 
   /// The same error for callers of the library.

@@ -1,20 +1,21 @@
+import SatchelCore
 import SatchelStorage
 
-/// What a state of the store says of a collection.
+/// The row of a collection in one snapshot of the store.
 struct CollectionRow: Sendable {
   var id: Int64
   var name: String
   var version: Int64
   var shape: Int64
-  /// Of the records with numbers below `counted`.
+  /// The number of records with numbers below `counted`.
   var stored: Int64
-  /// The numbers below are counted; those from here on are few, see `WorkingCollection`.
+  /// Records with lower numbers are counted; those from here on are few, see `WorkingCollection`.
   var counted: Int64
-  /// The number that the next record takes.
+  /// The number of the next record.
   var next: Int64
-  /// Numbers up to here are in record_key.
+  /// Rows up to this number are in record_key.
   var indexedThrough: Int64
-  /// The number of the latest change that has to travel.
+  /// The sequence number of the latest change to upload.
   var sequence: Int64
   var isSynchronised: Bool
 
@@ -39,12 +40,12 @@ struct CollectionRow: Sendable {
       """, .integer(id), read: CollectionRow.init)
   }
 
-  /// How many records it has.
+  /// Returns the number of records.
   func count(_ connection: Connection) throws -> Int64 {
     try stored + Self.uncounted(id, counted..<max(counted, next), connection)
   }
 
-  /// How many records have certain numbers.
+  /// Returns the number of records in a range of row numbers.
   static func uncounted(_ id: Int64, _ numbers: Range<Int64>, _ connection: Connection) throws -> Int64 {
     guard !numbers.isEmpty else { return 0 }
     let base = RecordRow.base(of: id)
@@ -59,7 +60,7 @@ struct CollectionRow: Sendable {
     }
   }
 
-  /// Makes a collection that nobody has declared yet; others may refer to it.
+  /// Creates the row of a collection that was not declared yet, so that relations can refer to it.
   static func make(_ name: String, _ connection: Connection) throws -> Int64 {
     try connection.run(
       """
@@ -68,4 +69,26 @@ struct CollectionRow: Sendable {
       """, .text(name))
     return connection.lastInsertedRow
   }
+}
+
+/// The numbering of rows: a collection's id times 2^40, plus the record's number.
+enum RecordRow {
+  static let bits: Int64 = 40
+
+  /// The maximum id of a collection, far more than will ever exist; a row of a higher one is damaged.
+  static let maxCollections: Int64 = 1 << 20
+
+  /// The range of a collection's id.
+  static var collections: ClosedRange<Int64> { 1...maxCollections }
+  /// The range of a collection's counts, and of its records' numbers.
+  static var numbers: ClosedRange<Int64> { 0...1 << bits }
+  /// The range of a collection's version; 0 for one that was not declared, only referred to.
+  static var versions: ClosedRange<Int64> { 0...Int64(Int32.max) }
+  /// The range of revisions: other devices send revisions up to 2^53, which then increase here.
+  static var revisions: ClosedRange<Int64> { 0...1 << 60 }
+
+  static var rows: ClosedRange<Int64> { 1 << bits...(maxCollections + 1) << bits }
+
+  static func base(of collection: Int64) -> Int64 { collection << bits }
+  static func collection(of row: Int64) -> Int64 { row >> bits }
 }

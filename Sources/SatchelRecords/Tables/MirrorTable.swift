@@ -1,13 +1,16 @@
+import SatchelCore
 import SatchelStorage
 
-/// The table of what was written last to each mirror.
+/// The table of digests of the mirrors' files.
 package enum MirrorSchema {
   package static let subject = SubjectSchema(
     name: "mirrors", migrations: [Migration(version: 1, sql: version1)])
 
   private static let version1 = """
-    -- SHA-256 of a mirror's whole file: as it was written last, and as it was before, since the process may have died
-    -- between this row and the file. `state` is that of the collection's records, written as a file. `name` is the last component of its path: an app's directory may move.
+    -- SHA-256 of a mirror's whole file: `last` as it was written last, `before` as it was previously, because
+    -- the process may have died between this row and the file. `state` is the digest of the collection's
+    -- records, written as a file. `name` is the last component of the mirror's path, because an app's
+    -- directory may move.
     CREATE TABLE record_mirror(
       collection INTEGER NOT NULL,
       name TEXT NOT NULL,
@@ -19,8 +22,9 @@ package enum MirrorSchema {
     """
 }
 
-/// What a store wrote last to a mirror: a file of these bytes has nothing that the store did not know.
-struct MirrorMemory: Equatable {
+/// The digests of the files that a store wrote last to a mirror: a file with one of them has nothing that the
+/// store lacks.
+struct MirrorHistory: Equatable {
   /// SHA-256 of the whole file.
   var last: String?
   var before: String?
@@ -34,27 +38,27 @@ struct MirrorTable {
   let collection: Int64
   let name: String
 
-  func read() throws -> MirrorMemory {
-    guard try Self.isThere(connection) else { return MirrorMemory() }
+  func read() throws -> MirrorHistory {
+    guard try Self.isThere(connection) else { return MirrorHistory() }
     return try connection.first(
       "SELECT last, before, state FROM record_mirror WHERE collection = ? AND name = ?", .integer(collection),
       .text(name)
-    ) { MirrorMemory(last: $0.text(0), before: $0.textIfAny(1), state: $0.text(2)) } ?? MirrorMemory()
+    ) { MirrorHistory(last: $0.text(0), before: $0.textIfAny(1), state: $0.text(2)) } ?? MirrorHistory()
   }
 
-  func write(_ memory: MirrorMemory) throws {
-    guard let last = memory.last, let state = memory.state else { return }
+  func write(_ history: MirrorHistory) throws {
+    guard let last = history.last, let state = history.state else { return }
     try connection.run(
       "INSERT OR REPLACE INTO record_mirror(collection, name, last, before, state) VALUES(?, ?, ?, ?, ?)",
-      .integer(collection), .text(name), .text(last), memory.before.map { .text($0) } ?? .null, .text(state))
+      .integer(collection), .text(name), .text(last), history.before.map { .text($0) } ?? .null, .text(state))
   }
 
-  /// Forgets all mirrors: rows of the store may have been lost since they were written.
+  /// Deletes the digests of all mirrors: rows of the store may have been lost since they were written.
   static func forgetAll(_ connection: Connection) throws {
     if try isThere(connection) { try connection.run("DELETE FROM record_mirror") }
   }
 
-  /// Not in a store that was opened to read only, and has had no mirror.
+  /// False in a store that was opened read-only and never had a mirror.
   private static func isThere(_ connection: Connection) throws -> Bool {
     try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'record_mirror'") > 0
   }

@@ -1,14 +1,15 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Examines the tables of records: everything that is counted, indexed or referred to is worked out again.
+/// Checks the tables of records: counts, index entries and references are computed again from the documents.
 struct RecordCheck {
   private let connection: Connection
-  /// Hears of what is found: a code and a message.
-  private let find: (String, String) -> Void
+  /// Receives each finding: a code and a message.
+  private let report: (String, String) -> Void
   private let views: Views
 
-  /// Ids of collections, each read once.
+  /// Indexes of ids, one for each collection, created on first use.
   private final class Views {
     private let connection: Connection
     private var known: [Int64: DeferredIndexView<RecordIDs>] = [:]
@@ -23,10 +24,10 @@ struct RecordCheck {
     }
   }
 
-  init(_ connection: Connection, _ find: @escaping (String, String) -> Void) {
+  init(_ connection: Connection, _ report: @escaping (String, String) -> Void) {
     self.connection = connection
     views = Views(connection)
-    self.find = find
+    self.report = report
   }
 
   func run() throws {
@@ -44,17 +45,17 @@ struct RecordCheck {
     try checkOrphans()
   }
 
-  /// The indexes and relations of the tables must be those of the declaration.
+  /// Checks that the indexes and relations of the tables are those of the declaration.
   private func checkDeclaration(_ row: CollectionRow, _ shape: CollectionShape) throws {
     let declared: StoredDeclaration
     do {
       declared = try StoredDeclaration.read(row, connection)
     } catch let error as SatchelError where error.code == .damaged {
-      return find("record_collection", error.message)
+      return report("record_collection", error.message)
     }
     let indexes = try declared.indexes.map { "\(try DocumentPath($0.path).text) \($0.isUnique)" }
     if Set(indexes) != Set(shape.indexes.map { "\($0.path.text) \($0.isUnique)" }) {
-      find("record_index", "\(row.name): its indexes are not those that it declares")
+      report("record_index", "\(row.name): its indexes differ from its declaration")
     }
     let relations = try declared.relations.map { path, relation in
       "\(try DocumentPath(path).text) \(relation.collection) \(relation.onDelete) \(relation.isMany)"
@@ -63,7 +64,7 @@ struct RecordCheck {
       "\($0.path.text) \(try CollectionRow.read($0.target, connection)?.name ?? "") \($0.onDelete) \($0.isMany)"
     }
     if Set(relations) != Set(stored) {
-      find("record_relation", "\(row.name): its relations are not those that it declares")
+      report("record_relation", "\(row.name): its relations differ from its declaration")
     }
   }
 
@@ -77,7 +78,7 @@ struct RecordCheck {
       do {
         try JSONScanner.check(candidate.body)
       } catch {
-        find("record", "\(name): the document is damaged: \(error)")
+        report("record", "\(name): the document is damaged: \(error)")
         return true
       }
       for (position, index) in shape.indexes.enumerated() {
@@ -87,28 +88,30 @@ struct RecordCheck {
       return true
     }
     let counted = try row.count(connection)
-    if count != counted { find("record_collection", "\(row.name): counts \(counted) records of \(count)") }
+    if count != counted {
+      report("record_collection", "\(row.name): its stored count is \(counted), but it has \(count) records")
+    }
     try checkTotals(row, shape, entries, references)
   }
 
-  /// Whether the record has an entry in the index.
+  /// Returns whether the record has a value for the index, and reports a missing entry.
   private func check(
     _ candidate: borrowing Candidate, _ index: CollectionShape.Index, _ name: String
   ) throws -> Bool {
     var key: [UInt8] = []
     ValueKey.append(candidate.document.field(index.path), to: &key)
     guard !key.isEmpty else { return false }
-    let place = candidate.row
+    let record = candidate.row
     let found = try key.withUnsafeBytes {
       try connection.number(
         "SELECT count(*) FROM record_value WHERE index_id = ? AND value = ? AND record = ?",
-        .integer(index.id), .blob($0), .integer(place))
+        .integer(index.id), .blob($0), .integer(record))
     }
-    if found == 0 { find("record_value", "\(name): the index of \(index.path.text) lacks it") }
+    if found == 0 { report("record_value", "\(name): the index of \(index.path.text) lacks the record") }
     return true
   }
 
-  /// How many references of the record there must be.
+  /// Returns the number of references of a record, and reports missing ones.
   private func check(
     _ candidate: borrowing Candidate, _ row: CollectionRow, _ shape: CollectionShape, _ name: String
   ) throws -> Int {
@@ -121,16 +124,18 @@ struct RecordCheck {
         targets = Set(
           try RecordWork.targets(of: candidate.body, relation, candidate.key, collection))
       } catch let error as SatchelError {
-        find("record_reference", error.message)
+        report("record_reference", error.message)
         continue
       }
       count += targets.count
       for target in targets {
         if try !table.has(relation, target, source: candidate.row) {
-          find("record_reference", "\(name): \(relation.path.pointer) is not known as a reference")
+          report(
+            "record_reference", "\(name): the reference at \(relation.path.pointer) is missing from the table"
+          )
         }
         if try !exists(target, in: relation.target) {
-          find("record_reference", "\(name): \(relation.path.pointer) names a record that is not there")
+          report("record_reference", "\(name): the reference at \(relation.path.pointer) has no target")
         }
       }
     }
@@ -150,9 +155,10 @@ struct RecordCheck {
       let counted = try connection.number(
         "SELECT entries FROM record_index WHERE id = ?", .integer(index.id))
       if stored != expected || counted != expected {
-        find(
+        report(
           "record_index",
-          "\(row.name): the index of \(index.path.text) has \(stored) entries and counts \(counted), of \(expected)"
+          "\(row.name): the index of \(index.path.text) has \(stored) entries and a stored count of "
+            + "\(counted); \(expected) were expected"
         )
       }
     }
@@ -160,28 +166,30 @@ struct RecordCheck {
       "SELECT count(*) FROM record_reference WHERE source > ? AND source < ?",
       .integer(RecordRow.base(of: row.id)), .integer(RecordRow.base(of: row.id + 1)))
     if stored != references {
-      find("record_reference", "\(row.name): has \(stored) references of \(references)")
+      report("record_reference", "\(row.name): has \(stored) references; \(references) were expected")
     }
   }
 
-  /// Every id must be found, and the index have nothing else.
+  /// Checks that every id can be found, and that the index has no other entries.
   private func checkKeys(_ row: CollectionRow) throws {
     let source = RecordIDs(collection: row.id)
     let base = RecordRow.base(of: row.id)
-    try source.scan(connection, from: base, through: base + row.indexedThrough) { hash, place in
+    try source.scan(connection, from: base, through: base + row.indexedThrough) { hash, record in
       var isFound = false
       try RecordIDs.keys.rows(of: hash, connection) { row in
-        isFound = row == place
+        isFound = row == record
         return !isFound
       }
-      if !isFound { find("record_key", "\(row.name): record \(place - base) cannot be found by its id") }
+      if !isFound {
+        report("record_key", "\(row.name): record \(record - base) is missing from the index of ids")
+      }
     }
     if row.indexedThrough >= row.next {
-      find("record_collection", "\(row.name): its next record counts as indexed already")
+      report("record_collection", "\(row.name): its next row number is marked as indexed")
     }
   }
 
-  /// Entries of the index of ids that have no record, or stand where they cannot be found.
+  /// Returns the number of entries in the index of ids that have no record, or are in the wrong block.
   private func lostKeys() throws -> Int64 {
     var count: Int64 = 0
     let visit = { (entry: KeyBlocks.Entry) in
@@ -232,7 +240,19 @@ struct RecordCheck {
       ),
     ]
     for (table, count) in orphans where count > 0 {
-      find(table, "\(count) rows of \(table) belong to nothing")
+      report(table, "\(count) rows of \(table) have no owner")
+    }
+  }
+}
+
+extension RecordCollection {
+  /// Returns the findings in the tables of records. Reads every row.
+  package static func check(_ database: Database) throws -> [StoreFinding] {
+    guard try database.has(RecordSchema.subject) else { return [] }
+    return try database.read { connection in
+      var findings: [StoreFinding] = []
+      try RecordCheck(connection) { findings.append(StoreFinding(code: $0, message: $1)) }.run()
+      return findings
     }
   }
 }

@@ -1,10 +1,11 @@
+import SatchelCore
 import SatchelStorage
 
-/// The tables `record` and `record_key`, for the deferred index of one collection's ids.
+/// The source of the deferred index of one collection's ids: the tables `record` and `record_key`.
 struct RecordIDs: DeferredIndexSource {
   typealias Key = UnsafeRawBufferPointer
 
-  /// Of all collections.
+  /// The blocks of all collections.
   static let keys = KeyBlocks(
     KeyBlocks.Statements(
       find: "SELECT first, entries FROM record_key WHERE first <= ? ORDER BY first DESC LIMIT 1",
@@ -17,7 +18,7 @@ struct RecordIDs: DeferredIndexSource {
 
   var start: Int64 { RecordRow.base(of: collection) }
 
-  /// 64 bits of SHA-256: nobody can make ids that collide.
+  /// 64 bits of SHA-256, so that nobody can choose ids that collide.
   func hash(_ key: UnsafeRawBufferPointer) -> Int64 {
     var hash = SHA256()
     withUnsafeBytes(of: collection.littleEndian) { hash.update($0) }
@@ -58,7 +59,7 @@ struct RecordIDs: DeferredIndexSource {
   }
 
   func present(_ connection: Connection, from floor: Int64, through newest: Int64) throws -> Set<Int64>? {
-    // Nearly always all are there.
+    // Nearly always all rows exist.
     let count = try connection.number(
       "SELECT count(*) FROM record WHERE id > ? AND id <= ?", .integer(floor), .integer(newest))
     if count == newest - floor { return nil }

@@ -1,18 +1,19 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 extension RecordRepair {
-  /// Every collection gets a row, and has the indexes and relations that it declares.
+  /// Restores the row of every collection, and the indexes and relations that it declares.
   mutating func repairCollections() throws {
     for table in [LostTable.index, .relation, .sync] { try table.dropOrphans(connection) }
     for row in try collections() { try repairName(row) }
     for (id, name) in try lost() { try restore(id, name) }
     try LostTable.migration.dropOrphans(connection)
     for row in try collections() where row.version > 0 { try repairDeclaration(row) }
-    for row in try collections() where row.isSynchronised { try repairAgreement(row) }
+    for row in try collections() where row.isSynchronised { try repairSyncIdentity(row) }
   }
 
-  /// Tables whose rows mean nothing without those of their collection.
+  /// Tables whose rows are meaningless without the row of their collection.
   private enum LostTable {
     case index, relation, sync, migration
 
@@ -38,7 +39,7 @@ extension RecordRepair {
     if (try? RecordID.checkCollection(row.name)) != nil { return }
     let name = try freeName(row.id)
     try connection.run("UPDATE record_collection SET name = ? WHERE id = ?", .text(name), .integer(row.id))
-    find("record_collection", "\(name): the name of this collection was lost")
+    report("record_collection", "\(name): the name of this collection was lost, and replaced")
   }
 
   private func freeName(_ id: Int64) throws -> String {
@@ -47,9 +48,10 @@ extension RecordRepair {
     return name
   }
 
-  // MARK: Collections that were lost
+  // MARK: Lost collections
 
-  /// Collections that rows belong to and that have none themselves, with their names where others tell them.
+  /// Returns the collections whose own row was lost but that other rows belong to, with the names that
+  /// relations give them.
   private func lost() throws -> [(id: Int64, name: String?)] {
     var names: [Int64: String] = [:]
     for row in try collections() {
@@ -70,7 +72,8 @@ extension RecordRepair {
     return lost
   }
 
-  /// What a collection was is not known; its records can be had, and it can be declared again.
+  /// Creates a row for a lost collection: its declaration is unknown, but its records can be read and it can
+  /// be declared again.
   private mutating func restore(_ id: Int64, _ known: String?) throws {
     var name = known ?? ""
     if try known == nil || CollectionRow.id(of: name, connection) != nil { name = try freeName(id) }
@@ -84,7 +87,7 @@ extension RecordRepair {
       INSERT INTO record_collection(id, name, version, shape, count, next, indexed_through, declaration, sequence)
       VALUES(?, ?, ?, 1, 0, 1, 0, ?, 0)
       """, .integer(id), .text(name), .integer(max(version, hasRecords)), .text(try Self.nothingDeclared))
-    find("record_collection", "\(name): what this collection was is lost; declare it again")
+    report("record_collection", "\(name): the declaration of this collection was lost; declare it again")
   }
 
   private static var nothingDeclared: String {
@@ -93,7 +96,7 @@ extension RecordRepair {
 
   // MARK: Declarations
 
-  /// What a collection declares; nil when that cannot be told.
+  /// Returns the declaration of a collection; nil when it is damaged.
   private func prepared(_ row: CollectionRow) -> PreparedDeclaration? {
     guard
       let text = try? connection.first(
@@ -111,7 +114,7 @@ extension RecordRepair {
       try connection.run(
         "UPDATE record_collection SET declaration = ? WHERE id = ?", .text(try Self.nothingDeclared),
         .integer(row.id))
-      find("record_collection", "\(row.name): what it declares is lost; declare it again")
+      report("record_collection", "\(row.name): its declaration was lost; declare it again")
     }
     try drop(from: row, indexes: prepared?.indexes.map(\.path.text) ?? [])
     for (path, isUnique) in prepared?.indexes ?? [] {
@@ -136,26 +139,28 @@ extension RecordRepair {
   }
 
   private func drop(from row: CollectionRow, indexes declared: [String]) throws {
-    var gone: [Int64] = []
+    var removed: [Int64] = []
     try connection.each("SELECT id, path FROM record_index WHERE collection = ?", .integer(row.id)) {
-      if !declared.contains($0.text(1)) { gone.append($0.anyInteger(0)) }
+      if !declared.contains($0.text(1)) { removed.append($0.anyInteger(0)) }
     }
-    for id in gone { try connection.run("DELETE FROM record_index WHERE id = ?", .integer(id)) }
+    for id in removed { try connection.run("DELETE FROM record_index WHERE id = ?", .integer(id)) }
   }
 
   private func drop(from row: CollectionRow, relations declared: [String]) throws {
-    var gone: [Int64] = []
+    var removed: [Int64] = []
     try connection.each("SELECT id, path FROM record_relation WHERE collection = ?", .integer(row.id)) {
-      if !declared.contains($0.text(1)) { gone.append($0.anyInteger(0)) }
+      if !declared.contains($0.text(1)) { removed.append($0.anyInteger(0)) }
     }
-    for id in gone { try connection.run("DELETE FROM record_relation WHERE id = ?", .integer(id)) }
+    for id in removed { try connection.run("DELETE FROM record_relation WHERE id = ?", .integer(id)) }
   }
 
-  /// Without knowing with whom, nothing can be synchronised.
-  private mutating func repairAgreement(_ row: CollectionRow) throws {
+  /// Without its sync identity a collection cannot be synchronised.
+  private mutating func repairSyncIdentity(_ row: CollectionRow) throws {
     let table = SyncTable(connection: connection, collection: row.id)
-    if case .string? = (try? table.agreement())?["user"] { return }
-    try table.unlink()
-    find("record_sync", "\(row.name): with whom it was synchronised is lost")
+    if case .string? = (try? table.syncIdentity())?["user"] { return }
+    try table.detach()
+    report(
+      "record_sync", "\(row.name): its sync identity was lost, so its records are local; synchronise it again"
+    )
   }
 }

@@ -1,12 +1,13 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Makes the tables of records agree with each other again after rows of any of them were lost: whatever is counted,
-/// indexed or referred to is worked out anew from the documents.
+/// Repairs the tables of records after rows of any of them were lost: counts, index entries and references
+/// are rebuilt from the documents.
 struct RecordRepair {
   let transaction: Transaction
   var connection: Connection { transaction.connection }
-  /// What is gone for good here, for people.
+  /// Findings for data that could not be restored.
   private(set) var findings: [StoreFinding] = []
 
   init(_ transaction: Transaction) { self.transaction = transaction }
@@ -22,18 +23,18 @@ struct RecordRepair {
     for row in rows {
       let shape = try CollectionShape(row, connection)
       for var index in shape.indexes {
-        // Two records of one value are told when the next is written: here nothing may fail.
+        // Repairing must not fail: two records with the same value are reported when either is written again.
         index.isUnique = false
         try IndexBuild(connection, row, index).run()
       }
-      if !shape.relations.isEmpty { try refer(row, shape) }
+      if !shape.relations.isEmpty { try rebuildReferences(of: row, shape) }
     }
     try connection.run("DELETE FROM record_kept WHERE record NOT IN (SELECT id FROM record)")
     try repairSync(of: rows)
     try MirrorTable.forgetAll(connection)
   }
 
-  mutating func find(_ table: String, _ message: String) {
+  mutating func report(_ table: String, _ message: String) {
     findings.append(StoreFinding(code: table, message: message))
   }
 
@@ -45,25 +46,26 @@ struct RecordRepair {
 
   // MARK: Documents
 
-  /// What is no document, or has no place, is as lost as what could not be read: the master or a mirror may have it.
+  /// Deletes rows that are not valid documents or belong to no collection. They count as lost: the remote or
+  /// a mirror may have them.
   private mutating func dropDamaged() throws {
     var damaged: [(row: Int64, key: String)] = []
     try connection.each("SELECT id, key, body FROM record ORDER BY id") { row in
-      let hasPlace = (1...RecordRow.mostCollections).contains(RecordRow.collection(of: row.anyInteger(0)))
+      let hasCollection = (1...RecordRow.maxCollections).contains(RecordRow.collection(of: row.anyInteger(0)))
       let body = row.bytes(2)
       let isDocument =
         (try? JSONScanner.check(body)) != nil && body.first { $0 > 0x20 } == UInt8(ascii: "{")
-      if !hasPlace || !isDocument { damaged.append((row.anyInteger(0), row.text(1))) }
+      if !hasCollection || !isDocument { damaged.append((row.anyInteger(0), row.text(1))) }
     }
     for (row, key) in damaged {
       try RecordTable(connection: connection).delete(row)
-      find("record", "the record \(key) was damaged, and is not in the new store")
+      report("record", "the record \(key) was damaged, and was deleted")
     }
   }
 
   // MARK: Indexes
 
-  /// Counts the records, and makes the index of their ids.
+  /// Counts the records, and rebuilds the index of their ids.
   private func rebuildKeys(of rows: [CollectionRow]) throws {
     try connection.run("DELETE FROM record_key")
     for row in rows {
@@ -73,7 +75,7 @@ struct RecordRepair {
       try source.scan(connection, from: base, through: RecordRow.base(of: row.id + 1) - 1) {
         entries.append(($0, $1))
       }
-      // A number that was given is never given again.
+      // Row numbers are never reused.
       let next = max(row.next, (entries.last?.row ?? base) - base + 1)
       let count = Int64(entries.count)
       entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
@@ -87,8 +89,9 @@ struct RecordRepair {
     }
   }
 
-  /// Notes whom the records of a collection name. Who is named may be lost: that is for `RecordCheck` to say.
-  private func refer(_ row: CollectionRow, _ shape: CollectionShape) throws {
+  /// Rebuilds the references of a collection's records. Their targets may be lost: `RecordCheck` reports
+  /// that.
+  private func rebuildReferences(of row: CollectionRow, _ shape: CollectionShape) throws {
     let table = ReferenceTable(connection: connection)
     let collection = WorkingCollection(row, shape, DeferredIndex(RecordIDs(collection: row.id)), entries: [])
     try RecordFetch(connection, row).all { candidate in
@@ -100,22 +103,22 @@ struct RecordRepair {
     }
   }
 
-  // MARK: What has to travel
+  // MARK: Sync metadata
 
   private func repairSync(of rows: [CollectionRow]) throws {
     for row in rows where row.isSynchronised {
       try SyncTable.makeWriter(connection)
-      // Nothing is known of a record that was lost here: the next sync brings it back. That of one that was deleted
-      // stays, or it would come back.
+      // The sync metadata of a lost record is deleted, so that the next sync downloads the record. That of a
+      // deleted record is kept; otherwise the record would be downloaded again.
       try connection.run(
         """
         DELETE FROM record_sync WHERE collection = ?1 AND deleted IS NULL AND key NOT IN
         (SELECT key FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40)
         """, .integer(row.id))
-      // What was known of these was lost: they are compared with what the master has.
-      try SyncTable(connection: connection, collection: row.id).noteAll()
+      // Records whose sync metadata was lost are compared with the remote.
+      try SyncTable(connection: connection, collection: row.id).markUnknownPending()
     }
-    // A conflict has two ends, or it is none: what it holds stays among what was lost.
+    // An open conflict needs both its row and that of its record; otherwise its content is kept as lost.
     try connection.run(
       """
       UPDATE record_sync SET conflict_etag = NULL WHERE conflict_etag IS NOT NULL AND NOT EXISTS(
@@ -128,5 +131,21 @@ struct RecordRepair {
       SELECT 1 FROM record_sync AS sync WHERE sync.collection = record_conflict.collection
       AND sync.key = record_conflict.key AND sync.conflict_etag IS NOT NULL)
       """)
+  }
+}
+
+extension RecordCollection {
+  /// Repairs the tables of records after rows of them were lost: counts, indexes and references are rebuilt
+  /// from the documents. In synchronised collections the next sync downloads the records that were lost.
+  ///
+  /// - Returns: findings for data that could not be kept
+  @discardableResult
+  package static func repair(_ database: Database) throws -> [StoreFinding] {
+    guard try database.has(RecordSchema.subject) else { return [] }
+    return try database.write { transaction in
+      var repair = RecordRepair(transaction)
+      try repair.run()
+      return repair.findings
+    }
   }
 }

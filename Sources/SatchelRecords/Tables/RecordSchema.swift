@@ -1,10 +1,11 @@
+import SatchelCore
 import SatchelStorage
 
 /// The tables of records.
 package enum RecordSchema {
   package static let subject = SubjectSchema(
     name: "records",
-    migrations: [Migration(version: 1, sql: records + keys + synchronising + versions)],
+    migrations: [Migration(version: 1, sql: records + keys + sync + versions)],
     rules: StoredRules(
       bounds: [
         "record_collection.id": RecordRow.collections, "record_collection.version": RecordRow.versions,
@@ -21,15 +22,16 @@ package enum RecordSchema {
         "record_migration.version": 1...Int64(Int32.max), "record_kept.record": RecordRow.rows,
       ], documents: ["record.body", "record_kept.value", "record_migration.steps"]))
 
-  /// Collections and their documents. A record's row is its collection's id times 2^40, plus a number that is never
-  /// taken twice: a collection is one range, in order of arrival.
+  /// The tables of collections and documents. A record's row is its collection's id times 2^40, plus a number
+  /// that is never reused: a collection is one range of rows, in insertion order.
   private static let records = """
-    -- `count` is how many records have a number below `next`; those behind it are few, and are counted when that is
-    -- asked for, so that not every new record changes this row. The next record takes a number that is neither below
-    -- `next` nor below one that is there: what is deleted is counted before. Rows up to `indexed_through` are in
-    -- record_key. `shape` grows with every declaration that differs, which is how handles and processes notice.
-    -- `declaration` is JSON, and `sync` too: with whom the collection is synchronised, NULL when it never was.
-    -- `sequence` is the number of the latest change that has to travel.
+    -- `count` is the number of records with a number below `next`; those after it are few, and are counted on
+    -- demand, so that not every new record changes this row. The number of the next record is neither below
+    -- `next` nor below one that exists: records are counted before one is deleted. Rows up to
+    -- `indexed_through` are in record_key. `shape` increases with every change of the declaration, by which
+    -- handles and processes detect it. `declaration` and `sync` are JSON; `sync` identifies the user that the
+    -- collection is synchronised with, and is NULL when it never was. `sequence` is the number of the latest
+    -- change to upload.
     CREATE TABLE record_collection(
       id INTEGER PRIMARY KEY,
       name TEXT NOT NULL UNIQUE,
@@ -43,7 +45,7 @@ package enum RecordSchema {
       sync TEXT
     ) STRICT;
 
-    -- The documents, as the bytes that came.
+    -- The documents, byte for byte as they were written.
     CREATE TABLE record(
       id INTEGER PRIMARY KEY,
       key TEXT NOT NULL,
@@ -57,14 +59,14 @@ package enum RecordSchema {
     """
 
   private static let keys = """
-    -- From 64 bits of SHA-256 of a record's id to its row, of all collections, in sorted blocks: see KeyBlocks. Rows
-    -- beyond `indexed_through` are not here yet; these are found by RecordIDs.
+    -- Maps 64 bits of SHA-256 of a record's id to its row, for all collections, in sorted blocks: see
+    -- KeyBlocks. Rows after `indexed_through` are not in it yet; RecordIDs finds these.
     CREATE TABLE record_key(
       first INTEGER PRIMARY KEY,
       entries BLOB NOT NULL
     ) STRICT;
 
-    -- Declared indexes. `entries` is how many records have a value at the path.
+    -- Declared indexes. `entries` is the number of records with a value at the path.
     CREATE TABLE record_index(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       collection INTEGER NOT NULL,
@@ -74,7 +76,7 @@ package enum RecordSchema {
       UNIQUE(collection, path)
     ) STRICT;
 
-    -- Their values as bytes whose order is the order of values: see ValueKey.
+    -- The entries of the indexes: values as bytes in the order of values, see ValueKey.
     CREATE TABLE record_value(
       index_id INTEGER NOT NULL,
       value BLOB NOT NULL,
@@ -94,7 +96,7 @@ package enum RecordSchema {
     ) STRICT;
     CREATE INDEX record_relation_target ON record_relation(target);
 
-    -- Which records (`source` is a row) name a record.
+    -- References: the record with row `source` refers to the target.
     CREATE TABLE record_reference(
       target_collection INTEGER NOT NULL,
       target_key TEXT NOT NULL,
@@ -106,12 +108,13 @@ package enum RecordSchema {
 
     """
 
-  private static let synchronising = """
-    -- Records of collections that have been synchronised. `base` is the envelope that was last agreed, NULL when
-    -- nothing was, and `etag` that of the object that holds it. `pending` is the number of the change that has to
-    -- travel, 0 for what was there before the first sync, NULL when there is none. `sent` is the envelope that is on
-    -- its way, for the change `sending`. `conflict_etag` is of the object of an open conflict. A record that was
-    -- deleted keeps its row until that is known there: `deleted` tells when, `revision` and `created` what it was.
+  private static let sync = """
+    -- The sync metadata of records in synchronised collections. `base` is the last synced envelope, or
+    -- NULL, and `etag` that of its object. `pending` is the number of the change to upload, 0 for a record
+    -- that existed before the first sync, NULL for no change. `sent` is the envelope in flight, for the
+    -- change `sending`. `conflict_etag` is that of the object of an open conflict. A deleted record keeps
+    -- its row until the remote has the deletion: `deleted` is the time of the deletion, `revision` and
+    -- `created` are those of the record.
     CREATE TABLE record_sync(
       collection INTEGER NOT NULL,
       key TEXT NOT NULL,
@@ -132,14 +135,14 @@ package enum RecordSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX record_sync_pending ON record_sync(collection, pending) WHERE pending IS NOT NULL;
 
-    -- Who writes: the store's name among those that share records.
+    -- The store's name among the writers that share records.
     CREATE TABLE record_writer(
       id INTEGER PRIMARY KEY CHECK(id = 1),
       writer TEXT NOT NULL
     ) STRICT;
 
-    -- Both sides of what could not be agreed ('open'), and local content that lost ('lost'). `etag` is of the object
-    -- that holds the remote side.
+    -- Conflicts: both versions of an open one ('open'), and local content that was discarded ('lost'). `etag`
+    -- is that of the object with the remote version.
     CREATE TABLE record_conflict(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       collection INTEGER NOT NULL,
@@ -157,7 +160,7 @@ package enum RecordSchema {
     """
 
   private static let versions = """
-    -- The declared steps that led from `version` - 1 to `version`, for the way back.
+    -- The declared migrations from `version` - 1 to `version`, to migrate back.
     CREATE TABLE record_migration(
       collection INTEGER NOT NULL,
       version INTEGER NOT NULL,
@@ -165,7 +168,7 @@ package enum RecordSchema {
       PRIMARY KEY(collection, version)
     ) STRICT, WITHOUT ROWID;
 
-    -- Values that a step took out of a record (its row), for the way back.
+    -- Values that a migration removed from or replaced in a record (its row), to migrate back.
     CREATE TABLE record_kept(
       record INTEGER NOT NULL,
       version INTEGER NOT NULL,

@@ -1,13 +1,14 @@
+import SatchelCore
 import SatchelStorage
 
-/// The rows of documents.
+/// Reads and writes the rows of documents.
 struct RecordTable {
   let connection: Connection
 
   struct Head {
     var revision: Int64
     var created: Int64
-    /// The document, when it was asked for.
+    /// The document, if requested.
     var body: [UInt8] = []
   }
 
@@ -26,7 +27,7 @@ struct RecordTable {
     }
   }
 
-  /// The id of a record; nil when it is gone.
+  /// Returns the id of a record; nil when it does not exist.
   func key(_ row: Int64) throws -> [UInt8]? {
     try connection.first("SELECT key FROM record WHERE id = ?", .integer(row)) { Array($0.bytes(0)) }
   }

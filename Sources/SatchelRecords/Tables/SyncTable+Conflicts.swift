@@ -1,14 +1,15 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelStorage
 
 extension SyncTable {
-  /// Keeps local content that gives way.
+  /// Stores local content that is discarded.
   func noteLost(_ key: String, _ state: RecordState, _ envelope: [UInt8], _ etag: ETag, time: Int64) throws {
     try insert("lost", key, state, envelope, etag, time)
   }
 
-  /// Keeps both sides until the host decides; an older open conflict of the record gives way.
+  /// Stores both versions until the host decides; replaces an older open conflict of the record.
   func open(_ key: String, _ state: RecordState, _ envelope: [UInt8], _ etag: ETag, time: Int64) throws {
     try dropOpenConflict(key)
     try insert("open", key, state, envelope, etag, time)
@@ -49,7 +50,8 @@ extension SyncTable {
 }
 
 extension RecordContent {
-  /// As a conflict keeps it: {"document" (null when deleted), "revision", "created", "modified"}.
+  /// The JSON form in which a conflict stores it: {"document" (null when deleted), "revision", "created",
+  /// "modified"}.
   fileprivate func bytes() throws -> [UInt8] {
     var bytes = Array(
       #"{"revision":\#(revision),"created":\#(created),"modified":\#(modified),"document":"#.utf8)

@@ -1,18 +1,19 @@
+import SatchelCore
 import SatchelJSON
 import SatchelRemote
 import SatchelStorage
 
 extension SyncTable {
-  // MARK: With whom
+  // MARK: Sync identity
 
-  /// With whom the collection is synchronised; nil when it is not.
-  func agreement() throws -> JSONValue? {
+  /// Returns the sync identity of the collection; nil when it is not synchronised.
+  func syncIdentity() throws -> JSONValue? {
     try connection.first("SELECT sync FROM record_collection WHERE id = ?", .integer(collection)) {
       $0.isNull(0) ? nil : try JSONValue(parsing: $0.bytes(0))
     } ?? nil
   }
 
-  /// The store's name among those that share records; nil before its first sync.
+  /// Returns the store's name among the writers that share records; nil before its first sync.
   static func writer(_ connection: Connection) throws -> String? {
     try connection.first("SELECT writer FROM record_writer") { $0.text(0) }
   }
@@ -29,14 +30,14 @@ extension SyncTable {
     try connection.run("INSERT INTO record_writer(id, writer) VALUES(1, ?)", .text(name))
   }
 
-  /// From now on every change is noted; what is there is pending.
+  /// Starts recording changes; existing records become pending.
   func begin(user: String, time: Int64) throws {
-    try setAgreement(["user": .string(user), "begun": .int(time)])
-    try noteAll()
+    try setSyncIdentity(["user": .string(user), "begun": .int(time)])
+    try markUnknownPending()
   }
 
-  /// Every record of which nothing is known is pending.
-  func noteAll() throws {
+  /// Makes every record without sync metadata pending.
+  func markUnknownPending() throws {
     try connection.run(
       """
       INSERT OR IGNORE INTO record_sync(collection, key, pending, attempts)
@@ -45,19 +46,19 @@ extension SyncTable {
   }
 
   func finish(isComplete: Bool, time: Int64) throws {
-    guard case .object(var agreement)? = try agreement() else { return }
-    agreement["last"] = .int(time)
-    agreement["complete"] = .bool(isComplete)
-    try setAgreement(.object(agreement))
+    guard case .object(var identity)? = try syncIdentity() else { return }
+    identity["last"] = .int(time)
+    identity["complete"] = .bool(isComplete)
+    try setSyncIdentity(.object(identity))
   }
 
-  private func setAgreement(_ json: JSONValue) throws {
+  private func setSyncIdentity(_ json: JSONValue) throws {
     try connection.run(
       "UPDATE record_collection SET sync = ? WHERE id = ?", .text(try json.text), .integer(collection))
   }
 
-  /// Forgets all of it.
-  func unlink() throws {
+  /// Deletes the sync identity, the sync metadata and the open conflicts.
+  func detach() throws {
     try connection.run("UPDATE record_collection SET sync = NULL WHERE id = ?", .integer(collection))
     try connection.run("DELETE FROM record_sync WHERE collection = ?", .integer(collection))
     try connection.run(
@@ -98,7 +99,7 @@ extension SyncTable {
     return mark
   }
 
-  /// What is known of a record; its local content only when it was deleted.
+  /// Returns the sync metadata of a record, with its local content only when it was deleted.
   func state(_ key: String) throws -> RecordState? {
     try connection.first(
       """
@@ -126,7 +127,7 @@ extension SyncTable {
 
   // MARK: Changing
 
-  /// Makes the row of a record that nothing was known of.
+  /// Creates the row of a record if it does not exist.
   private func ensure(_ key: String) throws {
     try connection.run(
       "INSERT OR IGNORE INTO record_sync(collection, key, attempts) VALUES(?, ?, 0)", .integer(collection),
@@ -150,8 +151,8 @@ extension SyncTable {
       sequence.map { .integer($0) } ?? .null, .integer(collection), .text(key))
   }
 
-  /// An envelope becomes the base; nothing is on its way, and failures are forgotten.
-  func agree(_ key: String, _ envelope: [UInt8], _ etag: ETag?) throws {
+  /// Makes an envelope the base, and clears the upload in flight and past failures.
+  func setBase(_ key: String, _ envelope: [UInt8], _ etag: ETag?) throws {
     try ensure(key)
     try envelope.withUnsafeBytes {
       try connection.run(

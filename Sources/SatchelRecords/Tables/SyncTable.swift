@@ -1,11 +1,12 @@
+import SatchelCore
 import SatchelStorage
 
-/// What has to travel, for collections that are synchronised.
+/// Reads and writes the sync metadata of one synchronised collection.
 struct SyncTable {
   let connection: Connection
   let collection: Int64
 
-  /// Notes that a record was written. What has failed before is tried again when it is time.
+  /// Records that a record was written. A failed upload is still retried at its scheduled time.
   func notePut(_ key: UnsafeRawBufferPointer, sequence: Int64) throws {
     try connection.run(
       """
@@ -14,7 +15,7 @@ struct SyncTable {
       """, .integer(collection), .textBytes(key), .integer(sequence))
   }
 
-  /// Notes that a record was deleted; of one that nobody else has seen nothing stays.
+  /// Records that a record was deleted; nothing is kept of a record that was never uploaded.
   func noteDeletion(
     _ key: UnsafeRawBufferPointer, sequence: Int64, revision: Int64, created: Int64, now: Int64
   ) throws {
@@ -35,7 +36,7 @@ struct SyncTable {
       .textBytes(key))
   }
 
-  /// The last revision of a record that was deleted and is still remembered; 0 when it is not.
+  /// Returns the last revision of a deleted record; 0 when it is not known.
   func revisionOfDeleted(_ key: UnsafeRawBufferPointer) throws -> Int64 {
     try connection.number(
       "SELECT revision FROM record_sync WHERE collection = ? AND key = ? AND deleted IS NOT NULL",

@@ -1,6 +1,8 @@
+import SatchelCore
 import SatchelStorage
 
-/// Objects that the host keeps in a way of its own. Its answers are checked like those of a stranger.
+/// An object store that the host implements. The host's results are validated like the responses of a remote
+/// server.
 public final class CallbackStore: ObjectStore {
   private let calls: HostCalls
 
@@ -9,11 +11,11 @@ public final class CallbackStore: ObjectStore {
   public func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
     throws(ObjectStoreError) -> ObjectReading
   {
-    let reading = try asking(key.text, cancellation) { try calls.get(key.text, known?.text, cancellation) }
+    let reading = try call(key.text, cancellation) { try calls.get(key.text, known?.text, cancellation) }
     switch reading {
     case .notModified:
       guard known != nil else {
-        throw Self.foreign(key.text, "says \"not modified\" without having been asked")
+        throw Self.foreign(key.text, "answers \"not modified\" to an unconditional request")
       }
       return .notModified
     case .object(let body, let etag, let metadata):
@@ -27,15 +29,15 @@ public final class CallbackStore: ObjectStore {
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    let etag = try asking(key.text, cancellation, isWriting: true, isConditional: condition != .none) {
+    let etag = try call(key.text, cancellation, isWriting: true, isConditional: condition != .none) {
       try calls.put(key.text, body, condition, metadata.values, cancellation)
     }
     return try Self.etag(etag, key)
   }
 
   public func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
-    let head = try asking(key.text, cancellation) { try calls.head(key.text, cancellation) }
-    guard head.size >= 0 else { throw Self.foreign(key.text, "gives a size below 0") }
+    let head = try call(key.text, cancellation) { try calls.head(key.text, cancellation) }
+    guard head.size >= 0 else { throw Self.foreign(key.text, "returns a negative size") }
     return ObjectHead(
       size: head.size, etag: try Self.etag(head.etag, key), metadata: try Self.metadata(head.metadata, key))
   }
@@ -44,7 +46,7 @@ public final class CallbackStore: ObjectStore {
     throws(ObjectStoreError)
   {
     do throws(ObjectStoreError) {
-      try asking(key.text, cancellation, isWriting: true, isConditional: known != nil) {
+      try call(key.text, cancellation, isWriting: true, isConditional: known != nil) {
         try calls.delete(key.text, known?.text, cancellation)
       }
     } catch {
@@ -57,20 +59,20 @@ public final class CallbackStore: ObjectStore {
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectPage {
     let limit = min(max(limit, 1), 1000)
-    let host = try asking("the listing", cancellation) {
+    let host = try call("the listing", cancellation) {
       try calls.list(prefix.text, continuation?.text, limit, cancellation)
     }
     guard host.entries.count <= limit else {
-      throw Self.foreign("the listing", "gives more than was asked for")
+      throw Self.foreign("the listing", "returns more than \(limit) entries")
     }
     var (page, last) = (ObjectPage(entries: []), continuation?.text ?? "")
     for entry in host.entries {
       guard last.utf8.lexicographicallyPrecedes(entry.key.utf8) else {
-        throw Self.foreign("the listing", "does not advance, or is in no order")
+        throw Self.foreign("the listing", "returns keys that do not advance, or are not in byte order")
       }
       last = entry.key
       guard entry.key.utf8.starts(with: prefix.text.utf8), entry.size >= 0 else {
-        throw Self.foreign("the listing", "gives what was not asked for, or a size below 0")
+        throw Self.foreign("the listing", "returns a key without the prefix, or a negative size")
       }
       if let key = try? ObjectKey(entry.key) {
         let etag = try entry.etag.map { text throws(ObjectStoreError) in try Self.etag(text, key) }
@@ -80,14 +82,16 @@ public final class CallbackStore: ObjectStore {
       }
     }
     guard host.hasMore else { return page }
-    guard !host.entries.isEmpty else { throw Self.foreign("the listing", "goes on, but does not say where") }
+    guard !host.entries.isEmpty else {
+      throw Self.foreign("the listing", "returns an empty page with has_more")
+    }
     page.next = ObjectPage.Continuation(last)
     return page
   }
 
-  /// Calls the host, and makes what it throws one of our errors.
-  private func asking<Answer>(
-    _ what: String, _ cancellation: Cancellation, isWriting: Bool = false, isConditional: Bool = false,
+  /// Calls the host, and converts its errors.
+  private func call<Answer>(
+    _ subject: String, _ cancellation: Cancellation, isWriting: Bool = false, isConditional: Bool = false,
     _ body: () throws -> Answer
   ) throws(ObjectStoreError) -> Answer {
     try cancellation.check()
@@ -96,29 +100,29 @@ public final class CallbackStore: ObjectStore {
     } catch let error as ObjectStoreError {
       throw error
     } catch {
-      let again: ObjectStoreError.Reason =
+      let retryable: ObjectStoreError.Reason =
         isWriting ? .unknownOutcome(retryAfter: nil) : .transient(retryAfter: nil)
       let reason: ObjectStoreError.Reason =
         switch (error as? SatchelError)?.code ?? .io {
         case .notFound: .notFound
-        case .busy: isConditional ? .preconditionFailed : .transient(retryAfter: nil)
-        case .io: again
-        case .damaged: isWriting ? again : .truncated
-        case .readOnly: .denied
+        case .busy, .conflict: isConditional ? .preconditionFailed : .transient(retryAfter: nil)
+        case .io, .unavailable: retryable
+        case .damaged: isWriting ? retryable : .truncated
+        case .readOnly, .unauthorized: .denied
         case .cancelled: .cancelled
         case let code: .failed(code)
         }
-      throw ObjectStoreError(reason, "\(what): the host's store: \(error)")
+      throw ObjectStoreError(reason, "\(subject): the host's store: \(error)")
     }
   }
 
-  private static func foreign(_ what: String, _ why: String) -> ObjectStoreError {
-    ObjectStoreError(.failed(.foreign), "\(what): the host's store \(why)")
+  private static func foreign(_ subject: String, _ reason: String) -> ObjectStoreError {
+    ObjectStoreError(.failed(.foreign), "\(subject): the host's store \(reason)")
   }
 
   private static func etag(_ text: String, _ key: ObjectKey) throws(ObjectStoreError) -> ETag {
     guard let etag = ETag(text) else {
-      throw foreign(key.text, "gives no tag, or one that no header can hold")
+      throw foreign(key.text, "returns an ETag that is empty or not valid in a header")
     }
     return etag
   }
@@ -129,7 +133,7 @@ public final class CallbackStore: ObjectStore {
     do throws(ObjectStoreError) {
       return try ObjectMetadata(values)
     } catch {
-      throw foreign(key.text, "gives what is no metadata: \(error.message)")
+      throw foreign(key.text, "returns invalid metadata: \(error.message)")
     }
   }
 }

@@ -1,6 +1,7 @@
+import SatchelCore
 import SatchelStorage
 
-/// An open file or directory, closed when it goes out of sight.
+/// An open file descriptor, closed when it goes out of scope.
 struct Descriptor: ~Copyable, Sendable {
   let number: Int32
 
@@ -13,11 +14,11 @@ struct Descriptor: ~Copyable, Sendable {
     return fstat(number, &status) == 0 ? status : nil
   }
 
-  /// Makes what was written survive a loss of power.
+  /// Flushes written data to stable storage.
   func sync() throws(ObjectStoreError) {
     while true {
       #if canImport(Darwin)
-        // There fsync leaves the bytes in the drive's own memory.
+        // On Darwin fsync may leave the data in the drive's cache.
         if fcntl(number, F_FULLFSYNC) == 0 || fsync(number) == 0 { return }
       #else
         if fsync(number) == 0 { return }
@@ -28,8 +29,10 @@ struct Descriptor: ~Copyable, Sendable {
 }
 
 extension ObjectStoreError {
-  /// What the system said, about what we did.
-  static func system(_ code: Int32, _ what: String) -> ObjectStoreError {
+  /// Creates an error from an `errno`.
+  ///
+  /// - Parameter subject: the operation or the file, for the message
+  static func system(_ code: Int32, _ subject: String) -> ObjectStoreError {
     let reason: Reason =
       switch code {
       case ENOENT: .notFound
@@ -39,6 +42,6 @@ extension ObjectStoreError {
       case EMFILE, ENFILE, ENOMEM, EAGAIN, EINTR, ENOLCK: .transient(retryAfter: nil)
       default: .failed(.io)
       }
-    return ObjectStoreError(reason, "\(what): \(String(cString: strerror(code)))")
+    return ObjectStoreError(reason, "\(subject): \(String(cString: strerror(code)))")
   }
 }

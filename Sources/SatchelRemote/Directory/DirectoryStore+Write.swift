@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelStorage
 
 extension DirectoryStore {
@@ -6,21 +7,21 @@ extension DirectoryStore {
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     try cancellation.check()
-    let way = try tree.way(to: key)
-    guard let name = way.last, Int64(body.count) <= ObjectFile.maximumSize else {
-      throw ObjectStoreError(.failed(.full), "\(key): larger than an object can be, 1 GiB")
+    let path = try tree.path(to: key)
+    guard let name = path.last, Int64(body.count) <= ObjectFile.maximumSize else {
+      throw ObjectStoreError(.failed(.full), "\(key): the object is larger than 1 GiB")
     }
     let etag = ETag(hash: SHA256.digest(body))
     guard let incoming = try tree.directory(Self.incoming, making: true) else { throw vanished(key) }
-    // The slow part before the lock is taken, so that writers of other objects do not wait for it.
+    // The body is written before the lock is taken, so that writers of other objects do not wait for it.
     let file = try IncomingFile(in: incoming)
     try file.write(body, cancellation)
     try locked(cancellation) { () throws(ObjectStoreError) in
-      try check(condition, key, way, cancellation)
-      guard let place = try tree.directory(way.dropLast(), making: true) else { throw vanished(key) }
+      try check(condition, key, path, cancellation)
+      guard let parent = try tree.directory(path.dropLast(), making: true) else { throw vanished(key) }
       try self.metadata.prepare(key, etag, metadata)
-      try file.move(to: place, name)
-      self.metadata.tidy(key, keeping: etag)
+      try file.move(to: parent, name)
+      self.metadata.removeOthers(key, keeping: etag)
     }
     return etag
   }
@@ -29,21 +30,21 @@ extension DirectoryStore {
     throws(ObjectStoreError)
   {
     try cancellation.check()
-    let way = try tree.way(to: key)
-    guard let name = way.last else { return }
+    let path = try tree.path(to: key)
+    guard let name = path.last else { return }
     try locked(cancellation) { () throws(ObjectStoreError) in
-      if let known { try check(.ifMatch(known), key, way, cancellation) }
-      guard try tree.object(key, way: way) != nil, let place = try tree.directory(way.dropLast()) else {
+      if let known { try check(.ifMatch(known), key, path, cancellation) }
+      guard try tree.object(key, path: path) != nil, let parent = try tree.directory(path.dropLast()) else {
         return
       }
-      guard unlinkat(place.number, name, 0) == 0 else { throw .system(errno, key.text) }
+      guard unlinkat(parent.number, name, 0) == 0 else { throw .system(errno, key.text) }
       do throws(ObjectStoreError) {
-        try place.sync()
+        try parent.sync()
       } catch {
         throw ObjectStoreError(.unknownOutcome(retryAfter: nil), "\(key): \(error.message)")
       }
-      metadata.tidy(key, keeping: nil)
-      removeEmpty(way.dropLast())
+      metadata.removeOthers(key, keeping: nil)
+      removeEmpty(path.dropLast())
     }
   }
 
@@ -51,43 +52,46 @@ extension DirectoryStore {
     _ cancellation: Cancellation, _ body: () throws(ObjectStoreError) -> Void
   ) throws(ObjectStoreError) {
     guard let reserved = try tree.directory([DirectoryTree.reserved], making: true) else {
-      throw ObjectStoreError(.transient(retryAfter: nil), "the store's own directory vanished")
+      throw ObjectStoreError(
+        .transient(retryAfter: nil),
+        "\(DirectoryTree.reserved): the store's directory was removed during the write")
     }
-    let lock = try DirectoryLock(in: reserved, patience: patience, cancellation)
+    let lock = try DirectoryLock(in: reserved, timeout: timeout, cancellation)
     try body()
     _ = consume lock
   }
 
   private func check(
-    _ condition: ObjectCondition, _ key: ObjectKey, _ way: [String], _ cancellation: Cancellation
+    _ condition: ObjectCondition, _ key: ObjectKey, _ path: [String], _ cancellation: Cancellation
   ) throws(ObjectStoreError) {
     switch condition {
     case .none: return
     case .ifAbsent:
-      guard try tree.object(key, way: way) == nil else {
-        throw ObjectStoreError(.preconditionFailed, "\(key): there is an object already")
+      guard try tree.object(key, path: path) == nil else {
+        throw ObjectStoreError(.preconditionFailed, "\(key): the object already exists")
       }
     case .ifMatch(let known):
-      guard let file = try tree.object(key, way: way) else {
-        throw ObjectStoreError(.notFound, "\(key): there is no such object")
+      guard let file = try tree.object(key, path: path) else {
+        throw ObjectStoreError(.notFound, "\(key): the object does not exist")
       }
       guard try file.etag(cancellation) == known else {
-        throw ObjectStoreError(.preconditionFailed, "\(key): the object is another one by now")
+        throw ObjectStoreError(.preconditionFailed, "\(key): the object has been changed: its ETag differs")
       }
     }
   }
 
   private func vanished(_ key: ObjectKey) -> ObjectStoreError {
-    ObjectStoreError(.transient(retryAfter: nil), "\(key): its directory vanished")
+    ObjectStoreError(.transient(retryAfter: nil), "\(key): its directory was removed during the write")
   }
 
-  /// Directories that no object is in are none of the store's: they would stand in the way of a key.
-  private func removeEmpty(_ way: ArraySlice<String>) {
-    var way = way
-    while let name = way.popLast(), let parent = try? tree.directory(way),
+  /// Removes directories that contain no objects: an empty directory would prevent an object with the same
+  /// key.
+  private func removeEmpty(_ path: ArraySlice<String>) {
+    var path = path
+    while let name = path.popLast(), let parent = try? tree.directory(path),
       unlinkat(parent.number, name, AT_REMOVEDIR) == 0
     {
-      TagFile(tree, of: (way + [name, ""]).joined(separator: "/")).remove()
+      ETagCacheFile(tree, of: (path + [name, ""]).joined(separator: "/")).remove()
     }
   }
 }

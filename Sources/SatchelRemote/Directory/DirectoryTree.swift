@@ -1,16 +1,19 @@
+import SatchelCore
 import SatchelStorage
 
-/// The files below a directory that is held open. No link is ever followed, so that nothing outside can be reached.
+/// The files below an open root directory. Symbolic links are never followed, so nothing outside can be
+/// reached.
 final class DirectoryTree: Sendable {
-  /// What the store keeps for itself stands in a directory of this name; no key may begin with it.
+  /// The name of the directory with the store's internal files; no key may begin with it.
   static let reserved = ".satchel"
 
   let root: Descriptor
 
-  /// - Parameter path: a directory, which is made when its parent exists
+  /// - Parameter path: a directory, which is created if its parent exists
   init(_ path: String) throws(ObjectStoreError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw ObjectStoreError(.failed(.invalid), "the directory of an object store has no name")
+      throw ObjectStoreError(
+        .failed(.invalid), "the path of an object store's directory is empty or contains a NUL")
     }
     if mkdir(path, 0o777) != 0, errno != EEXIST { throw Self.unusable(errno, path) }
     let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -18,7 +21,7 @@ final class DirectoryTree: Sendable {
     root = Descriptor(number)
   }
 
-  // A directory that is missing is not an object that is missing.
+  // `.notFound` is reserved for missing objects; a missing root directory is a permanent failure.
   private static func unusable(_ code: Int32, _ path: String) -> ObjectStoreError {
     let error = ObjectStoreError.system(code, path)
     return switch error.reason {
@@ -28,24 +31,24 @@ final class DirectoryTree: Sendable {
     }
   }
 
-  /// The names that lead to an object.
-  func way(to key: ObjectKey) throws(ObjectStoreError) -> [String] {
-    let way = key.components
-    guard way.first != Self.reserved else {
-      throw ObjectStoreError(.invalidKey, "\(key): \"\(Self.reserved)\" is kept for the store itself")
+  /// Returns the path of an object's file, as components.
+  func path(to key: ObjectKey) throws(ObjectStoreError) -> [String] {
+    let path = key.components
+    guard path.first != Self.reserved else {
+      throw ObjectStoreError(.invalidKey, "\(key): \"\(Self.reserved)\" is reserved for the store")
     }
-    guard way.allSatisfy({ $0.utf8.count <= Int(NAME_MAX) }) else {
+    guard path.allSatisfy({ $0.utf8.count <= Int(NAME_MAX) }) else {
       throw ObjectStoreError(.invalidKey, "\(key): a component is longer than \(NAME_MAX) bytes")
     }
-    return way
+    return path
   }
 
-  /// Opens a directory below the root, making what is missing if so wanted.
+  /// Opens a directory below the root, and creates missing directories if `making` is true.
   ///
-  /// - Returns: nil when it does not exist, or an object stands in its place
-  func directory(_ way: ArraySlice<String>, making: Bool = false) throws(ObjectStoreError) -> Descriptor? {
+  /// - Returns: nil when it does not exist, or a component is a file
+  func directory(_ path: ArraySlice<String>, making: Bool = false) throws(ObjectStoreError) -> Descriptor? {
     guard var current = try step(root.number, ".", making: false) else { return nil }
-    for name in way {
+    for name in path {
       guard let next = try step(current.number, name, making: making) else { return nil }
       current = next
     }
@@ -57,7 +60,7 @@ final class DirectoryTree: Sendable {
     var number = openat(parent, name, flags)
     if number < 0, errno == ENOENT, making {
       guard mkdirat(parent, name, 0o777) == 0 || errno == EEXIST else { throw .system(errno, name) }
-      // The new name is durable only with the directory that it stands in.
+      // A new directory entry is durable only after an fsync of its parent.
       if fsync(parent) != 0 { throw .system(errno, name) }
       number = openat(parent, name, flags)
     }
@@ -67,25 +70,28 @@ final class DirectoryTree: Sendable {
     guard code == ENOTDIR || code == ELOOP else { throw .system(code, name) }
     var status = stat()
     if fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFLNK {
-      throw ObjectStoreError(.denied, "\(name): a link, which is not followed")
+      throw ObjectStoreError(.denied, "\(name): a symbolic link, which is not followed")
     }
-    if making { throw ObjectStoreError(.invalidKey, "\(name): an object of this name stands in the way") }
+    if making {
+      throw ObjectStoreError(
+        .invalidKey, "\(name): an object with this name exists, so it cannot be a directory")
+    }
     return nil
   }
 
   /// Opens an object for reading.
   ///
-  /// - Returns: nil when there is none
-  func object(_ key: ObjectKey, way: [String]) throws(ObjectStoreError) -> ObjectFile? {
-    guard let name = way.last, let parent = try directory(way.dropLast()) else { return nil }
+  /// - Returns: nil when it does not exist
+  func object(_ key: ObjectKey, path: [String]) throws(ObjectStoreError) -> ObjectFile? {
+    guard let name = path.last, let parent = try directory(path.dropLast()) else { return nil }
     return try object(key, named: name, in: parent)
   }
 
-  /// Opens an object of which the directory is open already.
+  /// Opens an object in an open directory.
   func object(
     _ key: ObjectKey, named name: String, in parent: borrowing Descriptor
   ) throws(ObjectStoreError) -> ObjectFile? {
-    // Without waiting for the other end, should it be a pipe.
+    // O_NONBLOCK: opening a FIFO must not block.
     let number = openat(parent.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard number >= 0 else {
       if errno == ENOENT { return nil }
@@ -97,6 +103,42 @@ final class DirectoryTree: Sendable {
     case S_IFREG: return ObjectFile(file: file, status: status, key: key)
     case S_IFDIR: return nil
     default: throw ObjectStoreError(.denied, "\(key): not a regular file")
+    }
+  }
+}
+
+/// An entry of a directory.
+struct DirectoryEntryName {
+  var text: String
+  /// False for a name that is not valid UTF-8: `text` is repaired and cannot be opened.
+  var isReadable: Bool
+
+  /// Returns all entries except "." and "..", unordered.
+  static func all(in directory: borrowing Descriptor) throws(ObjectStoreError) -> [DirectoryEntryName] {
+    // A second descriptor, because readdir moves the offset of an open directory that other threads may read.
+    let copy = openat(directory.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard copy >= 0, let stream = fdopendir(copy) else {
+      let code = errno
+      if copy >= 0 { close(copy) }
+      throw .system(code, "listing a directory")
+    }
+    defer { closedir(stream) }
+    var names: [DirectoryEntryName] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw .system(errno, "listing a directory") }
+        return names
+      }
+      withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+        tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) { name in
+          let isReadable = String(validatingCString: name) != nil
+          let text = String(cString: name)
+          if text != ".", text != ".." {
+            names.append(DirectoryEntryName(text: text, isReadable: isReadable))
+          }
+        }
+      }
     }
   }
 }

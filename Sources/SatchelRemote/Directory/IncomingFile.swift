@@ -1,31 +1,32 @@
+import SatchelCore
 import SatchelStorage
 
-/// A file that is being written where no key leads, until it is complete and takes its place.
+/// A temporary file, written outside of the key space and renamed to its final name when it is complete.
 ///
-/// Its writer holds a lock on it, so that what a crashed one left behind can be told from what is in work.
+/// The writer holds an flock on it, which distinguishes files in use from those that a crashed writer left.
 final class IncomingFile {
   private let directory: Descriptor
   private let file: Descriptor
   private let name: String
   private var hasMoved = false
 
-  /// - Parameter directory: on the same file system as the place where the file shall go
+  /// - Parameter directory: on the same file system as the final directory
   init(in directory: consuming Descriptor) throws(ObjectStoreError) {
     while true {
       let name = (0..<2).map { _ in UInt64.random(in: .min ... .max).bytes.hexadecimal }.joined()
       let number = openat(directory.number, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
       guard number >= 0 else {
         if errno == EEXIST || errno == EINTR { continue }
-        throw .system(errno, "a new file")
+        throw .system(errno, "creating a temporary file")
       }
       let file = Descriptor(number)
       guard flock(number, LOCK_EX) == 0 else {
         let code = errno
         unlinkat(directory.number, name, 0)
         if code == EINTR { continue }
-        throw .system(code, "a new file")
+        throw .system(code, "locking a temporary file")
       }
-      // Somebody who cleans may have come between the making and the locking.
+      // A cleanup may have removed the file between its creation and the flock.
       guard let status = file.status, status.st_nlink > 0 else { continue }
       self.directory = directory
       self.file = file
@@ -34,12 +35,12 @@ final class IncomingFile {
     }
   }
 
-  /// As it is by now.
+  /// The file's current status.
   var status: stat? { file.status }
 
   deinit { if !hasMoved { unlinkat(directory.number, name, 0) } }
 
-  /// Writes the whole content, durably.
+  /// Writes the whole content, and syncs it to stable storage.
   func write(_ bytes: [UInt8], _ cancellation: Cancellation) throws(ObjectStoreError) {
     var offset = 0
     while offset < bytes.count {
@@ -50,29 +51,29 @@ final class IncomingFile {
       }
       if written < 0 {
         if errno == EINTR { continue }
-        throw .system(errno, "writing")
+        throw .system(errno, "writing a temporary file")
       }
       offset += written
     }
     try file.sync()
   }
 
-  /// Takes the place of what stands under a name, at once for everyone who looks.
+  /// Renames the file to its final name, and atomically replaces an existing file.
   ///
-  /// - Throws: `.unknownOutcome` when it is there, but may be lost with the power
-  func move(to place: borrowing Descriptor, _ target: String) throws(ObjectStoreError) {
-    guard renameat(directory.number, name, place.number, target) == 0 else { throw .system(errno, target) }
+  /// - Throws: `.unknownOutcome` when the rename succeeded but may not survive a power loss
+  func move(to parent: borrowing Descriptor, _ target: String) throws(ObjectStoreError) {
+    guard renameat(directory.number, name, parent.number, target) == 0 else { throw .system(errno, target) }
     hasMoved = true
     do throws(ObjectStoreError) {
-      try place.sync()
+      try parent.sync()
     } catch {
       throw ObjectStoreError(.unknownOutcome(retryAfter: nil), "\(target): \(error.message)")
     }
   }
 
-  /// Removes what crashed writers left in a directory.
+  /// Removes the temporary files that crashed writers left in a directory.
   static func clean(_ directory: borrowing Descriptor) {
-    guard let names = try? DirectoryName.all(in: directory) else { return }
+    guard let names = try? DirectoryEntryName.all(in: directory) else { return }
     for name in names where name.isReadable {
       let number = openat(directory.number, name.text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
       guard number >= 0 else { continue }
@@ -80,4 +81,9 @@ final class IncomingFile {
       if flock(file.number, LOCK_EX | LOCK_NB) == 0 { unlinkat(directory.number, name.text, 0) }
     }
   }
+}
+
+extension UInt64 {
+  /// The bytes in big-endian order.
+  var bytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> (56 - 8 * $0)) } }
 }

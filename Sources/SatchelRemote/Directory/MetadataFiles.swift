@@ -1,22 +1,24 @@
+import SatchelCore
 import SatchelStorage
 
-/// What writers said beside the contents of objects: a small file for each object that has any.
+/// The files with the objects' metadata: one small file for each object that has any.
 ///
-/// The file is named by the key and by the tag of the content that it belongs to. So it can be written before the
-/// content takes its place, and a crash between the two leaves the old content with its old metadata.
+/// A file is identified by the key and by the ETag of the content that it belongs to. Therefore it can be
+/// written before the content is renamed to its final name, and a crash between the two leaves the old
+/// content with its old metadata.
 struct MetadataFiles {
   let tree: DirectoryTree
 
   func read(_ key: ObjectKey, _ etag: ETag) throws(ObjectStoreError) -> ObjectMetadata {
-    guard let place = try tree.directory(way(key)[...]) else { return .none }
-    let number = openat(place.number, etag.text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard let directory = try tree.directory(path(key)[...]) else { return .none }
+    let number = openat(directory.number, etag.text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard number >= 0 else {
       if errno == ENOENT { return .none }
       throw .system(errno, key.text)
     }
     let descriptor = Descriptor(number)
     guard let status = descriptor.status else { throw .system(errno, key.text) }
-    // Twice what its names and values can be: each line has three bytes more.
+    // Twice the maximum of names and values, rounded up: each line has three more bytes.
     guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= 4 * Int64(ObjectMetadata.maximumSize) else {
       throw damaged(key)
     }
@@ -32,41 +34,46 @@ struct MetadataFiles {
   }
 
   private func damaged(_ key: ObjectKey) -> ObjectStoreError {
-    ObjectStoreError(.failed(.damaged), "\(key): its metadata cannot be read")
+    ObjectStoreError(.failed(.damaged), "\(key): the metadata file is damaged")
   }
 
-  /// Makes ready what belongs to a content that is about to take its place. The store's lock must be held.
+  /// Writes the metadata of content that is about to be renamed to its final name. The caller holds the
+  /// store's lock.
   func prepare(_ key: ObjectKey, _ etag: ETag, _ metadata: ObjectMetadata) throws(ObjectStoreError) {
-    let way = way(key)
+    let path = path(key)
     if metadata == .none {
-      guard let place = try tree.directory(way[...]) else { return }
-      if unlinkat(place.number, etag.text, 0) != 0, errno != ENOENT { throw .system(errno, key.text) }
-      return try place.sync()
+      guard let directory = try tree.directory(path[...]) else { return }
+      if unlinkat(directory.number, etag.text, 0) != 0, errno != ENOENT { throw .system(errno, key.text) }
+      return try directory.sync()
     }
-    guard let place = try tree.directory(way[...], making: true),
+    guard let directory = try tree.directory(path[...], making: true),
       let incoming = try tree.directory(DirectoryStore.incoming, making: true)
-    else { throw ObjectStoreError(.transient(retryAfter: nil), "\(key): its directory vanished") }
+    else {
+      throw ObjectStoreError(
+        .transient(retryAfter: nil), "\(key): its directory was removed during the write")
+    }
     let file = try IncomingFile(in: incoming)
     let lines = metadata.values.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)\n" }
     try file.write(Array(lines.joined().utf8), .never)
-    try file.move(to: place, etag.text)
+    try file.move(to: directory, etag.text)
   }
 
-  /// Forgets what belonged to other contents of a key; to all of them without a tag. The lock must be held.
-  func tidy(_ key: ObjectKey, keeping etag: ETag?) {
-    let way = way(key)
-    guard let place = try? tree.directory(way[...]), let names = try? DirectoryName.all(in: place) else {
-      return
-    }
-    for name in names where name.text != etag?.text { unlinkat(place.number, name.text, 0) }
-    if let parent = try? tree.directory(way.dropLast()), let last = way.last {
-      // Fails while something is in it, as it should.
+  /// Removes the metadata of other contents of a key, or of all if `etag` is nil. The caller holds the
+  /// store's lock.
+  func removeOthers(_ key: ObjectKey, keeping etag: ETag?) {
+    let path = path(key)
+    guard let directory = try? tree.directory(path[...]),
+      let names = try? DirectoryEntryName.all(in: directory)
+    else { return }
+    for name in names where name.text != etag?.text { unlinkat(directory.number, name.text, 0) }
+    if let parent = try? tree.directory(path.dropLast()), let last = path.last {
+      // Fails, as intended, while the directory is not empty.
       unlinkat(parent.number, last, AT_REMOVEDIR)
     }
   }
 
-  // By its hash: a key may be longer than a name can be.
-  private func way(_ key: ObjectKey) -> [String] {
+  // The name is a hash, because a key may be longer than a file name can be.
+  private func path(_ key: ObjectKey) -> [String] {
     [DirectoryTree.reserved, "metadata", SHA256.digest(key.text.utf8).hexadecimal]
   }
 }

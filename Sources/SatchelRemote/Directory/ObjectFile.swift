@@ -1,8 +1,9 @@
+import SatchelCore
 import SatchelStorage
 
-/// An object of a directory, open for reading: one version of it, whatever others do meanwhile.
+/// An object's file, open for reading. It remains the same version while other writers replace the object.
 struct ObjectFile: ~Copyable {
-  /// The largest object; a bound on memory.
+  /// The maximum size of an object in bytes, which limits memory use.
   static let maximumSize: Int64 = 1 << 30
 
   let file: Descriptor
@@ -17,17 +18,17 @@ struct ObjectFile: ~Copyable {
 
   var size: Int64 { Int64(status.st_size) }
 
-  /// Whether both are the same version; means something only while one of them is open.
+  /// Whether both are the same file; valid only while one of them is open, because inodes are reused.
   func isSame(as other: borrowing ObjectFile) -> Bool {
     status.st_dev == other.status.st_dev && status.st_ino == other.status.st_ino
   }
 
-  /// The tag of the content, by reading all of it.
+  /// Computes the ETag by reading the whole content.
   func etag(_ cancellation: Cancellation) throws(ObjectStoreError) -> ETag {
     ETag(hash: try hash(cancellation))
   }
 
-  /// What the tag is made of: SHA-256 of the content.
+  /// Computes the SHA-256 of the content.
   func hash(_ cancellation: Cancellation) throws(ObjectStoreError) -> [UInt8] {
     var hash = SHA256()
     try forEachPart(cancellation) { hash.update($0) }
@@ -36,7 +37,7 @@ struct ObjectFile: ~Copyable {
 
   func body(_ cancellation: Cancellation) throws(ObjectStoreError) -> (body: [UInt8], etag: ETag) {
     guard size <= Self.maximumSize else {
-      throw ObjectStoreError(.failed(.full), "\(key): larger than an object can be, 1 GiB")
+      throw ObjectStoreError(.failed(.full), "\(key): the object is larger than 1 GiB")
     }
     var (hash, body) = (SHA256(), [UInt8]())
     body.reserveCapacity(Int(size))
@@ -54,18 +55,18 @@ struct ObjectFile: ~Copyable {
     var offset: Int64 = 0
     while offset < size {
       try cancellation.check()
-      let wanted = Int(min(Int64(buffer.count), size - offset))
-      let got = buffer.withUnsafeMutableBytes { buffer in
-        let got = pread(file.number, buffer.baseAddress, wanted, off_t(offset))
-        if got > 0 { body(UnsafeRawBufferPointer(rebasing: buffer.prefix(got))) }
-        return got
+      let length = Int(min(Int64(buffer.count), size - offset))
+      let count = buffer.withUnsafeMutableBytes { buffer in
+        let count = pread(file.number, buffer.baseAddress, length, off_t(offset))
+        if count > 0 { body(UnsafeRawBufferPointer(rebasing: buffer.prefix(count))) }
+        return count
       }
-      if got < 0 {
+      if count < 0 {
         if errno == EINTR { continue }
         throw .system(errno, key.text)
       }
-      guard got > 0 else { throw ObjectStoreError(.truncated, "\(key): the file shrank while it was read") }
-      offset += Int64(got)
+      guard count > 0 else { throw ObjectStoreError(.truncated, "\(key): the file shrank while it was read") }
+      offset += Int64(count)
     }
   }
 }

@@ -1,43 +1,48 @@
+import SatchelCore
 import SatchelStorage
 
-/// Sends requests, from any number of threads, and keeps connections for the next ones.
+/// An HTTP client with a pool of connections, usable from any number of threads.
 final class HTTPClient: Sendable {
   private struct Idle {
     var process: pid_t
     var sessions: [HTTPSession] = []
   }
 
-  /// More are closed after use.
+  /// The maximum number of idle sessions; more are closed after use.
   private static let maximumIdle = 8
 
   private let caFile: String?
   private let timeouts: HTTPTimeouts
-  private let idle = Guarded(Idle(process: getpid()))
+  private let idle = Locked(Idle(process: getpid()))
 
   init(caFile: String?, timeouts: HTTPTimeouts) {
     self.caFile = caFile
     self.timeouts = timeouts
   }
 
-  /// - Returns: an answer, whatever its status
+  /// Sends a request.
+  ///
+  /// - Returns: the response, with any status
   func perform(_ request: HTTPRequest, cancellation: Cancellation) throws(HTTPFailure) -> HTTPResponse {
-    let session = try take()
+    let session = try acquire()
     let (response, hasHeaders, failure) = session.perform(
       request, caFile: caFile, timeouts: timeouts, cancellation: cancellation)
-    give(session)
+    release(session)
     guard let failure else { return response }
-    // A refusal that comes before the whole request is read, and any answer of which only the headers count.
+    // A truncated error response (a server may answer before it has read the whole request) and a truncated
+    // response to anything but GET are accepted: only their headers matter.
     if failure.kind == .truncated, hasHeaders, !(response.isSuccess && request.method == "GET") {
       return response
     }
     throw failure
   }
 
-  private func take() throws(HTTPFailure) -> HTTPSession {
+  private func acquire() throws(HTTPFailure) -> HTTPSession {
     let session = idle.withLock { idle in
       let process = getpid()
       if idle.process != process {
-        // In a child of a fork: the connections are the parent's, and even closing them would disturb it.
+        // After a fork the connections belong to the parent, and closing them here would disturb it: they are
+        // leaked.
         for session in idle.sessions { _ = Unmanaged.passRetained(session) }
         idle = Idle(process: process)
       }
@@ -47,9 +52,75 @@ final class HTTPClient: Sendable {
     return try HTTPSession()
   }
 
-  private func give(_ session: HTTPSession) {
+  private func release(_ session: HTTPSession) {
     idle.withLock { idle in
       if idle.sessions.count < Self.maximumIdle { idle.sessions.append(session) }
     }
   }
+}
+
+/// An HTTP request, sent byte for byte as it is.
+struct HTTPRequest {
+  var method: String
+  var url: String
+  /// All headers except Content-Length.
+  var headers: [SigningRequest.Field]
+  var body: [UInt8]?
+  /// Whether the request must use a new connection, because it must not be sent twice unnoticed: libcurl
+  /// repeats a request on a reused connection that turns out to be dead, although the server may have
+  /// executed it.
+  var needsOwnConnection = false
+  /// The maximum size of the response body in bytes.
+  var limit: Int64
+}
+
+/// An HTTP response.
+struct HTTPResponse: Sendable {
+  var status = 0
+  /// The headers by name in lower case; the last one of repeated names.
+  var headers: [String: String] = [:]
+  var body: [UInt8] = []
+
+  var isSuccess: Bool { (200..<300).contains(status) }
+}
+
+/// The timeouts of HTTP requests, in milliseconds; 0 means no timeout.
+public struct HTTPTimeouts: Sendable, Equatable {
+  /// The timeout for establishing a connection, including TLS.
+  public var connect: Int64
+  /// The timeout for a connection on which no bytes are transferred.
+  public var stall: Int64
+  /// The timeout for a whole request.
+  public var total: Int64
+
+  public init(connect: Int64 = 10_000, stall: Int64 = 30_000, total: Int64 = 0) {
+    self.connect = connect
+    self.stall = stall
+    self.total = total
+  }
+}
+
+/// The failure of a request without a complete response.
+struct HTTPFailure: Error {
+  enum Kind: Sendable {
+    /// Nothing was sent; a retry may succeed.
+    case notSent
+    /// The request was sent at least in part; its outcome is unknown.
+    case noReply
+    /// The response began, but is incomplete.
+    case truncated
+    /// The server's certificate is not trusted.
+    case notTrusted
+    case tooLarge
+    case cancelled
+    case noMemory
+    /// The request cannot be sent, or an option is invalid.
+    case invalidRequest
+    /// A required library is not installed.
+    case libraryMissing
+  }
+
+  var kind: Kind
+  /// The message from libcurl; contains neither headers nor bodies.
+  var message: String
 }

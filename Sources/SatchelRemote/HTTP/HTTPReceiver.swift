@@ -1,17 +1,17 @@
 import CCurl
 
-/// Collects an answer while it comes in.
+/// Collects a response while it is received.
 struct HTTPReceiver {
-  /// Of no use to us beyond that, and a bound on memory.
+  /// The maximum size of all headers, which limits memory use.
   private static let maximumHeaders = 256 << 10
-  /// The body of an error is read for its code only.
+  /// The maximum part kept of an error's body, which is read only for its code and message.
   private static let maximumError: Int64 = 64 << 10
 
   private(set) var response = HTTPResponse()
-  /// Whether all headers of the final answer are there.
+  /// Whether all headers of the final response have been received.
   private(set) var hasHeaders = false
   private var headerBytes = 0
-  /// Nil where the announced length is not that of a body that follows.
+  /// The maximum size of the body; nil for HEAD, whose Content-Length announces no body.
   private let limit: Int64?
   private let cancellation: Cancellation
 
@@ -22,8 +22,10 @@ struct HTTPReceiver {
 
   var isCancelled: Bool { cancellation.isCancelled() }
 
-  /// - Parameter line: without its end
-  /// - Returns: false for more than can be accepted
+  /// Receives a header line or a status line.
+  ///
+  /// - Parameter line: without the line end
+  /// - Returns: false when a limit is exceeded
   mutating func header(_ line: UnsafeRawBufferPointer) -> Bool {
     headerBytes += line.count
     guard headerBytes <= Self.maximumHeaders else { return false }
@@ -38,7 +40,7 @@ struct HTTPReceiver {
       hasHeaders = response.status >= 200
       return reserve()
     }
-    // What comes behind the body may not change what was said before it.
+    // Trailers after the body must not change headers.
     guard !hasHeaders, let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
     let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
     let value = line[(colon + 1)...].trimming { $0 == 0x20 || $0 == 0x09 }
@@ -46,7 +48,9 @@ struct HTTPReceiver {
     return true
   }
 
-  /// - Returns: false for more than can be accepted
+  /// Receives a part of the body.
+  ///
+  /// - Returns: false when a limit is exceeded
   mutating func body(_ part: UnsafeRawBufferPointer) -> Bool {
     if response.isSuccess {
       guard Int64(response.body.count) + Int64(part.count) <= limit ?? 0 else { return false }

@@ -1,26 +1,30 @@
 import CCurl
+import SatchelCore
 import SatchelStorage
 
-/// Connections that are kept open between requests, for one request at a time.
-// Unchecked: the client hands a session to one request, and to no other before that is over.
+/// A libcurl session, which keeps connections open between requests. It sends one request at a time.
+// Unchecked: the client lends a session to one request at a time.
 final class HTTPSession: @unchecked Sendable {
   private let session: OpaquePointer
 
-  /// - Throws: `.missing` when libcurl is not installed
+  /// - Throws: `.libraryMissing` when libcurl is not installed
   init() throws(HTTPFailure) {
     var message = [CChar](repeating: 0, count: 256)
     guard ccurl_load(&message, message.count) else {
-      throw HTTPFailure(kind: .missing, message: String(message: message))
+      throw HTTPFailure(kind: .libraryMissing, message: String(message: message))
     }
     guard let session = ccurl_open() else {
-      throw HTTPFailure(kind: .noMemory, message: "no memory for a request")
+      throw HTTPFailure(kind: .noMemory, message: "not enough memory for a request")
     }
     self.session = session
   }
 
   deinit { ccurl_close(session) }
 
-  /// - Returns: whether the answer is whole, and as much of it as there is
+  /// Sends a request.
+  ///
+  /// - Returns: the received part of the response, whether its headers are complete, and the failure if it is
+  ///   incomplete
   func perform(
     _ request: HTTPRequest, caFile: String?, timeouts: HTTPTimeouts, cancellation: Cancellation
   ) -> (response: HTTPResponse, hasHeaders: Bool, failure: HTTPFailure?) {
@@ -76,13 +80,13 @@ final class HTTPSession: @unchecked Sendable {
     case CCURL_TOO_LARGE: .tooLarge
     case CCURL_CANCELLED: .cancelled
     case CCURL_NO_MEMORY: .noMemory
-    case CCURL_INVALID: .impossible
+    case CCURL_INVALID: .invalidRequest
     default: .noReply
     }
   }
 }
 
-/// Gives `body` the strings as C has them. They are erased afterwards, because signatures are among them.
+/// Calls `body` with the strings as C strings, and erases them afterwards because they contain signatures.
 private func withCStrings(
   _ strings: [String], _ body: (UnsafeMutableBufferPointer<UnsafePointer<CChar>?>) -> Void
 ) {
@@ -102,7 +106,7 @@ private func withCStrings(
 }
 
 extension [UInt8]? {
-  /// Gives `body` the bytes, with an address even when there are none of them.
+  /// Calls `body` with the bytes; the address is not null for an empty array, only for nil.
   fileprivate func withBytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     switch self {
     case nil: body(UnsafeBufferPointer(start: nil, count: 0))
@@ -111,5 +115,12 @@ extension [UInt8]? {
       withUnsafePointer(to: &nothing) { body(UnsafeBufferPointer(start: $0, count: 0)) }
     case let bytes?: bytes.withUnsafeBufferPointer(body)
     }
+  }
+}
+
+extension String {
+  /// Decodes a C buffer up to the first NUL.
+  init(message: [CChar]) {
+    self.init(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -1,50 +1,53 @@
-/// Finds out whether a store heeds conditions, by writing a small object of its own and removing it again.
+/// Tests whether a store supports conditional writes, by writing and deleting a small object.
 ///
-/// It asks one thing after the other: a store that tests conditions but not atomically passes.
+/// The requests are sequential: a store that checks conditions, but not atomically, passes.
 public struct ConditionProbe: Sendable {
+  /// The result of a probe.
   public enum Verdict: Sendable, Equatable {
-    case honoured
-    /// What was ignored or refused, for a message.
-    case ignored(String)
+    case supported
+    /// The condition that the store ignored or refused, for a message.
+    case unsupported(String)
   }
 
   public init() {}
 
-  /// - Parameter prefix: where the object is written; something random is added to it
-  /// - Throws: what the store throws besides its answers to conditions
+  /// Probes a store.
+  ///
+  /// - Parameter prefix: the prefix of the object's key; a random name is appended
+  /// - Throws: the store's errors other than failed conditions
   public func probe(
     _ store: any ObjectStore, under prefix: ObjectPrefix, retry: Retry = Retry(),
     cancellation: Cancellation = .never
   ) throws(ObjectStoreError) -> Verdict {
     let name = (0..<2).map { _ in UInt64.random(in: .min ... .max).bytes.hexadecimal }.joined()
     let key = try ObjectKey(prefix.text + "condition-probe-" + name)
-    // Whatever comes of it; and when it cannot be removed, that is no reason to fail.
+    // The object is deleted in every case; failing to delete it does not fail the probe.
     defer { try? store.delete(key, ifMatch: nil, cancellation: .never) }
     let steps = Steps(store: store, key: key, retry: retry, cancellation: cancellation)
     do throws(ObjectStoreError) {
       return try verdict(steps)
     } catch {
-      // As "not implemented", which is an answer too.
+      // For example "501 Not Implemented", which also means that conditions are not supported.
       guard error.reason == .failed(.foreign) else { throw error }
-      return .ignored(error.message)
+      return .unsupported(error.message)
     }
   }
 
   private func verdict(_ steps: Steps) throws(ObjectStoreError) -> Verdict {
     guard let first = try steps.write([1], .ifAbsent) else {
-      return .ignored("a new object could not be written with If-None-Match: *")
+      return .unsupported("a new object could not be written with If-None-Match: *")
     }
     guard try steps.isRefused([2], .ifAbsent) else {
-      return .ignored("an object was overwritten in spite of If-None-Match: *")
+      return .unsupported("an object was overwritten despite If-None-Match: *")
     }
     guard let second = try steps.write([3], .ifMatch(first)) else {
-      return .ignored("an object could not be overwritten with If-Match and its own ETag")
+      return .unsupported("an object could not be overwritten with If-Match and its own ETag")
     }
-    guard first != second else { return .ignored("two contents have the same ETag") }
+    guard first != second else { return .unsupported("two contents have the same ETag") }
     guard try steps.isRefused([4], .ifMatch(first)) else {
-      return .ignored("an object was overwritten in spite of If-Match with another ETag")
+      return .unsupported("an object was overwritten despite If-Match with another ETag")
     }
-    return .honoured
+    return .supported
   }
 
   private struct Steps {
@@ -53,7 +56,7 @@ public struct ConditionProbe: Sendable {
     let retry: Retry
     let cancellation: Cancellation
 
-    /// Nil when the store refused it for its condition.
+    /// Writes the object; returns nil when the store refuses the condition.
     func write(_ body: [UInt8], _ condition: ObjectCondition) throws(ObjectStoreError) -> ETag? {
       let outcome = try ReliableWriter(store, retry: retry).write(
         key, body, condition: condition, cancellation: cancellation)
@@ -61,7 +64,8 @@ public struct ConditionProbe: Sendable {
       return nil
     }
 
-    /// Whether the store refuses it, said by itself: that it was not done may have other causes.
+    /// Whether the store refuses the write with an explicit response; a write may also fail for other
+    /// reasons.
     func isRefused(_ body: [UInt8], _ condition: ObjectCondition) throws(ObjectStoreError) -> Bool {
       var random = SystemRandomNumberGenerator()
       return try retry.run(
@@ -79,11 +83,12 @@ public struct ConditionProbe: Sendable {
             default: throw error
             }
           }
-          // Done after all: a repetition of what had been done was refused.
+          // If the object has the new body, the write took effect and only its repetition was refused.
           let object = try store.get(key, cancellation: cancellation)
           if object.body == body { return false }
           guard isRefused else {
-            throw ObjectStoreError(.transient(retryAfter: nil), "\(key): the store does not say what it did")
+            throw ObjectStoreError(
+              .transient(retryAfter: nil), "\(key): the outcome of a conditional write is unknown")
           }
           return true
         })

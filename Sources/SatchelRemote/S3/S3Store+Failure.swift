@@ -1,31 +1,32 @@
 import CCurl
+import SatchelCore
 import SatchelStorage
 
 extension S3Store {
-  /// What an answer that is no success means for the caller.
-  func failure(_ response: HTTPResponse, about what: String, isWriting: Bool = false) -> ObjectStoreError {
-    let complaint = S3Complaint(response.body, hiding: credentials)
+  /// Converts an error response.
+  func failure(_ response: HTTPResponse, about subject: String, isWriting: Bool = false) -> ObjectStoreError {
+    let errorBody = S3ErrorBody(response.body, hiding: credentials)
     let wait = retryAfter(response)
-    let reason = Self.reason(response.status, complaint.code, isWriting: isWriting, retryAfter: wait)
-    var message = "\(what): the store answered \(response.status)"
-    if !complaint.code.isEmpty { message += " \(complaint.code)" }
-    if !complaint.message.isEmpty { message += ": \(complaint.message)" }
-    if let hint = hint(response, complaint.code) { message += " (\(hint))" }
+    let reason = Self.reason(response.status, errorBody.code, isWriting: isWriting, retryAfter: wait)
+    var message = "\(subject): the store responded with \(response.status)"
+    if !errorBody.code.isEmpty { message += " \(errorBody.code)" }
+    if !errorBody.message.isEmpty { message += ": \(errorBody.message)" }
+    if let hint = hint(response, errorBody.code) { message += " (\(hint))" }
     return ObjectStoreError(reason, message)
   }
 
   private static func reason(_ status: Int, _ code: String, isWriting: Bool, retryAfter: Int64?)
     -> ObjectStoreError.Reason
   {
-    let again: ObjectStoreError.Reason =
+    let retryable: ObjectStoreError.Reason =
       isWriting ? .unknownOutcome(retryAfter: retryAfter) : .transient(retryAfter: retryAfter)
     switch code {
     case "NoSuchBucket": return .failed(.notFound)
     case "QuotaExceeded", "EntityTooLarge": return .failed(.full)
     case "KeyTooLongError", "InvalidURI": return .invalidKey
-    // Damaged on the way, and found out before anything was changed.
+    // The body was damaged in transit, which the server detected before it changed anything.
     case "BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch": return .transient(retryAfter: retryAfter)
-    case "RequestTimeout", "SlowDown": return again
+    case "RequestTimeout", "SlowDown": return retryable
     case "ExpiredToken", "InvalidToken", "AuthorizationHeaderMalformed", "InvalidAccessKeyId",
       "SignatureDoesNotMatch", "RequestTimeTooSkewed":
       return .denied
@@ -35,21 +36,21 @@ extension S3Store {
     case 401, 403: return .denied
     case 404: return .notFound
     case 412 where isWriting: return .preconditionFailed
-    case 408, 409, 425, 429: return again
+    case 408, 409, 425, 429: return retryable
     case 413, 507: return .failed(.full)
     case 501, 505: return .failed(.foreign)
-    case 500...599: return again
+    case 500...599: return retryable
     case 300..<400: return .failed(.invalid)
     default: return .failed(.foreign)
     }
   }
 
-  /// What may help a person.
+  /// Returns a hint for the user: the bucket's region, or a wrong clock.
   private func hint(_ response: HTTPResponse, _ code: String) -> String? {
     if let region = response.headers["x-amz-bucket-region"], (300...400).contains(response.status),
       region.utf8.count <= 32, region.utf8.allSatisfy({ (0x2D...0x7A).contains($0) })
     {
-      return "the bucket is in the region \(region)"
+      return "the bucket is in region \(region)"
     }
     guard response.status == 403 || code == "RequestTimeTooSkewed",
       let there = response.headers["date"].map({ ccurl_date($0) }), there > 0
@@ -57,10 +58,10 @@ extension S3Store {
     let difference = options.clock.now() / 1000 - there
     guard difference.magnitude > 300 else { return nil }
     let minutes = difference.magnitude / 60
-    return "the clock here is \(minutes) minutes \(difference < 0 ? "behind" : "ahead of") that of the store"
+    return "this device's clock is \(minutes) minutes \(difference < 0 ? "behind" : "ahead of") the store's"
   }
 
-  /// Milliseconds; a date is as good as a number of seconds.
+  /// Returns the Retry-After header in milliseconds; it has a number of seconds or a date.
   private func retryAfter(_ response: HTTPResponse) -> Int64? {
     guard let text = response.headers["retry-after"] else { return nil }
     let seconds: Int64
@@ -74,8 +75,8 @@ extension S3Store {
     return min(max(seconds, 0), 86_400) * 1000
   }
 
-  /// What no answer, or none that is whole, means for the caller.
-  static func failure(_ failure: HTTPFailure, about what: String, isWriting: Bool) -> ObjectStoreError {
+  /// Converts a failure without a complete response.
+  static func failure(_ failure: HTTPFailure, about subject: String, isWriting: Bool) -> ObjectStoreError {
     let reason: ObjectStoreError.Reason =
       switch failure.kind {
       case .notSent: .transient(retryAfter: nil)
@@ -85,14 +86,43 @@ extension S3Store {
       case .tooLarge: isWriting ? .unknownOutcome(retryAfter: nil) : .failed(.full)
       case .cancelled: .cancelled
       case .noMemory: .failed(.noMemory)
-      case .impossible: .failed(.invalid)
-      case .missing: .failed(.io)
+      case .invalidRequest: .failed(.invalid)
+      case .libraryMissing: .failed(.io)
       }
     switch failure.kind {
-    case .cancelled: return ObjectStoreError(reason, "\(what): cancelled by the caller")
+    case .cancelled: return ObjectStoreError(reason, "\(subject): cancelled by the caller")
     case .tooLarge:
-      return ObjectStoreError(reason, "\(what): the store's answer is larger than can be accepted")
-    default: return ObjectStoreError(reason, "\(what): \(failure.message)")
+      return ObjectStoreError(reason, "\(subject): the store's response is larger than the limit")
+    default: return ObjectStoreError(reason, "\(subject): \(failure.message)")
     }
+  }
+}
+
+/// The XML body of an S3 error response.
+struct S3ErrorBody {
+  /// The error code, such as "NoSuchKey"; empty when it is missing or must not be shown.
+  private(set) var code = ""
+  /// The message; empty when it is missing or must not be shown.
+  private(set) var message = ""
+
+  /// - Parameter credentials: never shown, even if the server repeats them
+  init(_ body: [UInt8], hiding credentials: Credentials) {
+    guard !body.isEmpty else { return }
+    var (code, message) = ("", "")
+    // Errors are ignored, and elements before the error are used: a gateway may send an HTML error page.
+    try? XMLReader.read(body) { path, text in
+      switch (path.count, path.last) {
+      case (2, "Code"): code = text
+      case (2, "Message"): message = text
+      default: break
+      }
+      return true
+    }
+    let isName = code.utf8.count <= 64 && code.utf8.allSatisfy { (0x30...0x7A).contains($0) }
+    self.code = isName && !credentials.appear(in: code) ? code : ""
+    let shown = String(
+      String.UnicodeScalarView(
+        message.unicodeScalars.prefix(200).filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }))
+    self.message = credentials.appear(in: message) ? "" : shown
   }
 }

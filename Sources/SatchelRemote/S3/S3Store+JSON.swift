@@ -1,31 +1,32 @@
 import SatchelJSON
+import SatchelCore
 import SatchelStorage
 
 extension S3Store {
   private static let names: Set<String> = [
     "endpoint", "bucket", "region", "access_key", "secret_key", "session_token", "prefix", "path_style",
-    "ca_file",
-    "timeouts",
+    "ca_file", "timeouts",
   ]
 
-  /// A bucket as it is described in JSON; what is missing comes from the usual environment variables.
+  /// Opens a bucket that is described in JSON; missing options are read from the standard AWS environment
+  /// variables.
   ///
   /// - Parameters:
-  ///   - json: `bucket`, and perhaps `endpoint` (or AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL; else that of AWS), `region`
-  ///     (AWS_REGION, AWS_DEFAULT_REGION; else us-east-1), `access_key` and `secret_key` with perhaps a
-  ///     `session_token` (all from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or all from here),
-  ///     `prefix`, `path_style` (true unless the endpoint is that of AWS), `ca_file`, `timeouts` (`connect`, `stall`
-  ///     and `total`, in milliseconds)
-  ///   - environment: the value of a variable
-  /// - Throws: `.failed(.invalid)` that names what is wrong, without its value
+  ///   - json: `bucket` (required), `endpoint` (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or AWS's
+  ///     own), `region` (default: AWS_REGION, AWS_DEFAULT_REGION, or us-east-1), `access_key`, `secret_key`
+  ///     and optionally `session_token` (all of them from here, or all from AWS_ACCESS_KEY_ID,
+  ///     AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN), `prefix`, `path_style` (default: true unless the
+  ///     endpoint is AWS's own), `ca_file`, `timeouts` (`connect`, `stall` and `total`, in milliseconds)
+  ///   - environment: returns the value of an environment variable
+  /// - Throws: `.failed(.invalid)` with the name of the invalid option, without its value
   public convenience init(
     json: JSONValue, environment: (String) -> String? = S3Store.variable
   ) throws(ObjectStoreError) {
     guard let object = json.objectValue else {
-      throw Self.refusal("an object store is described by an object, not by \(json.kind)")
+      throw Self.refusal("the object store's description is \(json.kind), not an object")
     }
     if let other = object.keys.first(where: { !Self.names.contains($0) }) {
-      throw Self.refusal("an object store has no \"\(String(other.unicodeScalars.prefix(32)))\"")
+      throw Self.refusal("unknown object store option \"\(String(other.unicodeScalars.prefix(32)))\"")
     }
     func text(_ name: String, or variables: String...) throws(ObjectStoreError) -> String? {
       guard let value = object[name], !value.isNull else {
@@ -38,15 +39,14 @@ extension S3Store {
     let region = try text("region", or: "AWS_REGION", "AWS_DEFAULT_REGION") ?? "us-east-1"
     let address = try text("endpoint", or: "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
     let prefix = try text("prefix") ?? ""
-    let place = try Self.naming("prefix") { () throws(ObjectStoreError) in
+    let keyPrefix = try Self.labelingErrors("prefix") { () throws(ObjectStoreError) in
       prefix.isEmpty ? nil : try Self.prefix(prefix)
     }
     let isPathStyle = try Self.isPathStyle(object["path_style"]) ?? (address != nil)
-    let endpoint = try Self.naming("endpoint") { () throws(ObjectStoreError) in
+    let endpoint = try Self.labelingErrors("endpoint") { () throws(ObjectStoreError) in
       try S3Endpoint(
         address: address ?? "https://s3.\(region).amazonaws.com", bucket: bucket,
-        style: isPathStyle ? .path : .virtualHost,
-        prefix: place)
+        style: isPathStyle ? .path : .virtualHost, prefix: keyPrefix)
     }
     let keys: (String?, String?, String?) =
       object["access_key"] == nil && object["secret_key"] == nil && object["session_token"] == nil
@@ -56,7 +56,8 @@ extension S3Store {
       )
       : (try text("access_key"), try text("secret_key"), try text("session_token"))
     guard let accessKey = keys.0, let secretKey = keys.1 else {
-      throw Self.refusal("\"access_key\" or \"secret_key\" is missing, here and in the environment")
+      throw Self.refusal(
+        "\"access_key\" or \"secret_key\" is missing in the description and in the environment")
     }
     let token = keys.2.flatMap { $0.isEmpty ? nil : $0 }
     let options = S3Options(
@@ -67,13 +68,15 @@ extension S3Store {
       options: options)
   }
 
-  /// A variable of this process's environment.
+  /// Returns an environment variable of this process.
   public static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-  private static func refusal(_ why: String) -> ObjectStoreError { ObjectStoreError(.failed(.invalid), why) }
+  private static func refusal(_ reason: String) -> ObjectStoreError {
+    ObjectStoreError(.failed(.invalid), reason)
+  }
 
-  /// Says which option an error is about.
-  private static func naming<Value>(
+  /// Calls `body`, and adds the name of the option to its errors.
+  private static func labelingErrors<Value>(
     _ option: String, _ body: () throws(ObjectStoreError) -> Value
   ) throws(ObjectStoreError) -> Value {
     do throws(ObjectStoreError) {
@@ -83,14 +86,14 @@ extension S3Store {
     }
   }
 
-  /// With or without a slash at its end.
+  /// Parses a prefix, with or without a slash at its end.
   private static func prefix(_ text: String) throws(ObjectStoreError) -> ObjectKey {
     try ObjectKey(text.utf8.last == UInt8(ascii: "/") ? String(text.dropLast()) : text)
   }
 
   private static func isPathStyle(_ value: JSONValue?) throws(ObjectStoreError) -> Bool? {
     guard let value, !value.isNull else { return nil }
-    guard let isPathStyle = value.boolValue else { throw refusal("\"path_style\" is neither true nor false") }
+    guard let isPathStyle = value.boolValue else { throw refusal("\"path_style\" is not a boolean") }
     return isPathStyle
   }
 
@@ -100,13 +103,13 @@ extension S3Store {
     guard let object = value.objectValue else { throw refusal("\"timeouts\" is not an object") }
     for (name, value) in object {
       guard let milliseconds = value.intValue, (0...86_400_000).contains(milliseconds) else {
-        throw refusal("a timeout is not a number of milliseconds from 0 to a day")
+        throw refusal("\"timeouts\": a timeout must be an integer from 0 to 86400000 milliseconds")
       }
       switch name {
       case "connect": timeouts.connect = milliseconds
       case "stall": timeouts.stall = milliseconds
       case "total": timeouts.total = milliseconds
-      default: throw refusal("\"timeouts\" are \"connect\", \"stall\" and \"total\"")
+      default: throw refusal("\"timeouts\": the options are \"connect\", \"stall\" and \"total\"")
       }
     }
     return timeouts
@@ -114,7 +117,7 @@ extension S3Store {
 }
 
 extension S3Store: CustomStringConvertible, CustomReflectable {
-  /// Names the bucket, and nothing that would let anybody in.
+  /// The origin and the bucket, without credentials.
   public var description: String { "S3Store(\(endpoint.origin), \(endpoint.bucket))" }
   public var customMirror: Mirror { Mirror(self, children: ["endpoint": endpoint]) }
 }

@@ -8,7 +8,8 @@ extension S3Store {
       ("list-type", "2"), ("encoding-type", "url"), ("max-keys", String(limit)),
       ("prefix", base + prefix.text),
     ]
-    // Not the store's own token: a key goes on meaning the same, whatever happens to the listing meanwhile.
+    // start-after instead of the server's continuation token: a key stays valid whatever changes in the
+    // meantime.
     if let continuation { query.append(("start-after", continuation.text)) }
     let request = SigningRequest(.get, host: endpoint.host, path: endpoint.bucketPath, query: query)
     let response = try send(request, about: "the listing", limit: 16 << 20, cancellation)
@@ -26,23 +27,93 @@ extension S3Store {
         page.skipped += 1
       }
     }
-    // Stores that keep directories go through them one by one.
+    // Servers that keep directories list them one after the other, not in byte order.
     page.entries.sort { $0.key < $1.key }
     guard listing.isTruncated else { return page }
     guard let last = listing.entries.last else {
-      throw ObjectStoreError(.failed(.foreign), "the store's listing goes on, but does not say where")
+      throw ObjectStoreError(.failed(.foreign), "the store's listing is truncated, but has no entries")
     }
     page.next = ObjectPage.Continuation(last.key)
     return page
   }
 
-  /// Nil for what is no key of ours: a name that leads out, or one that was not asked for.
+  /// Converts an entry; returns nil for an invalid key, or one without the requested prefix.
   private static func entry(_ entry: S3Listing.Entry, below base: String, _ prefix: ObjectPrefix)
     -> ObjectPage.Entry?
   {
     guard entry.key.utf8.starts(with: base.utf8), let size = entry.size, size >= 0 else { return nil }
     let text = String(decoding: entry.key.utf8.dropFirst(base.utf8.count), as: UTF8.self)
     guard text.utf8.starts(with: prefix.text.utf8), let key = try? ObjectKey(text) else { return nil }
-    return ObjectPage.Entry(key: key, size: size, etag: entry.etag.flatMap(ETagSpelling.tag))
+    return ObjectPage.Entry(key: key, size: size, etag: entry.etag.flatMap(ETagQuoting.tag))
+  }
+}
+
+/// The XML response to ListObjectsV2.
+struct S3Listing {
+  struct Entry {
+    var key = ""
+    var size: Int64?
+    var etag: String?
+  }
+
+  private(set) var entries: [Entry] = []
+  private(set) var isTruncated = false
+
+  /// - Parameter limit: the maximum number of entries that was requested
+  /// - Throws: `.foreign` for a body that is not a listing, or has more entries than that
+  init(_ body: [UInt8], limit: Int) throws(ObjectStoreError) {
+    var (entry, entries, isTruncated, isEncoded) = (Entry(), [Entry](), false, false)
+    var isListing = false
+    try XMLReader.read(body) { path, text in
+      guard path.first == "ListBucketResult" else { return false }
+      isListing = true
+      switch path.dropFirst() {
+      case ["IsTruncated"]: isTruncated = text == "true"
+      case ["EncodingType"]: isEncoded = text == "url"
+      case ["Contents", "Key"]: entry.key = text
+      case ["Contents", "Size"]: entry.size = Int64(text)
+      case ["Contents", "ETag"]: entry.etag = text
+      case ["Contents"]:
+        entries.append(entry)
+        entry = Entry()
+        return entries.count <= limit
+      default: break
+      }
+      return true
+    }
+    guard isListing else {
+      throw ObjectStoreError(.failed(.foreign), "the store's response is not a listing")
+    }
+    if isEncoded {
+      for index in entries.indices { entries[index].key = Self.decode(entries[index].key) }
+    }
+    self.entries = entries
+    self.isTruncated = isTruncated
+  }
+
+  /// Decodes percent-encoding as in HTML forms, where "+" is a space.
+  static func decode(_ text: String) -> String {
+    var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(2)
+      if byte == UInt8(ascii: "+") {
+        bytes.append(UInt8(ascii: " "))
+      } else if byte == UInt8(ascii: "%"), digits.count == 2, digits.allSatisfy(isHexadecimal),
+        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    switch byte | 0x20 {
+    case 0x30...0x39, UInt8(ascii: "a")...UInt8(ascii: "f"): true
+    default: false
+    }
   }
 }

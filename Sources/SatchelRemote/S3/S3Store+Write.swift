@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelStorage
 
 extension S3Store {
@@ -20,7 +21,7 @@ extension S3Store {
     }
     guard response.isSuccess else { throw failure(response, about: key.text, isWriting: true) }
     if response.headers["etag"] != nil { return try etag(of: response, key) }
-    // Some gateways answer a PUT without the tag.
+    // Some gateways respond to a PUT without an ETag.
     do throws(ObjectStoreError) {
       return try head(key, cancellation: cancellation).etag
     } catch {
@@ -34,9 +35,9 @@ extension S3Store {
     let request = SigningRequest(.delete, host: endpoint.host, path: try endpoint.path(of: key))
     let response: HTTPResponse
     if let known {
-      // Most stores do not look at the condition of a removal.
+      // Most servers ignore the condition of a delete.
       guard try head(key, cancellation: cancellation).etag == known else {
-        throw ObjectStoreError(.preconditionFailed, "\(key): the object is another one by now")
+        throw ObjectStoreError(.preconditionFailed, "\(key): the object has been changed: its ETag differs")
       }
       response = try send(request, nil, ifMatch: known, key, cancellation)
     } else {
@@ -47,27 +48,51 @@ extension S3Store {
     guard known == nil, failure.reason == .notFound else { throw failure }
   }
 
-  /// Sends a request that depends on a tag, in the spelling that the store understands.
+  /// Sends a request with If-Match, with the ETag quoted as the server expects.
   private func send(
     _ request: SigningRequest, _ body: [UInt8]?, ifMatch known: ETag, _ key: ObjectKey,
     _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> HTTPResponse {
-    func attempt(_ spelling: ETagSpelling) throws(ObjectStoreError) -> HTTPResponse {
+    func attempt(_ quoting: ETagQuoting) throws(ObjectStoreError) -> HTTPResponse {
       var request = request
-      request.headers.append(("if-match", spelling.header(known)))
+      request.headers.append(("if-match", quoting.header(known)))
       let response = try send(
         request, about: key.text, body: body, needsOwnConnection: true, cancellation)
-      // A removal teaches nothing: most stores do not look at its condition.
-      if response.isSuccess, request.method == .put { self.spelling.withLock { $0 = spelling } }
+      // A delete proves nothing: most servers ignore its condition.
+      if response.isSuccess, request.method == .put { self.quoting.withLock { $0 = quoting } }
       return response
     }
-    let spelling = spelling.withLock { $0 }
-    guard spelling == .unknown else { return try attempt(spelling) }
+    let quoting = quoting.withLock { $0 }
+    guard quoting == .unknown else { return try attempt(quoting) }
     let response = try attempt(.quoted)
-    // Met, as far as can be seen, and yet refused: another spelling may be wanted. What it costs to find out is
-    // asked once; if it cannot be found out now, the refusal stands.
+    // The condition appears to be met, but the server refused it: it may expect the ETag without quotes. This
+    // is tested once; if the test is not possible now, the refusal is returned.
     guard response.status == 412, let head = try? head(key, cancellation: cancellation), head.etag == known
     else { return response }
     return try attempt(.bare)
+  }
+}
+
+/// The quoting of ETags that a server expects in conditions.
+enum ETagQuoting: Sendable {
+  /// Not determined yet.
+  case unknown
+  /// With quotes, as specified by HTTP and S3.
+  case quoted
+  /// Without quotes: Ceph does not match a quoted ETag.
+  case bare
+
+  func header(_ etag: ETag) -> String { self == .bare ? Self.inner(etag.text) : etag.text }
+
+  /// Normalizes an ETag from a response: quoted, and never weak, because servers do not accept weak ones in
+  /// If-Match.
+  static func tag(_ text: String) -> ETag? {
+    let inner = inner(text.hasPrefix("W/") ? String(text.dropFirst(2)) : text)
+    return inner.isEmpty ? nil : ETag("\"\(inner)\"")
+  }
+
+  private static func inner(_ text: String) -> String {
+    text.utf8.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
+      ? String(text.dropFirst().dropLast()) : text
   }
 }

@@ -1,25 +1,26 @@
+import SatchelCore
 import SatchelStorage
 
-/// Objects in a bucket of S3, or of a store that speaks its language.
+/// An object store in a bucket of Amazon S3 or of an S3-compatible server.
 ///
-/// Known to keep what it promises under many writers at once: MiniStack, SeaweedFS, Ceph. A store that ignores
-/// conditions can be found out (`ConditionProbe`); one that tests them but not atomically, as OpenStack Swift, cannot.
-/// Removing with a condition is as atomic as the store makes it; some ignore the condition of a removal, so that
-/// it is also compared before.
+/// Tested with concurrent writers: MiniStack, SeaweedFS, Ceph. `ConditionProbe` detects a server that ignores
+/// conditions, but not one that checks them without atomicity, such as OpenStack Swift. A conditional delete
+/// is as atomic as the server makes it; some servers ignore its condition, so the ETag is also compared
+/// before.
 public final class S3Store: ObjectStore {
   let endpoint: S3Endpoint
   let options: S3Options
   let credentials: Credentials
   private let signer: RequestSigner
   private let client: HTTPClient
-  /// Learned from the first answers.
-  let spelling = Guarded(ETagSpelling.unknown)
+  /// The quoting of ETags that the server expects, determined from its first responses.
+  let quoting = Locked(ETagQuoting.unknown)
 
   /// - Parameters:
-  ///   - endpoint: over http:// everything but the secret key is there for all to see, and can be changed on the
-  ///     way: only for stores on this machine or in a network of one's own
-  ///   - region: as the store's own, for it is part of the signature
-  /// - Throws: `.failed(.invalid)` for a region that is no name
+  ///   - endpoint: http:// protects only the secret key; everything else can be read and modified in transit.
+  ///     Use it only for servers on this machine or in a trusted network
+  ///   - region: the server's region, which is part of the signature
+  /// - Throws: `.failed(.invalid)` for an invalid region name
   public init(
     endpoint: S3Endpoint, region: String = "us-east-1", credentials: Credentials,
     options: S3Options = S3Options()
@@ -31,9 +32,9 @@ public final class S3Store: ObjectStore {
     client = HTTPClient(caFile: options.caFile, timeouts: options.timeouts)
   }
 
-  public var listsTags: Bool { true }
+  public var listsETags: Bool { true }
 
-  /// Address, bucket, style and prefix.
+  /// The endpoint's origin, bucket, style and prefix.
   public var identity: String? {
     "s3 \(endpoint.origin) \(endpoint.bucket) \(endpoint.style) \(endpoint.prefix?.text ?? "")"
   }
@@ -42,14 +43,14 @@ public final class S3Store: ObjectStore {
     throws(ObjectStoreError) -> ObjectReading
   {
     var headers: [SigningRequest.Field] = []
-    if let known { headers.append(("if-none-match", spelling.withLock { $0 }.header(known))) }
+    if let known { headers.append(("if-none-match", quoting.withLock { $0 }.header(known))) }
     let request = SigningRequest(
       .get, host: endpoint.host, path: try endpoint.path(of: key), headers: headers)
     let response = try send(request, about: key.text, limit: options.maximumSize, cancellation)
     if response.status == 304, known != nil { return .notModified }
     guard response.status == 200 else { throw failure(response, about: key.text) }
     let etag = try etag(of: response, key)
-    // Not every store compares for us.
+    // Some servers ignore If-None-Match on GET.
     if etag == known { return .notModified }
     return .object(StoredObject(body: response.body, etag: etag, metadata: Self.metadata(response)))
   }
@@ -59,19 +60,19 @@ public final class S3Store: ObjectStore {
     let response = try send(request, about: key.text, cancellation)
     guard response.status == 200 else { throw failure(response, about: key.text) }
     guard let size = response.headers["content-length"].flatMap({ Int64($0) }), size >= 0 else {
-      throw ObjectStoreError(.failed(.foreign), "\(key): the store does not say how large the object is")
+      throw ObjectStoreError(.failed(.foreign), "\(key): the store's response has no valid Content-Length")
     }
     return ObjectHead(size: size, etag: try etag(of: response, key), metadata: Self.metadata(response))
   }
 
-  /// Signs and sends, and tells what became of it when there is no answer.
+  /// Signs and sends a request, and converts failures without a response.
   ///
   /// - Parameters:
-  ///   - what: names it in messages
-  ///   - body: what is written; nil for reading
-  ///   - limit: the most bytes of an answer
+  ///   - subject: the subject for messages
+  ///   - body: the request body; nil for reads
+  ///   - limit: the maximum size of the response body in bytes
   func send(
-    _ request: SigningRequest, about what: String, body: [UInt8]? = nil, limit: Int64 = 1 << 20,
+    _ request: SigningRequest, about subject: String, body: [UInt8]? = nil, limit: Int64 = 1 << 20,
     needsOwnConnection: Bool = false, _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> HTTPResponse {
     try cancellation.check()
@@ -83,18 +84,19 @@ public final class S3Store: ObjectStore {
     do throws(HTTPFailure) {
       return try client.perform(call, cancellation: cancellation)
     } catch {
-      throw Self.failure(error, about: what, isWriting: request.isWriting)
+      throw Self.failure(error, about: subject, isWriting: request.isWriting)
     }
   }
 
   func etag(of response: HTTPResponse, _ key: ObjectKey) throws(ObjectStoreError) -> ETag {
-    guard let etag = response.headers["etag"].flatMap(ETagSpelling.tag) else {
-      throw ObjectStoreError(.failed(.foreign), "\(key): the store gave no ETag that could be given back")
+    guard let etag = response.headers["etag"].flatMap(ETagQuoting.tag) else {
+      throw ObjectStoreError(.failed(.foreign), "\(key): the store's response has no valid ETag")
     }
     return etag
   }
 
-  /// Without what others may have written there that none of our writers could.
+  /// Returns the valid metadata of a response; other programs may have written names or values that are not
+  /// valid.
   private static func metadata(_ response: HTTPResponse) -> ObjectMetadata {
     let prefix = "x-amz-meta-"
     var values: [String: String] = [:]
@@ -107,6 +109,27 @@ public final class S3Store: ObjectStore {
 }
 
 extension SigningRequest {
-  /// Whether it may change something.
+  /// Whether the request may change an object.
   var isWriting: Bool { method != .get && method != .head }
+}
+
+/// Options of an S3 store.
+public struct S3Options: Sendable {
+  /// The path of a PEM file with the certificates to trust instead of the system's.
+  public var caFile: String?
+  public var timeouts: HTTPTimeouts
+  /// The maximum size of an object that is read, in bytes, which limits memory use.
+  public var maximumSize: Int64
+  /// The clock for the dates in signatures.
+  public var clock: Clock
+
+  public init(
+    caFile: String? = nil, timeouts: HTTPTimeouts = HTTPTimeouts(), maximumSize: Int64 = 1 << 30,
+    clock: Clock = .system
+  ) {
+    self.caFile = caFile
+    self.timeouts = timeouts
+    self.maximumSize = maximumSize
+    self.clock = clock
+  }
 }

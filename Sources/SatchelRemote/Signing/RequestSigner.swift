@@ -1,8 +1,10 @@
+import SatchelCore
 import SatchelStorage
 
-/// Signs requests to S3 in their headers (AWS Signature Version 4, one chunk).
+/// Signs S3 requests with AWS Signature Version 4 in the headers, with the payload in a single chunk.
 ///
-/// Ours because libcurl's own sends no payload hash, takes paths and queries as they are, and sorts headers wrongly.
+/// libcurl's own signer is not used, because it sends no payload hash, does not encode paths and queries, and
+/// sorts headers incorrectly.
 public struct RequestSigner: Sendable {
   private static let algorithm = "AWS4-HMAC-SHA256"
 
@@ -10,22 +12,24 @@ public struct RequestSigner: Sendable {
   private let region: String
   private let clock: Clock
 
-  /// - Parameter clock: the time of day; stores refuse what is off by more than a quarter of an hour
-  /// - Throws: `.failed(.invalid)` for a region that is no name
+  /// - Parameter clock: the current time; servers refuse requests whose date is off by more than 15 minutes
+  /// - Throws: `.failed(.invalid)` for an invalid region name
   public init(credentials: Credentials, region: String, clock: Clock = .system) throws(ObjectStoreError) {
     let isName = region.utf8.allSatisfy { byte in
       (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "/") && byte != UInt8(ascii: ",")
     }
     guard !region.isEmpty, isName else {
-      throw ObjectStoreError(.failed(.invalid), "the region is not a name")
+      throw ObjectStoreError(.failed(.invalid), "the region is empty or contains invalid characters")
     }
     self.credentials = credentials
     self.region = region
     self.clock = clock
   }
 
-  /// - Throws: `.failed(.invalid)` for what cannot be sent: a path without its first slash, control characters in
-  ///   headers, a clock beyond reason
+  /// Signs a request.
+  ///
+  /// - Throws: `.failed(.invalid)` for a path that does not begin with a slash, control characters in
+  ///   headers, or a clock outside of the years 1970 to 9999
   public func sign(_ request: SigningRequest) throws(ObjectStoreError) -> SignedRequest {
     let time = try SigningTime(clock.now())
     let canonical = try canonicalRequest(request, time)
@@ -50,7 +54,7 @@ public struct RequestSigner: Sendable {
     return try CanonicalRequest(request, adding: added)
   }
 
-  /// Good for one day in one region.
+  /// Derives the signing key for one day and region.
   private func key(_ day: String) -> [UInt8] {
     var key = Array("AWS4".utf8)
     key.reserveCapacity(1024)
@@ -61,5 +65,29 @@ public struct RequestSigner: Sendable {
       key = next
     }
     return key
+  }
+}
+
+/// A time in the format of signatures, in UTC.
+struct SigningTime {
+  /// The date, such as "20130524".
+  let day: String
+  /// The date and time, such as "20130524T000000Z".
+  let text: String
+
+  /// - Parameter milliseconds: Unix time
+  /// - Throws: `.failed(.invalid)` outside of the years 1970 to 9999
+  init(_ milliseconds: Int64) throws(ObjectStoreError) {
+    var seconds = time_t(clamping: milliseconds / 1000)
+    var parts = tm()
+    guard milliseconds >= 0, gmtime_r(&seconds, &parts) != nil, parts.tm_year <= 9999 - 1900 else {
+      throw ObjectStoreError(.failed(.invalid), "the clock is outside of the years 1970 to 9999")
+    }
+    func digits(_ number: Int32, _ count: Int) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(count - text.utf8.count, 0)) + text
+    }
+    day = digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1, 2) + digits(parts.tm_mday, 2)
+    text = day + "T" + digits(parts.tm_hour, 2) + digits(parts.tm_min, 2) + digits(parts.tm_sec, 2) + "Z"
   }
 }

@@ -1,45 +1,50 @@
-/// Where a bucket is reached, and how its keys become paths.
+/// The address of a bucket, and the mapping of keys to URL paths.
 public struct S3Endpoint: Sendable, Equatable {
+  /// The position of the bucket in URLs.
   public enum Style: Sendable {
     /// The bucket is the first component of the path.
     case path
-    /// The bucket is the first label of the host's name.
+    /// The bucket is the first label of the host name.
     case virtualHost
   }
 
   public let isSecure: Bool
-  /// The host as headers name it, with the port where it is not the scheme's own.
+  /// The value of the Host header: the host, with the port unless it is the scheme's default.
   public let host: String
   public let bucket: String
   public let style: Style
-  /// What all keys stand below, if anything.
+  /// The prefix of all keys, if any.
   public let prefix: ObjectKey?
 
   /// - Parameters:
-  ///   - address: "https://host", with a port if need be; "http://" for stores on the same machine or network
+  ///   - address: "https://host", optionally with a port; "http://" for servers on the same machine or
+  ///     network
   ///   - bucket: 3 to 63 of a-z, 0-9, "-" and "."
-  /// - Throws: `.failed(.invalid)` that says what is wrong
+  /// - Throws: `.failed(.invalid)` with the invalid part
   public init(
     address: String, bucket: String, style: Style = .path, prefix: ObjectKey? = nil
   ) throws(ObjectStoreError) {
-    func refuse(_ why: String) -> ObjectStoreError { ObjectStoreError(.failed(.invalid), why) }
+    func invalid(_ reason: String) -> ObjectStoreError { ObjectStoreError(.failed(.invalid), reason) }
     let address = address.lowercased()
     let isSecure = address.hasPrefix("https://")
     guard isSecure || address.hasPrefix("http://") else {
-      throw refuse("the address of the object store begins with neither https:// nor http://")
+      throw invalid("the address of the object store begins with neither https:// nor http://")
     }
     var authority = address.utf8.dropFirst(isSecure ? 8 : 7)
     if authority.last == UInt8(ascii: "/") { authority = authority.dropLast() }
-    // No path, query or user: what a proxy or log could show must not hold secrets.
+    // A path, query or user is not allowed: the address may appear in proxies and logs, and must not contain
+    // secrets.
     guard let host = Self.host(authority, defaultPort: isSecure ? "443" : "80") else {
-      throw refuse("the address of the object store is not a host with or without a port")
+      throw invalid(
+        "the address of the object store must be a host with an optional port, without path or user")
     }
     guard (3...63).contains(bucket.utf8.count), bucket.utf8.allSatisfy(Self.isOfBucket),
       bucket.utf8.first.map(Self.isLetterOrDigit) == true, bucket.utf8.last.map(Self.isLetterOrDigit) == true
-    else { throw refuse("the bucket's name is not 3 to 63 of a-z, 0-9, \"-\" and \".\"") }
-    // The certificate of an endpoint covers one label more, not two.
+    else { throw invalid("the bucket name must be 3 to 63 of a-z, 0-9, \"-\" and \".\"") }
+    // The wildcard certificate of an endpoint covers one additional label, not two.
     guard style == .path || !isSecure || !bucket.utf8.contains(UInt8(ascii: ".")) else {
-      throw refuse("a bucket with \".\" in its name cannot be part of a host's name over https")
+      throw invalid(
+        "a bucket with \".\" in its name cannot be part of the host name over https: use path style")
     }
     self.isSecure = isSecure
     self.host = style == .path ? host : bucket + "." + host
@@ -48,12 +53,12 @@ public struct S3Endpoint: Sendable, Equatable {
     self.prefix = prefix
   }
 
-  /// What comes before the target of a request.
+  /// The scheme and host, as in "https://host".
   public var origin: String { (isSecure ? "https://" : "http://") + host }
 
-  /// The path of an object, not encoded.
+  /// Returns the path of an object, not encoded.
   ///
-  /// - Throws: `.invalidKey` when the key is too long together with the prefix
+  /// - Throws: `.invalidKey` when the key with the prefix is too long
   public func path(of key: ObjectKey) throws(ObjectStoreError) -> String {
     let full = if let prefix { try key.below(prefix) } else { key }
     return (style == .path ? "/" + bucket : "") + "/" + full.text

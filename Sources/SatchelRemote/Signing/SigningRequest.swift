@@ -1,4 +1,7 @@
-/// A request as it is meant, before anything in it is encoded or signed.
+import SatchelCore
+import SatchelStorage
+
+/// A request before it is encoded and signed.
 public struct SigningRequest: Sendable {
   public enum Method: String, Sendable, CaseIterable {
     case get = "GET"
@@ -8,17 +11,17 @@ public struct SigningRequest: Sendable {
     case post = "POST"
   }
 
-  /// A name and a value; names of a query may occur again, names of headers are joined then.
+  /// A name and a value. Query names may be repeated; the values of repeated header names are joined.
   public typealias Field = (name: String, value: String)
 
   public var method: Method
-  /// With the port, where it is not the scheme's own.
+  /// The host, with the port unless it is the scheme's default.
   public var host: String
-  /// Begins with a slash; not encoded.
+  /// The path, which begins with a slash; not encoded.
   public var path: String
-  /// Not encoded, in any order.
+  /// The query parameters, not encoded, in any order.
   public var query: [Field]
-  /// Without host, date, payload hash and session token, which the signer adds.
+  /// The headers without host, date, payload hash and session token, which the signer adds.
   public var headers: [Field]
   public var payload: PayloadHash
 
@@ -33,4 +36,40 @@ public struct SigningRequest: Sendable {
     self.headers = headers
     self.payload = payload
   }
+}
+
+/// A signed request. It must be sent exactly as it is, because the server verifies the signature.
+public struct SignedRequest: Sendable {
+  public var method: SigningRequest.Method
+  /// The path and query, encoded.
+  public var target: String
+  /// All headers, including `host` and `authorization`; names in lower case and sorted.
+  public var headers: [SigningRequest.Field]
+
+  /// Returns the value of a header.
+  ///
+  /// - Parameter name: in lower case
+  public subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
+}
+
+/// The SHA-256 of a request's body, as part of the signature.
+public struct PayloadHash: Sendable, Equatable {
+  /// The value of the header `x-amz-content-sha256`.
+  public let text: String
+
+  private init(text: String) { self.text = text }
+
+  public init(of body: [UInt8]) { text = SHA256.digest(body).hexadecimal }
+
+  /// Creates a payload hash from a known digest; nil unless it has 32 bytes.
+  public init?(digest: [UInt8]) {
+    guard digest.count == 32 else { return nil }
+    text = digest.hexadecimal
+  }
+
+  /// The hash of an empty body.
+  public static let empty = PayloadHash(of: [])
+
+  /// The body is not signed; for bodies that are not known in advance.
+  public static let unsigned = PayloadHash(text: "UNSIGNED-PAYLOAD")
 }

@@ -1,12 +1,13 @@
 import CSQLite
+import SatchelCore
 
-/// Backups of a store in a directory, the newest of which are kept.
+/// Backups of a store in a directory, of which the newest are kept.
 ///
-/// They are called `<store>-<UTC time>.satchel`. Only files of this name that are stores are ever removed.
+/// They are named `<store>-<UTC time>.satchel`. Only files with such a name that are stores are ever deleted.
 public struct BackupRotation: Sendable {
-  /// Where the backups are.
+  /// The directory of the backups.
   public let directory: String
-  /// How many are kept; at least 1.
+  /// The number of backups to keep; at least 1.
   public let keep: Int
 
   public init(directory: String, keep: Int) {
@@ -14,11 +15,11 @@ public struct BackupRotation: Sendable {
     self.keep = max(1, keep)
   }
 
-  /// Makes a backup, and then removes the oldest beyond `keep`.
+  /// Makes a backup, and then deletes the oldest ones beyond `keep`.
   ///
-  /// - Parameter time: Unix milliseconds, for the name; later than that of any backup there is, whatever the clock
-  ///   says
-  /// - Throws: as `Database.backup(to:)`; what is there stays then
+  /// - Parameter time: Unix milliseconds, for the name, which is always later than those of the existing
+  ///   backups
+  /// - Throws: as `Database.backup(to:)`; the existing backups are then kept
   package func backUp(
     _ database: Database, time: Int64, progress: BackupProgress = { _, _ in true }
   ) throws -> BackupReport {
@@ -30,29 +31,29 @@ public struct BackupRotation: Sendable {
     return report
   }
 
-  /// The backups of a store, oldest first, by their paths.
+  /// Returns the paths of a store's backups, oldest first.
   ///
-  /// - Parameter store: path of the store
+  /// - Parameter store: the store's path
   public func backups(of store: String) throws -> [String] {
     try list(BackupName.stem(of: store)).map(path)
   }
 
   private func path(_ name: BackupName) -> String { "\(directory)/\(name.text)" }
 
-  /// Removes the oldest; one that cannot be removed now goes the next time.
+  /// Deletes the oldest backups; one that cannot be deleted now is deleted the next time.
   private func prune(_ stem: String) throws -> [String] {
     var removed: [String] = []
     for name in try list(stem).dropLast(keep) {
       let path = path(name)
-      // A name alone does not make it ours. In use it may be, by someone who looks into it.
-      guard case .store? = try? StoreFile.examine(path), !StoreFile.hasLog(path) else { continue }
+      // The name alone does not make it a backup, and somebody may have it open.
+      guard case .store? = try? StoreFile.examine(path), !StoreFile.hasWAL(path) else { continue }
       if unlink(path) == 0 { removed.append(path) }
     }
     removeParts(stem)
     return removed
   }
 
-  /// What a crash left of backups that were never finished.
+  /// Deletes unfinished backups that a crash left.
   private func removeParts(_ stem: String) {
     let names = (try? entries()) ?? []
     for entry in names where entry.hasSuffix(StoreCopy.partSuffix) {
@@ -80,4 +81,60 @@ public struct BackupRotation: Sendable {
     }
     return names
   }
+}
+
+/// The name of a backup, `<stem>-20261121T093000123Z.satchel`, whose alphabetical order is the order of time.
+struct BackupName: Equatable {
+  let stem: String
+  /// Unix milliseconds.
+  let time: Int64
+
+  private static let suffix = ".satchel"
+
+  init(stem: String, time: Int64) {
+    self.stem = stem
+    self.time = min(max(time, 0), Self.latest)
+  }
+
+  /// Parses a name; nil for any name that `text` does not produce.
+  init?(_ name: String, stem: String) {
+    let prefix = stem + "-"
+    guard name.hasPrefix(prefix), name.hasSuffix(Self.suffix) else { return nil }
+    let digits = name.dropFirst(prefix.count).dropLast(Self.suffix.count).utf8.map { Int32($0) - 48 }
+    guard digits.count == 19 else { return nil }
+    func number(_ range: Range<Int>) -> Int32 { digits[range].reduce(0) { $0 &* 10 &+ $1 } }
+    var parts = tm()
+    parts.tm_year = number(0..<4) - 1900
+    parts.tm_mon = number(4..<6) - 1
+    parts.tm_mday = number(6..<8)
+    parts.tm_hour = number(9..<11)
+    parts.tm_min = number(11..<13)
+    parts.tm_sec = number(13..<15)
+    self.init(stem: stem, time: Int64(timegm(&parts)) * 1000 + Int64(number(15..<18)))
+    // Rejects characters that are not digits and numbers out of range, which produce another text.
+    guard text == name else { return nil }
+  }
+
+  var text: String {
+    var seconds = time_t(time / 1000)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    func digits(_ number: Int32, _ count: Int) -> String {
+      String(repeating: "0", count: max(0, count - String(number).count)) + String(number)
+    }
+    return "\(stem)-" + digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1, 2)
+      + digits(parts.tm_mday, 2)
+      + "T" + digits(parts.tm_hour, 2) + digits(parts.tm_min, 2) + digits(parts.tm_sec, 2)
+      + digits(Int32(time % 1000), 3) + "Z" + Self.suffix
+  }
+
+  /// Returns the name of a store's file without its extension.
+  static func stem(of path: String) -> String {
+    let name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    let stem = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
+    return stem.isEmpty || stem == ":memory:" ? "store" : stem
+  }
+
+  /// The end of the year 9999.
+  private static let latest: Int64 = 253_402_300_799_999
 }

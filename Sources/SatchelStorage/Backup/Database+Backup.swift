@@ -1,28 +1,34 @@
+import SatchelCore
+import SatchelJSON
+
 extension Database {
-  /// Copies the store into a file of its own, while it is in use: one consistent state, as of when it begins.
-  /// Others may write meanwhile; their log is not copied back until the backup has ended.
+  /// Copies the store to a new file while it is in use: a consistent snapshot of the time when the copy
+  /// begins. Others may write meanwhile; their commits are not checkpointed until the backup has ended.
   ///
-  /// The backup is written aside, examined, synced and renamed: at `target` there is all of it or what was there
-  /// before. A backup that is there is replaced; no other file is.
+  /// The backup is written to a temporary file, checked, synced and renamed: `target` is either complete or
+  /// unchanged. An earlier backup there is replaced; no other file is.
   ///
-  /// - Parameter progress: hears of pages done and in all, on the calling thread; returning false stops it
-  /// - Throws: `.cancelled`; `.damaged` when the store itself is; `.invalid` for a path that is none, the store's
-  ///   own or a directory's, and inside of a write; `.foreign` for another program's file; `.busy` for a store
-  ///   that is in use, or another backup to the same place; `.notFound`, `.readOnly`, `.full`, `.io`
+  /// - Parameter progress: called with the numbers of copied and of all pages, on the calling thread;
+  ///   returning false cancels
+  /// - Throws: `.cancelled`; `.damaged` when the store itself is; `.invalid` for an invalid path, the store's
+  ///   own or a directory's, and inside a write; `.foreign` for another program's file; `.busy` for a store
+  ///   that is in use, or another backup to the same path; `.notFound`, `.readOnly`, `.full`, `.io`
   @discardableResult
   package func backup(
     to target: String, progress: BackupProgress = { _, _ in true }
   ) throws -> BackupReport {
     guard !isWriting else {
-      throw SatchelError(.invalid, "\(target): a backup inside of a write would hold half of it")
+      throw SatchelError(
+        .invalid,
+        "\(target): a backup inside a write would contain uncommitted changes; end the transaction first")
     }
     let start = Clock.steadyMilliseconds
     return try withoutActuallyEscaping(progress) { progress in
       try read { connection in
         try refuse(asBackup: target)
-        // A transaction sees one state from its first read on.
+        // A read transaction begins with its first read.
         _ = try connection.number("SELECT count(*) FROM sqlite_schema")
-        let copy = StoreCopy(target: target, fileSystem: options.fileSystem, progress: progress)
+        let copy = StoreCopy(target: target, vfsName: options.vfsName, progress: progress)
         let (pages, bytes) = try copy.make(from: connection, mode: fileMode) { try refuse(asBackup: target) }
         return BackupReport(
           path: target, pages: pages, bytes: bytes, milliseconds: Clock.steadyMilliseconds - start)
@@ -30,31 +36,31 @@ extension Database {
     }
   }
 
-  /// Throws unless `target` is free, or holds an earlier backup.
+  /// Throws unless `target` does not exist, or is an earlier backup.
   private func refuse(asBackup target: String) throws {
     guard !target.isEmpty, !target.utf8.contains(0) else {
-      throw SatchelError(.invalid, "target: empty, or holds a NUL")
+      throw SatchelError(.invalid, "target: is empty or contains a NUL")
     }
     guard !target.utf8.elementsEqual(":memory:".utf8) else {
-      throw SatchelError(.invalid, "target: a backup in memory would be gone at once")
+      throw SatchelError(.invalid, "target: a backup needs a file, not :memory:")
     }
-    for suffix in isMemory ? [] : ["", "-wal", "-shm", ".spill"] {
+    for suffix in isMemory ? [] : ["", "-wal", "-shm", ".outbox"] {
       guard !StoreFile.isSame(target, path + suffix) else {
-        throw SatchelError(.invalid, "\(target): the store itself, or a file of it")
+        throw SatchelError(.invalid, "\(target): is the store itself, or one of its files")
       }
     }
     switch try StoreFile.examine(target) {
     case .absent, .empty: break
-    // Of our own making, whatever has become of it.
+    // A backup, whatever its state.
     case .store, .damaged:
-      guard !StoreFile.hasLog(target) else {
-        throw SatchelError(.busy, "\(target): a store that is in use")
+      guard !StoreFile.hasWAL(target) else {
+        throw SatchelError(.busy, "\(target): a store with a WAL, which is in use; choose another target")
       }
-    case .foreign(let reason): throw SatchelError(.foreign, "\(target): \(reason); it is left alone")
+    case .foreign(let reason): throw SatchelError(.foreign, "\(target): \(reason); it is not overwritten")
     }
   }
 
-  /// Whoever may read the store may read its backup.
+  /// The permissions of the store's file, which also apply to its backup.
   private var fileMode: mode_t {
     var status = stat()
     return !isMemory && stat(path, &status) == 0 ? status.st_mode & 0o666 : 0o644
@@ -62,19 +68,43 @@ extension Database {
 }
 
 extension StoreFile {
-  /// Whether two paths lead to the same file, or would.
+  /// Whether two paths name the same file, or would.
   static func isSame(_ one: String, _ other: String) -> Bool {
     if one == other { return true }
     let (first, second) = (identity(one), identity(other))
     return first != nil && first == second
   }
 
-  /// The file's device and number; of one that is not there, those of its directory, with its name.
+  /// Returns the file's device and inode; for a missing file those of its directory, with its name.
   private static func identity(_ path: String) -> [String]? {
     var status = stat()
     if stat(path, &status) == 0 { return ["\(status.st_dev)", "\(status.st_ino)"] }
-    guard stat(directory(of: path), &status) == 0 else { return nil }
+    guard stat(DiskFile.directory(of: path), &status) == 0 else { return nil }
     let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
     return ["\(status.st_dev)", "\(status.st_ino)", String(name)]
   }
 }
+
+/// The outcome of a backup.
+public struct BackupReport: Equatable, Sendable {
+  /// The path of the backup.
+  public var path: String
+  /// The number of copied pages.
+  public var pages: Int
+  /// Its size in bytes.
+  public var bytes: Int64
+  /// The duration.
+  public var milliseconds: Int64
+  /// The paths of older backups that were deleted after this one was made.
+  public var removed: [String] = []
+
+  package var json: JSONValue {
+    [
+      "path": .string(path), "pages": .int(Int64(pages)), "bytes": .int(bytes),
+      "milliseconds": .int(milliseconds), "removed": .array(removed.map { .string($0) }),
+    ]
+  }
+}
+
+/// Receives the progress of a copy, in pages; returns false to cancel it.
+public typealias BackupProgress = (_ done: Int, _ total: Int) -> Bool

@@ -1,40 +1,43 @@
 import CSQLite
+import SatchelCore
 
-/// Copies one consistent state of a database into a new file, which takes its name only once it is proven sound.
+/// Copies a consistent snapshot of a database to a new file, which is renamed to its final name only after a
+/// check.
 struct StoreCopy {
-  /// Pages between two looks at the progress: 1 MB.
+  /// The number of pages between two progress reports: 1 MB.
   private static let step: Int32 = 256
-  /// What is being written stands beside its final place under this name.
+  /// The suffix of the temporary file.
   static let partSuffix = ".part"
 
   let target: String
-  var fileSystem: String?
-  /// Hears of the copied pages, and once more when the copy has been examined.
+  var vfsName: String?
+  /// Called with the copied pages, and once more during the check of the copy.
   var progress: BackupProgress
 
-  /// Copies what `source` sees. It must be inside a transaction that reads, so that no step sees another state.
+  /// Copies the snapshot of `source`, which must be inside a read transaction, so that all steps copy the
+  /// same snapshot.
   ///
-  /// - Parameter place: runs when the copy is ready, before it takes its name
-  /// - Returns: pages and bytes
-  func make(from source: Connection, mode: mode_t, place: () throws -> Void) throws -> (
+  /// - Parameter beforeRename: runs when the copy is complete, before it is renamed
+  /// - Returns: the numbers of pages and bytes
+  func make(from source: Connection, mode: mode_t, beforeRename: () throws -> Void) throws -> (
     pages: Int, bytes: Int64
   ) {
     let part = target + Self.partSuffix
     let file = try DiskFile(part, O_RDWR | O_CREAT | O_NOFOLLOW, mode: mode)
-    // Whoever held the lock may have given the file its final name: then it is no longer ours to write.
+    // The previous lock owner may have renamed the file: then it must not be written to.
     guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0, try file.isAtPath else {
-      throw SatchelError(.busy, "\(part): another copy to this place is under way")
+      throw SatchelError(.busy, "\(part): another copy to this path is in progress")
     }
     do {
-      // A crash may have left some of an earlier one.
+      // A crash may have left an earlier one.
       try file.truncate(to: 0)
       let pages = try copy(source, into: part)
       try examine(part, pages: pages)
-      // Nothing is in them; SQLite may have failed to remove them.
+      // They are empty; SQLite may have failed to delete them.
       for suffix in ["-journal", "-wal", "-shm"] { unlink(part + suffix) }
       try file.sync()
       let bytes = Int64(try file.status().st_size)
-      try place()
+      try beforeRename()
       guard rename(part, target) == 0 else { throw SatchelError(errno: errno, target) }
       try DiskFile.syncDirectory(of: target)
       return (pages, bytes)
@@ -46,8 +49,8 @@ struct StoreCopy {
 
   private func copy(_ source: Connection, into part: String) throws -> Int {
     let copy = try Connection(
-      path: part, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0, fileSystem: fileSystem, isDefensive: false)
-    // Until it is whole it is worth nothing, and afterwards it is synced at once.
+      path: part, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0, vfsName: vfsName, isDefensive: false)
+    // An incomplete copy is worthless, and a complete one is synced at once.
     try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     guard let backup = sqlite3_backup_init(copy.handle, "main", source.handle, "main") else {
       throw copy.error(sqlite3_errcode(copy.handle), "copying")
@@ -65,9 +68,9 @@ struct StoreCopy {
     guard code == SQLITE_DONE, end == SQLITE_OK else {
       throw copy.error(code == SQLITE_DONE ? end : code, "copying")
     }
-    // A store in memory has no log; as a file it needs one.
+    // A store in memory has no WAL; a file needs one.
     guard try copy.number("PRAGMA application_id") == StoreFile.applicationID else {
-      throw SatchelError(.foreign, "\(source.path): not a store")
+      throw SatchelError(.foreign, "\(source.path): is not a store")
     }
     try copy.execute("PRAGMA journal_mode = WAL")
     return total
@@ -75,10 +78,10 @@ struct StoreCopy {
 
   private var cancelled: SatchelError { SatchelError(.cancelled, "\(target): cancelled by the caller") }
 
-  /// A copy of damaged pages would be damaged: better none, and the earlier one kept.
+  /// Checks the copy. A copy of damaged pages is discarded, and an earlier backup is kept.
   private func examine(_ part: String, pages: Int) throws {
     let copy = try Connection(
-      path: part, flags: SQLITE_OPEN_READONLY, busyTimeout: 0, isImmutable: true, fileSystem: fileSystem)
+      path: part, flags: SQLITE_OPEN_READONLY, busyTimeout: 0, isImmutable: true, vfsName: vfsName)
     var findings: [String] = []
     do {
       try copy.interrupting(when: { !progress(pages, pages) }) {
@@ -92,40 +95,42 @@ struct StoreCopy {
     guard !Self.isAboutDisk(finding) else {
       throw SatchelError(.io, "\(target): the copy cannot be read: \(finding)")
     }
-    throw SatchelError(.damaged, "\(target): what was to be copied is damaged: \(finding)")
+    throw SatchelError(.damaged, "\(target): the source is damaged: \(finding)")
   }
 
-  /// SQLite's examination tells a disk that cannot be read like any other finding.
+  /// Whether SQLite's check reports an unreadable disk, which it does like any other finding.
   private static func isAboutDisk(_ finding: String) -> Bool {
-    func text(behind mark: String) -> Substring? {
-      finding.indices.first { finding[$0...].hasPrefix(mark) }.map { finding[$0...].dropFirst(mark.count) }
+    func text(after marker: String) -> Substring? {
+      finding.indices.first { finding[$0...].hasPrefix(marker) }.map {
+        finding[$0...].dropFirst(marker.count)
+      }
     }
-    // Of a page of the pointer map it does not even tell the number.
-    if text(behind: "Failed to read ptrmap") != nil { return true }
-    guard let digits = text(behind: "error code=")?.prefix(while: \.isNumber) else { return false }
+    // This message, about the pointer map, has no error code.
+    if text(after: "Failed to read ptrmap") != nil { return true }
+    guard let digits = text(after: "error code=")?.prefix(while: \.isNumber) else { return false }
     return Int32(digits).map { $0 & 0xFF == SQLITE_IOERR } ?? false
   }
 }
 
-/// A question that can be handed through C.
-private final class Question {
+/// A closure in an object, which can be passed through C.
+private final class InterruptCheck {
   let ask: () -> Bool
   init(_ ask: @escaping () -> Bool) { self.ask = ask }
 }
 
 extension Connection {
-  /// Runs `body`, and interrupts what SQLite does in it when `isOver` says so; asked many times a second.
+  /// Runs `body`, and interrupts SQLite in it when `isOver` returns true; it is called many times a second.
   func interrupting<Result>(when isOver: () -> Bool, _ body: () throws -> Result) throws -> Result {
     try withoutActuallyEscaping(isOver) { isOver in
-      let question = Question(isOver)
+      let check = InterruptCheck(isOver)
       sqlite3_progress_handler(
         handle, 100_000,
         { context in
           guard let context else { return 0 }
-          return Unmanaged<Question>.fromOpaque(context).takeUnretainedValue().ask() ? 1 : 0
-        }, Unmanaged.passUnretained(question).toOpaque())
+          return Unmanaged<InterruptCheck>.fromOpaque(context).takeUnretainedValue().ask() ? 1 : 0
+        }, Unmanaged.passUnretained(check).toOpaque())
       defer { sqlite3_progress_handler(handle, 0, nil, nil) }
-      return try withExtendedLifetime(question, body)
+      return try withExtendedLifetime(check, body)
     }
   }
 }

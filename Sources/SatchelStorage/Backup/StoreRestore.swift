@@ -1,25 +1,26 @@
 import CSQLite
+import SatchelCore
 
-/// Puts a backup in the place of a store.
+/// Replaces a store by a backup.
 package struct StoreRestore {
-  /// What was done.
+  /// The outcome of a restore.
   package struct Report: Equatable, Sendable {
-    /// Where the store went that was there before; nil when there was none.
-    package var setAside: String?
+    /// The path to which the previous store was moved; nil when there was none.
+    package var quarantine: String?
     package var bytes: Int64
   }
 
-  /// What was at the target before.
+  /// The previous store.
   private struct Earlier {
-    /// Where it is now.
+    /// Its path now.
     var path: String
-    /// Of the file at the target; nil when there was none.
+    /// The inode of the file at the target; nil when there was none.
     var inode: ino_t?
-    /// Keeps others from opening it until the restored store has its place.
+    /// Keeps others from opening it until the restored store is renamed over it.
     var lock: DatabaseFile?
   }
 
-  /// The schema that this library knows: what is newer is not restored.
+  /// The schema of this version: a newer one is not restored.
   let migrations: [Migration]
   let subjects: [SubjectSchema]
   let options: StoreOptions
@@ -30,21 +31,22 @@ package struct StoreRestore {
     self.options = options
   }
 
-  /// Copies `backup` to `target`, and sets aside what was there: nothing is ever deleted. The backup is examined
-  /// page by page first, and stays where it is; `target` changes only once its successor is whole and synced.
+  /// Copies `backup` to `target`, and moves the store that was there aside; nothing is deleted. Every page of
+  /// the backup is checked first, and the backup stays unchanged; `target` changes only once the copy is
+  /// complete and synced.
   ///
-  /// - Parameter target: a store, damaged or sound, or nothing; nobody may have it open
-  /// - Throws: `.foreign`, `.damaged`, `.newer`, `.notFound` for the backup, `.busy` when the target is open
-  ///   somewhere, `.invalid` when both are the same or one is no file, `.cancelled`, `.full`, `.io`
+  /// - Parameter target: the path of a store, damaged or not, that no process has open, or of no file
+  /// - Throws: `.foreign`, `.damaged`, `.newer`, `.notFound` for the backup; `.busy` when the target is open
+  ///   somewhere; `.invalid` when both are the same file or one is not a file; `.cancelled`, `.full`, `.io`
   @discardableResult
   package func restore(
     backup: String, to target: String, progress: BackupProgress = { _, _ in true }
   ) throws -> Report {
     for path in [backup, target] where path.isEmpty || path.utf8.contains(0) || path == ":memory:" {
-      throw SatchelError(.invalid, "\(path == backup ? "backup" : "target"): no path of a file")
+      throw SatchelError(.invalid, "\(path == backup ? "backup" : "target"): is not a path of a file")
     }
     guard !StoreFile.isSame(backup, target) else {
-      throw SatchelError(.invalid, "\(target): the backup itself")
+      throw SatchelError(.invalid, "\(target): is the backup itself; choose another target")
     }
     let source = try open(backup)
     try refuseNewer(source)
@@ -54,31 +56,32 @@ package struct StoreRestore {
       try source.execute("BEGIN")
       defer { try? source.execute("COMMIT") }
       _ = try source.number("SELECT count(*) FROM sqlite_schema")
-      let copy = StoreCopy(target: target, fileSystem: options.fileSystem, progress: progress)
+      let copy = StoreCopy(target: target, vfsName: options.vfsName, progress: progress)
       do {
         return try copy.make(from: source, mode: mode(target)) {
           earlier = try moveAside(target)
         }
       } catch {
-        if let earlier { bringBack(earlier, to: target) }
+        if let earlier { undoMoveAside(earlier, to: target) }
         throw error
       }
     }
-    return withExtendedLifetime(earlier) { Report(setAside: earlier?.path, bytes: size.bytes) }
+    return withExtendedLifetime(earlier) { Report(quarantine: earlier?.path, bytes: size.bytes) }
   }
 
   private func open(_ backup: String) throws -> Connection {
     switch try StoreFile.examine(backup) {
     case .absent: throw SatchelError(.notFound, "\(backup): does not exist")
-    case .empty: throw SatchelError(.foreign, "\(backup): no store")
+    case .empty: throw SatchelError(.foreign, "\(backup): is empty, not a store")
     case .foreign(let reason): throw SatchelError(.foreign, "\(backup): \(reason)")
     case .damaged(let reason): throw SatchelError(.damaged, "\(backup): \(reason)")
     case .store: break
     }
-    // A backup has no log. Where one is, someone has it open as a store, or copied it along: it counts.
+    // A backup has no WAL. Where there is one, the backup is open as a store, or its WAL was copied with it:
+    // it is read.
     return try Connection(
       path: backup, flags: SQLITE_OPEN_READONLY, busyTimeout: options.busyTimeout,
-      isImmutable: !StoreFile.hasLog(backup), fileSystem: options.fileSystem)
+      isImmutable: !StoreFile.hasWAL(backup), vfsName: options.vfsName)
   }
 
   private func refuseNewer(_ source: Connection) throws {
@@ -90,18 +93,18 @@ package struct StoreRestore {
   private func refuseDirectory(_ target: String) throws {
     var status = stat()
     guard stat(target, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw SatchelError(.invalid, "\(target): not a file") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw SatchelError(.invalid, "\(target): is not a file") }
     _ = try lock(target)
   }
 
-  /// Copies what is at `target` aside while it is known that nobody has it open. It stays until the restored store is
-  /// renamed over it: a loss of power leaves the one or the other.
+  /// Copies the store at `target` aside while it is locked against other connections. It stays until the
+  /// restored store is renamed over it: after a power loss one of them is there.
   private func moveAside(_ target: String) throws -> Earlier? {
     var status = stat()
     guard stat(target, &status) == 0 else {
-      // A WAL without its database must not be taken for the new store's.
-      guard StoreFile.hasLeftovers(target) else { return nil }
-      return Earlier(path: try StoreFile.setAside(target, time: options.clock.now()), inode: nil)
+      // SQLite would apply a WAL without its database to the restored store.
+      guard StoreFile.hasWALOrJournal(target) else { return nil }
+      return Earlier(path: try StoreFile.quarantine(target, time: options.clock.now()), inode: nil)
     }
     StoreFile.applyWAL(target)
     let held = try lock(target)
@@ -110,32 +113,33 @@ package struct StoreRestore {
       let copy = try DiskFile(aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode(target))
       try held.copy(to: copy)
       try copy.sync()
-      // A WAL that could not be applied is one of a damaged store. The restored one must not get it.
+      // A WAL that cannot be applied belongs to a damaged store. SQLite must not apply it to the restored
+      // one.
       try StoreFile.renameCompanions(of: target, to: aside)
       try DiskFile.syncDirectory(of: target)
       return Earlier(path: aside, inode: status.st_ino, lock: held)
     } catch {
-      bringBack(Earlier(path: aside, inode: status.st_ino), to: target)
+      undoMoveAside(Earlier(path: aside, inode: status.st_ino), to: target)
       throw error
     }
   }
 
-  /// Undoes `moveAside`, unless the restored store has taken the place already.
-  private func bringBack(_ earlier: Earlier, to target: String) {
+  /// Undoes `moveAside`, unless the restored store is already in place.
+  private func undoMoveAside(_ earlier: Earlier, to target: String) {
     var status = stat()
-    let isThere = stat(target, &status) == 0
-    if isThere, status.st_ino == earlier.inode {
+    let exists = stat(target, &status) == 0
+    if exists, status.st_ino == earlier.inode {
       try? StoreFile.renameCompanions(of: earlier.path, to: target)
       unlink(earlier.path)
-    } else if !isThere {
-      StoreFile.bringBack(earlier.path, to: target)
+    } else if !exists {
+      StoreFile.undoQuarantine(earlier.path, to: target)
     }
   }
 
   private func lock(_ target: String) throws -> DatabaseFile {
     let file = try DatabaseFile(target, isWritable: true)
     guard try file.lock() else {
-      throw SatchelError(.busy, "\(target): the store is open, here or in another process")
+      throw SatchelError(.busy, "\(target): the store is open, here or in another process; close it first")
     }
     return file
   }

@@ -1,10 +1,13 @@
-/// Tells the tables of a store whose list of them is destroyed.
+import SatchelCore
+
+/// Identifies the tables of a store whose `sqlite_schema` is unreadable.
 ///
-/// In a store of ours the trees begin on the pages from the third on, in the order they were made (incremental vacuum
-/// keeps it so). Which subject came first is not known: an order is believed when as many trees as it makes are there,
-/// each of the kind it makes, with rows of the right length, and no other order fits that would put rows elsewhere.
+/// In a store of Satchel, B-trees begin on the pages from the third on, in the order in which they were
+/// created (incremental vacuum preserves it). The order of the subjects is unknown: an order is accepted when
+/// it has as many B-trees as the file, each of the right kind, with rows of the right length, and when no
+/// other accepted order assigns rows to other tables.
 struct LostSchema {
-  struct Answer {
+  struct Layout {
     var tables: [StoredSchema.Table]
     var subjects: [SubjectSchema]
   }
@@ -19,59 +22,63 @@ struct LostSchema {
     self.options = options
   }
 
-  /// - Parameter goOn: asked before each tree is read; throws to stop
-  func tables(of copy: WorkingCopy, goOn: () throws -> Void) throws -> Answer? {
+  /// Identifies the tables.
+  ///
+  /// - Parameter shouldContinue: called before each B-tree is read; throws to cancel
+  /// - Returns: nil when no order fits, or several that differ
+  func tables(of copy: WorkingCopy, shouldContinue: () throws -> Void) throws -> Layout? {
     let file = try PageFile(copy.path)
     var shapes: [Int: Shape] = [:]
     for number in 3..<max(3, file.count + 1) {
-      // 1: a page where a tree begins.
+      // 1: the root page of a B-tree.
       guard try file.pointer(to: number)?.kind == 1 else { continue }
-      try goOn()
+      try shouldContinue()
       shapes[number] = try Shape(number, file)
     }
-    let answers = try LayoutSearch(
+    let layouts = try LayoutSearch(
       core: made([]), subjects: subjects.map { ($0, try made([$0])) }, shapes: shapes
     ).run()
-    func filled(_ answer: Answer) -> [StoredSchema.Table] {
-      answer.tables.filter { shapes[$0.root]?.isEmpty == false }.sorted { $0.root < $1.root }
+    func filled(_ layout: Layout) -> [StoredSchema.Table] {
+      layout.tables.filter { shapes[$0.root]?.isEmpty == false }.sorted { $0.root < $1.root }
     }
-    guard let first = answers.first, answers.allSatisfy({ filled($0) == filled(first) }) else { return nil }
+    guard let first = layouts.first, layouts.allSatisfy({ filled($0) == filled(first) }) else { return nil }
     return first
   }
 
-  /// What the page where a tree begins tells of it.
+  /// The layout of a B-tree: properties of the table that its pages reveal.
   struct Shape {
-    var isKeyed: Bool?
+    var hasRowID: Bool?
     var isEmpty = true
-    /// Values of the rows seen.
+    /// The numbers of values in its rows.
     var lengths: Set<Int> = []
 
     init(_ root: Int, _ file: PageFile) throws {
       guard let page = try file.page(root) else { return }
-      isKeyed = page[0] == 5 || page[0] == 13 ? true : page[0] == 2 || page[0] == 10 ? false : nil
-      guard let isKeyed else { return }
+      hasRowID = page[0] == 5 || page[0] == 13 ? true : page[0] == 2 || page[0] == 10 ? false : nil
+      guard let hasRowID else { return }
       isEmpty = (page[0] == 13 || page[0] == 10) && page.number(2, at: 3) == 0
-      try TreeReader(file).rows(root: root, isKeyed: isKeyed) { _, values in lengths.insert(values.count) }
+      try BTreeReader(file).rows(root: root, hasRowID: hasRowID) { _, values in lengths.insert(values.count) }
     }
 
     func fits(_ candidate: Candidate) -> Bool {
       guard candidate.isTable else { return true }
 
-      // A destroyed page may have been any.
-      return (isKeyed == nil || isKeyed == candidate.isKeyed)
+      // A destroyed root page may have belonged to any table.
+      return (hasRowID == nil || hasRowID == candidate.hasRowID)
         && lengths.allSatisfy { $0 <= candidate.columns }
     }
   }
 
-  /// Something that has a tree.
+  /// A table or index, which has a B-tree.
   struct Candidate {
     var name: String
     var isTable: Bool
-    var isKeyed = false
+    var hasRowID = false
     var columns = 0
   }
 
-  /// What a new store has that makes its subjects in an order: all that has a tree, in the order of the trees.
+  /// Returns the tables and indexes of a new store that creates subjects in the given order, in the order of
+  /// their B-trees.
   private func made(_ order: [SubjectSchema]) throws -> [Candidate] {
     let database = try Database.open(path: ":memory:", options: options, migrations: migrations)
     for subject in order { try database.prepare(subject) }
@@ -83,7 +90,7 @@ struct LostSchema {
       }
       for (index, candidate) in candidates.enumerated() where candidate.isTable {
         try connection.visit("PRAGMA main.table_list(\(RecoveredTable.quoted(candidate.name)))") {
-          candidates[index].isKeyed = !$0.flag(4)
+          candidates[index].hasRowID = !$0.flag(4)
           candidates[index].columns = Int(try $0.integer(3))
         }
       }
@@ -92,10 +99,10 @@ struct LostSchema {
   }
 }
 
-/// Puts subjects behind one another as long as the trees fit: what does not fit is given up at once, and with it all
-/// orders that begin so.
+/// Searches the orders of subjects whose B-trees fit the file. A subject that does not fit ends the search of
+/// all orders that begin so.
 private struct LayoutSearch {
-  /// What every store has, and what it has besides with each subject, in the order of the trees.
+  /// The B-trees of every store, and those of each subject, in the order of creation.
   let core: [LostSchema.Candidate]
   let subjects: [(schema: SubjectSchema, made: [LostSchema.Candidate])]
   let shapes: [Int: LostSchema.Shape]
@@ -104,34 +111,34 @@ private struct LayoutSearch {
     var order: [SubjectSchema] = []
     var tables: [StoredSchema.Table] = []
     var names: Set<String> = []
-    /// Of the tree that was placed last; the first one lies behind the header and the first page of pointers.
+    /// The root page of the latest B-tree; the first one follows the header and the first pointer map page.
     var page = 2
   }
 
-  func run() -> [LostSchema.Answer] {
-    var answers: [LostSchema.Answer] = []
-    guard let start = placing(core, after: State()) else { return [] }
+  func run() -> [LostSchema.Layout] {
+    var layouts: [LostSchema.Layout] = []
+    guard let start = assigningRoots(core, after: State()) else { return [] }
     var open = [start]
     while let state = open.popLast() {
       if state.names.count == shapes.count {
-        answers.append(LostSchema.Answer(tables: state.tables, subjects: state.order))
+        layouts.append(LostSchema.Layout(tables: state.tables, subjects: state.order))
         continue
       }
       for (schema, made) in subjects where !state.order.contains(where: { $0.name == schema.name }) {
-        guard var next = placing(made, after: state) else { continue }
+        guard var next = assigningRoots(made, after: state) else { continue }
         next.order.append(schema)
         open.append(next)
       }
     }
-    return answers
+    return layouts
   }
 
-  /// Places what is not there yet; nil where a tree is missing, or is of another kind.
-  private func placing(_ candidates: [LostSchema.Candidate], after state: State) -> State? {
+  /// Assigns root pages to new B-trees; nil where a B-tree is missing, or is of another kind.
+  private func assigningRoots(_ candidates: [LostSchema.Candidate], after state: State) -> State? {
     var state = state
     for candidate in candidates where state.names.insert(candidate.name).inserted {
       state.page += 1
-      // Pages of pointers lie in between, one for each 819 pages.
+      // Pointer map pages are in between, one for each 819 pages.
       if (state.page - 2) % (4096 / 5 + 1) == 0 { state.page += 1 }
       guard let shape = shapes[state.page], shape.fits(candidate) else { return nil }
       if candidate.isTable { state.tables.append(StoredSchema.Table(name: candidate.name, root: state.page)) }

@@ -1,7 +1,9 @@
-/// The pages of a database file, whatever state it is in (SQLite file format, chapter 1).
+import SatchelCore
+
+/// The pages of a database file in any condition (SQLite file format, chapter 1).
 final class PageFile {
   let size: Int
-  /// Bytes of a page that hold content.
+  /// The usable bytes of a page, without its reserved space.
   let usable: Int
   let count: Int
   private let file: DiskFile
@@ -17,14 +19,14 @@ final class PageFile {
     count = Int((Int64(try file.status().st_size) + Int64(self.size) - 1) / Int64(self.size))
   }
 
-  /// A page by its number, from 1 on; nil for one that is not there as a whole.
+  /// Returns a page by its number, from 1 on; nil for a page that is missing or incomplete.
   func page(_ number: Int) throws -> [UInt8]? {
     guard number >= 1, number <= count else { return nil }
     let bytes = try file.read(size, at: Int64(number - 1) * Int64(size))
     return bytes.count == size ? bytes : nil
   }
 
-  /// What the pointer map says of a page: its kind and its parent.
+  /// Returns a page's entry in the pointer map: its kind and its parent.
   func pointer(to number: Int) throws -> (kind: UInt8, parent: Int)? {
     let run = usable / 5 + 1
     guard number > 2 else { return nil }
@@ -37,21 +39,21 @@ final class PageFile {
 }
 
 extension [UInt8] {
-  /// A number of so many bytes, the highest first; the caller has seen that they are there.
+  /// Returns a big-endian integer of `count` bytes; 0 past the end.
   func number(_ count: Int, at offset: Int) -> Int {
     guard offset >= 0, offset + count <= self.count else { return 0 }
     return self[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// SQLite's number of 1 to 9 bytes; nil when it runs over the end.
-  func variable(at offset: Int) -> (value: Int64, length: Int)? {
+  /// Returns a SQLite varint of 1 to 9 bytes; nil past the end.
+  func varint(at offset: Int) -> (value: Int64, length: Int)? {
     var value: UInt64 = 0
-    for place in 0..<9 {
-      guard offset + place < count, offset >= 0 else { return nil }
-      let byte = self[offset + place]
-      if place == 8 { return (Int64(bitPattern: value << 8 | UInt64(byte)), 9) }
+    for index in 0..<9 {
+      guard offset + index < count, offset >= 0 else { return nil }
+      let byte = self[offset + index]
+      if index == 8 { return (Int64(bitPattern: value << 8 | UInt64(byte)), 9) }
       value = value << 7 | UInt64(byte & 0x7F)
-      if byte & 0x80 == 0 { return (Int64(bitPattern: value), place + 1) }
+      if byte & 0x80 == 0 { return (Int64(bitPattern: value), index + 1) }
     }
     return nil
   }

@@ -1,31 +1,33 @@
+import SatchelCore
 import SatchelJSON
 
-/// What was saved of a damaged store.
+/// The outcome of a recovery.
 public struct RecoveryReport: Equatable, Sendable {
-  /// One table.
+  /// The recovered rows of a table.
   public struct Table: Equatable, Sendable {
     public var name: String
-    /// Rows that were saved.
+    /// The number of recovered rows.
     public var rows: Int
-    /// Rows that are known to be lost: what is left of them makes no sense, or breaks the table's rules.
+    /// The number of rows that are known to be lost: they are malformed, or violate a constraint of the
+    /// table.
     public var lostRows: Int
-    /// Pages that are destroyed. How many rows were on them is not known.
+    /// The number of destroyed pages. How many rows they contained is unknown.
     public var lostPages: Int
   }
 
-  /// Where the new store is.
+  /// The path of the new store.
   public var path: String
   public var tables: [Table]
-  /// Whether the file's header was destroyed and had to be made anew.
+  /// Whether the file's header was destroyed and had to be rebuilt.
   public var isHeaderLost = false
-  /// Whether the list of tables was destroyed, and they were told by their shape.
+  /// Whether `sqlite_schema` was unreadable; the tables were then identified from their page layout.
   public var isSchemaLost = false
-  /// Tables that this library does not know; they are only in the damaged file.
+  /// Tables that this version does not know; they are only in the damaged file.
   public var unknownTables: [String] = []
-  /// What is still not as it should be in the new store: a record that names one that is lost, for example.
+  /// Remaining problems in the new store, such as a record that refers to a lost one.
   public var findings: [StoreFinding] = []
 
-  /// Whether all there was is saved.
+  /// Whether everything was recovered.
   public var isComplete: Bool {
     unknownTables.isEmpty && tables.allSatisfy { $0.lostRows == 0 && $0.lostPages == 0 }
   }

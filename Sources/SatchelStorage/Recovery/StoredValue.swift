@@ -1,4 +1,6 @@
-/// A value of a row as it stands in the file (SQLite file format, 2.1).
+import SatchelCore
+
+/// A value of a row in the file format (SQLite file format, 2.1).
 enum StoredValue: Equatable {
   case null
   case integer(Int64)
@@ -6,19 +8,19 @@ enum StoredValue: Equatable {
   case text([UInt8])
   case blob([UInt8])
 
-  /// The values of a record; nil unless every byte of it has its place.
+  /// Parses a record; nil unless all its bytes are accounted for.
   static func record(_ bytes: [UInt8]) -> [StoredValue]? {
-    guard let (headSize, first) = bytes.variable(at: 0), headSize >= Int64(first),
+    guard let (headSize, first) = bytes.varint(at: 0), headSize >= Int64(first),
       headSize <= Int64(bytes.count)
     else { return nil }
-    var place = first
+    var offset = first
     var content = Int(headSize)
     var values: [StoredValue] = []
-    while place < Int(headSize) {
-      guard let (kind, length) = bytes.variable(at: place), place + length <= Int(headSize) else {
+    while offset < Int(headSize) {
+      guard let (kind, length) = bytes.varint(at: offset), offset + length <= Int(headSize) else {
         return nil
       }
-      place += length
+      offset += length
       guard let (value, size) = value(of: kind, bytes, at: content) else { return nil }
       values.append(value)
       content += size
@@ -42,7 +44,7 @@ enum StoredValue: Equatable {
       guard size <= Int64(bytes.count - start) else { return nil }
       let content = Array(bytes[start..<start + Int(size)])
       guard kind % 2 == 1 else { return (.blob(content), content.count) }
-      // What we write is UTF-8; anything else is no longer what was written.
+      // Satchel writes UTF-8 only: any other bytes are damaged.
       guard String(validating: content, as: UTF8.self) != nil else { return nil }
       return (.text(content), content.count)
     default: return nil

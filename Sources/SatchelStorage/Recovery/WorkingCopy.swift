@@ -1,18 +1,21 @@
 import CSQLite
+import SatchelCore
 
-/// A copy of a damaged store to work on: its log is copied back, its header made anew where it is destroyed.
+/// A copy of a damaged store: its WAL is checkpointed, its header rebuilt where it is destroyed.
 final class WorkingCopy {
   let path: String
   private(set) var isHeaderLost = false
-  /// Versions of the schema as the header tells; nil when it is destroyed.
+  /// The schema version in the header; nil when it is destroyed.
   private(set) var version: Int64?
 
-  /// - Parameter path: of the copy, which goes when this does
+  /// Creates the copy.
+  ///
+  /// - Parameter path: the path of the copy, which is deleted with this object
   init(of original: String, at path: String) throws {
     self.path = path
     remove()
     try Self.copy(original, to: path)
-    if StoreFile.hasLog(original) { try Self.copy(original + "-wal", to: path + "-wal") }
+    if StoreFile.hasWAL(original) { try Self.copy(original + "-wal", to: path + "-wal") }
     try repairHeader()
     StoreFile.applyWAL(path)
     let file = try DiskFile(path, O_RDONLY)
@@ -29,7 +32,7 @@ final class WorkingCopy {
     try DatabaseFile(original).copy(to: DiskFile(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600))
   }
 
-  /// Makes a header that SQLite and we can read the rest of the file by.
+  /// Rebuilds the header if it is destroyed, so that the rest of the file can be read.
   private func repairHeader() throws {
     let file = try DiskFile(path, O_RDWR)
     let size = Int64(try file.status().st_size)
@@ -42,7 +45,7 @@ final class WorkingCopy {
       && Array(header[18..<24]) == [2, 2, 0, 64, 32, 32]
     guard !isSound else { return }
     isHeaderLost = true
-    // As we make stores: pages of 4096 bytes, a log, UTF-8, incremental vacuum.
+    // As in all stores: pages of 4096 bytes, WAL mode, UTF-8, incremental vacuum.
     header =
       Array("SQLite format 3\u{0}".utf8) + [0x10, 0, 2, 2, 0, 64, 32, 32] + [UInt8](repeating: 0, count: 76)
     for (offset, value) in [(24, 1), (28, size / 4096), (40, 1), (44, 4), (52, 1), (56, 1), (64, 1), (92, 1)]

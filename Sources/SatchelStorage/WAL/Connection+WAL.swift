@@ -1,27 +1,28 @@
 import CSQLite
+import SatchelCore
 
-/// How a connection uses its WAL.
+/// A connection's state of the WAL.
 struct WALUse {
-  /// Whether each commit is synced; nil before that was set, and where setting it failed.
+  /// Whether each commit is synced; nil while that is unknown.
   fileprivate(set) var isSynced: Bool?
-  /// Whether pages may go to the WAL before they are committed.
+  /// Whether SQLite's page cache may spill uncommitted pages to the WAL.
   fileprivate var spills = true
   fileprivate var preallocation = WALPreallocation()
-  /// Runs the checkpoints after commits of this connection; nil for a connection whose commits are not followed by any.
+  /// Checkpoints after commits of this connection; nil for a connection whose commits trigger none.
   fileprivate var checkpointer: WALCheckpointer?
-  /// Frames in the WAL after the latest commit.
+  /// The number of frames in the WAL after the latest commit.
   fileprivate var frames = 0
 }
 
 extension Connection {
-  /// The WAL file as SQLite has it open; nil before it was first used.
+  /// The open WAL file of SQLite; nil before its first use.
   var walFile: UnsafeMutablePointer<sqlite3_file>? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
     return code == SQLITE_OK ? file : nil
   }
 
-  /// Commits the transaction under way. Its frames go to the WAL in large writes: `WALWriteBuffer`.
+  /// Commits the current transaction. `WALWriteBuffer` writes its frames to the WAL in large writes.
   func commit() throws {
     let buffer = walFile.flatMap(WALWriteBuffer.of)
     buffer?.pointee.begin()
@@ -29,8 +30,8 @@ extension Connection {
     try run("COMMIT")
   }
 
-  /// Whether commits are synced, from the next transaction on. Without that the WAL is still synced before a checkpoint,
-  /// so that the store stays sound.
+  /// Sets whether commits are synced, from the next transaction on. Without that the WAL is still synced
+  /// before a checkpoint, so that the store stays consistent.
   func syncCommits(_ isSynced: Bool) throws {
     if wal.isSynced == isSynced { return }
     wal.isSynced = nil
@@ -38,37 +39,38 @@ extension Connection {
     wal.isSynced = isSynced
   }
 
-  /// Whether pages of a transaction may go to the WAL before it is committed, when more have changed than the cache
-  /// holds.
+  /// Sets whether the page cache may spill pages to the WAL before the commit, when more have changed than it
+  /// can hold.
   ///
-  /// Not in a transaction of which a part may be rolled back. When such a part has written a page to the WAL twice,
-  /// SQLite (3.40.1, at least) marks the frames after it as ones whose checksums are computed at the commit, and then
-  /// computes them for the later ones only: recovery after a crash finds neither this commit nor any after it.
+  /// Not in a transaction with savepoints. When a part that is rolled back has written a page to the WAL
+  /// twice, SQLite (3.40.1, at least) marks the frames after it for computing their checksums at the commit,
+  /// and then computes only those of the later ones: recovery after a crash finds neither this commit nor any
+  /// later one.
   func spillPages(_ spills: Bool) throws {
     if wal.spills == spills { return }
-    // In pages, as only that holds for the transaction under way.
+    // In pages: only that affects the current transaction.
     try execute("PRAGMA cache_spill = \(spills ? 1 : Int32.max)")
     wal.spills = spills
   }
 
-  /// Syncs the WAL: all commits, also those of other connections, survive a loss of power afterwards.
+  /// Syncs the WAL: all commits, including those of other connections, then survive a power loss.
   func syncWAL() throws {
-    // Opens the WAL where this connection has not read yet.
+    // Opens the WAL if this connection has not read yet.
     _ = try number("PRAGMA schema_version")
     guard let file = walFile, let methods = file.pointee.pMethods else {
-      throw SatchelError(.io, "\(path): no WAL is open that could be synced")
+      throw SatchelError(.io, "\(path): cannot sync the WAL: it is not open")
     }
     let code = methods.pointee.xSync(file, SQLITE_SYNC_NORMAL)
     if code != SQLITE_OK { throw error(code, "syncing the WAL") }
   }
 
-  /// Extends the WAL file for the commits to come, where each is synced; with SQLite's write lock held.
+  /// Extends the WAL file for coming commits if each commit is synced. The caller holds SQLite's write lock.
   func preallocateWAL() {
     if wal.isSynced == true { wal.preallocation.extend(self) }
   }
 
-  /// From now on `checkpointer` looks at the WAL after each commit of this connection.
-  func leaveCheckpoints(to checkpointer: WALCheckpointer) {
+  /// Lets `checkpointer` check the WAL after each commit of this connection.
+  func delegateCheckpoints(to checkpointer: WALCheckpointer) {
     wal.checkpointer = checkpointer
     sqlite3_wal_hook(
       handle,
@@ -78,6 +80,6 @@ extension Connection {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Called after each commit.
+  /// Checkpoints after a commit if the WAL is long.
   func checkpointLongWAL() { wal.checkpointer?.commitFinished(on: self, frames: wal.frames) }
 }

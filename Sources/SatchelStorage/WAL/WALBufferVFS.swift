@@ -1,15 +1,16 @@
 import CSQLite
+import SatchelCore
 
-/// SQLite VFSs that open WAL files through `WALWriteBuffer`; each passes everything else to the VFS below it, which opens
-/// all other files itself. SQLite keeps a registered VFS as long as the process lives, so the shared library is linked
-/// never to be unloaded.
+/// SQLite VFSs that open WAL files through `WALWriteBuffer`; each passes everything else to the VFS below it,
+/// which opens all other files itself. SQLite keeps a registered VFS until the process ends, so the shared
+/// library is linked never to be unloaded.
 enum WALBufferVFS {
-  private static let names = Guarded<[String: String]>([:])
+  private static let names = Locked<[String: String]>([:])
 
-  /// The name of the VFS that buffers WAL writes above another one; registered with the first call.
+  /// Returns the name of the VFS that buffers WAL writes above another one; the first call registers it.
   ///
-  /// - Parameter name: of the VFS below; nil for SQLite's default
-  /// - Returns: the name that was given, where there is no memory for another
+  /// - Parameter name: the VFS below; nil for SQLite's default
+  /// - Returns: `name` itself when there is not enough memory for another VFS
   static func above(_ name: String?) -> String? {
     guard let system = sqlite3_vfs_find(name) else { return name }
     let known = String(cString: system.pointee.zName)
@@ -25,7 +26,7 @@ enum WALBufferVFS {
 
   private static func make(_ below: System, _ known: String) -> String? {
     let system = System.allocate(capacity: 1)
-    // Another copy of this library in the process has its own.
+    // Unique: another copy of this library in the process registers its own.
     let name = "\(known)-wal-buffer-\(UInt(bitPattern: system))"
     guard let text = strdup(name) else {
       system.deallocate()
@@ -73,7 +74,7 @@ enum WALBufferVFS {
 
   private static func pass(_ system: System?, _ call: (System) -> Int32) -> Int32 { call(below(system)) }
 
-  /// SQLite hands over the VFS that was registered; its `pAppData` is the one below.
+  /// SQLite passes the registered VFS; its `pAppData` is the VFS below.
   private static func below(_ system: System?) -> System {
     system.unsafelyUnwrapped.pointee.pAppData.assumingMemoryBound(to: sqlite3_vfs.self)
   }

@@ -1,80 +1,89 @@
 import CSQLite
+import SatchelCore
 
-/// Checkpoints a long WAL, on a thread of its own where that is worth it.
+/// Checkpoints a long WAL, after large commits on a thread of its own.
 ///
-/// SQLite checkpoints within the commit that makes the WAL too long, which then takes twice as long where it is a large
-/// one. Here the next large commit goes on meanwhile. SQLite restarts the WAL only after a complete checkpoint, so a
-/// commit that finds the WAL over its limit waits for the thread and completes the checkpoint. Small commits checkpoint
-/// by themselves: with a thread, whose syncs compete with theirs, W1 took a seventh longer.
-// Unchecked: `connection` is touched by the thread alone, and when that has ended; the rest with the monitor held.
+/// SQLite checkpoints within the commit that exceeds the limit of the WAL, so that a large commit takes twice
+/// as long. Here the next large commit runs meanwhile. SQLite resets the WAL only after a complete
+/// checkpoint; a commit that finds the WAL over its limit waits for the thread and completes the checkpoint.
+/// Small commits checkpoint themselves: with a thread, whose syncs compete with theirs, W1 took a seventh
+/// longer.
+// Unchecked: `connection` is accessed by the thread, and after its end; the rest with `condition` held.
 final class WALCheckpointer: @unchecked Sendable {
-  /// Frames of a WAL that is checkpointed; SQLite's own limit is 1,000.
-  static let minimumFrames = 4000
-  /// A commit that finds as many waits until all are copied: 64 MB.
-  static let maximumFrames = 16_000
-  /// Unless it is so large itself that the WAL holds fewer commits like it.
-  private static let minimumCommits = 3
-  /// Frames of a large commit, which leaves the checkpoint to the thread.
-  private static let largeCommit = 1000
+  /// The number of frames from which a WAL is checkpointed; SQLite's default is 1,000.
+  static let minFrames = 4000
+  /// A commit that finds this number of frames waits until all are copied: 64 MB.
+  static let maxFrames = 16_000
+  /// A WAL with fewer large commits than this may exceed the maximum.
+  private static let minCommits = 3
+  /// The number of frames of a large commit, which leaves the checkpoint to the thread.
+  private static let largeCommitFrames = 1000
 
   private let worker = Worker()
-  private let monitor = Monitor()
+  private let condition = ConditionLock()
   private let readGuard: CheckpointGuard
   private var isRunning = false
   private var isStopped = false
-  /// Frames that are known to be in the database; 0 when all were, as the WAL is restarted then.
+  /// The number of frames that are in the database; 0 when all were, since SQLite then resets the WAL.
   private var copied = 0
-  /// Frames after the latest commit; touched with the store's write lock held.
+  /// The number of frames after the latest commit; accessed with the store's write lock held.
   private var seen = 0
   private let open: @Sendable (_ readOnly: Bool) throws -> Connection
   private var connection: Connection?
 
-  /// - Parameter open: makes a connection of its own
+  /// Creates the checkpointer.
+  ///
+  /// - Parameter open: opens a connection
   init(_ open: @escaping @Sendable (_ readOnly: Bool) throws -> Connection) {
     self.open = open
     readGuard = CheckpointGuard { try open(true) }
   }
 
-  /// Called after a commit, with the store's write lock held.
+  /// Checkpoints a long WAL after a commit. The caller holds the store's write lock.
   ///
-  /// - Parameter frames: in the WAL
+  /// - Parameter frames: the number of frames in the WAL
   func commitFinished(on writer: Connection, frames: Int) {
-    // A WAL that was restarted holds nothing of what was there before.
+    // A WAL that SQLite has reset contains no earlier frames.
     let before = seen <= frames ? seen : 0
     let added = frames - before
     seen = frames
-    guard frames >= Self.minimumFrames, added > 0 else { return }
-    let limit = max(Self.maximumFrames, Self.minimumCommits * added)
-    let isLeftToThread = monitor.withLock {
-      while isRunning, before >= limit { monitor.wait() }
+    guard frames >= Self.minFrames, added > 0 else { return }
+    let limit = max(Self.maxFrames, Self.minCommits * added)
+    let isDelegated = condition.withLock {
+      while isRunning, before >= limit { condition.wait() }
       if isRunning { return true }
       let left = copied <= frames ? frames - copied : frames
       isRunning =
-        added >= Self.largeCommit && left >= Self.largeCommit && before < limit && !isStopped && start()
+        added >= Self.largeCommitFrames && left >= Self.largeCommitFrames && before < limit && !isStopped
+        && start()
       return isRunning
     }
-    if isLeftToThread { return }
+    if isDelegated { return }
     let inDatabase = checkpoint(writer)
-    monitor.withLock { copied = inDatabase }
+    condition.withLock { copied = inDatabase }
   }
 
-  /// - Returns: frames of the WAL that are in the database; 0 when all are, and when nothing could be copied
+  /// Runs a checkpoint.
+  ///
+  /// - Returns: the number of frames in the database; 0 when all are, and when nothing could be copied
   private func checkpoint(_ connection: Connection) -> Int {
     guard let (frames, copied) = readGuard.checkpoint(connection), copied < frames else { return 0 }
     return copied
   }
 
-  /// - Returns: whether there is a thread that does it
+  /// Starts a checkpoint on the thread.
+  ///
+  /// - Returns: false when the thread cannot be started
   private func start() -> Bool {
     do {
       try worker.add { [self] in
-        // What cannot be copied now stays in the WAL, and the next commit tries again.
+        // Frames that cannot be copied now stay in the WAL, and the next commit tries again.
         if connection == nil { connection = try? open(false) }
         let inDatabase = connection.map(checkpoint) ?? 0
-        monitor.withLock {
+        condition.withLock {
           copied = inDatabase
           isRunning = false
-          monitor.signal()
+          condition.signal()
         }
       }
       return true
@@ -83,27 +92,27 @@ final class WALCheckpointer: @unchecked Sendable {
     }
   }
 
-  /// Copies all of the WAL into the database and truncates its file, where no other connection reads or writes.
-  /// Called with the store's write lock held, and without a transaction.
+  /// Checkpoints the whole WAL and truncates its file, where no other connection reads or writes. The caller
+  /// holds the store's write lock, outside a transaction.
   func truncate(_ writer: Connection) -> Bool {
     guard readGuard.truncate(writer) else { return false }
     seen = 0
-    monitor.withLock { copied = 0 }
+    condition.withLock { copied = 0 }
     return true
   }
 
-  /// Ends the thread, and waits for it. Later commits checkpoint by themselves.
+  /// Ends the thread, and waits for it. Later commits checkpoint themselves.
   func stop() {
-    monitor.withLock { isStopped = true }
+    condition.withLock { isStopped = true }
     worker.stop()
     connection = nil
-    // Work that had not begun is dropped.
-    monitor.withLock {
+    // Queued work was dropped.
+    condition.withLock {
       isRunning = false
-      monitor.signal()
+      condition.signal()
     }
   }
 
-  /// Closes what `stop` leaves open; the last call of all.
+  /// Closes the guard's connection, which `stop` leaves open; the last call.
   func close() { readGuard.close() }
 }

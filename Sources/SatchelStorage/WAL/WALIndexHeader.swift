@@ -1,20 +1,23 @@
 import CSQLite
+import SatchelCore
 import Synchronization
 
-/// The header of the WAL index at one moment, to be compared with that of another.
+/// A copy of the WAL index header, for comparison with a later one.
 ///
 /// The WAL index (`-shm`) begins with a header that every commit changes, with a counter and checksums of the
-/// frames; its layout is part of the file format (section 2.1 of "WAL-mode File Format"). Reading it costs no system
-/// call, whereas ending and beginning a read transaction costs more than a look-up by key.
+/// frames; its layout is part of the file format (section 2.1 of "WAL-mode File Format"). Reading it costs no
+/// system call, whereas ending and beginning a read transaction costs more than a look-up by key.
 struct WALIndexHeader: Equatable {
   // 48 bytes; not SIMD, whose loads must be aligned.
   private var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
-  /// - Parameter header: the shared memory that the index begins with
+  /// Copies the header.
+  ///
+  /// - Parameter header: the beginning of the WAL index in shared memory
   init(_ header: UnsafeRawPointer) {
     func word(_ number: Int) -> UInt64 { header.loadUnaligned(fromByteOffset: number * 8, as: UInt64.self) }
     words = (word(0), word(1), word(2), word(3), word(4), word(5))
-    // Whatever is read from the file afterwards is no older than this.
+    // Later reads of the file are ordered after this one.
     atomicMemoryFence(ordering: .acquiring)
   }
 
@@ -22,7 +25,7 @@ struct WALIndexHeader: Equatable {
 }
 
 extension Connection {
-  /// Whether the VFS has shared memory for a WAL index.
+  /// Whether the VFS supports shared memory for a WAL index.
   var sharesMemory: Bool {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
@@ -30,8 +33,8 @@ extension Connection {
     return methods.pointee.iVersion >= 2 && methods.pointee.xShmMap != nil
   }
 
-  /// The address of the WAL index for as long as this connection is open; nil for a database that is not in WAL mode.
-  /// Something must have been read before.
+  /// Returns the address of the WAL index, valid while this connection is open; nil for a database that is
+  /// not in WAL mode. The connection must have read something before.
   func findWALIndex() -> UnsafeRawPointer? {
     guard (try? first("PRAGMA journal_mode", read: { $0.text(0) })) == "wal" else { return nil }
     var file: UnsafeMutablePointer<sqlite3_file>?
@@ -40,7 +43,7 @@ extension Connection {
     else { return nil }
     let regionSize: Int32 = 32_768
     var region: UnsafeMutableRawPointer?
-    // Not extended: it exists, since something was read.
+    // Not extended: it exists after a read.
     guard map(file, 0, regionSize, 0, &region) == SQLITE_OK else { return nil }
     return UnsafeRawPointer(region)
   }

@@ -1,33 +1,35 @@
 import CSQLite
+import SatchelCore
 
-/// The WAL file of a connection as SQLite has it open: during a COMMIT, the frames that SQLite writes go to the disk in
-/// large writes.
+/// A WAL file as SQLite has it open, which collects the frames of a COMMIT and writes them in large writes.
 ///
-/// SQLite writes each frame by two calls, 24 bytes of header and then the page, and the system takes longer for the
-/// calls than for the bytes. Between `begin` and `end`, which enclose a COMMIT, this collects up to 15 frames and
-/// writes them by one call. It writes what it has before SQLite syncs, reads or does anything else with the file, and
-/// with the last frame of the commit: SQLite publishes a commit in the WAL index only after that.
+/// SQLite writes each frame by two calls, 24 bytes of header and then the page, and the system takes longer
+/// for the calls than for the bytes. Between `begin` and `end`, which enclose a COMMIT, this collects up to
+/// 15 frames and writes them by one call. It writes the buffered frames before SQLite syncs, reads or does
+/// anything else with the file, and with the last frame of the commit: SQLite publishes a commit in the WAL
+/// index only after that.
 ///
-/// No byte of a frame is kept outside of a COMMIT. A transaction that is rolled back, or whose commit fails, would
+/// No frame is buffered outside a COMMIT. A transaction that is rolled back, or whose commit fails, would
 /// otherwise leave frames here that a later call writes over commits of other connections.
 ///
-/// SQLite allocates the memory of an open file; this lies at its beginning, in front of the file of the VFS below.
+/// SQLite allocates the memory of an open file; this struct is at its beginning, before the file of the VFS
+/// below.
 struct WALWriteBuffer {
-  /// First, where SQLite looks for it.
+  /// The first field, where SQLite expects it.
   private var methods: sqlite3_file
   private var isCommitting = false
   private var buffer: UnsafeMutableRawPointer?
-  /// The offset in the file of what is buffered, and how many bytes these are.
+  /// The file offset and the number of the buffered bytes.
   private var start: Int64 = 0
   private var count = 0
-  /// Whether the latest frame header is the one of a commit's last frame.
+  /// Whether the latest frame header belongs to the last frame of a commit.
   private var isLastFrame = false
-  /// What a write of buffered frames met: every later call of the same COMMIT fails with it.
+  /// The result of writing buffered frames: every later call of the same COMMIT fails with it.
   private var failure = SQLITE_OK
 
-  /// In front of the file below, which must be aligned for anything.
+  /// Rounded up, because the file below must be aligned for any type.
   static let size = (MemoryLayout<WALWriteBuffer>.size + 15) & ~15
-  /// 15 frames.
+  /// The buffer's size: 15 frames.
   private static let capacity = 15 * (4096 + headerSize)
   private static let headerSize = 24
 
@@ -37,13 +39,13 @@ struct WALWriteBuffer {
     (UnsafeMutableRawPointer(handle) + size).assumingMemoryBound(to: sqlite3_file.self)
   }
 
-  /// Takes the place in front of the file that was opened below the handle.
+  /// Initializes the struct before the file that was opened below the handle.
   static func install(_ handle: Handle) {
     UnsafeMutableRawPointer(handle).initializeMemory(
       as: WALWriteBuffer.self, to: WALWriteBuffer(methods: sqlite3_file(pMethods: calls)))
   }
 
-  /// The buffer of a WAL file; nil for a file that `WALBufferVFS` did not open.
+  /// Returns the buffer of a WAL file; nil for a file that `WALBufferVFS` did not open.
   static func of(_ handle: Handle) -> UnsafeMutablePointer<WALWriteBuffer>? {
     guard handle.pointee.pMethods == calls else { return nil }
     return UnsafeMutableRawPointer(handle).assumingMemoryBound(to: WALWriteBuffer.self)
@@ -51,10 +53,10 @@ struct WALWriteBuffer {
 
   // MARK: Buffering
 
-  /// Starts to collect frames; a COMMIT follows.
+  /// Starts to buffer frames, before a COMMIT.
   mutating func begin() { isCommitting = true }
 
-  /// Ends with the COMMIT. Frames that are left are of a commit that failed, and are dropped.
+  /// Stops buffering, after the COMMIT. Remaining frames belong to a failed commit, and are dropped.
   mutating func end() {
     isCommitting = false
     count = 0
@@ -73,7 +75,7 @@ struct WALWriteBuffer {
     let isHeader = amount == Self.headerSize
     // The size of the database in pages after a commit; 0 in all other frames: "WAL-mode File Format".
     if isHeader { isLastFrame = (bytes + 4).loadUnaligned(as: UInt32.self) != 0 }
-    // The header of a frame whose checksum SQLite computes again; its page is in the file.
+    // The header of a frame whose checksum SQLite computes again; its page is already in the file.
     let isAlone = isHeader && isLastFrame && count == 0
     let isNext = count == 0 || offset == start + Int64(count) && amount <= Self.capacity - count
     if !isNext || isAlone {
@@ -96,7 +98,7 @@ struct WALWriteBuffer {
 
   // MARK: SQLite's calls
 
-  /// Calls the file below, after what is buffered was written.
+  /// Calls the file below, after writing the buffered frames.
   private static func pass(
     _ handle: Handle?, _ call: (Handle, sqlite3_io_methods) -> Int32
   ) -> Int32 {
@@ -116,7 +118,7 @@ struct WALWriteBuffer {
     return call(buffer, file, disk.pointee)
   }
 
-  // Never changed, nor freed.
+  // Never changed or freed.
   nonisolated(unsafe) private static let calls: UnsafePointer<sqlite3_io_methods> = {
     var calls = sqlite3_io_methods()
     calls.iVersion = 1
@@ -148,8 +150,8 @@ struct WALWriteBuffer {
     }
     calls.xSectorSize = { handle in WALWriteBuffer.with(handle) { $2.xSectorSize($1) } }
     calls.xDeviceCharacteristics = { handle in WALWriteBuffer.with(handle) { $2.xDeviceCharacteristics($1) } }
-    let place = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
-    place.initialize(to: calls)
-    return UnsafePointer(place)
+    let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    table.initialize(to: calls)
+    return UnsafePointer(table)
   }()
 }

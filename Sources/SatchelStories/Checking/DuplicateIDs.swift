@@ -1,16 +1,17 @@
-/// Finds texts that occur more than once, without a table of all of them.
+/// Finds strings that occur more than once, without a table of all of them.
 ///
-/// Of most a few bits, all in one small map, tell that nothing like it came before. Only the rest is looked at.
+/// A Bloom filter excludes most records; only the remaining candidates are compared.
 enum DuplicateIDs {
   /// - Parameters:
-  ///   - hash: of the text of each of `count` records, by `StoryIDTable`; nil for one without
-  ///   - bytes: the text of a record
-  /// - Returns: the records whose text an earlier one has, each with the first that has it
+  ///   - hash: returns the hash, by `StoryIDTable`, of the string of each of `count` records; nil for a
+  ///     record without one
+  ///   - bytes: returns the string of a record
+  /// - Returns: the records whose string occurs earlier, each with the first record that has it
   static func find(
     count: Int, hash: (Int) -> UInt32?, bytes: (Int) -> UnsafeRawBufferPointer
   ) -> [(record: Int, earlier: Int)] {
-    var seen = Map(count: count)
-    var suspects = Map(count: count / 8)
+    var seen = BloomFilter(count: count)
+    var suspects = BloomFilter(count: count / 8)
     var hasSuspects = false
     for record in 0..<count {
       guard let hash = hash(record), seen.insert(hash) else { continue }
@@ -25,27 +26,27 @@ enum DuplicateIDs {
     }
   }
 
-  /// A set of hashes that may claim to hold one more than it does, never one less.
-  private struct Map {
+  /// A set of hashes with false positives, but without false negatives.
+  private struct BloomFilter {
     private var bits: ContiguousArray<UInt64>
     private let mask: Int
 
     init(count: Int) {
       var words = 4
-      // Sixteen bits an id: one in sixteen is suspected for nothing.
+      // Sixteen bits for each id: one in sixteen is a false positive.
       while words * 4 < count { words *= 2 }
       bits = ContiguousArray(repeating: 0, count: words)
       mask = words - 1
     }
 
-    /// - Returns: whether it may have been there.
+    /// - Returns: whether the set may have contained the hash
     @inline(__always)
     mutating func insert(_ hash: UInt32) -> Bool {
       let word = Int(hash >> 6) & mask
       let bit: UInt64 = 1 << UInt64(hash & 63)
-      let wasThere = bits[word] & bit != 0
+      let wasSet = bits[word] & bit != 0
       bits[word] |= bit
-      return wasThere
+      return wasSet
     }
 
     @inline(__always)

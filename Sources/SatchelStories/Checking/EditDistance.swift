@@ -1,16 +1,17 @@
-/// How many slips of the pen lie between two texts: a byte too many, too few, another one, or two exchanged.
+/// Computes the number of edits between two strings: insertions, deletions, substitutions and transpositions
+/// of bytes.
 struct EditDistance {
-  /// Cells of tables that were filled so far: what the comparing cost.
+  /// The number of table cells that were computed so far, as a measure of the cost.
   private(set) var cells = 0
   // Rows of the table of distances, kept between calls.
   private var beforeLast: [Int] = []
   private var last: [Int] = []
   private var current: [Int] = []
 
-  /// The optimal string alignment distance, when it is below a bound.
+  /// Returns the optimal string alignment distance; nil when it is not below the bound.
   mutating func between(_ one: [UInt8], _ other: UnsafeRawBufferPointer, below bound: Int) -> Int? {
     guard abs(one.count - other.count) < bound else { return nil }
-    // What both begin with or end with costs nothing.
+    // A common prefix and suffix need no computation.
     let shorter = min(one.count, other.count)
     var start = 0
     while start < shorter, one[start] == other[start] { start += 1 }

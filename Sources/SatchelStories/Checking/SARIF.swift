@@ -1,14 +1,14 @@
 import SatchelJSON
 
-/// Findings of some files in SARIF 2.1.0 (OASIS), which code hosts and editors show at their places.
+/// Writes findings in SARIF 2.1.0 (OASIS), which code hosts and editors display at their locations.
 public enum SARIF {
   private static let schema = "https://json.schemastore.org/sarif-2.1.0.json"
 
-  /// A log with one run.
+  /// Returns a SARIF log with one run.
   ///
   /// - Parameters:
-  ///   - files: each file's name, relative to the root that the reader of the log knows, and its findings
-  ///   - version: of the tool, "major.minor.patch"
+  ///   - files: each file's name, relative to the root of the analysis, and its findings
+  ///   - version: the version of the tool, "major.minor.patch"
   public static func log(_ files: [(name: String, findings: [StoryFinding])], version: String) -> JSONValue {
     let codes = StoryFinding.Code.allCases
     let rules = codes.map { code -> JSONValue in
@@ -17,10 +17,10 @@ public enum SARIF {
         "defaultConfiguration": ["level": .string(code.severity.rawValue)],
       ]
     }
-    let places = Dictionary(uniqueKeysWithValues: codes.enumerated().map { ($1, Int64($0)) })
+    let ruleIndices = Dictionary(uniqueKeysWithValues: codes.enumerated().map { ($1, Int64($0)) })
     let results = files.flatMap { file in
       let uri = reference(file.name)
-      return file.findings.map { result($0, rule: places[$0.code] ?? 0, uri: uri) }
+      return file.findings.map { result($0, rule: ruleIndices[$0.code] ?? 0, uri: uri) }
     }
     return [
       "$schema": .string(schema), "version": "2.1.0",
@@ -58,7 +58,8 @@ public enum SARIF {
     ]
   }
 
-  /// A file's name as a URI reference (RFC 3986): what is not allowed in a path is percent-encoded.
+  /// Returns a file's name as a URI reference (RFC 3986): percent-encodes the bytes that a path does not
+  /// allow.
   private static func reference(_ name: String) -> String {
     var result = ""
     for byte in name.utf8 {

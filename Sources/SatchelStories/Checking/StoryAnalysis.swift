@@ -1,27 +1,27 @@
-/// A story that was read, with its graph and what can be reached in it: what rules, counts, statistics, pictures and
-/// comparisons start from.
+/// A parsed story with its graph and reachability: the input of rules, path counts, statistics, drawings and
+/// comparisons.
 struct StoryAnalysis {
   let table: StoryTable
   let graph: StoryGraph
-  /// From the first segment.
+  /// The segments that can be reached from the first one.
   let reach: StoryGraph.Reach
-  /// Of each segment whether an ending can be reached from it.
-  let canEnd: ContiguousArray<Bool>
-  /// The ending that the fewest segments lead to.
+  /// For each segment, whether an ending can be reached from it.
+  let reachesEnding: ContiguousArray<Bool>
+  /// The ending with the shortest path from the start.
   let nearestEnding: Int?
-  /// Nil where no ending can be reached.
+  /// Nil when no ending can be reached.
   let readingTime: ReadingTime?
 
   init(_ table: consuming StoryTable) {
     graph = StoryGraph(&table)
     reach = graph.reach(table)
-    canEnd = graph.canEnd(table)
+    reachesEnding = graph.reachesEnding(table)
     nearestEnding = reach.ending(table)
     self.table = table
     readingTime = ReadingTime(self.table, reach, to: nearestEnding)
   }
 
-  /// Of a segment, its index by id.
+  /// Returns the index of the segment with an id.
   func segment(_ id: String) -> Int? {
     var id = id
     return id.withUTF8 { bytes in
@@ -31,13 +31,42 @@ struct StoryAnalysis {
 
   func id(_ segment: Int) -> String { table.text.string(table.segments[segment].id) }
 
-  /// The authentic segments that connect the first one to an ending; and where they stop when they do not.
+  /// Returns the authentic path: the authentic segments from the first one to an ending, or to the last one
+  /// reached.
   ///
-  /// - Returns: the way, and whether it ends at an ending
-  func authenticWay() -> (way: [Int], isWhole: Bool) {
+  /// - Returns: the path, and whether it ends at an ending
+  func authenticPath() -> (path: [Int], isComplete: Bool) {
     let authentic = graph.reach(table) { table.segments[$0].flags.contains(.isAuthentic) }
     let ending = authentic.ending(table)
     guard let last = ending ?? authentic.order.last.map({ Int($0) }) else { return ([], false) }
-    return (authentic.way(to: last), ending != nil)
+    return (authentic.path(to: last), ending != nil)
+  }
+}
+
+/// The range of times that reading a story may take, by its number of words.
+struct ReadingTime {
+  /// The number of words on a path with the fewest segments.
+  let minWords: Int
+  /// The number of words of all reachable segments.
+  let maxWords: Int
+
+  /// The words per minute of a fast reader, and of a slow one.
+  private static let fast = 300.0
+  private static let slow = 100.0
+
+  /// Returns nil when no ending can be reached.
+  init?(_ table: StoryTable, _ reach: StoryGraph.Reach, to ending: Int?) {
+    guard let ending else { return nil }
+    minWords = reach.path(to: ending).reduce(0) { $0 + Int(table.segments[$1].words) }
+    maxWords = reach.order.reduce(0) { $0 + Int(table.segments[Int($1)].words) }
+  }
+
+  var shortestMinutes: Double { Double(minWords) / Self.fast }
+  var longestMinutes: Double { Double(maxWords) / Self.slow }
+
+  /// Whether an estimate is within the tolerance: a factor of two, and two minutes.
+  func isNear(_ minutes: Int64) -> Bool {
+    let minutes = Double(minutes)
+    return minutes >= 0 && minutes >= shortestMinutes / 2 - 2 && minutes <= longestMinutes * 2 + 2
   }
 }

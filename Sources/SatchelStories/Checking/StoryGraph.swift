@@ -1,13 +1,13 @@
-/// Who leads where: a story's choices as indices, and what can be reached along them.
+/// The directed graph of a story: segments as nodes, choices as edges.
 ///
-/// Everything is walked with lists instead of recursion, so that a chain of a million segments needs no stack; time
-/// and memory grow with segments plus choices.
+/// All traversals use lists instead of recursion, so that a chain of a million segments does not overflow the
+/// stack. Time and memory are proportional to segments plus choices.
 struct StoryGraph {
-  /// Of each choice the segment it leads to; -1 where there is none.
+  /// For each choice, the segment that it leads to; -1 when there is no such segment.
   let targets: ContiguousArray<Int32>
-  /// The ids of segments; the first of equal ones counts.
+  /// The segments by id; of equal ids, the first one.
   let ids: StoryIDTable
-  /// Segments whose id an earlier one has, with that one.
+  /// The segments whose id an earlier segment has, each with that segment.
   private(set) var duplicates: [(segment: Int, earlier: Int)] = []
 
   init(_ table: inout StoryTable) {
@@ -29,7 +29,7 @@ struct StoryGraph {
     self.targets = targets
   }
 
-  /// The segments that can be reached from the first one along choices, nearest first.
+  /// Returns the segments that can be reached from the first one, in breadth-first order.
   ///
   /// - Parameter isOpen: whether a segment may be entered
   func reach(_ table: StoryTable, isOpen: (Int) -> Bool = { _ in true }) -> Reach {
@@ -48,11 +48,11 @@ struct StoryGraph {
     return reach
   }
 
-  /// What was reached, and how.
+  /// The result of a breadth-first search.
   struct Reach {
-    /// In order of distance.
+    /// The reached segments, in order of distance.
     private(set) var order: ContiguousArray<Int32> = []
-    /// Of each segment the one it was reached from; -1 for the start, -2 where it was not reached.
+    /// For each segment, the one that it was reached from; -1 for the start, -2 when it was not reached.
     private(set) var from: ContiguousArray<Int32>
 
     init(count: Int) {
@@ -62,20 +62,20 @@ struct StoryGraph {
     @inline(__always)
     func contains(_ segment: Int) -> Bool { from[segment] != -2 }
 
-    /// The nearest ending.
+    /// Returns the nearest ending.
     func ending(_ table: StoryTable) -> Int? {
       order.first { table.isEnding(Int($0)) }.map { Int($0) }
     }
 
-    /// The segments on a shortest way from the start to one that was reached, both included.
-    func way(to segment: Int) -> [Int] {
-      var way: [Int] = []
+    /// Returns the segments on a shortest path from the start to a reached segment, both included.
+    func path(to segment: Int) -> [Int] {
+      var path: [Int] = []
       var current = segment
       while current >= 0 {
-        way.append(current)
+        path.append(current)
         current = Int(from[current])
       }
-      return way.reversed()
+      return path.reversed()
     }
 
     @inline(__always)
@@ -85,8 +85,9 @@ struct StoryGraph {
     }
   }
 
-  /// Which segments an ending can be reached from: backwards from all endings.
-  func canEnd(_ table: StoryTable) -> ContiguousArray<Bool> {
+  /// Returns, for each segment, whether an ending can be reached from it, by searching backwards from all
+  /// endings.
+  func reachesEnding(_ table: StoryTable) -> ContiguousArray<Bool> {
     let count = table.segments.count
     let sources = Sources(table, targets)
     var result = ContiguousArray(repeating: false, count: count)
@@ -104,7 +105,7 @@ struct StoryGraph {
     return result
   }
 
-  /// The choices turned round: of each segment those that lead to it, one after the other in one array.
+  /// The reversed edges: for each segment, the segments that lead to it, in one array.
   private struct Sources {
     private var first: ContiguousArray<Int32>
     private var sources: ContiguousArray<Int32>

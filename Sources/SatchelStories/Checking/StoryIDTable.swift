@@ -6,16 +6,16 @@
   import Darwin
 #endif
 
-/// Finds ids by their bytes: open addressing over hashes that were noted while reading.
+/// A hash table of ids with open addressing, over hashes that were computed while reading.
 ///
-/// A look-up in a large story waits for memory, not for the processor. So the ids lie together instead of where the file
-/// has them, and the buckets of some askers are asked for before the first is looked at.
+/// A lookup in a large story is bound by memory latency. Therefore the ids are stored contiguously, and the
+/// buckets of a batch of lookups are prefetched before the first one is compared.
 struct StoryIDTable {
   private struct Bucket {
     var hash: UInt32 = 0
-    /// 0 is free, else an index plus one.
+    /// The index plus one; 0 for a free bucket.
     var entry: UInt32 = 0
-    /// Where the id begins in the pool, and its bytes.
+    /// The offset of the id in the pool, and its size in bytes.
     var start: UInt32 = 0
     var count: UInt32 = 0
   }
@@ -24,10 +24,10 @@ struct StoryIDTable {
   private var pool: ContiguousArray<UInt8> = []
   private let mask: Int
 
-  /// Askers whose look-ups go together.
+  /// The number of lookups in a batch.
   private static let batch = 16
 
-  /// A table for at most `capacity` ids.
+  /// Creates a table for at most `capacity` ids.
   init(capacity: Int) {
     var size = 16
     while size < capacity * 2 { size *= 2 }
@@ -36,13 +36,13 @@ struct StoryIDTable {
     pool.reserveCapacity(capacity * 16)
   }
 
-  /// Adds the id of a record, unless an earlier record has it.
+  /// Inserts the id of a record, unless an earlier record has it.
   ///
-  /// - Returns: the earlier record.
+  /// - Returns: the earlier record; nil when the id was inserted
   mutating func insert(_ index: Int, _ id: UnsafeRawBufferPointer, hash: UInt32) -> Int? {
     var slot = Int(hash) & mask
     while buckets[slot].entry != 0 {
-      if buckets[slot].hash == hash, holds(buckets[slot], id) { return Int(buckets[slot].entry) - 1 }
+      if buckets[slot].hash == hash, hasBytes(buckets[slot], id) { return Int(buckets[slot].entry) - 1 }
       slot = (slot + 1) & mask
     }
     buckets[slot] = Bucket(
@@ -52,12 +52,12 @@ struct StoryIDTable {
     return nil
   }
 
-  /// As `insert`, for an id whose hash was not noted.
+  /// Inserts the id of a record, and computes its hash.
   mutating func insert(_ index: Int, _ id: UnsafeRawBufferPointer) -> Int? {
     insert(index, id, hash: Self.hash(id))
   }
 
-  /// The record that has an id.
+  /// Returns the record that has an id.
   func find(_ id: UnsafeRawBufferPointer) -> Int? { find(id, hash: Self.hash(id)) }
 
   @inline(__always)
@@ -65,37 +65,37 @@ struct StoryIDTable {
     buckets.withUnsafeBufferPointer { buckets in
       var slot = Int(hash) & mask
       while buckets[slot].entry != 0 {
-        if buckets[slot].hash == hash, holds(buckets[slot], id) { return Int(buckets[slot].entry) - 1 }
+        if buckets[slot].hash == hash, hasBytes(buckets[slot], id) { return Int(buckets[slot].entry) - 1 }
         slot = (slot + 1) & mask
       }
       return nil
     }
   }
 
-  /// The records that the targets of choices name.
+  /// Looks up the targets of choices.
   ///
-  /// - Parameter found: hears of each choice whose target there is
+  /// - Parameter found: called for each choice whose target exists
   func find(
     targetsOf choices: UnsafeBufferPointer<StoryTable.Choice>, in text: StoryText,
     found: (_ choice: Int, _ record: Int) -> Void
   ) {
-    var ahead: UInt32 = 0
+    var prefetched: UInt32 = 0
     for first in stride(from: 0, to: choices.count, by: Self.batch) {
       let batch = first..<min(choices.count, first + Self.batch)
       buckets.withUnsafeBufferPointer { buckets in
-        for choice in batch { ahead ^= buckets[Int(choices[choice].targetHash) & mask].hash }
+        for choice in batch { prefetched ^= buckets[Int(choices[choice].targetHash) & mask].hash }
       }
       for choice in batch where choices[choice].flags.contains(.hasTarget) {
         let target = text.bytes(choices[choice].target)
         if let record = find(target, hash: choices[choice].targetHash) { found(choice, record) }
       }
     }
-    // Without a use, looking ahead would be left out.
-    withExtendedLifetime(ahead) {}
+    // Without a use, the compiler would remove the prefetch.
+    withExtendedLifetime(prefetched) {}
   }
 
   @inline(__always)
-  private func holds(_ bucket: Bucket, _ id: UnsafeRawBufferPointer) -> Bool {
+  private func hasBytes(_ bucket: Bucket, _ id: UnsafeRawBufferPointer) -> Bool {
     guard Int(bucket.count) == id.count, let other = id.baseAddress else {
       return bucket.count == 0 && id.isEmpty
     }
@@ -105,7 +105,7 @@ struct StoryIDTable {
     }
   }
 
-  /// Seeded anew by each process, so that nobody can choose ids that collide.
+  /// Returns a hash with a seed for each process, so that ids cannot be chosen to collide.
   static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     var hasher = Hasher()
     hasher.combine(bytes: bytes)

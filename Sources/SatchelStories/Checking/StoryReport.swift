@@ -1,25 +1,25 @@
 import SatchelJSON
 
-/// What a check of a story found.
+/// The result of checking a story.
 public struct StoryReport: Sendable {
-  /// How many findings are put into words. A file of nothing but faults must not cost more memory than its host has.
-  public static let mostFindings = 1_000_000
+  /// The maximum number of findings in a report, which bounds its memory.
+  public static let maxFindings = 1_000_000
 
-  /// In the order of the file; beyond `mostFindings` the rest is only counted.
+  /// The findings in the order of the file; findings beyond `maxFindings` are only counted.
   public var findings: [StoryFinding]
-  /// How many findings are errors, those that are left out too.
+  /// The number of errors, including omitted ones.
   public var errorCount: Int
-  /// How many findings are warnings, those that are left out too.
+  /// The number of warnings, including omitted ones.
   public var warningCount: Int
-  /// Facts about the story as it was read.
+  /// The statistics of the story.
   public var statistics: StoryStatistics
 
-  /// How many findings were left out.
+  /// The number of findings that were omitted.
   public var omittedCount: Int { errorCount + warningCount - findings.count }
-  /// Whether nothing is wrong that would break the story; warnings are allowed.
+  /// Whether the story has no errors; warnings are allowed.
   public var isSound: Bool { errorCount == 0 }
 
-  /// {"ok", "findings", "errors", "warnings", "omitted", "statistics"}.
+  /// A JSON object with ok, findings, errors, warnings, omitted and statistics.
   public var json: JSONValue {
     [
       "ok": .bool(isSound), "findings": .array(findings.map(\.json)), "errors": .int(Int64(errorCount)),
@@ -30,7 +30,7 @@ public struct StoryReport: Sendable {
 }
 
 extension StoryReport {
-  /// `json` as bytes, without a tree of all findings in between.
+  /// Returns `json` as bytes, without building a tree of all findings.
   public func serialized() throws -> [UInt8] {
     var bytes = Array("{\"ok\":\(isSound),\"findings\":[".utf8)
     for (index, finding) in findings.enumerated() {
@@ -46,28 +46,51 @@ extension StoryReport {
     return bytes
   }
 
-  init(_ analysis: StoryAnalysis, most: Int = mostFindings) {
+  init(_ analysis: StoryAnalysis, maxFindings: Int = StoryReport.maxFindings) {
     let faults = StoryRules.faults(of: analysis)
     errorCount = faults.reduce(0) { $0 + ($1.severity == .error ? 1 : 0) }
     warningCount = faults.count - errorCount
-    findings = FindingWriter(analysis).findings(faults.prefix(most))
+    findings = FindingFormatter(analysis).findings(faults.prefix(maxFindings))
     statistics = StoryStatistics(analysis)
   }
 
   /// Checks a story's text.
   ///
-  /// - Parameter text: a story as JSON, or Twee 3
-  /// - Throws: `SatchelError` `.invalid` with line, column and cause where the text is neither
+  /// - Parameters:
+  ///   - text: a story as JSON or Twee 3
+  ///   - source: the format of the text
+  /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is neither
   public static func check(_ text: UnsafeRawBufferPointer, source: StorySource = .automatic) throws
     -> StoryReport
   {
     StoryReport(try StoryAnalysis(source.read(text)))
   }
 
-  /// Checks a story's text; as for lent bytes.
+  /// Checks a story's text, given as a sequence of bytes.
   public static func check(_ text: some Sequence<UInt8>, source: StorySource = .automatic) throws
     -> StoryReport
   {
     try Array(text).withUnsafeBytes { try check($0, source: source) }
+  }
+}
+
+extension StoryReport {
+  /// Returns one line for each finding, in the form that editors and CI parse: "name:line:column: severity:
+  /// message [code]".
+  public func text(name: String) -> String {
+    findings.reduce(into: "") { $0 += $1.text(name: name) + "\n" }
+  }
+}
+
+extension StoryFinding {
+  /// Returns the finding as one line of text.
+  public func text(name: String) -> String {
+    let hint = suggestion.map { "; did you mean \"\($0)\"?" } ?? ""
+    let line =
+      "\(name):\(position.line):\(position.column): \(severity.rawValue): \(message)\(hint) [\(code.rawValue)]"
+    // Ids are user input: a line break or a terminal escape in one must not reach the output.
+    return String(
+      String.UnicodeScalarView(
+        line.unicodeScalars.map { $0.isTerminalControl ? "\u{FFFD}" : $0 }))
   }
 }

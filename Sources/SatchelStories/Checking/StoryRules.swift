@@ -1,16 +1,16 @@
-/// All rules of a story, as a value made from values: neither disk nor clock, time linear in segments plus choices.
+/// Checks all rules of a story, without disk or clock, in time linear in segments plus choices.
 struct StoryRules {
   private let analysis: StoryAnalysis
   private var faults: ContiguousArray<StoryFault>
 
   private var table: StoryTable { analysis.table }
 
-  /// What is wrong with a story, in the order of its file.
+  /// Returns the faults of a story, in the order of its file.
   static func faults(of analysis: StoryAnalysis) -> ContiguousArray<StoryFault> {
     var rules = StoryRules(analysis: analysis, faults: analysis.table.faults)
     rules.checkHeader()
     if analysis.table.segments.isEmpty {
-      rules.checkThatThereAreSegments()
+      rules.checkSegmentCount()
     } else {
       rules.checkIDs()
       rules.checkChoices()
@@ -23,17 +23,17 @@ struct StoryRules {
 
   private mutating func note(
     _ code: StoryFinding.Code, at offset: Int, segment: Int = -1, choice: Int = -1, field: StoryField? = nil,
-    detail: Int = -1, isMilder: Bool = false
+    detail: Int = -1, isDowngraded: Bool = false
   ) {
     faults.append(
       StoryFault(
         code: code, offset: UInt32(truncatingIfNeeded: offset), segment: Int32(truncatingIfNeeded: segment),
         choice: Int32(truncatingIfNeeded: choice), field: field, detail: Int32(truncatingIfNeeded: detail),
-        isMilder: isMilder))
+        isDowngraded: isDowngraded))
   }
 
-  private mutating func note(_ code: StoryFinding.Code, segment: Int, isMilder: Bool = false) {
-    note(code, at: Int(table.segments[segment].start), segment: segment, isMilder: isMilder)
+  private mutating func note(_ code: StoryFinding.Code, segment: Int, isDowngraded: Bool = false) {
+    note(code, at: Int(table.segments[segment].start), segment: segment, isDowngraded: isDowngraded)
   }
 
   // MARK: - The header
@@ -51,7 +51,7 @@ struct StoryRules {
     }
   }
 
-  private mutating func checkThatThereAreSegments() {
+  private mutating func checkSegmentCount() {
     let isOtherType = faults.contains { $0.code == .wrongType && $0.field == .segments }
     if !isOtherType { note(.noSegments, at: table.segmentsStart ?? table.start, field: .segments) }
   }
@@ -76,11 +76,11 @@ struct StoryRules {
       let segment = table.segment(ofChoice: choice)
       note(
         .duplicateChoice, at: text.origin(of: choices[choice].id) - quote, segment: segment, choice: choice,
-        field: .id, detail: earlier, isMilder: earlier < Int(table.segments[segment].firstChoice))
+        field: .id, detail: earlier, isDowngraded: earlier < Int(table.segments[segment].firstChoice))
     }
   }
 
-  // A text's slice lies behind its quote.
+  // The slice of a JSON string starts after its quote.
   private var quote: Int { table.isImported ? 0 : 1 }
 
   // MARK: - Choices
@@ -94,7 +94,8 @@ struct StoryRules {
         let offset = table.text.origin(of: choice.target) - quote
         if analysis.graph.targets[index] < 0 {
           note(.brokenChoice, at: offset, segment: segment, choice: index, field: .nextSegmentId)
-        } else if table.segments[segment].flags.contains(.hasID), table.text.areEqual(choice.target, id) {
+        } else if table.segments[segment].flags.contains(.hasID), table.text.haveSameBytes(choice.target, id)
+        {
           note(.selfChoice, at: offset, segment: segment, choice: index, field: .nextSegmentId)
         }
       }
@@ -110,12 +111,13 @@ struct StoryRules {
         segment: segment,
         choice: index, field: .text, detail: earlier)
     }
-    // Few are compared with each other; many are looked up, so that the cost stays linear.
+    // A few choices are compared with each other; many are looked up in a table, so that the cost stays
+    // linear.
     if range.count <= 8 {
       for index in range.dropFirst() where table.choices[index].flags.contains(.hasText) {
         let earlier = (range.lowerBound..<index).first {
           table.choices[$0].flags.contains(.hasText)
-            && text.areEqual(table.choices[$0].text, table.choices[index].text)
+            && text.haveSameBytes(table.choices[$0].text, table.choices[index].text)
         }
         if let earlier, table.choices[index].text.count > 0 { note(index, earlier) }
       }
@@ -129,17 +131,17 @@ struct StoryRules {
     }
   }
 
-  // MARK: - Ways
+  // MARK: - Paths
 
   private mutating func checkReach() {
-    // Where a macro may lead anywhere, nothing is known to be out of reach.
+    // When a macro may lead anywhere, no segment is certainly unreachable.
     let isUncertain =
-      table.isEnteredElsewhere
+      table.hasOutsideLinks
       || analysis.reach.order.contains { table.segments[Int($0)].flags.contains(.jumps) }
     for segment in table.segments.indices where !analysis.reach.contains(segment) {
       let flags = table.segments[segment].flags
       if flags.contains(.hasID), !flags.contains(.isDuplicate) {
-        note(.unreachable, segment: segment, isMilder: isUncertain)
+        note(.unreachable, segment: segment, isDowngraded: isUncertain)
       }
     }
   }
@@ -147,14 +149,16 @@ struct StoryRules {
   private mutating func checkEndings() {
     for segment in table.segments.indices {
       let record = table.segments[segment]
-      if analysis.reach.contains(segment), !analysis.canEnd[segment] { note(.trap, segment: segment) }
+      if analysis.reach.contains(segment), !analysis.reachesEnding[segment] { note(.trap, segment: segment) }
       if record.flags.contains(.isMarkedEnding) {
         if record.choiceCount > 0 { note(.endingWithChoices, segment: segment) }
       } else if record.choiceCount == 0, record.flags.contains(.hasChoices), !table.isImported {
         note(.unmarkedEnding, segment: segment)
       }
     }
-    if !analysis.canEnd[0] { note(.noEnding, at: table.segmentsStart ?? table.start, field: .segments) }
+    if !analysis.reachesEnding[0] {
+      note(.noEnding, at: table.segmentsStart ?? table.start, field: .segments)
+    }
   }
 
   private mutating func checkAuthenticPath() {
@@ -165,7 +169,7 @@ struct StoryRules {
       }
       return
     }
-    let path = analysis.authenticWay()
-    if !path.isWhole { note(.authenticPathBroken, segment: path.way.last ?? 0) }
+    let (path, isComplete) = analysis.authenticPath()
+    if !isComplete { note(.authenticPathBroken, segment: path.last ?? 0) }
   }
 }

@@ -1,20 +1,21 @@
-/// Hashes of a text less one of its bytes, for every byte: together in time that grows with its length.
+/// Computes the hashes of a string without one of its bytes, for every byte, in time linear in its length.
 ///
-/// That is what a polynomial can do and a hash of a library cannot. Whoever finds a hash compares the texts.
+/// A polynomial hash supports this; the standard library's does not. Callers compare the strings of equal
+/// hashes.
 struct VariantHash {
   private static let modulus: UInt64 = (1 << 61) - 1
-  // Drawn anew by each process, so that nobody can choose ids that collide.
+  // Random in each process, so that ids cannot be chosen to collide.
   private static let base = UInt64.random(in: 1 << 32..<modulus)
 
-  /// The hashes of what stands before each byte, kept between calls.
+  /// The hash of the prefix before each byte; the array is kept between calls.
   private var prefixes: [UInt64] = []
 
-  /// The hash of the whole text.
+  /// Returns the hash of the whole string.
   static func whole(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     bytes.reduce(0) { sum(product($0, base), UInt64($1) + 1) }
   }
 
-  /// Calls with each index, and the hash of the text without the byte there.
+  /// Calls `body` with each offset and the hash of the string without the byte at it.
   mutating func forEach(_ bytes: UnsafeRawBufferPointer, _ body: (Int, UInt64) -> Void) {
     prefixes.removeAll(keepingCapacity: true)
     var prefix: UInt64 = 0
@@ -36,7 +37,7 @@ struct VariantHash {
     return sum >= modulus ? sum - modulus : sum
   }
 
-  // Both are below 2^61, so that the upper part of the product fits.
+  // Both are below 2^61, so that the upper part of the product does not overflow.
   private static func product(_ one: UInt64, _ other: UInt64) -> UInt64 {
     let (high, low) = one.multipliedFullWidth(by: other)
     return sum(low & modulus, high << 3 | low >> 61)

@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// Works out a `StoryDiff`: segments are the same by id, choices by segment and id.
+/// Computes a `StoryDiff`. Segments are matched by id, choices by segment and id.
 struct StoryComparison {
   private let old: StoryAnalysis
   private let new: StoryAnalysis
@@ -23,10 +23,10 @@ struct StoryComparison {
     }
     let added = Self.named(new).filter { counterpart(of: $0, from: new, in: old) == nil }
     diff.addedSegments = added.map { new.id($0) }
-    noteRemoved(removed, added: added)
+    reportRemoved(removed, added: added)
   }
 
-  /// Segments that have an id of their own.
+  /// Returns the segments with a unique id, or the first of those that share one.
   private static func named(_ analysis: StoryAnalysis) -> [Int] {
     analysis.table.segments.indices.filter {
       let flags = analysis.table.segments[$0].flags
@@ -52,10 +52,10 @@ struct StoryComparison {
     if start(old) != start(new) { diff.start = (start(old), start(new)) }
   }
 
-  /// Notes a segment that a reader could be at, and that the new version leaves no way through.
+  /// Adds a broken position for a reachable segment that is unreachable or a trap in the new version.
   private mutating func comparePosition(_ index: Int, _ match: Int) {
     guard old.reach.contains(index) else { return }
-    if !new.canEnd[match], old.canEnd[index] {
+    if !new.reachesEnding[match], old.reachesEnding[index] {
       diff.broken.append(StoryDiff.BrokenPosition(segment: old.id(index), reason: .trap, suggestion: nil))
     } else if !new.reach.contains(match) {
       diff.broken.append(
@@ -84,7 +84,7 @@ struct StoryComparison {
     if hasChangedText { diff.changedTexts.append(segment) }
   }
 
-  /// A segment's choices by the bytes of their ids; of several with one id the first.
+  /// The choices of a segment by the bytes of their ids; of equal ids, the first one.
   private struct Choices {
     private(set) var names: [[UInt8]] = []
     private var choices: [[UInt8]: (id: String, text: String, target: String)] = [:]
@@ -102,9 +102,9 @@ struct StoryComparison {
     subscript(name: [UInt8]) -> (id: String, text: String, target: String)? { choices[name] }
   }
 
-  /// Notes segments that a reader could be at and that are gone, each with the new segment that it most likely became:
-  /// the one with the same text, else the one with nearly its id.
-  private mutating func noteRemoved(_ removed: [Int], added: [Int]) {
+  /// Adds a broken position for each reachable segment that was removed, with the new segment that most
+  /// likely replaces it: one with the same text, else one with a similar id.
+  private mutating func reportRemoved(_ removed: [Int], added: [Int]) {
     var byText: [[UInt8]: Int] = [:]
     for index in added.reversed() { byText[text(new, index)] = index }
     let ids = Set(removed.map { Array(old.table.text.bytes(old.table.segments[$0].id)) })
@@ -114,10 +114,10 @@ struct StoryComparison {
       let near = byID[Array(old.table.text.bytes(old.table.segments[index].id))].flatMap {
         isAdded.contains($0) ? $0 : nil
       }
-      let heir = byText[text(old, index)] ?? near
+      let successor = byText[text(old, index)] ?? near
       diff.broken.append(
         StoryDiff.BrokenPosition(
-          segment: old.id(index), reason: .removed, suggestion: heir.map { new.id($0) }))
+          segment: old.id(index), reason: .removed, suggestion: successor.map { new.id($0) }))
     }
   }
 

@@ -1,27 +1,27 @@
 import SatchelJSON
 
-/// What differs between two versions of a story, above all for those who are in the middle of it.
+/// The differences between two versions of a story, in particular those that break saved reading positions.
 ///
-/// A reading position is the id of the segment that its reader is at.
+/// A reading position is the id of the segment that a reader is at.
 public struct StoryDiff: Equatable, Sendable {
-  /// A position that a reader of the old version may have saved, and that the new one breaks.
+  /// A reading position of the old version that the new version breaks.
   public struct BrokenPosition: Equatable, Sendable {
     public enum Reason: String, Sendable {
-      /// The segment is gone.
+      /// The segment was removed.
       case removed
-      /// It is there, but nobody comes to it any more.
+      /// The segment exists, but can no longer be reached.
       case unreachable
-      /// It is there, but no ending can be reached from it any more.
+      /// The segment exists, but no ending can be reached from it any longer.
       case trap
     }
 
     public var segment: String
     public var reason: Reason
-    /// A new segment with nearly the same id, or the same text.
+    /// A new segment with the same text or a similar id.
     public var suggestion: String?
   }
 
-  /// A choice that leads elsewhere.
+  /// A choice whose target changed.
   public struct MovedChoice: Equatable, Sendable {
     public var segment: String
     public var choice: String
@@ -29,33 +29,33 @@ public struct StoryDiff: Equatable, Sendable {
     public var to: String
   }
 
-  /// A choice by its segment and its id.
+  /// Identifies a choice by its segment and its id.
   public struct ChoiceName: Equatable, Sendable {
     public var segment: String
     public var choice: String
   }
 
   public var broken: [BrokenPosition] = []
-  /// The first segments of both, where they differ.
+  /// The first segments of both versions, when they differ.
   public var start: (from: String?, to: String?)?
   public var moved: [MovedChoice] = []
   public var addedSegments: [String] = []
   public var removedSegments: [String] = []
   public var addedChoices: [ChoiceName] = []
   public var removedChoices: [ChoiceName] = []
-  /// Segments whose text, or whose choices' texts, differ.
+  /// The segments whose text, or whose choices' texts, differ.
   public var changedTexts: [String] = []
-  /// Keys of the header whose values differ, with snake_case names.
+  /// The snake_case keys of the header whose values differ.
   public var changedFields: [String] = []
 
-  /// Whether nothing that a reader could see differs.
+  /// Whether there is no difference that a reader could see.
   public var isSame: Bool { self == StoryDiff() }
 
   init() {}
 
   public static func == (left: StoryDiff, right: StoryDiff) -> Bool { left.json == right.json }
 
-  /// {"same", "broken", "start", "moved", "added_segments", …}.
+  /// A JSON object with same, broken, start, moved, added_segments and so on.
   public var json: JSONValue {
     func names(_ list: [ChoiceName]) -> JSONValue {
       .array(list.map { ["segment": .string($0.segment), "choice": .string($0.choice)] })
@@ -94,7 +94,7 @@ public struct StoryDiff: Equatable, Sendable {
 }
 
 extension Story {
-  /// What differs in a newer version. Time grows with the segments and choices of both.
+  /// Returns the differences to a newer version, in time proportional to the segments and choices of both.
   public func changes(to newer: Story) -> StoryDiff {
     StoryComparison(old: analysis, new: newer.analysis).diff
   }

@@ -1,6 +1,6 @@
 extension StoryDrawing {
-  /// The picture in the language of Graphviz. Segments are `n0`, `n1`, … in the order of the file, so that no id,
-  /// whatever it holds, can be taken for syntax.
+  /// The drawing in the DOT language of Graphviz. Nodes are named `n0`, `n1`, … in the order of the file, so
+  /// that ids are never part of the syntax.
   var dot: String {
     var lines = [
       "digraph story {",
@@ -36,7 +36,7 @@ extension StoryDrawing {
     return attributes.joined(separator: ", ")
   }
 
-  /// A double-quoted string of DOT: in it only quotes and backslashes mean anything.
+  /// Returns a double-quoted DOT string; only quotes and backslashes need escapes.
   private static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {

@@ -1,10 +1,10 @@
 extension StoryDrawing {
-  /// The picture in Mermaid, which code hosts and note-takers draw inside Markdown.
+  /// The drawing in Mermaid, which code hosts and editors render inside Markdown.
   var mermaid: String {
     var lines = ["flowchart TD"]
     for (index, node) in nodes.enumerated() {
       let label = Self.quoted(node.label)
-      // Round for the start, doubly round for endings, as in flow charts.
+      // Stadium shape for the start, double circles for endings, as in flow charts.
       let shape = node.isEnding ? ("(((", ")))") : node.isStart ? ("([", "])") : ("[", "]")
       lines.append("  n\(index)\(shape.0)\(label)\(shape.1)")
     }
@@ -27,7 +27,7 @@ extension StoryDrawing {
     return members.isEmpty ? [] : ["  class \(members.map { "n\($0)" }.joined(separator: ",")) \(name)"]
   }
 
-  /// A quoted label: all that could mean something to Mermaid or HTML becomes a character reference.
+  /// Returns a quoted label: characters with a meaning in Mermaid or HTML become character references.
   private static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {

@@ -1,4 +1,4 @@
-/// What a picture of a story shows, whatever language it is written in.
+/// The nodes and edges of a drawing of a story, independent of the output format.
 struct StoryDrawing {
   struct Node {
     var label: String
@@ -6,7 +6,7 @@ struct StoryDrawing {
     var isEnding = false
     var isAuthentic = false
     var severity: StoryFinding.Severity?
-    /// Codes of what is wrong with it.
+    /// The codes of its findings.
     var codes: [String] = []
   }
 
@@ -18,14 +18,14 @@ struct StoryDrawing {
     var isBroken = false
   }
 
-  /// The segments, in the order of the file; behind them the segments that choices lead to but that do not exist.
+  /// The segments in the order of the file, followed by the missing segments that choices lead to.
   private(set) var nodes: [Node] = []
   private(set) var edges: [Edge] = []
   let segmentCount: Int
   let title: String
 
-  /// Characters of a choice's text that an edge shows.
-  private static let longestLabel = 40
+  /// The maximum length of an edge's label, in characters.
+  private static let maxLabelLength = 40
 
   init(_ analysis: StoryAnalysis) {
     let table = analysis.table
@@ -39,7 +39,7 @@ struct StoryDrawing {
           isStart: index == 0,
           isEnding: table.isEnding(index), isAuthentic: record.flags.contains(.isAuthentic)))
     }
-    mark(StoryRules.faults(of: analysis))
+    markFaults(StoryRules.faults(of: analysis))
     var missing: [[UInt8]: Int] = [:]
     for index in table.segments.indices {
       for choice in table.choiceRange(index) where table.choices[choice].flags.contains(.hasTarget) {
@@ -62,7 +62,7 @@ struct StoryDrawing {
     }
   }
 
-  private mutating func mark(_ faults: ContiguousArray<StoryFault>) {
+  private mutating func markFaults(_ faults: ContiguousArray<StoryFault>) {
     for fault in faults where fault.segment >= 0 {
       let index = Int(fault.segment)
       if nodes[index].severity != .error { nodes[index].severity = fault.severity }
@@ -71,6 +71,26 @@ struct StoryDrawing {
   }
 
   private static func short(_ text: String) -> String {
-    text.count <= longestLabel ? text : text.prefix(longestLabel - 1) + "…"
+    text.count <= maxLabelLength ? text : text.prefix(maxLabelLength - 1) + "…"
+  }
+}
+
+/// The format of a drawing.
+public enum StoryGraphFormat: String, Sendable, CaseIterable {
+  /// Graphviz.
+  case dot
+  case mermaid
+}
+
+extension Story {
+  /// Returns a drawing of the story with a node for each segment and an arrow for each choice. The start,
+  /// endings, the authentic path and findings are marked, and missing segments are drawn as targets of their
+  /// choices.
+  public func graph(_ format: StoryGraphFormat) -> String {
+    let drawing = StoryDrawing(analysis)
+    switch format {
+    case .dot: return drawing.dot
+    case .mermaid: return drawing.mermaid
+    }
   }
 }

@@ -1,6 +1,7 @@
+import SatchelCore
 import SatchelStorage
 
-/// Splits texts into words as the index of `StorySchema` does: by SQLite's own tokenizer.
+/// Splits texts into words with the tokenizer of the index of `StorySchema`.
 final class SearchWords: Sendable {
   private let database: Database
 
@@ -17,7 +18,7 @@ final class SearchWords: Sendable {
       ])
   }
 
-  /// The words of a text, without case and diacritics, each once.
+  /// Returns the distinct words of a text, without case and diacritics.
   func split(_ text: String) throws -> [String] {
     try database.write { transaction in
       let connection = transaction.connection
@@ -29,9 +30,10 @@ final class SearchWords: Sendable {
     }
   }
 
-  /// A query of FTS5 for texts that have, for each word, one that begins with it; nil for a text without words.
+  /// Returns an FTS5 query for texts in which each word is a prefix of some word; nil for a text without
+  /// words.
   func query(_ text: String) throws -> String? {
-    // Words hold letters and digits only, so that a quote cannot end early.
+    // Words contain only letters and digits, so quoting is safe.
     let words = try split(text).map { "\"\($0)\" *" }
     return words.isEmpty ? nil : words.joined(separator: " AND ")
   }

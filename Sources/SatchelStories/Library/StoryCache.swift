@@ -1,35 +1,35 @@
-/// Stories in memory, the least recently used out when there are too many bytes of them.
+/// A cache of stories that evicts the least recently used ones when it exceeds its budget.
 struct StoryCache {
   struct Entry {
     var story: Story
-    /// Its file, and what it was read from.
+    /// The name of its file, and the file's metadata when it was read.
     var file: String
-    var stamp: StoryStamp
-    /// What a check said, once one was made: nil inside for a sound story.
-    var verdict: Verdict?
-    /// When it was wanted last.
-    var used: UInt64 = 0
+    var metadata: FileMetadata
+    /// The result of the check; nil until it was made.
+    var checkResult: CheckResult?
+    /// The logical time of the last access.
+    var lastAccess: UInt64 = 0
   }
 
-  enum Verdict: Sendable {
+  enum CheckResult: Sendable {
     case sound
-    /// All findings, in words.
+    /// The findings, as text.
     case unsound(String)
   }
 
   private(set) var bytes = 0
   var budget = 64 << 20 { didSet { shrink() } }
   private var entries: [StoryName: Entry] = [:]
-  /// Who was used when, the oldest first; what was used again since stands further behind, too.
-  private var uses: [(name: StoryName, used: UInt64)] = []
-  private var oldest = 0
+  /// The accesses, the oldest first; a story that was accessed again has a later entry, too.
+  private var accesses: [(name: StoryName, lastAccess: UInt64)] = []
+  private var oldestIndex = 0
   private var time: UInt64 = 0
 
-  /// A story, which thereby is the one used last.
+  /// Returns a story, and records the access.
   mutating func entry(_ id: String) -> Entry? {
     let name = StoryName(id)
     guard entries[name] != nil else { return nil }
-    use(name)
+    recordAccess(name)
     return entries[name]
   }
 
@@ -39,13 +39,13 @@ struct StoryCache {
     let name = StoryName(id)
     entries[name] = entry
     bytes += entry.story.memoryBytes
-    use(name)
+    recordAccess(name)
     shrink()
   }
 
-  mutating func setVerdict(_ verdict: Verdict, of story: Story, id: String) {
+  mutating func setCheckResult(_ checkResult: CheckResult, of story: Story, id: String) {
     let name = StoryName(id)
-    if entries[name]?.story === story { entries[name]?.verdict = verdict }
+    if entries[name]?.story === story { entries[name]?.checkResult = checkResult }
   }
 
   mutating func remove(_ id: String) {
@@ -54,32 +54,32 @@ struct StoryCache {
 
   mutating func clear() {
     entries = [:]
-    uses = []
-    (bytes, oldest) = (0, 0)
+    accesses = []
+    (bytes, oldestIndex) = (0, 0)
   }
 
-  private mutating func use(_ name: StoryName) {
+  private mutating func recordAccess(_ name: StoryName) {
     time += 1
-    entries[name]?.used = time
-    uses.append((name, time))
-    // What is outdated in the list is cleared away when it is most of it.
-    if uses.count - oldest > 4 * entries.count + 64 || oldest > uses.count / 2 + 64 {
-      uses = uses[oldest...].filter { entries[$0.name]?.used == $0.used }
-      oldest = 0
+    entries[name]?.lastAccess = time
+    accesses.append((name, time))
+    // Removes outdated accesses when they are the majority.
+    if accesses.count - oldestIndex > 4 * entries.count + 64 || oldestIndex > accesses.count / 2 + 64 {
+      accesses = accesses[oldestIndex...].filter { entries[$0.name]?.lastAccess == $0.lastAccess }
+      oldestIndex = 0
     }
   }
 
   private mutating func shrink() {
-    while bytes > budget, oldest < uses.count {
-      let (name, used) = uses[oldest]
-      oldest += 1
-      if entries[name]?.used == used { remove(name.text) }
+    while bytes > budget, oldestIndex < accesses.count {
+      let (name, lastAccess) = accesses[oldestIndex]
+      oldestIndex += 1
+      if entries[name]?.lastAccess == lastAccess { remove(name.text) }
     }
   }
 }
 
 extension Story {
-  /// Bytes of memory it takes, about.
+  /// The approximate memory size in bytes.
   var memoryBytes: Int {
     byteCount + 512 + analysis.table.segments.count * 96 + analysis.table.choices.count * 64
   }

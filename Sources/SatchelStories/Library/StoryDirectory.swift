@@ -1,26 +1,29 @@
+import SatchelCore
 import SatchelStorage
 
-/// The directory of a library, held open: what is in it, and files of it, never of elsewhere.
-// Unchecked: nothing in it changes.
+/// An open directory of a library, which opens only files inside it.
+// Unchecked: immutable.
 final class StoryDirectory: @unchecked Sendable {
-  /// What stands behind a name.
-  enum Look: Equatable {
-    /// A regular file; the names that lead to it from the directory, none of them a link.
-    case file(StoryStamp, way: [String])
+  /// The status of a name in the directory.
+  enum EntryStatus: Equatable {
+    /// A regular file, and the components of its path in the directory, none of them a link.
+    case file(FileMetadata, components: [String])
     case refused(StoryFailure)
     case absent
   }
 
-  /// A name that looks like a story's.
+  /// A name with the extension of a story.
   struct Entry {
     var name: String
-    /// False for a name that is not UTF-8, under which nothing could be opened.
+    /// Whether the name is UTF-8; a file with another name cannot be opened.
     var isReadable: Bool
   }
 
   private let path: String
   private let descriptor: Int32
 
+  /// Opens a directory.
+  ///
   /// - Parameter path: a real path
   init(_ path: String) throws {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -30,14 +33,15 @@ final class StoryDirectory: @unchecked Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// What a file is written in, by its name; nil when it is none of ours.
+  /// Returns the format of a file, by its name; nil when it is not a story.
   static func source(of name: String) -> StorySource? {
     if name.utf8.first == UInt8(ascii: ".") { return nil }
     if name.hasSuffix(".json") { return .json }
     return name.hasSuffix(".twee") || name.hasSuffix(".tw") ? .twee : nil
   }
 
-  /// Names of stories' files, in no order; those that are not UTF-8 are mended, and may be the same then.
+  /// Returns the names of story files, unordered. Names that are not UTF-8 are repaired, and may then be
+  /// equal.
   func entries() throws -> [Entry] {
     let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard copy >= 0, let stream = fdopendir(copy) else {
@@ -61,45 +65,45 @@ final class StoryDirectory: @unchecked Sendable {
         }
       }
     }
-    // Last, so that a name which looks like another one does not hide it.
+    // Repaired names come last, so that they do not hide equal ones.
     return entries.filter(\.isReadable) + entries.filter { !$0.isReadable }
   }
 
-  /// What stands behind a name; opens nothing.
-  func look(at name: String) -> Look {
+  /// Returns the status of a name, without opening the file.
+  func status(of name: String) -> EntryStatus {
     var status = stat()
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       return errno == ENOENT || errno == ENAMETOOLONG ? .absent : .refused(.unreadable(errno: errno))
     }
-    if status.st_mode & S_IFMT == S_IFREG { return .file(StoryStamp(status), way: [name]) }
+    if status.st_mode & S_IFMT == S_IFREG { return .file(FileMetadata(status), components: [name]) }
     guard status.st_mode & S_IFMT == S_IFLNK else { return .refused(.unreadable("not a regular file")) }
     return follow(name)
   }
 
-  private func follow(_ name: String) -> Look {
+  private func follow(_ name: String) -> EntryStatus {
     let prefix = path == "/" ? "/" : path + "/"
     guard let resolved = realpath(prefix + name, nil) else {
-      return .refused(.unreadable("a link that leads nowhere: \(String(cString: strerror(errno)))"))
+      return .refused(.unreadable("a broken symbolic link: \(String(cString: strerror(errno)))"))
     }
     defer { free(resolved) }
     guard let target = String(validatingCString: resolved), target.utf8.starts(with: prefix.utf8) else {
-      return .refused(.unreadable("a link that leads out of the directory", .invalid))
+      return .refused(.unreadable("a symbolic link that leads out of the directory", .invalid))
     }
     var status = stat()
     guard lstat(resolved, &status) == 0 else { return .refused(.unreadable(errno: errno)) }
     guard status.st_mode & S_IFMT == S_IFREG else { return .refused(.unreadable("not a regular file")) }
-    let way = target.utf8.dropFirst(prefix.utf8.count).split(separator: UInt8(ascii: "/"))
-    return .file(StoryStamp(status), way: way.map { String(decoding: $0, as: UTF8.self) })
+    let components = target.utf8.dropFirst(prefix.utf8.count).split(separator: UInt8(ascii: "/"))
+    return .file(FileMetadata(status), components: components.map { String(decoding: $0, as: UTF8.self) })
   }
 
-  /// Opens a file that `look` found. Links that took the place of anything on the way are not followed.
+  /// Opens a file that `status(of:)` found. Does not follow links that replaced a component meanwhile.
   ///
-  /// - Returns: a descriptor, to be closed by the caller, and the file's stamp
-  func openFile(way: [String]) throws(StoryFailure) -> (descriptor: Int32, stamp: StoryStamp) {
+  /// - Returns: a descriptor, which the caller closes, and the file's metadata
+  func openFile(components: [String]) throws(StoryFailure) -> (descriptor: Int32, metadata: FileMetadata) {
     var current = descriptor
     defer { if current != descriptor { close(current) } }
-    for (index, name) in way.enumerated() {
-      let isLast = index == way.count - 1
+    for (index, name) in components.enumerated() {
+      let isLast = index == components.count - 1
       let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (isLast ? O_NONBLOCK | O_NOCTTY : O_DIRECTORY)
       let next = openat(current, name, flags)
       guard next >= 0 else { throw .unreadable(errno: errno) }
@@ -112,6 +116,6 @@ final class StoryDirectory: @unchecked Sendable {
     }
     let opened = current
     current = descriptor
-    return (opened, StoryStamp(status))
+    return (opened, FileMetadata(status))
   }
 }

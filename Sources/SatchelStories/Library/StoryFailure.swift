@@ -1,27 +1,28 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Why a file is no story, or none that may be read.
+/// The reason why a file is not a story or cannot be read.
 struct StoryFailure: Error, Equatable, Sendable {
   var code: StoryFinding.Code
-  /// In words, without the file's name.
+  /// The message, without the file's name.
   var message: String
   var line: Int?
   var column: Int?
-  /// How a call that wanted this file fails.
+  /// The error code for a call that needs this file.
   var status = SatchelError.Code.invalid
 
-  /// A file that cannot be read.
+  /// Creates the failure of a file that cannot be read.
   static func unreadable(_ message: String, _ status: SatchelError.Code = .io) -> StoryFailure {
     StoryFailure(code: .unreadable, message: message, status: status)
   }
 
-  /// What the system said last.
+  /// Creates the failure of a file that cannot be read, from an error number.
   static func unreadable(errno code: Int32) -> StoryFailure {
     unreadable(String(cString: strerror(code)))
   }
 
-  /// As a finding of a check says it.
+  /// Creates a failure from a finding of a check.
   init(_ finding: StoryFinding) {
     self.init(
       code: finding.code, message: finding.message, line: finding.position.line,
@@ -39,7 +40,7 @@ struct StoryFailure: Error, Equatable, Sendable {
     self.status = status
   }
 
-  /// What reading a text threw.
+  /// Creates a failure from an error of parsing a text.
   init(_ error: any Error, reading text: UnsafeRawBufferPointer, source: StorySource) {
     let satchel = error as? SatchelError
     let position = (satchel?.underlying as? JSONError)?.position
@@ -50,6 +51,6 @@ struct StoryFailure: Error, Equatable, Sendable {
       column: position?.column)
   }
 
-  /// As an error about a file.
+  /// Returns the failure as an error with the file's name.
   func error(in file: String) -> SatchelError { SatchelError(status, "\(file): \(message)") }
 }

@@ -1,6 +1,7 @@
+import SatchelCore
 import SatchelStorage
 
-/// Reads one file after the other into the same memory. Used by one thread at a time.
+/// Reads files into a reused buffer. Used by one thread at a time.
 final class StoryFileReader {
   private var memory: UnsafeMutableRawPointer?
   private var capacity = 0
@@ -8,47 +9,49 @@ final class StoryFileReader {
 
   deinit { free(memory) }
 
-  /// The content read last; valid until the next is read.
+  /// The content of the last file; valid until the next file is read.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
-  /// SHA-256 of the content read last.
+  /// The SHA-256 of the content of the last file.
   var hash: [UInt8] { SHA256.digest(bytes) }
 
-  /// Reads a file that `StoryDirectory.look` found.
+  /// Reads a file that `StoryDirectory.status(of:)` found.
   ///
-  /// - Returns: the stamp of what was read; one that equals no file's when it may have changed meanwhile
-  func load(_ way: [String], in directory: StoryDirectory) throws(StoryFailure) -> StoryStamp {
+  /// - Returns: the metadata of the content; different from that of every file when the file may have changed
+  ///   meanwhile
+  func load(_ components: [String], in directory: StoryDirectory) throws(StoryFailure) -> FileMetadata {
     count = 0
-    let now = StoryStamp.now
-    let (descriptor, stamp) = try directory.openFile(way: way)
+    let now = FileMetadata.now
+    let (descriptor, metadata) = try directory.openFile(components: components)
     defer { close(descriptor) }
-    // One byte more shows the file's end.
-    try reserve(Int(clamping: stamp.size) + 1)
+    // One extra byte detects the end of the file.
+    try reserve(Int(clamping: metadata.size) + 1)
     while true {
       if count == capacity { try reserve(capacity * 2) }
-      let got = read(descriptor, memory?.advanced(by: count), capacity - count)
-      if got == 0 { break }
-      if got < 0 {
+      let readCount = read(descriptor, memory?.advanced(by: count), capacity - count)
+      if readCount == 0 { break }
+      if readCount < 0 {
         if errno == EINTR { continue }
         throw .unreadable(errno: errno)
       }
-      count += got
+      count += readCount
     }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, StoryStamp(status) == stamp, Int64(count) == stamp.size else {
-      return StoryStamp(size: stamp.size, modified: stamp.modified, changed: .min)
+    guard fstat(descriptor, &status) == 0, FileMetadata(status) == metadata, Int64(count) == metadata.size
+    else {
+      return FileMetadata(size: metadata.size, modified: metadata.modified, changed: .min)
     }
-    return stamp.settled(readAt: now)
+    return metadata.confirmed(readAt: now)
   }
 
-  private func reserve(_ wanted: Int) throws(StoryFailure) {
-    guard wanted > capacity else { return }
-    guard wanted <= StoryText.maximumSize + 1 else {
-      throw .unreadable("larger than a story can be, 2 GiB", .invalid)
+  private func reserve(_ minCapacity: Int) throws(StoryFailure) {
+    guard minCapacity > capacity else { return }
+    guard minCapacity <= StoryText.maximumSize + 1 else {
+      throw .unreadable("larger than the maximum of 2 GiB", .invalid)
     }
-    let size = max(wanted, 64 << 10)
+    let size = max(minCapacity, 64 << 10)
     guard let grown = realloc(memory, size) else {
-      throw .unreadable("no memory for \(size) bytes", .noMemory)
+      throw .unreadable("cannot allocate \(size) bytes", .noMemory)
     }
     memory = grown
     capacity = size

@@ -1,24 +1,25 @@
+import SatchelCore
 import SatchelStorage
 
 extension StoryFileTable {
-  /// The row of a directory, made when there is none.
-  func claim(_ directory: String) throws -> Int64 {
+  /// Returns the row of a directory, and inserts it when it does not exist.
+  func ensureLibrary(_ directory: String) throws -> Int64 {
     try connection.run(
       "INSERT INTO story_library(directory, token) VALUES(?, 0) ON CONFLICT DO NOTHING", .text(directory))
     return try library(directory)?.id ?? 0
   }
 
-  /// Says that a library is another one than before.
-  func renew(_ library: Int64) throws {
+  /// Changes the token of a library, which invalidates its snapshots.
+  func changeToken(of library: Int64) throws {
     try connection.run(
       "UPDATE story_library SET token = ? WHERE id = ?", .integer(.random(in: 1...Int64.max)),
       .integer(library))
   }
 
-  func setStamp(_ stamp: StoryStamp, of row: Int64) throws {
+  func setMetadata(_ metadata: FileMetadata, of row: Int64) throws {
     try connection.run(
-      "UPDATE story_file SET size = ?, modified = ?, changed = ? WHERE id = ?", .integer(stamp.size),
-      .integer(stamp.modified), .integer(stamp.changed), .integer(row))
+      "UPDATE story_file SET size = ?, modified = ?, changed = ? WHERE id = ?", .integer(metadata.size),
+      .integer(metadata.modified), .integer(metadata.changed), .integer(row))
   }
 
   func remove(_ name: String, from library: Int64) throws {
@@ -27,16 +28,16 @@ extension StoryFileTable {
       "DELETE FROM story_file WHERE library = ? AND name = ?", .integer(library), .text(name))
   }
 
-  /// Writes all that is known of a file, in place of what was.
+  /// Inserts or replaces the row of a file.
   ///
-  /// - Parameter isNew: there is no row of it yet
+  /// - Parameter isNew: whether the file has no row yet
   func put(_ record: StoryRecord, in library: Int64, isNew: Bool = false) throws {
     switch record.content {
     case .story(let summary, let titleKey):
       try put(record, in: library, summary: summary, titleKey: titleKey, failure: nil, isNew: isNew)
     case .problem(let failure):
-      let nothing = StorySummary(id: "", file: record.name)
-      try put(record, in: library, summary: nothing, titleKey: nil, failure: failure, isNew: isNew)
+      let empty = StorySummary(id: "", file: record.name)
+      try put(record, in: library, summary: empty, titleKey: nil, failure: failure, isNew: isNew)
     }
   }
 
@@ -51,8 +52,8 @@ extension StoryFileTable {
     connection.trustSchema()
     var row: Int64?
     try (record.hash ?? []).withUnsafeBytes { hash in
-      // To its end: SQLite 3.40 undoes a statement whose triggers write to a full-text search, and that is reset
-      // before, where the connection is defensive.
+      // Steps to the end: on a defensive connection SQLite 3.40 rolls back a statement whose triggers write
+      // to a full-text index when it is reset before its end.
       try connection.each(
         """
         INSERT INTO story_file(library, name, size, modified, changed, sha256, checker, problem,
@@ -73,9 +74,9 @@ extension StoryFileTable {
         shortest_time = excluded.shortest_time, longest_time = excluded.longest_time,
         path_count = excluded.path_count, errors = excluded.errors, warnings = excluded.warnings
         RETURNING id
-        """, .integer(library), .text(record.name), .integer(record.stamp.size),
-        .integer(record.stamp.modified),
-        .integer(record.stamp.changed), record.hash == nil ? .null : .blob(hash),
+        """, .integer(library), .text(record.name), .integer(record.metadata.size),
+        .integer(record.metadata.modified),
+        .integer(record.metadata.changed), record.hash == nil ? .null : .blob(hash),
         .integer(StorySchema.checker),
         text(failure?.code.rawValue), text(failure?.message), number(failure?.line), number(failure?.column),
         failure == nil ? .text(summary.id) : .null, text(summary.title), text(titleKey), text(summary.author),

@@ -1,22 +1,23 @@
+import SatchelCore
 import SatchelStorage
 
-/// The table of a library's files, one row each.
+/// Reads and writes the tables `story_library`, `story_file` and `story_tag`.
 struct StoryFileTable {
   let connection: Connection
 
-  /// What is known of a file, to tell whether it changed.
-  struct Known {
+  /// The part of a file's row that detects changes.
+  struct IndexedFile {
     var row: Int64
-    var stamp: StoryStamp
-    /// Nil for a file that was not read.
+    var metadata: FileMetadata
+    /// The SHA-256 of the content; nil for a file that could not be read.
     var hash: [UInt8]?
-    /// Of a file that was not read: why.
+    /// For a file that could not be read, the message.
     var message: String?
-    /// Whether it was checked by this version's rules, or by later ones.
+    /// Whether it was checked by this version of the rules or a later one.
     var isCurrent: Bool
   }
 
-  /// A row for those who list stories.
+  /// A row with its record.
   struct Row {
     var id: Int64
     var record: StoryRecord
@@ -30,8 +31,8 @@ struct StoryFileTable {
     }
   }
 
-  func known(in library: Int64) throws -> [StoryName: Known] {
-    var known: [StoryName: Known] = [:]
+  func known(in library: Int64) throws -> [StoryName: IndexedFile] {
+    var known: [StoryName: IndexedFile] = [:]
     known.reserveCapacity(
       Int(
         clamping: try connection.number(
@@ -45,16 +46,17 @@ struct StoryFileTable {
     return known
   }
 
-  private static func known(_ row: Statement) -> Known {
-    Known(
+  private static func known(_ row: Statement) -> IndexedFile {
+    IndexedFile(
       row: row.anyInteger(1),
-      stamp: StoryStamp(size: row.anyInteger(2), modified: row.anyInteger(3), changed: row.anyInteger(4)),
+      metadata: FileMetadata(
+        size: row.anyInteger(2), modified: row.anyInteger(3), changed: row.anyInteger(4)),
       hash: row.isNull(5) ? nil : Array(row.bytes(5)), message: row.textIfAny(7),
       isCurrent: row.anyInteger(6) >= StorySchema.checker)
   }
 
-  /// A file's id of story, content and stamp.
-  func known(_ name: String, in library: Int64) throws -> (Known, story: String?)? {
+  /// Returns the row of a file and the id of its story.
+  func known(_ name: String, in library: Int64) throws -> (IndexedFile, story: String?)? {
     try connection.first(
       """
       SELECT name, id, size, modified, changed, sha256, checker,
@@ -64,7 +66,7 @@ struct StoryFileTable {
     ) { (Self.known($0), $0.textIfAny(8)) }
   }
 
-  /// The first file, by name, that holds a story with this id.
+  /// Returns the first file, by name, that has a story with this id.
   func file(of story: String, in directory: String) throws -> String? {
     try connection.first(
       """
@@ -74,7 +76,7 @@ struct StoryFileTable {
     ) { $0.text(0) }
   }
 
-  /// All files of a library, by name.
+  /// Returns all files of a library, sorted by name.
   func rows(in library: Int64) throws -> [Row] {
     var rows: [Row] = []
     try connection.each(
@@ -93,7 +95,8 @@ struct StoryFileTable {
   private static func read(_ row: Statement) throws -> Row {
     let record = StoryRecord(
       name: row.text(1),
-      stamp: StoryStamp(size: row.anyInteger(2), modified: row.anyInteger(3), changed: row.anyInteger(4)),
+      metadata: FileMetadata(
+        size: row.anyInteger(2), modified: row.anyInteger(3), changed: row.anyInteger(4)),
       hash: row.isNull(5) ? nil : Array(row.bytes(5)), content: try content(row))
     return Row(id: row.anyInteger(0), record: record)
   }
@@ -131,7 +134,7 @@ struct StoryFileTable {
     return .story(summary, titleKey: row.text(12))
   }
 
-  /// Tags lie in the order of files' rows.
+  /// Adds the tags, which are stored in the order of the files' rows.
   private func addTags(to rows: inout [Row]) throws {
     var positions: [Int64: Int] = [:]
     for (position, row) in rows.enumerated() where row.record.story != nil { positions[row.id] = position }

@@ -1,12 +1,13 @@
+import SatchelCore
 import SatchelStorage
 
-/// What a store knows of one directory's files; kept in memory where the store may not be written.
+/// The index of the files of one directory. For a read-only store it is a copy in memory.
 final class StoryIndex: Sendable {
   private let database: Database
   private let directory: String
-  private let latest = Guarded<StorySnapshot?>(nil)
+  private let latest = Locked<StorySnapshot?>(nil)
 
-  /// - Parameter store: where the index is; of a store opened to read only it is copied from
+  /// - Parameter store: the store with the index; a read-only store is copied
   init(_ store: Database, directory: String) throws {
     self.directory = directory
     let isPrepared = try StorySchema.naming { try store.prepare(StorySchema.subject) }
@@ -24,19 +25,19 @@ final class StoryIndex: Sendable {
       let table = StoryFileTable(connection: connection)
       guard let library = try table.library(directory) else { return [StoryFileTable.Row]() }
       let known = try table.known(in: library.id)
-      // What an older version checked is read again.
+      // Files that an older version checked are read again.
       return try table.rows(in: library.id).filter { known[StoryName($0.record.name)]?.isCurrent == true }
     }
     try database.write { transaction in
       let table = StoryFileTable(connection: transaction.connection)
-      let library = try table.claim(directory)
+      let library = try table.ensureLibrary(directory)
       for row in rows { try table.put(row.record, in: library, isNew: true) }
-      try table.renew(library)
+      try table.changeToken(of: library)
     }
   }
 
-  /// What is known of each file.
-  func known() throws -> [StoryName: StoryFileTable.Known] {
+  /// Returns the indexed files by name.
+  func known() throws -> [StoryName: StoryFileTable.IndexedFile] {
     try database.read { connection in
       let table = StoryFileTable(connection: connection)
       guard let library = try table.library(directory) else { return [:] }
@@ -44,20 +45,20 @@ final class StoryIndex: Sendable {
     }
   }
 
-  /// The file that holds a story.
+  /// Returns the name of the file that has a story.
   func file(of story: String) throws -> String? {
     try database.read { try StoryFileTable(connection: $0).file(of: story, in: directory) }
   }
 
   // MARK: Writing
 
-  /// How many ids observers are told; beyond that something may have changed everywhere.
-  private static let mostKeys = 1000
+  /// The maximum number of keys in a change; with more, observers are notified of `*`.
+  private static let maxKeys = 1000
 
-  /// Takes over what an intake found, in one transaction: whoever reads sees all of it, or nothing yet.
+  /// Writes the outcome of a directory refresh, in one transaction.
   ///
-  /// Other processes may have written since the intake looked; what they know already is not counted again.
-  func write(_ outcome: StoryIntake.Outcome) throws -> StoryRefresh {
+  /// Other processes may have written the same changes meanwhile; these are not counted again.
+  func write(_ outcome: DirectoryRefresh.Outcome) throws -> StoryRefresh {
     var refresh = StoryRefresh()
     refresh.read = outcome.read
     refresh.parsed = outcome.parsed
@@ -66,13 +67,13 @@ final class StoryIndex: Sendable {
     try database.write { transaction in
       var counted = refresh
       let table = StoryFileTable(connection: transaction.connection)
-      let library = try table.claim(directory)
+      let library = try table.ensureLibrary(directory)
       var stories: Set<StoryName> = []
-      for touched in outcome.touched { try table.setStamp(touched.stamp, of: touched.row) }
+      for touched in outcome.touched { try table.setMetadata(touched.metadata, of: touched.row) }
       for record in outcome.records {
         let known = try table.known(record.name, in: library)
         if let known, known.0.isCurrent, let hash = record.hash, known.0.hash == hash {
-          try table.setStamp(record.stamp, of: known.0.row)
+          try table.setMetadata(record.metadata, of: known.0.row)
           counted.unchanged += 1
           continue
         }
@@ -87,17 +88,17 @@ final class StoryIndex: Sendable {
         if let story = known.story { stories.insert(StoryName(story)) }
       }
       if counted.added + counted.changed + counted.removed > 0 {
-        try table.renew(library)
+        try table.changeToken(of: library)
         let keys = stories.map(\.text).sorted(by: StoryName.precedes)
-        transaction.note(subject: "stories", keys: keys.count > Self.mostKeys ? ["*"] : keys, place: nil)
+        transaction.note(subject: "stories", keys: keys.count > Self.maxKeys ? ["*"] : keys, place: nil)
       }
       refresh = counted
     }
     return refresh
   }
 
-  /// What the rows of such copies say, under the copies' names; nil for one whose row is not there any more.
-  func records(of copies: [StoryIntake.Copy]) throws -> [StoryRecord?] {
+  /// Returns the records of copies, with the copies' names; nil for a copy whose row no longer exists.
+  func records(of copies: [DirectoryRefresh.Copy]) throws -> [StoryRecord?] {
     guard !copies.isEmpty else { return [] }
     let rows = try database.read { connection in
       let table = StoryFileTable(connection: connection)
@@ -106,7 +107,7 @@ final class StoryIndex: Sendable {
     let byRow = Dictionary(rows.map { ($0.id, $0.record) }, uniquingKeysWith: { $1 })
     return copies.map { copy in
       guard var record = byRow[copy.row], record.hash == copy.hash else { return nil }
-      (record.name, record.stamp) = (copy.name, copy.stamp)
+      (record.name, record.metadata) = (copy.name, copy.metadata)
       if case .story(var summary, let titleKey) = record.content {
         summary.file = copy.name
         record.content = .story(summary, titleKey: titleKey)
@@ -117,7 +118,7 @@ final class StoryIndex: Sendable {
 
   // MARK: Listing
 
-  /// Everything, as of now.
+  /// Returns a snapshot of the current index.
   func snapshot() throws -> StorySnapshot { try database.read { try snapshot($0) } }
 
   private func snapshot(_ connection: Connection) throws -> StorySnapshot {
@@ -129,26 +130,26 @@ final class StoryIndex: Sendable {
     return snapshot
   }
 
-  /// The stories of a snapshot that a query of FTS5 finds, and how well: the lower the better.
+  /// Returns the stories that match an FTS5 query, with their scores: a lower score is better.
   func search(
     _ query: String, isRanked: Bool
   ) throws -> (StorySnapshot, hits: [(position: Int, score: Double)]) {
     try database.read { connection in
       let snapshot = try snapshot(connection)
       var hits: [(position: Int, score: Double)] = []
-      func take(_ row: Statement) {
+      func append(_ row: Statement) {
         guard let position = snapshot.position(ofRow: row.anyInteger(0)) else { return }
         hits.append((position, isRanked ? Double(row.text(1)) ?? 0 : 0))
       }
       if isRanked {
-        // A word of a title says ten times as much as one of a synopsis.
+        // A word of a title has ten times the weight of one of a synopsis.
         try connection.each(
           """
           SELECT rowid, bm25(story_search, 10.0, 1.0) FROM story_search WHERE story_search MATCH ?
-          """, .text(query), visit: take)
+          """, .text(query), visit: append)
       } else {
         try connection.each(
-          "SELECT rowid FROM story_search WHERE story_search MATCH ?", .text(query), visit: take)
+          "SELECT rowid FROM story_search WHERE story_search MATCH ?", .text(query), visit: append)
       }
       return (snapshot, hits)
     }

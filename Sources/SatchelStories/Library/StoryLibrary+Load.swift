@@ -1,25 +1,28 @@
+import SatchelCore
 import SatchelStorage
 
 extension StoryLibrary {
-  /// A story by its id: from memory when its file is as it was, else from its file.
+  /// Returns the story with an id: from the cache when its file is unchanged, else from its file.
   ///
-  /// - Parameter checked: fail for a story that is not sound
-  /// - Throws: `.notFound`; `.io` when its file cannot be read; `.invalid` for an id that is no name, a link that
-  ///   leads out of the directory, a file that cannot be understood (with line and column), and a story that is
+  /// - Parameters:
+  ///   - id: the id of the story
+  ///   - checked: whether to throw for a story that is not sound
+  /// - Throws: `.notFound`; `.io` when the file cannot be read; `.invalid` for an invalid id, a link to a
+  ///   file outside the directory, a file that cannot be parsed (with line and column), and a story that is
   ///   not sound (with its findings); `.closed`
   public func story(_ id: String, checked: Bool = false) throws -> Story {
     try checkOpen()
     try Self.checkName(id)
     let entry = try entry(id)
-    if checked, case .unsound(let words) = verdict(entry, id) {
+    if checked, case .unsound(let words) = checkResult(entry, id) {
       throw SatchelError(.invalid, "story “\(id)” (\(entry.file)) is not sound: \(words)")
     }
     return entry.story
   }
 
-  /// A segment of a story, by their ids.
+  /// Returns a segment of a story, by their ids.
   ///
-  /// - Throws: `.notFound` also when the story has no such segment; else as `story`
+  /// - Throws: `.notFound`, also when the story has no such segment; else as `story`
   public func segment(_ id: String, of story: String) throws -> StorySegment {
     guard let segment = try self.story(story).segment(id) else {
       throw SatchelError(.notFound, "story “\(story)” has no segment “\(id.prefix(200))”")
@@ -27,9 +30,9 @@ extension StoryLibrary {
     return segment
   }
 
-  /// Where a story starts.
+  /// Returns the first segment of a story.
   ///
-  /// - Throws: `.notFound` also when the story has no segments; else as `story`
+  /// - Throws: `.notFound`, also when the story has no segments; else as `story`
   public func start(of story: String) throws -> StorySegment {
     guard let start = try self.story(story).start else {
       throw SatchelError(.notFound, "story “\(story)” has no segments")
@@ -39,16 +42,17 @@ extension StoryLibrary {
 
   // MARK: Memory
 
-  /// How many bytes of stories stay in memory, about; the least recently used go first. 64 MiB at the start.
+  /// The approximate maximum size of the cache in bytes. The least recently used stories are evicted first.
+  /// The default is 64 MiB.
   public var cacheBudget: Int {
     get { cache.withLock { $0.budget } }
     set { cache.withLock { $0.budget = max(0, newValue) } }
   }
 
-  /// How many bytes of stories are in memory, about.
+  /// The approximate size of the cached stories in bytes.
   public var cachedBytes: Int { cache.withLock { $0.bytes } }
 
-  /// Lets go of all stories in memory.
+  /// Removes all stories from the cache.
   ///
   /// - Throws: `.closed`
   public func clearCache() throws {
@@ -61,12 +65,14 @@ extension StoryLibrary {
   private func entry(_ id: String) throws -> StoryCache.Entry {
     let opened = try StoryDirectory(directory)
     if let entry = cache.withLock({ $0.entry(id) }) {
-      if case .file(let stamp, _) = opened.look(at: entry.file), stamp == entry.stamp { return entry }
+      if case .file(let metadata, _) = opened.status(of: entry.file), metadata == entry.metadata {
+        return entry
+      }
       cache.withLock { $0.remove(id) }
     }
-    // Where the index says, or where the story's name does: neither needs a look at the whole directory.
+    // Tries the file of the index, or the files named after the story, before it reads the whole directory.
     let known = try index.file(of: id)
-    // A bad file hides no good one: why it could not be loaded is told only when there is no other.
+    // A bad file does not hide a good one: its error is thrown only when there is no other file.
     var failure: (any Error)?
     for name in known.map({ [$0] }) ?? ["\(id).json", "\(id).twee", "\(id).tw"] {
       do {
@@ -81,14 +87,14 @@ extension StoryLibrary {
     throw failure ?? SatchelError(.notFound, "\(directory): no story “\(id)”")
   }
 
-  /// Reads a story from that file; nil when the file is not there, or holds another story.
+  /// Reads a story from a file; nil when the file does not exist or has another story.
   private func load(_ id: String, from file: String, in opened: StoryDirectory) throws -> StoryCache.Entry? {
-    if opened.look(at: file) == .absent { return nil }
+    if opened.status(of: file) == .absent { return nil }
     do throws(StoryFailure) {
-      let (story, stamp) = try Self.read(file, in: opened)
+      let (story, metadata) = try Self.read(file, in: opened)
       guard let own = story.analysis.storyID(in: file), StoryName(own) == StoryName(id) else { return nil }
-      let entry = StoryCache.Entry(story: story, file: file, stamp: stamp)
-      if !isOver.load(ordering: .relaxed) { cache.withLock { $0.put(entry, for: id) } }
+      let entry = StoryCache.Entry(story: story, file: file, metadata: metadata)
+      if !isClosed.load(ordering: .relaxed) { cache.withLock { $0.put(entry, for: id) } }
       return entry
     } catch {
       throw error.error(in: file)
@@ -98,18 +104,18 @@ extension StoryLibrary {
   /// Reads a file of the directory.
   static func read(
     _ file: String, in opened: StoryDirectory
-  ) throws(StoryFailure) -> (story: Story, stamp: StoryStamp) {
-    let way: [String]
-    switch opened.look(at: file) {
+  ) throws(StoryFailure) -> (story: Story, metadata: FileMetadata) {
+    let components: [String]
+    switch opened.status(of: file) {
     case .absent: throw .unreadable(errno: ENOENT)
     case .refused(let failure): throw failure
-    case .file(_, let found): way = found
+    case .file(_, let found): components = found
     }
     let reader = StoryFileReader()
-    let stamp = try reader.load(way, in: opened)
+    let metadata = try reader.load(components, in: opened)
     let source = StoryDirectory.source(of: file) ?? .automatic
     do {
-      return (try Story(reader.bytes, source: source), stamp)
+      return (try Story(reader.bytes, source: source), metadata)
     } catch {
       throw StoryFailure(error, reading: reader.bytes, source: source)
     }
@@ -117,27 +123,27 @@ extension StoryLibrary {
 
   // MARK: Checking
 
-  private func verdict(_ entry: StoryCache.Entry, _ id: String) -> StoryCache.Verdict {
-    if let verdict = entry.verdict { return verdict }
+  private func checkResult(_ entry: StoryCache.Entry, _ id: String) -> StoryCache.CheckResult {
+    if let checkResult = entry.checkResult { return checkResult }
     let report = entry.story.check()
-    let verdict: StoryCache.Verdict = report.isSound ? .sound : .unsound(Self.words(report))
-    cache.withLock { $0.setVerdict(verdict, of: entry.story, id: id) }
-    return verdict
+    let checkResult: StoryCache.CheckResult = report.isSound ? .sound : .unsound(Self.words(report))
+    cache.withLock { $0.setCheckResult(checkResult, of: entry.story, id: id) }
+    return checkResult
   }
 
-  private static let mostFindings = 20
+  private static let maxFindings = 20
 
-  /// The findings of a check in one line, errors first.
+  /// Returns the findings of a check in one line, errors first.
   static func words(_ report: StoryReport) -> String {
-    func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
+    func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
     let errors = report.findings.filter { $0.severity == .error }
     let ordered = errors + report.findings.filter { $0.severity != .error }
-    var words = ordered.prefix(mostFindings).map { finding in
-      let place = "line \(finding.position.line), column \(finding.position.column)"
-      let meant = finding.suggestion.map { " (did you mean “\($0)”?)" } ?? ""
-      return "\(place): \(finding.code.rawValue): \(finding.message)\(meant)"
+    var words = ordered.prefix(maxFindings).map { finding in
+      let location = "line \(finding.position.line), column \(finding.position.column)"
+      let hint = finding.suggestion.map { " (did you mean “\($0)”?)" } ?? ""
+      return "\(location): \(finding.code.rawValue): \(finding.message)\(hint)"
     }
-    if ordered.count > mostFindings { words.append("and \(ordered.count - mostFindings) more") }
+    if ordered.count > maxFindings { words.append("and \(ordered.count - maxFindings) more") }
     return "\(count(report.errorCount, "error")), \(count(report.warningCount, "warning")): "
       + words.joined(separator: "; ")
   }

@@ -1,17 +1,18 @@
+import SatchelCore
 import SatchelStorage
 
 extension StoryLibrary {
-  /// Refreshes in the background, then reads stories into memory, by file name, as long as there is room.
+  /// Refreshes in the background, then reads stories into the cache, by file name, until it is full.
   ///
-  /// - Parameter completion: hears exactly once, on a thread of the library's, what `loadAll()` would have
-  ///   returned or thrown; `.cancelled` when the library was closed or given up before
-  /// - Throws: `.closed`, `.noMemory` when there is no thread to be had
+  /// - Parameter completion: called exactly once, on a thread of the library, with the result of `loadAll()`;
+  ///   with `.cancelled` when the library was closed or released before
+  /// - Throws: `.closed`; `.noMemory` when no thread can be created
   public func preload(_ completion: (@Sendable (Result<StoryListing, any Error>) -> Void)? = nil) throws {
     try checkOpen()
-    let promise = Promise(completion)
+    let promise = PreloadCompletion(completion)
     try worker.add { [weak self] in
       guard let self else { return }
-      promise.tell(
+      promise.complete(
         Result {
           let listing = try self.loadAll()
           try self.fillCache(listing.stories)
@@ -22,25 +23,25 @@ extension StoryLibrary {
 
   private func fillCache(_ stories: [StorySummary]) throws {
     for summary in stories {
-      if isOver.load(ordering: .relaxed) { throw StoryIntake.cancelled }
-      // With room for an eighth to spare: what is read next shall not push out what was read first.
+      if isClosed.load(ordering: .relaxed) { throw DirectoryRefresh.cancelled }
+      // Leaves an eighth of the budget free, so that the last stories do not evict the first ones.
       let isFull = cache.withLock { $0.bytes >= $0.budget - $0.budget / 8 }
       if isFull { return }
-      // A file that changed meanwhile is for the next refresh.
+      // The next refresh handles a file that changed meanwhile.
       _ = try? story(summary.id)
     }
   }
 
-  /// Sees to it that a completion hears something, whatever becomes of the work.
-  // Unchecked: the state is behind a lock.
-  private final class Promise: @unchecked Sendable {
-    private let completion: Guarded<(@Sendable (Result<StoryListing, any Error>) -> Void)?>
+  /// Calls a completion exactly once, also when the work is dropped.
+  // Unchecked: a lock guards the state.
+  private final class PreloadCompletion: @unchecked Sendable {
+    private let completion: Locked<(@Sendable (Result<StoryListing, any Error>) -> Void)?>
 
     init(_ completion: (@Sendable (Result<StoryListing, any Error>) -> Void)?) {
-      self.completion = Guarded(completion)
+      self.completion = Locked(completion)
     }
 
-    func tell(_ result: Result<StoryListing, any Error>) {
+    func complete(_ result: Result<StoryListing, any Error>) {
       let completion = self.completion.withLock { completion in
         defer { completion = nil }
         return completion
@@ -48,6 +49,6 @@ extension StoryLibrary {
       completion?(result)
     }
 
-    deinit { tell(.failure(StoryIntake.cancelled)) }
+    deinit { complete(.failure(DirectoryRefresh.cancelled)) }
   }
 }

@@ -1,20 +1,21 @@
+import SatchelCore
 import SatchelStorage
 
 extension StoryLibrary {
-  /// The stories that a query wants, in its order. Files are not looked at, except once when this library never
-  /// did: `refresh()` does that.
+  /// Returns the stories that match a query, in its order. Does not read the directory, except for the first
+  /// refresh of this library: call `refresh()` to update the index.
   ///
   /// - Throws: `.invalid` for a negative age, limit or offset; `.closed`, `.io`, `.damaged`
   public func select(_ query: StoryQuery = StoryQuery()) throws -> [StorySummary] {
     try query.validate()
     try refreshOnce()
-    let marks = try purchases.marks()
+    let states = try purchases.states()
     var (snapshot, found) = try candidates(query)
-    func isPurchased(_ story: StorySummary) -> Bool { marks[StoryName(story.id)] ?? story.isPurchased }
+    func isPurchased(_ story: StorySummary) -> Bool { states[StoryName(story.id)] ?? story.isPurchased }
     found.removeAll { candidate in
       let story = snapshot.stories[candidate.position]
       if let wanted = query.isPurchased, isPurchased(story) != wanted { return true }
-      return !query.fits(story)
+      return !query.matches(story)
     }
     sort(&found, of: snapshot, by: query)
     return found.dropFirst(query.offset).prefix(query.limit ?? found.count).map { candidate in
@@ -24,9 +25,9 @@ extension StoryLibrary {
     }
   }
 
-  /// What is known of one story.
+  /// Returns the summary of one story.
   ///
-  /// - Throws: `.notFound`, `.invalid` for an id that is no name, `.closed`
+  /// - Throws: `.notFound`, `.invalid` for an invalid id, `.closed`
   public func summary(_ id: String) throws -> StorySummary {
     try Self.checkName(id)
     try refreshOnce()
@@ -35,17 +36,17 @@ extension StoryLibrary {
       throw SatchelError(.notFound, "\(directory): no story “\(id)”")
     }
     var story = snapshot.stories[position]
-    story.isPurchased = try purchases.marks()[StoryName(id)] ?? story.isPurchased
+    story.isPurchased = try purchases.states()[StoryName(id)] ?? story.isPurchased
     return story
   }
 
-  /// All tags, each once, sorted.
+  /// Returns the distinct tags, sorted.
   public func tags() throws -> [String] { try distinct { $0.tags } }
 
-  /// All cultures of origin, each once, sorted.
+  /// Returns the distinct cultures of origin, sorted.
   public func cultures() throws -> [String] { try distinct { $0.culturalOrigin.map { [$0] } ?? [] } }
 
-  /// All age ranges as they are written, each once: by lowest age, then by highest; malformed ones last.
+  /// Returns the distinct age ranges as written, sorted by lowest age, then by highest; malformed ones last.
   public func ageRanges() throws -> [String] {
     func ages(_ text: String) -> (Int, Int) {
       AgeRange(text).map { ($0.lowest, $0.highest ?? .max) } ?? (.max, .max)
@@ -57,11 +58,11 @@ extension StoryLibrary {
   }
 
   func applyingPurchases(_ stories: [StorySummary]) throws -> [StorySummary] {
-    let marks = try purchases.marks()
-    guard !marks.isEmpty else { return stories }
+    let states = try purchases.states()
+    guard !states.isEmpty else { return stories }
     return stories.map { story in
       var story = story
-      story.isPurchased = marks[StoryName(story.id)] ?? story.isPurchased
+      story.isPurchased = states[StoryName(story.id)] ?? story.isPurchased
       return story
     }
   }
@@ -88,9 +89,9 @@ extension StoryLibrary {
   private func searchWords() throws -> SearchWords {
     try words.withLock { words in
       if let words { return words }
-      let made = try SearchWords()
-      words = made
-      return made
+      let created = try SearchWords()
+      words = created
+      return created
     }
   }
 
@@ -107,7 +108,7 @@ extension StoryLibrary {
     }
     let keyed = found.map { (candidate: $0, number: number($0.position), rank: ranks[$0.position]) }
     found = keyed.sorted { left, right in
-      // Without a search all scores are the same, and without a sort all numbers.
+      // Without a search all scores are equal, and without a sort all numbers.
       let (one, other) = query.isDescending ? (right, left) : (left, right)
       if one.candidate.score != other.candidate.score { return one.candidate.score < other.candidate.score }
       if one.number != other.number { return one.number < other.number }
@@ -115,13 +116,13 @@ extension StoryLibrary {
     }.map(\.candidate)
   }
 
-  /// Integers as natural numbers, in the same order.
+  /// Maps signed integers to unsigned ones, in the same order.
   private static func ordered(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) ^ 1 << 63 }
 }
 
 extension StoryQuery {
-  /// Whether a story is as wanted, apart from words and purchases.
-  fileprivate func fits(_ story: StorySummary) -> Bool {
+  /// Whether a story matches all conditions except the search and the purchase.
+  fileprivate func matches(_ story: StorySummary) -> Bool {
     if let ageRange, story.ageRange != ageRange { return false }
     if let culture, story.culturalOrigin != culture { return false }
     guard tags.allSatisfy({ story.tags.contains($0) }) else { return false }

@@ -1,13 +1,14 @@
+import SatchelCore
 import SatchelStorage
 import Synchronization
 
-/// The stories of one directory: found, read when they are wanted, and searched.
+/// A library of the stories in one directory.
 ///
-/// Every file of the directory whose name ends in `.json`, `.twee` or `.tw` is a story; those in directories
-/// below it, and hidden ones, are not. A link counts only when it leads to a file inside the directory. Of two
-/// files with one story id, the first by name is the story. What is in the files is kept in the store as an
-/// index, so that files which did not change are not read again. What readers bought is the store's, whatever
-/// becomes of the files.
+/// Every file of the directory whose name ends in `.json`, `.twee` or `.tw` is a story; hidden files and
+/// files in subdirectories are not. A symbolic link is followed only to a file inside the directory. Of
+/// several files with the same story id, the first by name is the story. The store keeps an index of the
+/// files, so that unchanged files are not read again. Purchases are kept in the store, independent of the
+/// files.
 ///
 /// Safe to use from any number of threads, and beside other processes. After the store is closed, and after
 /// `close()`, calls throw `.closed`.
@@ -17,18 +18,21 @@ public final class StoryLibrary: Sendable {
   package let database: Database
   let index: StoryIndex
   let purchases: StoryPurchases
-  let words = Guarded<SearchWords?>(nil)
-  let cache = Guarded(StoryCache())
+  let words = Locked<SearchWords?>(nil)
+  let cache = Locked(StoryCache())
   let worker = Worker()
-  /// Held by whoever looks at the directory, so that no two do the same work.
-  let refreshing = Monitor()
+  /// Held while the directory is read, so that two threads do not do the same work.
+  let refreshing = ConditionLock()
   let hasRefreshed = Atomic(false)
-  let isOver = Atomic(false)
+  let isClosed = Atomic(false)
 
-  /// - Throws: `.notFound` when there is no such directory, `.invalid` when it is none, `.io`, `.closed`
+  /// Opens a library.
+  ///
+  /// - Throws: `.notFound` when the directory does not exist, `.invalid` when the path is not a directory,
+  ///   `.io`, `.closed`
   package init(database: Database, directory: String) throws {
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
-      throw SatchelError(.invalid, "directory: empty, or holds a NUL")
+      throw SatchelError(.invalid, "directory: the path is empty, or contains a NUL")
     }
     guard let resolved = realpath(directory, nil) else {
       throw SatchelError(errno: errno, directory, denied: .io)
@@ -46,15 +50,16 @@ public final class StoryLibrary: Sendable {
 
   deinit { close() }
 
-  /// Gives up a preload under way, and waits for it; its completion hears `.cancelled`. Memory is given back.
+  /// Closes the library: cancels a preload in progress and waits for it, and frees the cache. The preload's
+  /// completion receives `.cancelled`.
   public func close() {
-    isOver.store(true, ordering: .relaxed)
+    isClosed.store(true, ordering: .relaxed)
     worker.stop()
     cache.withLock { $0.clear() }
   }
 
   func checkOpen() throws {
-    if isOver.load(ordering: .relaxed) { throw SatchelError(.closed, "the library of stories is closed") }
+    if isClosed.load(ordering: .relaxed) { throw SatchelError(.closed, "the library of stories is closed") }
     if database.isClosed { throw SatchelError(.closed, "\(database.path): the store is closed") }
   }
 }

@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// The name of a story or a file, as SQLite and file systems tell names apart: by bytes.
+/// The name of a story or a file, compared by bytes as in SQLite and file systems.
 struct StoryName: Hashable {
   let text: String
 
@@ -16,7 +17,7 @@ struct StoryName: Hashable {
     if hashed == nil { for byte in text.utf8 { hasher.combine(byte) } }
   }
 
-  /// Whether one text comes before another, by bytes.
+  /// Whether one string precedes another in byte order.
   static func precedes(_ left: String, _ right: String) -> Bool {
     let order = left.utf8.withContiguousStorageIfAvailable { one in
       right.utf8.withContiguousStorageIfAvailable { other in
@@ -33,5 +34,15 @@ struct StoryName: Hashable {
       if order != 0 { return Int(order) }
     }
     return left.count - right.count
+  }
+}
+
+/// Validates the ids of stories. An id is a name, never a path.
+enum StoryID {
+  /// Whether an id is valid: not empty, at most 200 bytes, without path separators, control characters and a
+  /// leading dot.
+  static func isName(_ id: String) -> Bool {
+    guard !id.isEmpty, id.utf8.count <= 200, id.utf8.first != UInt8(ascii: ".") else { return false }
+    return id.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0 != "/" && $0 != "\\" }
   }
 }

@@ -1,30 +1,31 @@
+import SatchelCore
 import SatchelStorage
 
-/// What a store's reader bought, or gave back.
+/// Reads and writes the purchases of a store.
 final class StoryPurchases: Sendable {
   private let database: Database
-  private let latest = Guarded<(token: Int64, marks: [StoryName: Bool])>((-1, [:]))
+  private let latest = Locked<(token: Int64, states: [StoryName: Bool])>((-1, [:]))
 
   init(_ database: Database) { self.database = database }
 
-  /// All marks, as of now.
-  func marks() throws -> [StoryName: Bool] {
-    // A store opened to read only may have no stories yet.
+  /// Returns the purchase state of all stories that have one.
+  func states() throws -> [StoryName: Bool] {
+    // A read-only store may have no story tables yet.
     guard try database.has(StorySchema.subject) else { return [:] }
     return try database.read { connection in
       let token = try connection.first("SELECT purchases FROM story_state") { $0.anyInteger(0) } ?? 0
       let known = latest.withLock { $0 }
-      if known.token == token { return known.marks }
-      var marks: [StoryName: Bool] = [:]
+      if known.token == token { return known.states }
+      var states: [StoryName: Bool] = [:]
       try connection.each("SELECT story, is_purchased FROM story_purchase") {
-        marks[StoryName($0.text(0))] = $0.flag(1)
+        states[StoryName($0.text(0))] = $0.flag(1)
       }
-      latest.withLock { $0 = (token, marks) }
-      return marks
+      latest.withLock { $0 = (token, states) }
+      return states
     }
   }
 
-  func mark(_ story: String, _ isPurchased: Bool) throws {
+  func set(_ story: String, _ isPurchased: Bool) throws {
     try database.write { transaction in
       let connection = transaction.connection
       let before = try connection.first(
@@ -41,20 +42,20 @@ final class StoryPurchases: Sendable {
 }
 
 extension StoryLibrary {
-  /// Notes that the reader bought a story, or gave it back. This is kept by id in the store: it holds for every
-  /// library of the store, and whether there is a file of the story or not.
+  /// Marks a story as purchased or not purchased. The store keeps the state by id: it applies to every
+  /// library of the store, whether or not a file of the story exists.
   ///
-  /// - Throws: `.invalid` for an id that is no name, `.readOnly`, `.busy`, `.full`, `.io`, `.closed`
+  /// - Throws: `.invalid` for an invalid id, `.readOnly`, `.busy`, `.full`, `.io`, `.closed`
   public func markPurchased(_ id: String, _ isPurchased: Bool = true) throws {
     try checkOpen()
     try Self.checkName(id)
-    try purchases.mark(id, isPurchased)
+    try purchases.set(id, isPurchased)
   }
 
-  /// Ids are names, never paths.
+  /// Throws for an id that is not a valid name.
   static func checkName(_ id: String) throws {
     guard StoryID.isName(id) else {
-      throw SatchelError(.invalid, "story: “\(id.prefix(60))” is no name of a story")
+      throw SatchelError(.invalid, "story: “\(id.prefix(60))” is not a valid story id")
     }
   }
 }

@@ -1,41 +1,43 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Which stories of a library are wanted, and in which order. What is not given does not matter.
+/// A query for stories of a library: conditions, order, limit and offset. A condition that is nil or empty
+/// matches every story.
 public struct StoryQuery: Equatable, Sendable {
-  /// What to sort by; stories that are equal in it are sorted by title.
+  /// The sort key; stories with equal keys are sorted by title.
   public enum Sort: String, Sendable, CaseIterable {
-    /// Without regard to case and diacritics.
+    /// The title, ignoring case and diacritics.
     case title
-    /// The minutes that files estimate; those that do not say are the longest.
+    /// The estimated minutes in the file; files without an estimate sort as the longest.
     case readingTime = "reading_time"
-    /// Ways from start to an ending; unbounded is the most.
+    /// The number of paths from the start to an ending; unbounded sorts as the largest.
     case pathCount = "path_count"
   }
 
-  /// Words: each must begin a word of the title or the synopsis. Case and diacritics do not matter. A text
-  /// without a word asks for nothing.
+  /// Search words: each must be a prefix of a word of the title or the synopsis, ignoring case and
+  /// diacritics. A string without words matches every story.
   public var search: String?
-  /// A story must have all of them.
+  /// The tags that a story must have, all of them.
   public var tags: [String] = []
-  /// As written in the file.
+  /// The age range as written in the file.
   public var ageRange: String?
-  /// In years: a story whose age range includes it.
+  /// An age in years that the age range of a story must include.
   public var age: Int?
   public var culture: String?
   public var isPurchased: Bool?
-  /// Nil for relevance when words are searched for, and for the title otherwise.
+  /// The sort key; nil sorts by relevance for a search, and otherwise by title.
   public var sort: Sort?
   public var isDescending = false
-  /// How many stories at most.
+  /// The maximum number of stories.
   public var limit: Int?
-  /// How many of the first to leave out.
+  /// The number of stories to skip.
   public var offset = 0
 
-  /// All stories, by title.
+  /// Creates a query for all stories, by title.
   public init() {}
 
-  /// - Throws: `SatchelError` `.invalid` for a number that makes no sense
+  /// - Throws: `SatchelError` `.invalid` for a negative number
   func validate() throws {
     if let age, age < 0 { throw Self.error("age", "is negative") }
     if let limit, limit < 0 { throw Self.error("limit", "is negative") }
@@ -48,14 +50,15 @@ public struct StoryQuery: Equatable, Sendable {
 }
 
 extension StoryQuery {
-  /// Reads a query from an object with the keys search, tag or tags, age_range, age, culture, purchased, sort
-  /// ("title", "reading_time", "path_count"), descending, limit, offset; null is as good as no key.
+  /// Creates a query from an object with the keys search, tag or tags, age_range, age, culture, purchased,
+  /// sort ("title", "reading_time" or "path_count"), descending, limit and offset. Null is equivalent to a
+  /// missing key.
   ///
-  /// - Throws: `SatchelError` `.invalid` that names the key, for one that is unknown or has a wrong value
+  /// - Throws: `SatchelError` `.invalid`, with the key, for an unknown key or a wrong value
   public init(json: JSONValue) throws {
     self.init()
     guard let members = json.objectValue else {
-      throw SatchelError(.invalid, "query: must be an object, is \(json.kind)")
+      throw SatchelError(.invalid, "query: must be an object, not \(json.kind)")
     }
     for (key, value) in members {
       try read(key, value)
@@ -64,38 +67,38 @@ extension StoryQuery {
   }
 
   private mutating func read(_ key: String, _ value: JSONValue) throws {
-    func wanted<Value>(_ read: Value?, _ what: String) throws -> Value {
-      guard let read else { throw Self.error(key, "must be \(what), is \(value.kind)") }
-      return read
+    func require<Value>(_ member: Value?, _ type: String) throws -> Value {
+      guard let member else { throw Self.error(key, "must be \(type), not \(value.kind)") }
+      return member
     }
     switch key {
     case "search", "tag", "tags", "age_range", "age", "culture", "purchased", "sort", "descending", "limit",
       "offset":
       if value.isNull { return }
-    default: throw Self.error(key, "is no key of a query")
+    default: throw Self.error(key, "is not a known key")
     }
     switch key {
-    case "search": search = try wanted(value.stringValue, "a text")
-    case "tag": tags.append(try wanted(value.stringValue, "a text"))
+    case "search": search = try require(value.stringValue, "a string")
+    case "tag": tags.append(try require(value.stringValue, "a string"))
     case "tags":
-      for tag in try wanted(value.arrayValue, "an array of texts") {
-        guard let tag = tag.stringValue else { throw Self.error(key, "must be an array of texts") }
+      for tag in try require(value.arrayValue, "an array of strings") {
+        guard let tag = tag.stringValue else { throw Self.error(key, "must be an array of strings") }
         tags.append(tag)
       }
-    case "age_range": ageRange = try wanted(value.stringValue, "a text")
-    case "age": age = Int(clamping: try wanted(value.intValue, "a whole number"))
-    case "culture": culture = try wanted(value.stringValue, "a text")
-    case "purchased": isPurchased = try wanted(value.boolValue, "true or false")
+    case "age_range": ageRange = try require(value.stringValue, "a string")
+    case "age": age = Int(clamping: try require(value.intValue, "an integer"))
+    case "culture": culture = try require(value.stringValue, "a string")
+    case "purchased": isPurchased = try require(value.boolValue, "a boolean")
     case "sort":
-      let name = try wanted(value.stringValue, "a text")
+      let name = try require(value.stringValue, "a string")
       guard let known = Sort(rawValue: name) else {
         let names = Sort.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
         throw Self.error(key, "must be one of \(names)")
       }
       sort = known
-    case "descending": isDescending = try wanted(value.boolValue, "true or false")
-    case "limit": limit = Int(clamping: try wanted(value.intValue, "a whole number"))
-    default: offset = Int(clamping: try wanted(value.intValue, "a whole number"))
+    case "descending": isDescending = try require(value.boolValue, "a boolean")
+    case "limit": limit = Int(clamping: try require(value.intValue, "an integer"))
+    default: offset = Int(clamping: try require(value.intValue, "an integer"))
     }
   }
 }

@@ -1,31 +1,33 @@
+import CUTF8Proc
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// What the index keeps of a file.
+/// The row of a file in the index.
 struct StoryRecord: Sendable {
   enum Content: Sendable {
-    /// `isPurchased` is what the file says.
+    /// A story; its `isPurchased` is the value in the file.
     case story(StorySummary, titleKey: String)
     case problem(StoryFailure)
   }
 
   var name: String
-  var stamp: StoryStamp
-  /// SHA-256; nil for a file that was not read.
+  var metadata: FileMetadata
+  /// The SHA-256 of the content; nil for a file that could not be read.
   var hash: [UInt8]?
   var content: Content
 
-  /// The id of the story that it holds.
+  /// The id of its story.
   var story: String? {
     if case .story(let summary, _) = content { summary.id } else { nil }
   }
 }
 
 extension StoryRecord.Content {
-  /// Texts of a header beyond this are no header, and would be a burden to everyone who lists the library.
-  private static let mostBytes = 16 << 20
+  /// The maximum size of a header in bytes, because every listing of the library loads it.
+  private static let maxHeaderBytes = 16 << 20
 
-  /// Reads and checks a story's text.
+  /// Parses and checks a story's text.
   init(_ text: UnsafeRawBufferPointer, of file: String, source: StorySource) {
     do {
       let analysis = StoryAnalysis(try source.read(text))
@@ -39,7 +41,7 @@ extension StoryRecord.Content {
     let header = StoryHeader(analysis.table)
     guard let id = analysis.storyID(in: file), StoryID.isName(id) else {
       let fault = analysis.table.faults.first { $0.segment < 0 && $0.field == .id }
-      let finding = fault.flatMap { FindingWriter(analysis).findings([$0]).first }
+      let finding = fault.flatMap { FindingFormatter(analysis).findings([$0]).first }
       return .problem(finding.map { StoryFailure($0) } ?? StoryFailure(code: .invalidID, message: "no id"))
     }
     let texts = [
@@ -47,7 +49,7 @@ extension StoryRecord.Content {
       header.coverImageName, header.ageRange,
     ]
     let bytes = (texts.compactMap(\.self) + header.tags).reduce(0) { $0 + $1.utf8.count + 16 }
-    guard bytes <= mostBytes else {
+    guard bytes <= maxHeaderBytes else {
       return .problem(StoryFailure(code: .notAStory, message: "its header is larger than 16 MiB"))
     }
     let report = StoryReport(analysis)
@@ -78,8 +80,29 @@ extension StoryRecord.Content {
 }
 
 extension StoryAnalysis {
-  /// The id of the story in a library: its own, or for Twee, which has none, its file's name without the extension.
+  /// Returns the id of the story in a library: its own, or for Twee, which has no ids, the file's name
+  /// without the extension.
   func storyID(in file: String) -> String? {
     table.isImported ? String(file.prefix(upTo: file.lastIndex(of: ".") ?? file.endIndex)) : table.string(.id)
+  }
+}
+
+/// Computes the sort key of titles, which ignores case and diacritics.
+enum TitleKey {
+  /// The maximum number of scalars in a key, because utf8proc takes quadratic time in the length of a run of
+  /// marks.
+  private static let maxScalars = 256
+
+  static func key(of title: String) -> String {
+    let text = Array(String(String.UnicodeScalarView(title.unicodeScalars.prefix(maxScalars))).utf8)
+    let options = [
+      UTF8PROC_STABLE, UTF8PROC_COMPAT, UTF8PROC_DECOMPOSE, UTF8PROC_CASEFOLD, UTF8PROC_STRIPMARK,
+      UTF8PROC_IGNORE,
+    ].reduce(0) { $0 | $1.rawValue }
+    var folded: UnsafeMutablePointer<UInt8>?
+    let count = utf8proc_map(text, text.count, &folded, utf8proc_option_t(options))
+    defer { free(folded) }
+    guard count >= 0, let folded else { return title }
+    return String(decoding: UnsafeBufferPointer(start: folded, count: count), as: UTF8.self)
   }
 }

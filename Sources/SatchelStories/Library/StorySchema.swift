@@ -1,7 +1,8 @@
+import SatchelCore
 import SatchelStorage
 
-/// The tables of libraries of stories: an index of what stands in files, which can be made anew at any time; and
-/// what readers bought, which cannot.
+/// The schema of the story tables: an index of files, which can be rebuilt at any time, and purchases, which
+/// cannot.
 package enum StorySchema {
   package static let subject = SubjectSchema(
     name: "stories", migrations: [Migration(version: 1, sql: version1)],
@@ -16,17 +17,17 @@ package enum StorySchema {
       ]))
 
   private static let version1 = """
-    -- Directories. `token` is another one after each refresh that changed anything.
+    -- Directories. Each refresh with changes replaces `token`.
     CREATE TABLE story_library(
       id INTEGER PRIMARY KEY,
       directory TEXT NOT NULL UNIQUE,
       token INTEGER NOT NULL
     ) STRICT;
 
-    -- One row a file, story or not. What tells whether it changed comes first, so that looking for changes
-    -- reads the beginning of each row only. Times are Unix nanoseconds. `sha256` is NULL for a file that was not
-    -- read; `checker` is the version of the rules that it was checked by. The times of readings are in
-    -- thousandths of a minute.
+    -- One row for each file, story or not. The columns that detect changes come first, so that a refresh
+    -- reads only the start of each row. Times are Unix nanoseconds. `sha256` is NULL for a file that could
+    -- not be read; `checker` is the version of the rules that checked it. Reading times are in thousandths of
+    -- a minute.
     CREATE TABLE story_file(
       id INTEGER PRIMARY KEY,
       library INTEGER NOT NULL,
@@ -74,7 +75,7 @@ package enum StorySchema {
       PRIMARY KEY(file, position)
     ) STRICT, WITHOUT ROWID;
 
-    -- Words of titles and synopses; the texts themselves stay in story_file.
+    -- The full-text index of titles and synopses, with its content in story_file.
     CREATE VIRTUAL TABLE story_search USING fts5(
       title, synopsis, content = 'story_file', content_rowid = 'id',
       tokenize = "\(tokenizer)"
@@ -93,14 +94,14 @@ package enum StorySchema {
       DELETE FROM story_tag WHERE file = old.id;
     END;
 
-    -- What a reader bought, or gave back: by story alone, so that it outlives files and directories.
+    -- Purchases by story id, independent of files and directories.
     CREATE TABLE story_purchase(
       story TEXT PRIMARY KEY,
       is_purchased INTEGER NOT NULL,
       marked_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 
-    -- One row. `purchases` is another number after each change of story_purchase.
+    -- One row. Each change of story_purchase replaces `purchases`.
     CREATE TABLE story_state(
       id INTEGER PRIMARY KEY CHECK(id = 1),
       purchases INTEGER NOT NULL
@@ -108,20 +109,20 @@ package enum StorySchema {
     INSERT INTO story_state(id, purchases) VALUES(1, 0);
     """
 
-  /// How texts become words: letters and digits of any script, without case and diacritics.
+  /// The FTS5 tokenizer: words are letters and digits of any script, without case and diacritics.
   static let tokenizer = "unicode61 remove_diacritics 2"
 
-  /// Grows with every change of what checking finds or the index keeps: files that were checked by an older
-  /// version are checked again.
+  /// The version of the rules and of the index. Files that were checked by an older version are checked
+  /// again.
   static let checker: Int64 = 1
 
-  /// Runs `body`, and says in plain words when SQLite was built without full-text search.
+  /// Runs `body`, and throws a clear error when SQLite was built without full-text search.
   package static func naming<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as SatchelError where error.message.hasSuffix("no such module: fts5 (SQLite 1)") {
       throw SatchelError(
-        .internal, "this SQLite was built without FTS5, which the search of stories needs", underlying: error)
+        .internal, "SQLite was built without FTS5, which the search of stories requires", underlying: error)
     }
   }
 }

@@ -1,19 +1,20 @@
+import SatchelCore
 import SatchelStorage
 
-/// All that a library's index says at one moment, in memory.
-// Unchecked: all but the order by title, which is behind a lock, never changes.
+/// A snapshot of a library's index, in memory.
+// Unchecked: immutable except for the order by title, which a lock guards.
 final class StorySnapshot: @unchecked Sendable {
-  /// Of the library's row, by which to tell whether this is still what the index says.
+  /// The token of the library's row; the snapshot is current while the token is the same.
   let token: Int64
-  /// By file name; `isPurchased` is what the file says.
+  /// The stories, sorted by file name; `isPurchased` is the value in the file.
   let stories: [StorySummary]
   let problems: [StoryProblem]
   private let titleKeys: [String]
   private let positions: [StoryName: Int]
   private let rows: [Int64: Int]
-  private let ranks = Guarded<[Int]?>(nil)
+  private let ranks = Locked<[Int]?>(nil)
 
-  /// - Parameter rows: by file name; of several with one id the first is the story
+  /// - Parameter rows: the rows, sorted by file name; of several with one id, the first one is the story
   init(token: Int64, rows: [StoryFileTable.Row]) {
     var stories: [StorySummary] = []
     var problems: [StoryProblem] = []
@@ -49,10 +50,10 @@ final class StorySnapshot: @unchecked Sendable {
 
   func position(of story: String) -> Int? { positions[StoryName(story)] }
 
-  /// The story that a row of story_file holds.
+  /// Returns the position of the story of a row of story_file.
   func position(ofRow row: Int64) -> Int? { rows[row] }
 
-  /// Of each story its place in the order of titles; made when first asked for.
+  /// For each story, its rank in the order of titles; computed on first use.
   var titleRanks: [Int] {
     ranks.withLock { ranks in
       if let ranks { return ranks }
@@ -64,10 +65,10 @@ final class StorySnapshot: @unchecked Sendable {
         if !one.utf8.elementsEqual(other.utf8) { return StoryName.precedes(one, other) }
         return StoryName.precedes(stories[left].id, stories[right].id)
       }
-      var made = [Int](repeating: 0, count: order.count)
-      for (rank, position) in order.enumerated() { made[position] = rank }
-      ranks = made
-      return made
+      var computed = [Int](repeating: 0, count: order.count)
+      for (rank, position) in order.enumerated() { computed[position] = rank }
+      ranks = computed
+      return computed
     }
   }
 }

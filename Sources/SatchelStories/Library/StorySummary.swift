@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// What a library knows of a story without opening its file.
+/// The metadata, statistics and purchase state of a story, from the library's index.
 public struct StorySummary: Equatable, Sendable {
   public var id: String
   /// The name of its file in the library's directory.
@@ -11,30 +11,34 @@ public struct StorySummary: Equatable, Sendable {
   public var culturalOrigin: String?
   public var synopsis: String?
   public var coverImageName: String?
-  /// As the file says.
+  /// The estimate in the file.
   public var estimatedReadingMinutes: Int64?
-  /// As written, such as "5-8".
+  /// The age range as written, such as "5-8".
   public var ageRange: String?
   public var tags: [String] = []
-  /// What its reader bought or gave back, as the store knows; what the file says where it does not.
+  /// Whether the story is purchased: the state in the store, or the value in the file when the store has
+  /// none.
   public var isPurchased = false
   public var segments = 0
   public var choices = 0
-  /// Endings that can be reached.
+  /// The number of endings that can be reached.
   public var endings = 0
-  /// Words of all segments' texts.
+  /// The number of words of all segments.
   public var words = 0
-  /// Segments of a shortest reading; nil when no ending can be reached.
+  /// The number of segments on a shortest path; nil when no ending can be reached.
   public var shortestPath: Int?
-  /// Segments of a longest reading; nil when no ending can be reached, or none is the longest.
+  /// The number of segments on a longest path; nil when no ending can be reached, or paths are unbounded.
   public var longestPath: Int?
-  /// Minutes that the words take at 200 a minute: of a shortest reading, and of all that can be reached.
+  /// The minutes for the words on a shortest path, at 200 words a minute.
   public var shortestMinutes = 0.0
+  /// The minutes for the words of all reachable segments, at 200 words a minute.
   public var longestMinutes = 0.0
-  /// Different ways from start to an ending: -1 for unbounded, `Int64.max` for all that is more.
+  /// The number of different paths from the start to an ending: -1 for unbounded, `Int64.max` for that many
+  /// or more.
   public var pathCount: Int64 = 0
-  /// How many findings of a check are errors.
+  /// The number of errors that a check finds.
   public var errors = 0
+  /// The number of warnings that a check finds.
   public var warnings = 0
 
   init(id: String, file: String) {
@@ -42,7 +46,8 @@ public struct StorySummary: Equatable, Sendable {
     self.file = file
   }
 
-  /// With snake_case keys: those of `StoryHeader.json` and `StoryStatistics.json`, file, errors, warnings.
+  /// A JSON object with the keys of `StoryHeader.json` and `StoryStatistics.json`, and file, errors and
+  /// warnings.
   public var json: JSONValue {
     func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
     func number(_ value: Int?) -> JSONValue { value.map { .int(Int64($0)) } ?? .null }

@@ -6,27 +6,28 @@
   import Darwin
 #endif
 
-/// The exact number of ways of a story that has more of them than a machine word can count.
+/// Computes the exact number of paths of a story when it exceeds a machine word.
 ///
-/// Every segment holds the sum of those it leads to. The sums are made a stretch of digits at a time, lowest first, with
-/// what is carried kept per segment: so the memory stays bounded, whatever the number of digits.
+/// The count of each segment is the sum of the counts of its targets. The sums are computed for a block of
+/// digits at a time, lowest first, with a carry for each segment, so that the memory is bounded for any
+/// number of digits.
 struct LongSum {
-  /// Digits are of base 10^18, so that the sum of many still fits a word, and the decimal form costs nothing.
+  /// The base 10^18 keeps sums within a word, and makes the conversion to decimal trivial.
   private static let base: UInt64 = 1_000_000_000_000_000_000
   private static let digitsPerLimb = 18
-  /// Words that all segments together may hold in one stretch.
-  private static let affordableWords = 8_000_000
+  /// The maximum number of machine words of all segments in one block.
+  private static let maxBufferWords = 8_000_000
 
   let decimal: String
 
   init(_ analysis: StoryAnalysis, _ order: ContiguousArray<Int32>) {
     let table = analysis.table
     let targets = analysis.graph.targets
-    // Places in the order instead of indices of segments: what leads to each other lies close.
-    var place = ContiguousArray<Int32>(repeating: -1, count: table.segments.count)
-    for (index, segment) in order.enumerated() { place[Int(segment)] = Int32(truncatingIfNeeded: index) }
+    // Positions in the order instead of indices of segments: connected segments are close in memory.
+    var position = ContiguousArray<Int32>(repeating: -1, count: table.segments.count)
+    for (index, segment) in order.enumerated() { position[Int(segment)] = Int32(truncatingIfNeeded: index) }
     let limbs = Self.limbs(analysis, order)
-    let width = max(1, min(limbs, Self.affordableWords / max(1, order.count)))
+    let width = max(1, min(limbs, Self.maxBufferWords / max(1, order.count)))
     var sums = ContiguousArray<UInt64>(repeating: 0, count: order.count * width)
     var carries = ContiguousArray<UInt64>(repeating: 0, count: order.count)
     var result: [UInt64] = []
@@ -36,11 +37,11 @@ struct LongSum {
         let segment = Int(order[index])
         let row = index * width
         for limb in 1..<max(1, width) { sums[row + limb] = 0 }
-        // What the stretch before could not hold; an ending is a way of its own.
+        // The carry of the previous block; an ending adds one path.
         sums[row] = carries[index] + (done == 0 && table.isEnding(segment) ? 1 : 0)
         carries[index] = 0
         for choice in table.choiceRange(segment) where targets[choice] >= 0 {
-          let other = Int(place[Int(targets[choice])])
+          let other = Int(position[Int(targets[choice])])
           if other >= 0 { carries[index] += Self.add(&sums, other * width, to: row, width) }
         }
       }
@@ -52,7 +53,7 @@ struct LongSum {
 
   /// Adds one row to another.
   ///
-  /// - Returns: what is carried out of it
+  /// - Returns: the carry
   @inline(__always)
   private static func add(
     _ sums: inout ContiguousArray<UInt64>, _ other: Int, to row: Int, _ width: Int
@@ -68,7 +69,7 @@ struct LongSum {
     }
   }
 
-  /// How many limbs the answer has at most, by its logarithm.
+  /// Returns an upper bound of the number of limbs of the result, from its logarithm.
   private static func limbs(_ analysis: StoryAnalysis, _ order: ContiguousArray<Int32>) -> Int {
     let table = analysis.table
     var logarithms = ContiguousArray<Double>(repeating: -.infinity, count: table.segments.count)
@@ -82,7 +83,7 @@ struct LongSum {
       logarithms[Int(segment)] = total
     }
     let bits = order.first.map { logarithms[Int($0)] } ?? 0
-    // One more than the logarithm says, since it is rounded.
+    // One extra limb, because the logarithm is rounded.
     return bits.isFinite ? Int(bits / 3.32 / Double(digitsPerLimb)) + 2 : 1
   }
 

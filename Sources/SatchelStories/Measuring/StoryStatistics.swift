@@ -1,16 +1,16 @@
 import SatchelJSON
 
-/// Facts about a story.
+/// The statistics of a story.
 public struct StoryStatistics: Equatable, Sendable {
   public var segments: Int
   public var choices: Int
-  /// Endings that can be reached.
+  /// The number of endings that can be reached.
   public var endings: Int
-  /// Words of all segments' texts.
+  /// The number of words of all segments.
   public var words: Int
-  /// Segments of a shortest reading, both ends included; nil when no ending can be reached.
+  /// The number of segments on a shortest path, both ends included; nil when no ending can be reached.
   public var shortestPath: Int?
-  /// Segments of a longest reading; nil when no ending can be reached, or none is the longest.
+  /// The number of segments on a longest path; nil when no ending can be reached, or paths are unbounded.
   public var longestPath: Int?
   /// Minutes that the words take at 200 a minute: of a shortest reading, and of all that can be reached.
   public var shortestMinutes: Double
@@ -27,15 +27,16 @@ public struct StoryStatistics: Equatable, Sendable {
     choices = table.choices.count
     endings = analysis.reach.order.reduce(0) { $0 + (table.isEnding(Int($1)) ? 1 : 0) }
     words = table.segments.reduce(0) { $0 + Int($1.words) }
-    shortestPath = analysis.nearestEnding.map { analysis.reach.way(to: $0).count }
+    shortestPath = analysis.nearestEnding.map { analysis.reach.path(to: $0).count }
     longestPath = counter.longest
     paths = counter.count
     let time = analysis.readingTime
-    shortestMinutes = Double(time?.fewestWords ?? 0) / Self.wordsPerMinute
-    longestMinutes = Double(time?.mostWords ?? 0) / Self.wordsPerMinute
+    shortestMinutes = Double(time?.minWords ?? 0) / Self.wordsPerMinute
+    longestMinutes = Double(time?.maxWords ?? 0) / Self.wordsPerMinute
   }
 
-  /// All facts; "path_count" is -1 for unbounded and stays at the largest 64-bit integer beyond it.
+  /// A JSON object with all statistics; "path_count" is -1 for unbounded, and saturates at the largest 64-bit
+  /// integer.
   public var json: JSONValue {
     [
       "segments": .int(Int64(segments)), "choices": .int(Int64(choices)), "endings": .int(Int64(endings)),

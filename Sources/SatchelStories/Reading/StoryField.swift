@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// The keys that a story file knows, and what stands under them. Other keys are kept and not looked at.
+/// The known keys of a story file, and the types of their values. Other keys are ignored.
 package enum StoryField: UInt8, CaseIterable, Sendable {
   case id, title, author, originalSource, culturalOrigin, synopsis, coverImageName
   case estimatedReadingMinutes, ageRange, tags, isPurchased, segments
@@ -35,21 +35,21 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
   }
 
   @inline(__always)
-  func isSpelled(_ key: UnsafeRawBufferPointer) -> Bool {
+  func matches(_ key: UnsafeRawBufferPointer) -> Bool {
     let name = name
     guard key.count == name.utf8CodeUnitCount, let base = key.baseAddress else { return false }
     return memcmp(base, name.utf8Start, key.count) == 0
   }
 
-  /// What has to stand under the key.
+  /// The type of a field's value.
   enum Shape: Equatable {
     case text, integer, flag, list
 
-    var words: StaticString {
+    var name: StaticString {
       switch self {
-      case .text: "a text"
-      case .integer: "a whole number"
-      case .flag: "true or false"
+      case .text: "a string"
+      case .integer: "an integer"
+      case .flag: "a boolean"
       case .list: "an array"
       }
     }
@@ -74,7 +74,7 @@ package enum StoryField: UInt8, CaseIterable, Sendable {
   static let ofChoice: [StoryField] = [.id, .text, .nextSegmentId]
 }
 
-/// Some fields, as bits.
+/// A set of fields.
 struct StoryFields: OptionSet, Sendable {
   var rawValue: UInt32
 

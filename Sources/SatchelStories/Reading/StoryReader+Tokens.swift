@@ -8,12 +8,12 @@
 
 import SatchelJSON
 
-/// The tokens of a story's JSON, one by one.
+/// Reads the tokens of a story's JSON.
 extension StoryReader {
   /// The keys of one object.
   struct Keys {
     var isFirst = true
-    /// The key read last, when it is one that its object knows.
+    /// The last key, when it is a known field of its object.
     var field: StoryField?
     var known: StoryFields = []
     var unknown: Set<[UInt8]> = []
@@ -35,12 +35,12 @@ extension StoryReader {
     }
   }
 
-  /// Goes to the value of the next member; false behind the last one.
+  /// Moves to the value of the next member; false after the last one.
   @inline(__always)
   mutating func nextKey(_ keys: inout Keys) throws(JSONError) -> Bool {
     guard try next("}", isFirst: &keys.isFirst) else { return false }
-    keys.field = knownKey()
-    if keys.field == nil { try anyKey(&keys) }
+    keys.field = readCommonKey()
+    if keys.field == nil { try readKey(&keys) }
     if let field = keys.field {
       guard !keys.known.contains(StoryFields(field)) else { throw unexpected }
       keys.known.insert(StoryFields(field))
@@ -52,10 +52,10 @@ extension StoryReader {
     return true
   }
 
-  /// Steps over a key of a segment or choice that is spelled as everyone does.
+  /// Skips a known key of a segment or choice that is written without escapes, and returns its field.
   @inline(__always)
-  private mutating func knownKey() -> StoryField? {
-    switch place {
+  private mutating func readCommonKey() -> StoryField? {
+    switch container {
     case .choice:
       if isNext(literal: "\"id\"") { return .id }
       if isNext(literal: "\"text\"") { return .text }
@@ -71,7 +71,7 @@ extension StoryReader {
     return nil
   }
 
-  /// Steps over a literal, if it is next. Its length is known, so that comparing is a word or two.
+  /// Skips a literal, if it is next. Its length is constant, so that the comparison is one or two words.
   @inline(__always)
   private mutating func isNext(literal: StaticString) -> Bool {
     let count = literal.utf8CodeUnitCount
@@ -82,8 +82,8 @@ extension StoryReader {
     return true
   }
 
-  /// Steps over a key, whatever it is.
-  private mutating func anyKey(_ keys: inout Keys) throws(JSONError) {
+  /// Skips any key.
+  private mutating func readKey(_ keys: inout Keys) throws(JSONError) {
     guard isNext("\"") else { throw unexpected }
     let start = scanner.position + 1
     let isEscaped = try scanner.string()
@@ -93,7 +93,7 @@ extension StoryReader {
     if keys.field == nil, key.contains(0) || !keys.unknown.insert(key).inserted { throw unexpected }
   }
 
-  /// Goes to the next element; false behind the last one.
+  /// Moves to the next element; false after the last one.
   @inline(__always)
   mutating func nextElement(_ isFirst: inout Bool) throws(JSONError) -> Bool {
     try next("]", isFirst: &isFirst)
@@ -142,21 +142,21 @@ extension StoryReader {
     }
   }
 
-  /// The bytes of a slice, as they stand.
+  /// Returns the raw bytes of a slice.
   @inline(__always)
   func bytes(_ slice: JSONSlice) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: base + slice.start, count: slice.count)
   }
 
-  /// The field of the innermost object that a key names.
+  /// Returns the field of the innermost object with a key.
   private func field(_ key: [UInt8]) -> StoryField? {
     let fields =
-      switch place {
+      switch container {
       case .story: StoryField.ofStory
       case .segment: StoryField.ofSegment
       case .choice: StoryField.ofChoice
       default: [StoryField]()
       }
-    return key.withUnsafeBytes { key in fields.first { $0.isSpelled(key) } }
+    return key.withUnsafeBytes { key in fields.first { $0.matches(key) } }
   }
 }

@@ -1,18 +1,19 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Fills a `StoryTable` from a story's JSON, and notes what is missing or of the wrong type.
+/// Fills a `StoryTable` from a story's JSON, and notes missing fields and wrong types.
 ///
-/// It knows the shape of a story, so that it can take the scanner's tokens one by one and look at each key once. It is as
-/// strict as `JSONScanner`; where a text is not JSON, that one is asked for place and cause.
+/// It is a parser for the schema of a story that consumes the scanner's tokens and compares each key once. It
+/// is as strict as `JSONScanner`, which reports location and cause when a text is not JSON.
 struct StoryReader {
-  /// Which container is being read.
-  enum Place { case story, tags, segments, segment, choices, choice }
+  /// The container that is being read.
+  enum Container { case story, tags, segments, segment, choices, choice }
 
-  /// What stands under a key, or in an array.
+  /// The value of a member or an element.
   struct Value {
     var kind: JSONKind
-    /// Of a string without its quotes, of a container only its bracket.
+    /// The range of the value: of a string without its quotes, of a container only its bracket.
     var slice: JSONSlice
     var isEscaped = false
   }
@@ -21,7 +22,7 @@ struct StoryReader {
   let source: UnsafeRawBufferPointer
   let base: UnsafePointer<UInt8>
   var scanner: JSONScanner
-  private(set) var place = Place.story
+  private(set) var container = Container.story
   /// The segment and the choice that are being read.
   var segment = StoryTable.Segment(start: 0, firstChoice: 0)
   var choice = StoryTable.Choice(start: 0)
@@ -32,32 +33,33 @@ struct StoryReader {
     self.source = source
     base = start.assumingMemoryBound(to: UInt8.self)
     table = StoryTable(text: StoryText(source))
-    // A guess that spares the growing of the largest arrays: prose makes segments long.
+    // An estimate, from the typical length of segments, that avoids growing the largest arrays.
     table.segments.reserveCapacity(source.count / 400)
     table.choices.reserveCapacity(source.count / 200)
   }
 
-  /// Reads a story's text in one pass.
+  /// Parses a story's text in one pass.
   ///
-  /// - Throws: `SatchelError` `.invalid` with an underlying `JSONError` where the text is no JSON or no object.
+  /// - Throws: `SatchelError` `.invalid`, with an underlying `JSONError`, when the text is not JSON or not an
+  ///   object
   static func read(_ source: UnsafeRawBufferPointer) throws -> StoryTable {
     guard source.count <= StoryText.maximumSize else {
       throw SatchelError(.invalid, "the story is larger than 2 GiB")
     }
     if var reader = StoryReader(source) {
       do {
-        if try reader.document() { return reader.given() }
+        if try reader.document() { return reader.releaseTable() }
       } catch {
-        // What is wrong is said below.
+        // `failure` below determines the cause.
       }
     }
     throw failure(source)
   }
 
-  /// The table, handed over: nothing else holds it, so that the graph can mark it without a copy.
-  private consuming func given() -> StoryTable { table }
+  /// Returns the table and gives up its ownership, so that the graph can change it without a copy.
+  private consuming func releaseTable() -> StoryTable { table }
 
-  /// Why a text is no story.
+  /// Returns the error for a text that is not a story.
   private static func failure(_ source: UnsafeRawBufferPointer) -> SatchelError {
     do {
       try JSONScanner.check(source)
@@ -66,13 +68,13 @@ struct StoryReader {
     }
     let start = source.firstIndex { $0 > 0x20 } ?? 0
     let error = JSONError(
-      "a story is an object", pointer: "", position: JSONPosition(offset: start, in: source))
+      "a story must be an object", pointer: "", position: JSONPosition(offset: start, in: source))
     return SatchelError(.invalid, "not a story: \(error)", underlying: error)
   }
 
   // MARK: - Grammar
 
-  /// - Returns: whether the text is an object.
+  /// - Returns: whether the text is an object
   private mutating func document() throws(JSONError) -> Bool {
     skipSpace()
     guard isNext("{") else { return false }
@@ -86,10 +88,10 @@ struct StoryReader {
         try tags()
       } else {
         let value = try value(level: 1)
-        if let field = keys.field { take(value, story: field) }
+        if let field = keys.field { store(value, story: field) }
       }
     }
-    missing(.requiredOfStory, keys.known, of: StoryField.ofStory, at: UInt32(table.start))
+    noteMissing(.requiredOfStory, keys.known, of: StoryField.ofStory, at: UInt32(table.start))
     skipSpace()
     guard scanner.position == source.count else { throw unexpected }
     return true
@@ -98,7 +100,7 @@ struct StoryReader {
   private mutating func segments() throws(JSONError) {
     table.segmentsStart = scanner.position
     scanner.position += 1
-    place = .segments
+    container = .segments
     var isFirst = true
     while try nextElement(&isFirst) {
       segment = StoryTable.Segment(
@@ -111,12 +113,12 @@ struct StoryReader {
       }
       table.segments.append(segment)
     }
-    place = .story
+    container = .story
   }
 
   private mutating func segmentObject() throws(JSONError) {
     scanner.position += 1
-    place = .segment
+    container = .segment
     var keys = Keys()
     while try nextKey(&keys) {
       if keys.field == .choices, isNext("[") {
@@ -124,16 +126,16 @@ struct StoryReader {
         try choices()
       } else {
         let value = try value(level: 3)
-        if let field = keys.field { take(value, segment: field) }
+        if let field = keys.field { store(value, segment: field) }
       }
     }
-    missing(.requiredOfSegment, keys.known, of: StoryField.ofSegment, at: segment.start)
-    place = .segments
+    noteMissing(.requiredOfSegment, keys.known, of: StoryField.ofSegment, at: segment.start)
+    container = .segments
   }
 
   private mutating func choices() throws(JSONError) {
     scanner.position += 1
-    place = .choices
+    container = .choices
     var isFirst = true
     while try nextElement(&isFirst) {
       choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: scanner.position))
@@ -145,35 +147,35 @@ struct StoryReader {
       table.choices.append(choice)
       segment.choiceCount += 1
     }
-    place = .segment
+    container = .segment
   }
 
   private mutating func choiceObject() throws(JSONError) {
     scanner.position += 1
-    place = .choice
+    container = .choice
     var keys = Keys()
     while try nextKey(&keys) {
       let value = try value(level: 5)
-      if let field = keys.field { take(value, choice: field) }
+      if let field = keys.field { store(value, choice: field) }
     }
-    missing(.requiredOfChoice, keys.known, of: StoryField.ofChoice, at: choice.start)
-    place = .choices
+    noteMissing(.requiredOfChoice, keys.known, of: StoryField.ofChoice, at: choice.start)
+    container = .choices
   }
 
   private mutating func tags() throws(JSONError) {
     scanner.position += 1
-    place = .tags
+    container = .tags
     var isFirst = true
     var index: Int32 = 0
     while try nextElement(&isFirst) {
       let value = try value(level: 2)
       if value.kind == .string {
-        table.tags.append(kept(value))
+        table.tags.append(resolvedSlice(value))
       } else {
         table.faults.append(StoryFault(code: .wrongType, offset: offset(value), field: .tags, detail: index))
       }
       index += 1
     }
-    place = .story
+    container = .story
   }
 }

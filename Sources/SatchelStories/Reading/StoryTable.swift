@@ -1,17 +1,17 @@
 import SatchelJSON
 
-/// One story as flat arrays of small records: what reading makes, and what every rule works on.
+/// A parsed story as flat arrays of small records: the output of the readers, and the input of the rules.
 ///
-/// A record stands for each element of the file, also for one that is no object, so that an index here is the
-/// index of the file's JSON Pointer.
+/// Every element of the file has a record, also one that is not an object, so that an index here is the index
+/// in the file's JSON Pointer.
 package struct StoryTable {
   /// A segment, 44 bytes.
   struct Segment {
     var id = StorySlice.none
     var idHash: UInt32 = 0
-    /// Without quotes, escapes as they stand.
+    /// Without quotes, with unresolved escapes.
     var text = StorySlice.none
-    /// Offset of the element.
+    /// The offset of the element.
     var start: UInt32
     var words: UInt32 = 0
     var firstChoice: Int32
@@ -24,12 +24,12 @@ package struct StoryTable {
     static let hasID = Flags(rawValue: 1)
     static let isAuthentic = Flags(rawValue: 2)
     static let isMarkedEnding = Flags(rawValue: 4)
-    /// `choices` is there, and an array.
+    /// `choices` exists, and is an array.
     static let hasChoices = Flags(rawValue: 8)
     static let isTextEscaped = Flags(rawValue: 16)
     /// An earlier segment has the same id.
     static let isDuplicate = Flags(rawValue: 32)
-    /// A macro may lead from here to a segment that cannot be known without playing.
+    /// A macro may lead from here to a segment that is known only when the story is played.
     static let jumps = Flags(rawValue: 64)
   }
 
@@ -40,7 +40,7 @@ package struct StoryTable {
     var target = StorySlice.none
     var idHash: UInt32 = 0
     var targetHash: UInt32 = 0
-    /// Offset of the element.
+    /// The offset of the element.
     var start: UInt32
     var flags: ChoiceFlags = []
   }
@@ -52,7 +52,7 @@ package struct StoryTable {
     static let hasTarget = ChoiceFlags(rawValue: 4)
   }
 
-  /// A scalar of the story itself.
+  /// A scalar of the story's header.
   struct Value {
     var slice: StorySlice
     var isEscaped: Bool
@@ -63,22 +63,22 @@ package struct StoryTable {
   var choices: ContiguousArray<Choice> = []
   var header: [StoryField: Value] = [:]
   var tags: [StorySlice] = []
-  /// Offset of the story's own object.
+  /// The offset of the story's object.
   var start = 0
-  /// Offset of its `segments`, when they are an array.
+  /// The offset of its `segments`, when they are an array.
   var segmentsStart: Int?
-  /// What reading itself found.
+  /// The faults that the reader found.
   var faults: ContiguousArray<StoryFault> = []
-  /// Which rules apply: those of the format, or those that an imported story can be held to.
+  /// Whether the story was imported, so that only the rules for imported stories apply.
   var isImported = false
-  /// Of an imported story, what faults say in words of their own; their `detail` is the index.
+  /// For an imported story, messages of faults, whose `detail` is the index here.
   var notes: [String] = []
-  /// An imported story leads to segments from menus or scripts that belong to none.
-  var isEnteredElsewhere = false
+  /// Whether an imported story has links to segments from menus or scripts, outside of segments.
+  var hasOutsideLinks = false
 
   init(text: StoryText) { self.text = text }
 
-  /// Notes the hashes of all ids and targets, for a reader that did not do so while their bytes were at hand.
+  /// Computes the hashes of all ids and targets, for a reader that did not compute them while reading.
   mutating func hashIDs() {
     for index in segments.indices {
       segments[index].idHash = StoryIDTable.hash(text.bytes(segments[index].id))
@@ -89,22 +89,22 @@ package struct StoryTable {
     }
   }
 
-  /// Indices into `choices`.
+  /// Returns the indices in `choices` of a segment's choices.
   @inline(__always)
   func choiceRange(_ segment: Int) -> Range<Int> {
     let first = Int(segments[segment].firstChoice)
     return first..<first + Int(segments[segment].choiceCount)
   }
 
-  /// The id of a choice; one that was imported is called by its segment and its number there.
+  /// Returns the id of a choice; for an imported one, its segment's id and its number in the segment.
   func choiceID(_ choice: Int, of segment: Int) -> String {
     guard isImported else { return text.string(choices[choice].id) }
-    // Of segments with one id the later ones are told apart by their index.
-    let mark = segments[segment].flags.contains(.isDuplicate) ? "@\(segment)" : ""
-    return "\(text.string(segments[segment].id))\(mark)-\(choice - Int(segments[segment].firstChoice) + 1)"
+    // Of segments with the same id, the later ones get their index as a suffix.
+    let suffix = segments[segment].flags.contains(.isDuplicate) ? "@\(segment)" : ""
+    return "\(text.string(segments[segment].id))\(suffix)-\(choice - Int(segments[segment].firstChoice) + 1)"
   }
 
-  /// The segment that has a choice, by halving: segments lie in the order of their choices.
+  /// Returns the segment that has a choice, by binary search: segments are in the order of their choices.
   func segment(ofChoice choice: Int) -> Int {
     var low = 0
     var high = segments.count
@@ -115,19 +115,19 @@ package struct StoryTable {
     return low
   }
 
-  /// A segment without choices, marked or not; or one that is marked.
+  /// Whether a segment has no choices or is marked as an ending.
   @inline(__always)
   func isEnding(_ segment: Int) -> Bool {
     segments[segment].choiceCount == 0 || segments[segment].flags.contains(.isMarkedEnding)
   }
 
-  /// A text of the story's header, escapes resolved; nil when it is not there or no text.
+  /// Returns a string of the story's header, escapes resolved; nil when it is missing or not a string.
   func string(_ field: StoryField) -> String? {
     guard let value = header[field], field.shape == .text else { return nil }
     return resolved(value.slice, isEscaped: value.isEscaped)
   }
 
-  /// The text of a segment, escapes resolved.
+  /// Returns the text of a segment, escapes resolved.
   func segmentText(_ segment: Int) -> String {
     let record = segments[segment]
     return resolved(record.text, isEscaped: record.flags.contains(.isTextEscaped))
@@ -137,7 +137,7 @@ package struct StoryTable {
     isEscaped ? JSONEscape.resolved(text.bytes(slice)) : text.string(slice)
   }
 
-  /// A whole number of the story's header.
+  /// Returns an integer of the story's header.
   func integer(_ field: StoryField) -> Int64? {
     header[field].flatMap { field.shape == .integer ? Int64(text.string($0.slice)) : nil }
   }
@@ -146,4 +146,22 @@ package struct StoryTable {
     guard let value = header[field], field.shape == .flag else { return nil }
     return value.slice.count == 4
   }
+}
+
+/// A finding without its message: small, so that a million of them fit in memory.
+struct StoryFault {
+  var code: StoryFinding.Code
+  /// The byte offset in the source.
+  var offset: UInt32
+  /// The index of the segment; -1 for none.
+  var segment: Int32 = -1
+  /// The index of the choice among all choices of the story; -1 for none.
+  var choice: Int32 = -1
+  var field: StoryField?
+  /// An additional index or count for the message.
+  var detail: Int32 = -1
+  /// Whether the fault is a warning although its code is an error.
+  var isDowngraded = false
+
+  var severity: StoryFinding.Severity { isDowngraded ? .warning : code.severity }
 }

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// A stretch of a story's source; or, where the source spells it with escapes, of the text's own arena.
+/// A range of a story's source, or of the arena when the source has escapes.
 package struct StorySlice: Equatable, Sendable {
   static let arenaBit: UInt32 = 1 << 31
 
@@ -18,21 +18,22 @@ package struct StorySlice: Equatable, Sendable {
   var isInArena: Bool { start & Self.arenaBit != 0 }
 }
 
-/// The bytes that a story's slices refer to: the source, which is lent, and what had to be resolved from it.
+/// The bytes that a story's slices reference: the source, which is borrowed, and an arena with resolved
+/// escapes.
 ///
-/// Ids are compared by their bytes, so that one without escapes costs no copy and no `String`.
+/// Ids are compared by bytes, so that an id without escapes needs no copy and no `String`.
 package struct StoryText {
-  /// The largest source whose offsets leave the arena's bit free.
+  /// The maximum size of a source whose offsets do not use the arena bit.
   package static let maximumSize = Int(Int32.max) - 1
 
   let source: UnsafeRawBufferPointer
   private(set) var arena = StoryArena()
-  /// Where in the source each slice of the arena begins.
+  /// The offset in the source of each slice in the arena.
   private var origins: [UInt32: UInt32] = [:]
 
   init(_ source: UnsafeRawBufferPointer) { self.source = source }
 
-  /// The bytes of a slice; only valid while the source and this text live.
+  /// Returns the bytes of a slice, which are valid while the source and this text exist.
   @inline(__always)
   func bytes(_ slice: StorySlice) -> UnsafeRawBufferPointer {
     let base = slice.isInArena ? arena.base : source.baseAddress
@@ -44,22 +45,22 @@ package struct StoryText {
   func string(_ slice: StorySlice) -> String { String(decoding: bytes(slice), as: UTF8.self) }
 
   @inline(__always)
-  func areEqual(_ one: StorySlice, _ other: StorySlice) -> Bool { holds(one, bytes(other)) }
+  func haveSameBytes(_ one: StorySlice, _ other: StorySlice) -> Bool { hasBytes(one, bytes(other)) }
 
-  /// Whether a slice has just these bytes.
+  /// Whether a slice has exactly these bytes.
   @inline(__always)
-  func holds(_ slice: StorySlice, _ other: UnsafeRawBufferPointer) -> Bool {
+  func hasBytes(_ slice: StorySlice, _ other: UnsafeRawBufferPointer) -> Bool {
     guard Int(slice.count) == other.count else { return false }
     guard let left = bytes(slice).baseAddress, let right = other.baseAddress else { return other.isEmpty }
     return memcmp(left, right, other.count) == 0
   }
 
-  /// Where a slice stands in the source.
+  /// Returns the offset of a slice in the source.
   func origin(of slice: StorySlice) -> Int {
     Int(slice.isInArena ? origins[slice.start] ?? 0 : slice.start)
   }
 
-  /// Keeps text that the source spells otherwise.
+  /// Stores a string that the source has in another form, such as with escapes.
   mutating func keep(_ text: String, from origin: Int) -> StorySlice {
     guard let start = arena.append(Array(text.utf8)) else { return .none }
     let slice = StorySlice(start: UInt32(start) | StorySlice.arenaBit, count: UInt32(text.utf8.count))
@@ -68,14 +69,16 @@ package struct StoryText {
   }
 }
 
-/// Memory that grows and is addressed by offsets.
-// Unchecked: written only while a story is being read, by the one thread that reads it.
+/// A growing buffer that is addressed by offsets.
+// Unchecked: written only by the thread that reads the story, while it reads.
 final class StoryArena: @unchecked Sendable {
   private(set) var base: UnsafeRawPointer?
   private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   private var used = 0
 
-  /// - Returns: where the bytes begin; nil when the arena cannot be addressed further.
+  /// Appends bytes.
+  ///
+  /// - Returns: the offset of the bytes; nil when the arena exceeds the maximum size
   func append(_ bytes: [UInt8]) -> Int? {
     guard used + bytes.count <= StoryText.maximumSize else { return nil }
     if used + bytes.count > memory.count || base == nil {

@@ -1,8 +1,9 @@
 import SatchelJSON
 
-/// Words of a text, as word processors count them: runs between white space; every ideograph and kana is one.
+/// Counts words as word processors do: runs of characters between white space, and each ideograph and kana as
+/// a word.
 ///
-/// Eight bytes are looked at together where they are plain, one character where they are not.
+/// Processes eight bytes at a time where they are plain ASCII, and one character at a time elsewhere.
 struct WordCount {
   private let bytes: UnsafeRawBufferPointer
   private let isEscaped: Bool
@@ -13,8 +14,8 @@ struct WordCount {
   /// Counts the words of a text's bytes.
   ///
   /// - Parameters:
-  ///   - bytes: UTF-8; of a JSON string without its quotes
-  ///   - isEscaped: whether a backslash begins an escape of JSON
+  ///   - bytes: UTF-8; for a JSON string without its quotes
+  ///   - isEscaped: whether a backslash starts a JSON escape
   static func count(_ bytes: UnsafeRawBufferPointer, isEscaped: Bool) -> Int {
     var counter = WordCount(bytes: bytes, isEscaped: isEscaped)
     return counter.count()
@@ -30,15 +31,15 @@ struct WordCount {
 
   private mutating func count() -> Int {
     while index < bytes.count {
-      plain()
+      skipPlain()
       let end = min(index + 8, bytes.count)
       while index < end { step() }
     }
     return words
   }
 
-  /// Passes over eight bytes at a time, as long as they are plain ASCII.
-  private mutating func plain() {
+  /// Skips eight bytes at a time, while they are plain ASCII.
+  private mutating func skipPlain() {
     guard let base = bytes.baseAddress else { return }
     let escape: UInt64 = isEscaped ? Self.highBits : 0
     var (index, words, before) = (index, 0, isInWord ? 0 : 0x80 as UInt64)
@@ -46,7 +47,7 @@ struct WordCount {
       let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
       let backslash = word ^ (Self.ones &* 0x5C)
       guard (word & Self.highBits) | ((backslash &- Self.ones) & ~backslash & escape) == 0 else { break }
-      // The high bit of every byte up to the space.
+      // The high bit of every byte that is at most 0x20.
       let space = ~(word &+ (Self.ones &* 0x5F)) & Self.highBits
       let starts = ~space & (space << 8 | before) & Self.highBits
       words &+= Int(truncatingIfNeeded: ((starts >> 7) &* Self.ones) >> 56)
@@ -58,18 +59,18 @@ struct WordCount {
     isInWord = before == 0
   }
 
-  /// Passes over one character.
+  /// Skips one character.
   private mutating func step() {
     let byte = bytes[index]
     switch byte {
-    case 0x00...0x20: take(.space, 1)
+    case 0x00...0x20: advance(.space, 1)
     case UInt8(ascii: "\\") where isEscaped && index + 1 < bytes.count: escape(bytes[index + 1])
     case 0xC2...0xF4: multibyte(byte)
-    default: take(.letter, 1)
+    default: advance(.letter, 1)
     }
   }
 
-  private mutating func take(_ kind: Kind, _ length: Int) {
+  private mutating func advance(_ kind: Kind, _ length: Int) {
     index += length
     switch kind {
     case .space: isInWord = false
@@ -86,34 +87,34 @@ struct WordCount {
   private mutating func escape(_ letter: UInt8) {
     switch letter {
     case UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-      take(.space, 2)
+      advance(.space, 2)
     case UInt8(ascii: "u"):
-      // Any character may be spelled so, a space or an ideograph too; a pair of them is one character.
+      // Any character can be escaped, also a space or an ideograph; a surrogate pair is one character.
       let first = UnsafeRawBufferPointer(rebasing: bytes[index..<min(bytes.count, index + 6)])
       let isPair = first.count == 6 && first[2] | 0x20 == UInt8(ascii: "d") && first[3] >= UInt8(ascii: "8")
       let length = min(bytes.count - index, isPair ? 12 : 6)
       let text = JSONEscape.resolved(UnsafeRawBufferPointer(rebasing: bytes[index..<index + length]))
-      take(text.unicodeScalars.first.map { Self.kind(of: $0.value) } ?? .letter, length)
-    default: take(.letter, 2)
+      advance(text.unicodeScalars.first.map { Self.kind(of: $0.value) } ?? .letter, length)
+    default: advance(.letter, 2)
     }
   }
 
   private mutating func multibyte(_ first: UInt8) {
     let length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
-    guard index + length <= bytes.count else { return take(.letter, 1) }
+    guard index + length <= bytes.count else { return advance(.letter, 1) }
     var scalar = UInt32(first) & (0xFF >> UInt32(length + 1))
     for byte in bytes[index + 1..<index + length] { scalar = scalar << 6 | UInt32(byte & 0x3F) }
-    take(Self.kind(of: scalar), length)
+    advance(Self.kind(of: scalar), length)
   }
 
-  /// What a character does to the count.
+  /// The effect of a character on the count.
   enum Kind {
-    /// Begins a word, or goes on with it.
+    /// Starts or continues a word.
     case letter
-    /// A word by itself.
+    /// Is a word.
     case word
     case space
-    /// Punctuation of ideographs: belongs to the word before it.
+    /// CJK punctuation, which belongs to the preceding word.
     case mark
   }
 
@@ -121,9 +122,9 @@ struct WordCount {
     switch scalar {
     case ...0x20, 0x85, 0xA0: .space
     case ..<0x1680: .letter
-    // The spaces of Unicode, and the one without width, which parts words where none is written.
+    // The spaces of Unicode, and the zero-width space, which separates words.
     case 0x1680, 0x2000...0x200B, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000: .space
-    // Repetition and zero stand for ideographs.
+    // Iteration marks and the ideographic zero count as ideographs.
     case 0x3005...0x3007, 0x3021...0x3029: .word
     case 0x3001...0x303F, 0x30FB, 0xFF01...0xFF0F, 0xFF1A...0xFF20, 0xFF3B...0xFF40, 0xFF5B...0xFF65: .mark
     case 0x3041...0x3096, 0x309D...0x30FF, 0x31F0...0x31FF, 0xFF66...0xFF9D: .word

@@ -1,26 +1,30 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Twee 3, the interchange format of Twine.
+/// Converts Twee 3, the interchange format of Twine.
 public enum Twee {
   private static let wordsPerMinute = 200
 
-  /// A story of this library's own format, made of a Twee text.
+  /// Converts a Twee text to a story in this library's format.
   ///
-  /// Segments are called as their passages, choices "<segment>-<number>". What Twee does not know is there and empty:
-  /// author, synopsis, coverImageName and ageRange, which a check then reports. Segments are on the authentic path
-  /// by the tag "authentic"; where no passage has it, those of a shortest way to an ending are. Kept beside the
-  /// format's own keys are a passage's `twineTags`, `position` and `size`, the story's StoryData as `twine`, and as
-  /// `twinePassages` those that are no segments. Macros stay in the texts; a jump that only playing tells cannot be
-  /// told in this format, so that what only jumps lead to is unreachable in it.
+  /// The ids of segments are the names of their passages, the ids of choices "<segment>-<number>". Fields
+  /// that Twee does not have are empty: author, synopsis, coverImageName and ageRange, which a check then
+  /// reports. Segments with the tag "authentic" are on the authentic path; when no passage has it, those of a
+  /// shortest path to an ending are. Additional keys keep a passage's `twineTags`, `position` and `size`, the
+  /// story's StoryData as `twine`, and the passages that are not segments as `twinePassages`. Macros stay in
+  /// the texts. This format cannot represent a jump whose target is known only when the story is played, so
+  /// segments that only such jumps lead to are unreachable in the result.
   ///
   /// - Parameters:
   ///   - text: Twee 3
-  ///   - id: the story's; made of its title when nil
-  /// - Throws: `SatchelError` `.invalid` with line, column and cause where the text is no Twee, and where the id is
-  ///   no name.
+  ///   - id: the story's id; derived from its title when nil
+  /// - Throws: `SatchelError` `.invalid`, with line, column and cause, when the text is not Twee, and when
+  ///   the id is not a valid name
   public static func story(_ text: UnsafeRawBufferPointer, id: String? = nil) throws -> JSONValue {
-    if let id, !StoryID.isName(id) { throw SatchelError(.invalid, "the story's id is no name: \"\(id)\"") }
+    if let id, !StoryID.isName(id) {
+      throw SatchelError(.invalid, "the story's id is not a valid name: \"\(id)\"")
+    }
     let reader = try TweeReader(text)
     let analysis = StoryAnalysis(reader.table)
     let title = analysis.table.string(.title) ?? ""
@@ -35,17 +39,17 @@ public enum Twee {
     if let body = reader.dataBody, let data = try? JSONValue(parsing: reader.bytes.raw(body)) {
       story["twine"] = data
     }
-    let others = segments.others()
-    if !others.isEmpty { story["twinePassages"] = .array(others) }
+    let otherPassages = segments.otherPassages()
+    if !otherPassages.isEmpty { story["twinePassages"] = .array(otherPassages) }
     return .object(story)
   }
 
-  /// As for lent bytes.
+  /// Converts a Twee text, given as a sequence of bytes.
   public static func story(_ text: some Sequence<UInt8>, id: String? = nil) throws -> JSONValue {
     try Array(text).withUnsafeBytes { try story($0, id: id) }
   }
 
-  /// An id made of a title: letters and digits in lower case, anything else a hyphen.
+  /// Returns an id derived from a title: letters and digits in lower case, everything else as hyphens.
   static func name(of title: String) -> String {
     var name = ""
     for scalar in title.lowercased().unicodeScalars {

@@ -1,19 +1,19 @@
-/// The story format that a Twee text is written for: it decides what is a link, a macro and a comment.
+/// The story format of a Twee text, which defines its links, macros and comments.
 ///
-/// | format    | comments                        | shown as it stands                 | macros           |
+/// | format    | comments                        | verbatim text                      | macros           |
 /// | --------- | ------------------------------- | ---------------------------------- | ---------------- |
 /// | SugarCube | `/* */`, `/% %/`, `<!-- -->`    | `{{{ }}}`, `<nowiki>`, `""" """`   | `<<name>>`       |
 /// | Harlowe   | `<!-- -->`                      | runs of backticks                  | `(name: ...)`    |
 /// | Chapbook  | `<!-- -->`, `[note]` sections   | none                               | `{name: ...}`    |
 /// | Snowman   | `<!-- -->`, `/* */`             | none                               | `<% %>`          |
-/// | unknown   | `/* */`, `/% %/`, `<!-- -->`    | `{{{ }}}`, `<nowiki>`              | those that jump  |
+/// | unknown   | `/* */`, `/% %/`, `<!-- -->`    | `{{{ }}}`, `<nowiki>`              | jump macros      |
 ///
-/// Where the format is unknown, the macros of all formats count, since none of them stands in prose by chance;
-/// backticks do not hide, since in most formats they do not.
+/// When the format is unknown, the macros of all formats count, because none of them occurs in prose by
+/// chance. Backticks do not start verbatim text, because they do not in most formats.
 enum TweeFormat {
   case sugarCube, harlowe, chapbook, snowman, unknown
 
-  /// By the name in StoryData.
+  /// Creates the format with a name in StoryData.
   init(name: String) {
     switch name.lowercased() {
     case let name where name.hasPrefix("sugarcube"): self = .sugarCube
@@ -24,16 +24,16 @@ enum TweeFormat {
     }
   }
 
-  /// Whether the format, or the one that it may be, is one of these.
+  /// Whether the format is one of these, or unknown.
   func may(be formats: TweeFormat...) -> Bool { self == .unknown || formats.contains(self) }
 }
 
-/// What ends something that must be closed to count.
+/// The closing delimiters of constructs that count only when they are closed.
 enum TweeEnding: UInt32 {
   case comment, percentComment, markupComment, braces, noWiki, quotes, macro, macroScript, script, style,
     template
 
-  var spelling: StaticString {
+  var text: StaticString {
     switch self {
     case .comment: "*/"
     case .percentComment: "%/"

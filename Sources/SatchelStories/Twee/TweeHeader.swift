@@ -1,14 +1,16 @@
 /// The first line of a passage: `:: Name [tags] {metadata}`.
 struct TweeHeader {
-  /// White space around it off, escapes as they stand.
+  /// The name, without surrounding white space and with unresolved escapes.
   private(set) var name: Range<Int>
   private(set) var isNameEscaped = false
-  /// What stands between the brackets.
+  /// The tags, without the brackets.
   private(set) var tags: Range<Int>
-  /// With its braces; empty when there is none.
+  /// The metadata, with its braces; empty when there is none.
   private(set) var metadata: Range<Int>
 
-  /// - Parameter line: from the "::" up to the line break.
+  /// Parses a header.
+  ///
+  /// - Parameter line: the range from the "::" to the line break
   init(_ bytes: TweeBytes, line: Range<Int>) {
     let end = line.upperBound
     let nameEnd = Self.skip(bytes, from: line.lowerBound + 2, to: end, until: "[", "{", &isNameEscaped)
@@ -25,7 +27,7 @@ struct TweeHeader {
     metadata = bytes[rest.lowerBound] == UInt8(ascii: "{") && !rest.isEmpty ? rest : end..<end
   }
 
-  /// Where one of two bytes stands first without a backslash; the end where none does.
+  /// Returns the offset of the first of two bytes without a backslash before it, or the end.
   private static func skip(
     _ bytes: TweeBytes, from start: Int, to end: Int, until one: Unicode.Scalar, _ other: Unicode.Scalar,
     _ isEscaped: inout Bool
@@ -54,9 +56,9 @@ struct TweeHeader {
   }
 }
 
-/// Backslashes of headers and of texts in quotes.
+/// Resolves the backslash escapes of headers and quoted strings.
 enum TweeEscape {
-  /// The text without the backslashes that stand before other characters.
+  /// Returns the string without its escaping backslashes.
   static func resolved(_ bytes: UnsafeRawBufferPointer) -> String {
     var units: [UInt8] = []
     units.reserveCapacity(bytes.count)

@@ -1,22 +1,22 @@
-/// One passage of a Twee text, 48 bytes.
+/// A passage of a Twee text, 48 bytes.
 struct TweePassage {
-  /// Offset of its "::".
+  /// The offset of its "::".
   var start: Int
-  /// Escapes resolved.
+  /// The name, with escapes resolved.
   var name: StorySlice
-  /// Without blank lines at the end.
+  /// The body, without trailing white space.
   var body: Range<Int>
   var kind = Kind.segment
   var isAuthentic = false
 
   enum Kind {
-    /// A place of the story.
+    /// A segment of the story.
     case segment
-    /// Shown beside, above or below others, such as a menu: it may lead from anywhere to where it links.
+    /// Displayed together with segments, such as a menu: its links lead from any segment to their targets.
     case shownElsewhere
     /// JavaScript.
     case script
-    /// Neither shown nor run.
+    /// Neither displayed nor executed.
     case data
   }
 
@@ -26,7 +26,7 @@ struct TweePassage {
     self.body = body
   }
 
-  /// What a passage is by its name and its tags.
+  /// Sets the kind and the authentic flag from the name and the tags.
   mutating func classify(_ bytes: TweeBytes, _ header: TweeHeader, _ format: TweeFormat) {
     if !header.isNameEscaped { kind = Self.kind(name: header.name, bytes, format) }
     header.forEachTag(bytes) { tag in
@@ -49,7 +49,7 @@ struct TweePassage {
   private static func kind(tag: Range<Int>, _ bytes: TweeBytes, _ format: TweeFormat) -> Kind {
     func isOne(of tags: [StaticString]) -> Bool { tags.contains { bytes.equals(tag, $0) } }
     if bytes.equals(tag, "script") { return .script }
-    if bytes.equals(tag, "stylesheet") || bytes.spells("twine.", at: tag.lowerBound, to: tag.upperBound) {
+    if bytes.equals(tag, "stylesheet") || bytes.matches("twine.", at: tag.lowerBound, to: tag.upperBound) {
       return .data
     }
     if format.may(be: .sugarCube), bytes.equals(tag, "widget") { return .shownElsewhere }

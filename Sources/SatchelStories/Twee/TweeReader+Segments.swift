@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// Segments and choices.
+/// Creates segments and choices.
 extension TweeReader {
   mutating func fill() {
     let start = startPassage()
@@ -16,11 +16,11 @@ extension TweeReader {
     table.segmentsStart = table.segments.first.map { Int($0.start) }
   }
 
-  /// A menu or a script may lead anywhere from anywhere.
+  /// Records whether a menu or a script has links, which lead from any segment.
   private mutating func addElsewhere(_ passage: TweePassage, _ scanner: inout TweeScanner) {
-    guard !table.isEnteredElsewhere else { return }
+    guard !table.hasOutsideLinks else { return }
     if passage.kind == .script { scanner.scanScript(passage.body) } else { scanner.scan(passage.body) }
-    table.isEnteredElsewhere = scanner.marks.contains { $0.kind != .external && $0.kind != .hidden }
+    table.hasOutsideLinks = scanner.markups.contains { $0.kind != .external && $0.kind != .hidden }
   }
 
   private mutating func addSegment(_ passage: TweePassage, _ scanner: inout TweeScanner) {
@@ -35,46 +35,47 @@ extension TweeReader {
     if passage.name.count == 0 { note(.invalidID, at: passage.start, segment: index, field: .id) }
     let metadata = header(passage).metadata
     if !metadata.isEmpty, (try? JSONScanner.check(bytes.raw(metadata))) == nil {
-      note(.wrongType, at: metadata.lowerBound, "has metadata that are no JSON", segment: index)
+      note(.wrongType, at: metadata.lowerBound, "has metadata that is not JSON", segment: index)
     }
     scanner.scan(passage.body)
-    for mark in scanner.marks {
-      switch mark.kind {
-      case .link, .macro: addChoice(mark, scanner.names)
+    for markup in scanner.markups {
+      switch markup.kind {
+      case .link, .macro: addChoice(markup, scanner.names)
       case .jump:
         segment.flags.insert(.jumps)
-        note(.dynamicJump, at: mark.range.lowerBound, segment: index)
+        note(.dynamicJump, at: markup.range.lowerBound, segment: index)
       case .external, .hidden: break
       }
     }
     dropRepeatedMacros(from: Int(segment.firstChoice))
     checkTexts(from: Int(segment.firstChoice), of: index)
     segment.choiceCount = Int32(truncatingIfNeeded: table.choices.count) - segment.firstChoice
-    segment.words = UInt32(truncatingIfNeeded: words(passage.body, scanner.marks))
+    segment.words = UInt32(truncatingIfNeeded: words(passage.body, scanner.markups))
     if passage.body.isEmpty { note(.emptyText, at: passage.start, segment: index, field: .text) }
     table.segments.append(segment)
   }
 
-  private mutating func addChoice(_ mark: TweeMark, _ names: TweeNames) {
-    var choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: mark.range.lowerBound))
-    choice.target = slice(mark.target, mark.isTargetEscaped)
-    // A special passage is shown by a macro, but is no segment.
+  private mutating func addChoice(_ markup: TweeMarkup, _ names: TweeNames) {
+    var choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: markup.range.lowerBound))
+    choice.target = slice(markup.target, markup.isTargetEscaped)
+    // A macro displays a special passage, which is not a segment.
     guard !names.isSpecial(table.text.bytes(choice.target)) else { return }
     choice.flags.insert(.hasTarget)
-    if let text = mark.text {
-      choice.text = slice(text, mark.isTextEscaped)
+    if let text = markup.text {
+      choice.text = slice(text, markup.isTextEscaped)
       choice.flags.insert(.hasText)
     }
     table.choices.append(choice)
   }
 
-  /// Drops the macros without a text, of the last segment, that lead to where another of its choices leads.
+  /// Removes the macros without a text of the last segment that have the same target as another of its
+  /// choices.
   private mutating func dropRepeatedMacros(from first: Int) {
     let count = table.choices.count - first
     guard count > 1, table.choices[first...].contains(where: { !$0.flags.contains(.hasText) }) else { return }
     var targets = StoryIDTable(capacity: count)
     let text = table.text
-    // Those with a text stay, and come first.
+    // Choices with a text are kept, and are inserted first.
     for withText in [true, false] {
       for index in first..<table.choices.count where table.choices[index].flags.contains(.hasText) == withText
       {
@@ -97,15 +98,15 @@ extension TweeReader {
     }
   }
 
-  /// Words of what a reader sees: without macros and comments, and links as their texts.
-  private mutating func words(_ body: Range<Int>, _ marks: ContiguousArray<TweeMark>) -> Int {
-    guard !marks.isEmpty else { return WordCount.count(bytes.raw(body), isEscaped: false) }
+  /// Returns the number of visible words: without macros and comments, and with links as their texts.
+  private mutating func words(_ body: Range<Int>, _ markups: ContiguousArray<TweeMarkup>) -> Int {
+    guard !markups.isEmpty else { return WordCount.count(bytes.raw(body), isEscaped: false) }
     visible.removeAll(keepingCapacity: true)
     var cursor = body.lowerBound
-    for mark in marks where mark.range.lowerBound >= cursor {
-      visible.append(contentsOf: bytes.raw(bytes.range(cursor, mark.range.lowerBound)))
-      if let text = mark.text { visible.append(contentsOf: bytes.raw(text)) }
-      cursor = mark.range.upperBound
+    for markup in markups where markup.range.lowerBound >= cursor {
+      visible.append(contentsOf: bytes.raw(bytes.range(cursor, markup.range.lowerBound)))
+      if let text = markup.text { visible.append(contentsOf: bytes.raw(text)) }
+      cursor = markup.range.upperBound
     }
     visible.append(contentsOf: bytes.raw(bytes.range(cursor, body.upperBound)))
     return visible.withUnsafeBytes { WordCount.count($0, isEscaped: false) }

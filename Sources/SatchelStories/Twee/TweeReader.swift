@@ -1,27 +1,28 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// Fills a `StoryTable` from Twee 3: its slices are those of the Twee text, so that rules, places, counts and pictures
-/// work as for a story of this library's own format.
+/// Fills a `StoryTable` from Twee 3. Its slices refer to the Twee text, so that rules, locations, counts and
+/// drawings work as for a story in this library's format.
 ///
-/// A passage is a segment, a link a choice. A macro that leads to a passage by name is a choice too, and so is one that
-/// shows a passage within another: the passage is reached, though its reader stays. Two macros of one passage that
-/// lead to the same place are one choice.
+/// Passages become segments, and links become choices. A macro that leads to a passage by name is also a
+/// choice, and so is one that displays a passage within another, because the passage is reached. Two macros
+/// of one passage with the same target are one choice.
 struct TweeReader {
   let bytes: TweeBytes
   var table: StoryTable
   private(set) var passages: ContiguousArray<TweePassage> = []
   private(set) var format = TweeFormat.unknown
-  /// Of the first StoryData, when it is JSON.
+  /// The body of the first StoryData, when it is JSON.
   private(set) var dataBody: Range<Int>?
   private var startName: (name: StorySlice, offset: Int)?
-  /// What a reader sees of the passage at hand.
+  /// The visible text of the current passage.
   var visible: [UInt8] = []
 
-  /// Reads a story's text.
+  /// Parses a story's text.
   ///
-  /// - Throws: `SatchelError` `.invalid` with line and column where the text holds a NUL, is no UTF-8, or has no
-  ///   passage.
+  /// - Throws: `SatchelError` `.invalid`, with line and column, when the text contains a NUL, is not UTF-8,
+  ///   or has no passage
   static func read(_ source: UnsafeRawBufferPointer) throws -> StoryTable {
     try TweeReader(source).table
   }
@@ -47,7 +48,7 @@ struct TweeReader {
   // MARK: - Passages
 
   private mutating func findPassages() {
-    // A byte-order mark is of no meaning in UTF-8.
+    // Skips a byte order mark.
     var lineStart = bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF ? 3 : 0
     let prelude = lineStart
     while lineStart < bytes.count {
@@ -65,11 +66,11 @@ struct TweeReader {
     endPassage(at: bytes.count)
     let before = bytes.trimmed(bytes.range(prelude, passages.first?.start ?? 0))
     if !before.isEmpty {
-      note(.wrongType, at: before.lowerBound, "what stands before the first passage is of none")
+      note(.wrongType, at: before.lowerBound, "the text before the first passage belongs to no passage")
     }
   }
 
-  /// The body of the passage before: blank lines at its end are not part of it.
+  /// Ends the body of the previous passage, without trailing white space.
   private mutating func endPassage(at end: Int) {
     guard let body = passages.last?.body else { return }
     var last = end
@@ -77,7 +78,7 @@ struct TweeReader {
     passages[passages.count - 1].body = bytes.range(min(body.lowerBound, end), last)
   }
 
-  /// A text with its escapes resolved.
+  /// Returns the slice of a string, with its escapes resolved.
   mutating func slice(_ range: Range<Int>, _ isEscaped: Bool) -> StorySlice {
     guard isEscaped else { return bytes.slice(range) }
     return table.text.keep(TweeEscape.resolved(bytes.raw(range)), from: range.lowerBound)
@@ -89,7 +90,7 @@ struct TweeReader {
     }
   }
 
-  // MARK: - What the special passages say
+  // MARK: - Special passages
 
   private mutating func readTitle() {
     guard let title = first("StoryTitle") else { return }
@@ -106,7 +107,7 @@ struct TweeReader {
     } catch {
       note(
         .wrongType, at: passage.body.lowerBound + (error.position?.offset ?? 0),
-        "StoryData is no JSON: \(error.reason)")
+        "StoryData is not JSON: \(error.reason)")
       return
     }
     dataBody = passage.body
@@ -129,12 +130,13 @@ struct TweeReader {
 
   func header(_ passage: TweePassage) -> TweeHeader { header(at: passage.start) }
 
-  /// The header whose "::" stands at an offset.
+  /// Returns the header whose "::" is at an offset.
   func header(at start: Int) -> TweeHeader {
     TweeHeader(bytes, line: bytes.range(start, bytes.find(0x0A, from: start, to: bytes.count) ?? bytes.count))
   }
 
-  /// The passage that the story begins with; of none by that name, the first of the file.
+  /// Returns the passage that the story starts with; the first one of the file when no passage has the
+  /// start's name.
   mutating func startPassage() -> Int? {
     let name = startName.map { table.text.bytes($0.name) }
     if let name, let found = passages.firstIndex(where: { $0.kind == .segment && isNamed($0, name) }) {
@@ -144,15 +146,15 @@ struct TweeReader {
       $0.kind == .segment && table.text.bytes($0.name).elementsEqual("Start".utf8)
     }
     let fallback = usual ?? passages.firstIndex { $0.kind == .segment }
-    // A story without a segment has a finding of its own.
+    // A story without segments has its own finding.
     guard fallback != nil else { return nil }
     if let startName {
       let name = table.text.string(startName.name)
       note(
         .missingField, at: startName.offset,
-        "StoryData names \"\(name)\" as the start, but no passage of the story is")
+        "StoryData names \"\(name)\" as the start, but no segment has this name")
     } else if usual == nil {
-      note(.missingField, at: table.start, "no passage is \"Start\", and no StoryData names another start")
+      note(.missingField, at: table.start, "no passage has the name \"Start\", and StoryData has no start")
     }
     return fallback
   }
@@ -161,22 +163,57 @@ struct TweeReader {
     passage.name.count == name.count && table.text.bytes(passage.name).elementsEqual(name)
   }
 
-  // MARK: - What is wrong
+  // MARK: - Faults
 
   mutating func note(
-    _ code: StoryFinding.Code, at offset: Int, _ words: String? = nil, segment: Int32 = -1,
+    _ code: StoryFinding.Code, at offset: Int, _ message: String? = nil, segment: Int32 = -1,
     choice: Int32 = -1,
     field: StoryField? = nil
   ) {
     var fault = StoryFault(
       code: code, offset: UInt32(truncatingIfNeeded: offset), segment: segment, choice: choice)
     fault.field = field
-    // What Twine and its compilers pass over is no error.
-    fault.isMilder = code == .wrongType
-    if let words {
-      if table.notes.last != words { table.notes.append(words) }
+    // Twine and its compilers ignore wrong types, so they are warnings.
+    fault.isDowngraded = code == .wrongType
+    if let message {
+      if table.notes.last != message { table.notes.append(message) }
       fault.detail = Int32(truncatingIfNeeded: table.notes.count - 1)
     }
     table.faults.append(fault)
+  }
+}
+
+/// The members of StoryData that the reader needs. Offsets are relative to the passage's body.
+struct TweeData: JSONSink {
+  private(set) var start: (slice: JSONSlice, isEscaped: Bool)?
+  private(set) var format: JSONSlice?
+  private let body: UnsafeRawBufferPointer
+  private var depth = 0
+  private var field = Field.other
+
+  private enum Field { case start, format, other }
+
+  init(_ body: UnsafeRawBufferPointer) { self.body = body }
+
+  mutating func begin(_ kind: JSONKind, at start: Int) { depth += 1 }
+
+  mutating func end(_ kind: JSONKind, at end: Int) { depth -= 1 }
+
+  mutating func key(_ slice: JSONSlice, isEscaped: Bool) {
+    guard depth == 1, !isEscaped else {
+      field = .other
+      return
+    }
+    let key = body[slice.start..<slice.end]
+    field = key.elementsEqual("start".utf8) ? .start : key.elementsEqual("format".utf8) ? .format : .other
+  }
+
+  mutating func scalar(_ kind: JSONKind, _ slice: JSONSlice, isEscaped: Bool) {
+    guard depth == 1, kind == .string else { return }
+    switch field {
+    case .start: start = (slice, isEscaped)
+    case .format: format = slice
+    case .other: break
+    }
   }
 }

@@ -1,20 +1,20 @@
-/// Calls of JavaScript that lead to a passage.
+/// JavaScript calls that lead to a passage.
 extension TweeScanner {
   private static let leading: [StaticString] = [
     "engine.play", "engine.display", "engine.goto", "state.display", "story.show", "story.display",
   ]
-  /// Where these lead depends on what was read before.
+  /// Calls whose target depends on the history.
   private static let jumping: [StaticString] = [
     "engine.backward", "engine.forward", "engine.go", "history.back", "history.go",
   ]
 
-  /// A call whose "(" is at the position.
+  /// Scans a call whose "(" is at the position.
   mutating func parenthesis() {
     if !call(at: position, to: end), format.may(be: .harlowe), harloweMacro() { return }
     position += 1
   }
 
-  /// The jumps of code.
+  /// Adds the jumps in JavaScript code.
   mutating func scanCode(_ range: Range<Int>) {
     var index = range.lowerBound
     while let found = bytes.find(UInt8(ascii: "("), from: index, to: range.upperBound) {
@@ -23,50 +23,51 @@ extension TweeScanner {
     }
   }
 
-  /// Notes the call whose "(" stands at a place, when it is one that leads on.
-  private mutating func call(at place: Int, to end: Int) -> Bool {
-    // All names end in one of these.
-    guard place > start, "yowtdk".utf8.contains(TweeBytes.lower(bytes[place - 1])) else { return false }
-    if Self.jumping.contains(where: { isNamed($0, before: place) }) {
-      add(TweeMark(.jump, place..<place + 1))
+  /// Adds the call whose "(" is at an offset, when it leads to a passage.
+  private mutating func call(at offset: Int, to end: Int) -> Bool {
+    // All names end with one of these letters.
+    guard offset > start, "yowtdk".utf8.contains(TweeBytes.lower(bytes[offset - 1])) else { return false }
+    if Self.jumping.contains(where: { isNamed($0, before: offset) }) {
+      add(TweeMarkup(.jump, offset..<offset + 1))
       return true
     }
     guard
-      Self.leading.contains(where: { isNamed($0, before: place) })
-        || (format == .chapbook && isNamed("go", before: place))
+      Self.leading.contains(where: { isNamed($0, before: offset) })
+        || (format == .chapbook && isNamed("go", before: offset))
     else { return false }
-    let argument = bytes.skipSpace(from: place + 1, to: end)
+    let argument = bytes.skipSpace(from: offset + 1, to: end)
     guard bytes[argument] != UInt8(ascii: "`"), let name = quoted(at: argument, to: end) else {
-      add(TweeMark(.jump, place..<place + 1))
+      add(TweeMarkup(.jump, offset..<offset + 1))
       return true
     }
-    let behind = bytes[bytes.skipSpace(from: name.end, to: end)]
-    let isWhole = behind == UInt8(ascii: ")") || behind == UInt8(ascii: ",")
-    var mark = TweeMark(isWhole ? .macro : .jump, place..<place + 1, target: name.text)
-    mark.isTargetEscaped = name.isEscaped
-    add(mark)
+    let after = bytes[bytes.skipSpace(from: name.end, to: end)]
+    let isWhole = after == UInt8(ascii: ")") || after == UInt8(ascii: ",")
+    var markup = TweeMarkup(isWhole ? .macro : .jump, offset..<offset + 1, target: name.text)
+    markup.isTargetEscaped = name.isEscaped
+    add(markup)
     return true
   }
 
-  /// Whether the name that ends before a place is this one, whatever objects it belongs to.
-  private func isNamed(_ name: StaticString, before place: Int) -> Bool {
-    let first = place - name.utf8CodeUnitCount
-    guard first >= start, bytes.spells(name, at: first, to: place) else { return false }
+  /// Whether the name that ends before an offset is this one, on any object.
+  private func isNamed(_ name: StaticString, before offset: Int) -> Bool {
+    let first = offset - name.utf8CodeUnitCount
+    guard first >= start, bytes.matches(name, at: first, to: offset) else { return false }
     return first == start || !TweeBytes.isWord(bytes[first - 1])
   }
 
-  /// `data-passage="name"` of SugarCube and Snowman; with "@" before it, an expression.
+  /// Scans the attribute `data-passage="name"` of SugarCube and Snowman; with a preceding "@" it is an
+  /// expression.
   mutating func attribute() {
-    let place = position
+    let offset = position
     position += 1
-    let first = place - 12
+    let first = offset - 12
     guard format.may(be: .sugarCube, .snowman), first >= start,
-      bytes.spells("data-passage", at: first, to: place),
-      let name = quoted(at: place + 1, to: endOfLine(place))
+      bytes.matches("data-passage", at: first, to: offset),
+      let name = quoted(at: offset + 1, to: endOfLine(offset))
     else { return }
     let isExpression = first > start && bytes[first - 1] == UInt8(ascii: "@")
     let isTemplate = bytes.find("<%", from: name.text.lowerBound, to: name.text.upperBound) != nil
-    add(TweeMark(isExpression || isTemplate ? .jump : .macro, first..<name.end, target: name.text))
+    add(TweeMarkup(isExpression || isTemplate ? .jump : .macro, first..<name.end, target: name.text))
     position = name.end
   }
 }

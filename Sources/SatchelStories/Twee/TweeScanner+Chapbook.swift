@@ -1,6 +1,6 @@
-/// Chapbook's variables, modifiers and inserts.
+/// Scans Chapbook's variables, modifiers and inserts.
 extension TweeScanner {
-  /// Above a line "--" stand variables, not prose.
+  /// Skips the variables section, which ends with a line "--".
   mutating func skipVariables() {
     var lineStart = start
     while lineStart < end {
@@ -14,13 +14,14 @@ extension TweeScanner {
     }
   }
 
-  /// `[note]`, `[JavaScript]` and their like alone on a line: they change what follows, up to the next one.
+  /// Scans a modifier on its own line, such as `[note]` or `[JavaScript]`: it applies to the text up to the
+  /// next modifier.
   mutating func modifier() -> Bool {
     guard let names = modifierNames(at: position) else { return false }
     let lineEnd = endOfLine(position)
     func isOne(of words: StaticString...) -> Bool {
       words.contains {
-        bytes.spells($0, at: names.lowerBound, to: names.upperBound)
+        bytes.matches($0, at: names.lowerBound, to: names.upperBound)
           && !TweeBytes.isWord(bytes[names.lowerBound + $0.utf8CodeUnitCount])
       }
     }
@@ -37,8 +38,8 @@ extension TweeScanner {
     return true
   }
 
-  private func modifierNames(at place: Int) -> Range<Int>? {
-    let line = bytes.trimmed(bytes.range(place, bytes.find(0x0A, from: place, to: end) ?? end))
+  private func modifierNames(at offset: Int) -> Range<Int>? {
+    let line = bytes.trimmed(bytes.range(offset, bytes.find(0x0A, from: offset, to: end) ?? end))
     guard line.count > 2, bytes[line.lowerBound] == UInt8(ascii: "["),
       bytes[line.lowerBound + 1] != UInt8(ascii: "["), bytes[line.upperBound - 1] == UInt8(ascii: "]"),
       bytes[line.upperBound - 2] != UInt8(ascii: "]")
@@ -55,54 +56,54 @@ extension TweeScanner {
     return end
   }
 
-  /// `{link to: 'name', label: 'text'}`, `{embed passage: 'name'}`, `{reveal link: 'text', passage: 'name'}` and
-  /// `{back link}` at the position.
+  /// Scans `{link to: 'name', label: 'text'}`, `{embed passage: 'name'}`, `{reveal link: 'text', passage:
+  /// 'name'}` and `{back link}` at the position.
   mutating func insert() -> Bool {
-    let place = position
-    guard TweeBytes.isLetter(bytes[place + 1]), place + 1 < end, maySearch else { return false }
-    let isKnown = Self.inserts.contains { bytes.spells($0, at: place + 1, to: end) }
+    let offset = position
+    guard TweeBytes.isLetter(bytes[offset + 1]), offset + 1 < end, canSearch else { return false }
+    let isKnown = Self.inserts.contains { bytes.matches($0, at: offset + 1, to: end) }
     guard isKnown || format == .chapbook else { return false }
-    guard let close = insertEnd(from: place + 1) else {
-      noteFailure()
+    guard let close = insertEnd(from: offset + 1) else {
+      countFailure()
       return false
     }
-    let range = bytes.range(place, close + 1)
-    func begins(_ words: StaticString) -> Bool { bytes.spells(words, at: place + 1, to: close) }
-    var mark: TweeMark
+    let range = bytes.range(offset, close + 1)
+    func begins(_ words: StaticString) -> Bool { bytes.matches(words, at: offset + 1, to: close) }
+    var markup: TweeMarkup
     if begins("back link") {
-      mark = TweeMark(.jump, range)
+      markup = TweeMarkup(.jump, range)
     } else if begins("link to:") {
-      mark = insert(range, target: value(of: "link to:", in: range), label: "label:")
+      markup = insert(range, target: value(of: "link to:", in: range), label: "label:")
     } else if begins("embed passage:") {
-      mark = insert(range, target: value(of: "embed passage:", in: range), label: nil)
+      markup = insert(range, target: value(of: "embed passage:", in: range), label: nil)
     } else if begins("embed passage named:") {
-      mark = insert(range, target: value(of: "embed passage named:", in: range), label: nil)
+      markup = insert(range, target: value(of: "embed passage named:", in: range), label: nil)
     } else if begins("reveal link:"), let target = value(of: "passage:", in: range) {
-      mark = insert(range, target: target, label: "reveal link:")
+      markup = insert(range, target: target, label: "reveal link:")
     } else {
-      mark = TweeMark(.hidden, range)
+      markup = TweeMarkup(.hidden, range)
     }
-    add(mark)
+    add(markup)
     position = range.upperBound
     return true
   }
 
   private static let inserts: [StaticString] = ["back link", "link to:", "embed passage", "reveal link:"]
 
-  private func insert(_ range: Range<Int>, target: Range<Int>?, label: StaticString?) -> TweeMark {
-    guard let target, let name = literal(target) else { return TweeMark(.jump, range) }
-    // An address is written in quotes too.
+  private func insert(_ range: Range<Int>, target: Range<Int>?, label: StaticString?) -> TweeMarkup {
+    guard let target, let name = literal(target) else { return TweeMarkup(.jump, range) }
+    // Addresses are also quoted.
     let isAddress = TweeTarget(bytes, name.text, format) == .address && !names.contains(bytes.raw(name.text))
-    var mark = TweeMark(isAddress ? .external : .macro, range, target: name.text)
-    mark.isTargetEscaped = name.isEscaped
+    var markup = TweeMarkup(isAddress ? .external : .macro, range, target: name.text)
+    markup.isTargetEscaped = name.isEscaped
     if let label, let value = value(of: label, in: range), let text = literal(value) {
-      mark.text = text.text
-      mark.isTextEscaped = text.isEscaped
+      markup.text = text.text
+      markup.isTextEscaped = text.isEscaped
     }
-    return mark
+    return markup
   }
 
-  /// What stands behind a key of an insert, up to the next comma.
+  /// Returns the value after a key of an insert, up to the next comma.
   private func value(of key: StaticString, in range: Range<Int>) -> Range<Int>? {
     var index = range.lowerBound + 1
     let close = range.upperBound - 1
@@ -113,7 +114,7 @@ extension TweeScanner {
         let isQuote = bytes[comma] == UInt8(ascii: "'") || bytes[comma] == UInt8(ascii: "\"")
         comma = isQuote ? quoted(at: comma, to: close)?.end ?? comma + 1 : comma + 1
       }
-      if bytes.spells(key, at: start, to: comma) { return bytes.range(start + key.utf8CodeUnitCount, comma) }
+      if bytes.matches(key, at: start, to: comma) { return bytes.range(start + key.utf8CodeUnitCount, comma) }
       index = comma + 1
     }
     return nil

@@ -1,5 +1,5 @@
 extension TweeScanner {
-  /// `/* */` and `/% %/`.
+  /// Scans `/* */` and `/% %/`.
   mutating func slash() {
     let next = position + 1 < end ? bytes[position + 1] : 0
     if next == UInt8(ascii: "*"), format.may(be: .sugarCube, .snowman), hide(to: .comment, from: position + 2)
@@ -12,23 +12,23 @@ extension TweeScanner {
     position += 1
   }
 
-  /// SugarCube's `"""` around what is shown as it stands.
+  /// Scans SugarCube's `"""` around verbatim text.
   mutating func quotes() {
-    guard format == .sugarCube, bytes.spells("\"\"\"", at: position, to: end),
-      let behind = findBehind(.quotes, from: position + 3)
+    guard format == .sugarCube, bytes.matches("\"\"\"", at: position, to: end),
+      let after = findEnd(.quotes, from: position + 3)
     else {
       position += 1
       return
     }
-    position = behind
+    position = after
   }
 
-  /// Harlowe's runs of backticks around what is shown as it stands.
+  /// Scans Harlowe's runs of backticks around verbatim text.
   mutating func backtick() {
     var inside = position
     while inside < end, bytes[inside] == UInt8(ascii: "`") { inside += 1 }
     let length = inside - position
-    guard format == .harlowe, maySearch else {
+    guard format == .harlowe, canSearch else {
       position = inside
       return
     }
@@ -42,32 +42,32 @@ extension TweeScanner {
         return
       }
     }
-    noteFailure()
+    countFailure()
     position = inside
   }
 
-  /// `<<macro>>`, `<!-- -->`, `<% %>`, and the elements whose content is not prose.
+  /// Scans `<<macro>>`, `<!-- -->`, `<% %>`, and elements whose content is not prose.
   mutating func angle() {
     let next = position + 1 < end ? bytes[position + 1] : 0
     switch next {
     case UInt8(ascii: "<"): if format.may(be: .sugarCube), macro() { return }
     case UInt8(ascii: "!"):
-      if bytes.spells("<!--", at: position, to: end), hide(to: .markupComment, from: position + 4) { return }
+      if bytes.matches("<!--", at: position, to: end), hide(to: .markupComment, from: position + 4) { return }
     case UInt8(ascii: "%"):
-      if format.may(be: .snowman), let behind = findBehind(.template, from: position + 2) {
-        hideCode(position..<behind)
+      if format.may(be: .snowman), let after = findEnd(.template, from: position + 2) {
+        hideCode(position..<after)
         return
       }
     case UInt8(ascii: "n"), UInt8(ascii: "N"):
-      if format.may(be: .sugarCube), bytes.spells("<nowiki>", at: position, to: end),
-        let behind = findBehind(.noWiki, from: position + 8)
+      if format.may(be: .sugarCube), bytes.matches("<nowiki>", at: position, to: end),
+        let after = findEnd(.noWiki, from: position + 8)
       {
-        position = behind
+        position = after
         return
       }
     case UInt8(ascii: "s"), UInt8(ascii: "S"):
-      if isElement("<script", 7), let behind = findBehind(.script, from: position + 7) {
-        hideCode(position..<behind)
+      if isElement("<script", 7), let after = findEnd(.script, from: position + 7) {
+        hideCode(position..<after)
         return
       }
       if isElement("<style", 6), hide(to: .style, from: position + 6) { return }
@@ -77,24 +77,24 @@ extension TweeScanner {
   }
 
   private func isElement(_ name: StaticString, _ length: Int) -> Bool {
-    guard bytes.spells(name, at: position, to: end) else { return false }
+    guard bytes.matches(name, at: position, to: end) else { return false }
     let next = bytes[position + length]
     return next == UInt8(ascii: ">") || TweeBytes.isSpace(next)
   }
 
-  /// Passes over code, in which only jumps count.
+  /// Skips code, and adds its jumps.
   mutating func hideCode(_ range: Range<Int>) {
     hide(range)
     scanCode(range)
     position = range.upperBound
   }
 
-  /// `{{{ }}}`, and Chapbook's inserts.
+  /// Scans `{{{ }}}`, and Chapbook's inserts.
   mutating func brace() {
-    if format.may(be: .sugarCube), bytes.spells("{{{", at: position, to: end),
-      let behind = findBehind(.braces, from: position + 3)
+    if format.may(be: .sugarCube), bytes.matches("{{{", at: position, to: end),
+      let after = findEnd(.braces, from: position + 3)
     {
-      position = behind
+      position = after
     } else if !format.may(be: .chapbook) || !insert() {
       position += 1
     }

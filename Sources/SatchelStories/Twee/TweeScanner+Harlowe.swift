@@ -1,8 +1,8 @@
-/// Harlowe's macros.
+/// Scans Harlowe's macros.
 extension TweeScanner {
-  /// The name is the last argument, what is shown the first of two.
+  /// Macros with the name of the passage as the last argument, and the visible text as the first of two.
   private static let linking: [StaticString] = ["linkgoto", "linkrevealgoto"]
-  /// The name is the last argument; nothing is shown.
+  /// Macros with the name of the passage as the last argument, and without visible text.
   private static let leading: [StaticString] = [
     "goto", "redirect", "display", "clickgoto", "mouseovergoto", "mouseoutgoto",
   ]
@@ -10,67 +10,69 @@ extension TweeScanner {
     "undo", "linkundo", "clickundo", "mouseoverundo", "mouseoutundo", "openstorylets", "linkstorylet",
   ]
 
-  /// A macro's arguments: those at the ends, and the ")".
+  /// The first and the last argument of a macro, and the offset of its ")".
   private struct Arguments {
     var first: Range<Int>
     var last: Range<Int>
     var close: Int
   }
 
-  /// `(name: arguments)` at the position. What stands inside is scanned too, unless the macro leads somewhere.
+  /// Scans `(name: arguments)` at the position. Its arguments are scanned too, unless the macro leads to a
+  /// passage.
   ///
-  /// - Returns: whether the position was moved behind it.
+  /// - Returns: whether the position was moved past it
   mutating func harloweMacro() -> Bool {
-    let place = position
-    var index = place + 1
-    while index < end, index - place < 40, TweeBytes.isWord(bytes[index]) || bytes[index] == UInt8(ascii: "-")
+    let offset = position
+    var index = offset + 1
+    while index < end, index - offset < 40,
+      TweeBytes.isWord(bytes[index]) || bytes[index] == UInt8(ascii: "-")
     {
       index += 1
     }
-    guard index > place + 1, bytes[index] == UInt8(ascii: ":"), index < end, maySearch else { return false }
-    let name = place + 1..<index
-    func isOne(of names: [StaticString]) -> Bool { names.contains { isSpelled(name, $0) } }
+    guard index > offset + 1, bytes[index] == UInt8(ascii: ":"), index < end, canSearch else { return false }
+    let name = offset + 1..<index
+    func isOne(of names: [StaticString]) -> Bool { names.contains { matches(name, $0) } }
     let links = isOne(of: Self.linking)
     guard links || isOne(of: Self.leading) || isOne(of: Self.jumping) else {
-      if format == .harlowe, place >= hiddenEnd {
+      if format == .harlowe, offset >= hiddenEnd {
         if let arguments = arguments(from: index + 1) {
           hiddenEnd = arguments.close + 1
-          hide(place..<hiddenEnd)
+          hide(offset..<hiddenEnd)
         } else {
-          noteFailure()
+          countFailure()
         }
       }
       return false
     }
     guard let arguments = arguments(from: index + 1) else {
-      noteFailure()
+      countFailure()
       return false
     }
-    let range = bytes.range(place, arguments.close + 1)
-    var mark = TweeMark(.jump, range)
+    let range = bytes.range(offset, arguments.close + 1)
+    var markup = TweeMarkup(.jump, range)
     if !isOne(of: Self.jumping), let target = literal(arguments.last) {
-      mark = TweeMark(.macro, range, target: target.text)
-      mark.isTargetEscaped = target.isEscaped
+      markup = TweeMarkup(.macro, range, target: target.text)
+      markup.isTargetEscaped = target.isEscaped
     }
     if links, let text = literal(arguments.first) {
-      mark.text = text.text
-      mark.isTextEscaped = text.isEscaped
+      markup.text = text.text
+      markup.isTextEscaped = text.isEscaped
     }
-    add(mark)
+    add(markup)
     position = range.upperBound
     return true
   }
 
-  /// Names of macros may be written with any case, hyphens and underscores.
-  private func isSpelled(_ name: Range<Int>, _ spelling: StaticString) -> Bool {
+  /// Whether a macro's name equals a text, ignoring case, hyphens and underscores.
+  private func matches(_ name: Range<Int>, _ text: StaticString) -> Bool {
     var matched = 0
     for byte in bytes.raw(name) where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {
-      guard matched < spelling.utf8CodeUnitCount, TweeBytes.lower(byte) == spelling.utf8Start[matched] else {
+      guard matched < text.utf8CodeUnitCount, TweeBytes.lower(byte) == text.utf8Start[matched] else {
         return false
       }
       matched += 1
     }
-    return matched == spelling.utf8CodeUnitCount
+    return matched == text.utf8CodeUnitCount
   }
 
   private func arguments(from start: Int) -> Arguments? {
@@ -102,10 +104,10 @@ extension TweeScanner {
     return nil
   }
 
-  /// The "'s" of `$bag's length`.
-  private func isPossessive(_ place: Int) -> Bool {
-    guard bytes[place] == UInt8(ascii: "'"), bytes[place + 1] == UInt8(ascii: "s") else { return false }
-    return (TweeBytes.isWord(bytes[place - 1]) || bytes[place - 1] == UInt8(ascii: ")"))
-      && TweeBytes.isSpace(bytes[place + 2])
+  /// Whether a quote is part of a possessive, such as the "'s" of `$bag's length`.
+  private func isPossessive(_ offset: Int) -> Bool {
+    guard bytes[offset] == UInt8(ascii: "'"), bytes[offset + 1] == UInt8(ascii: "s") else { return false }
+    return (TweeBytes.isWord(bytes[offset - 1]) || bytes[offset - 1] == UInt8(ascii: ")"))
+      && TweeBytes.isSpace(bytes[offset + 2])
   }
 }

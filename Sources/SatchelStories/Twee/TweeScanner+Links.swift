@@ -1,46 +1,46 @@
 extension TweeScanner {
-  /// `[[...]]`, `[img[...][...]]`, and Chapbook's `[modifier]`.
+  /// Scans `[[...]]`, `[img[...][...]]`, and Chapbook's `[modifier]`.
   mutating func bracket() {
     if format == .chapbook, isLineStart(position), modifier() { return }
     guard bytes[position + 1] == UInt8(ascii: "["), position + 1 < end else {
-      if format.may(be: .sugarCube), let mark = image(at: position) {
-        add(mark)
-        position = mark.range.upperBound
+      if format.may(be: .sugarCube), let markup = image(at: position) {
+        add(markup)
+        position = markup.range.upperBound
       } else {
         position += 1
       }
       return
     }
-    // "[[[text->name]]]" is a link in a hook: the last two count.
+    // "[[[text->name]]]" is a link in a hook: the last two brackets start the link.
     if bytes[position + 2] == UInt8(ascii: "["), position + 2 < end {
       position += 1
-    } else if let mark = link(at: position) {
-      add(mark)
-      position = mark.range.upperBound
+    } else if let markup = link(at: position) {
+      add(markup)
+      position = markup.range.upperBound
     } else {
       position += 2
     }
   }
 
-  /// A link that begins at a place, with SugarCube's setter.
-  mutating func link(at place: Int) -> TweeMark? {
-    var index = place + 2
+  /// Returns the link that starts at an offset, with SugarCube's optional setter.
+  mutating func link(at offset: Int) -> TweeMarkup? {
+    var index = offset + 2
     while let close = closingBracket(from: index) {
       if bytes[close + 1] == UInt8(ascii: "]"), close + 1 < end {
-        return link(bytes.range(place + 2, close), in: bytes.range(place, close + 2))
+        return link(bytes.range(offset + 2, close), in: bytes.range(offset, close + 2))
       }
-      if bytes[close + 1] == UInt8(ascii: "["), format.may(be: .sugarCube), maySearch {
-        if let behind = setter(from: close + 2) {
-          return link(bytes.range(place + 2, close), in: bytes.range(place, behind))
+      if bytes[close + 1] == UInt8(ascii: "["), format.may(be: .sugarCube), canSearch {
+        if let after = setter(from: close + 2) {
+          return link(bytes.range(offset + 2, close), in: bytes.range(offset, after))
         }
-        noteFailure()
+        countFailure()
       }
       index = close + 1
     }
     return nil
   }
 
-  /// Behind the "]]" of a setter, whose own brackets are in pairs.
+  /// Returns the offset after the "]]" of a setter, whose inner brackets must be balanced.
   private mutating func setter(from start: Int) -> Int? {
     let lineEnd = endOfLine(start)
     var depth = 1
@@ -54,17 +54,17 @@ extension TweeScanner {
     return nil
   }
 
-  private func link(_ content: Range<Int>, in range: Range<Int>) -> TweeMark? {
+  private func link(_ content: Range<Int>, in range: Range<Int>) -> TweeMarkup? {
     let content = bytes.trimmed(content)
     guard !content.isEmpty else { return nil }
     let parts = split(content)
-    return mark(.link, range, text: bytes.trimmed(parts.text), target: bytes.trimmed(parts.target))
+    return markup(.link, range, text: bytes.trimmed(parts.text), target: bytes.trimmed(parts.target))
   }
 
-  /// `text->name`, `name<-text`, `text|name` or `name`.
+  /// Splits `text->name`, `name<-text`, `text|name` or `name`.
   ///
-  /// In SugarCube the first separator counts. Elsewhere an arrow comes before the bar; of arrows to the right the
-  /// last counts, of those to the left the first.
+  /// In SugarCube the first separator counts. In other formats an arrow takes precedence over the bar; of
+  /// arrows to the right the last one counts, of arrows to the left the first one.
   private func split(_ content: Range<Int>) -> (text: Range<Int>, target: Range<Int>) {
     var right: Int?
     var left: Int?
@@ -87,40 +87,41 @@ extension TweeScanner {
     return (content, content)
   }
 
-  /// SugarCube's picture that is a link: `[img[source][name]]`, with `<` or `>` before img, and a setter.
-  mutating func image(at place: Int) -> TweeMark? {
-    let first = bytes[place + 1]
+  /// Returns SugarCube's image link: `[img[source][name]]`, with an optional `<` or `>` before img, and an
+  /// optional setter.
+  mutating func image(at offset: Int) -> TweeMarkup? {
+    let first = bytes[offset + 1]
     let isAligned = first == UInt8(ascii: "<") || first == UInt8(ascii: ">")
-    let inside = place + (isAligned ? 6 : 5)
-    guard bytes.spells("img[", at: inside - 4, to: end), let source = closingBracket(from: inside),
+    let inside = offset + (isAligned ? 6 : 5)
+    guard bytes.matches("img[", at: inside - 4, to: end), let source = closingBracket(from: inside),
       bytes[source + 1] == UInt8(ascii: "["), let close = closingBracket(from: source + 2)
     else { return nil }
     let target = bytes.trimmed(bytes.range(source + 2, close))
     if bytes[close + 1] == UInt8(ascii: "]"), close + 1 < end {
-      return mark(.macro, bytes.range(place, close + 2), target: target)
+      return markup(.macro, bytes.range(offset, close + 2), target: target)
     }
-    guard bytes[close + 1] == UInt8(ascii: "["), maySearch, let behind = setter(from: close + 2) else {
-      noteFailure()
+    guard bytes[close + 1] == UInt8(ascii: "["), canSearch, let after = setter(from: close + 2) else {
+      countFailure()
       return nil
     }
-    return mark(.macro, bytes.range(place, behind), target: target)
+    return markup(.macro, bytes.range(offset, after), target: target)
   }
 
-  /// A link or macro to what stands there without quotes: a name, an address or an expression.
-  func mark(_ kind: TweeMark.Kind, _ range: Range<Int>, text: Range<Int>? = nil, target: Range<Int>)
-    -> TweeMark
+  /// Returns a link or macro with an unquoted target: a name, an address or an expression.
+  func markup(_ kind: TweeMarkup.Kind, _ range: Range<Int>, text: Range<Int>? = nil, target: Range<Int>)
+    -> TweeMarkup
   {
     switch TweeTarget(bytes, target, format) {
     case .address where !names.contains(bytes.raw(target)):
-      return TweeMark(.external, range, text: text, target: target)
+      return TweeMarkup(.external, range, text: text, target: target)
     case .expression where !names.contains(bytes.raw(target)):
       if format == .sugarCube, let literal = literal(target) {
-        var mark = TweeMark(kind, range, text: text, target: literal.text)
-        mark.isTargetEscaped = literal.isEscaped
-        return mark
+        var markup = TweeMarkup(kind, range, text: text, target: literal.text)
+        markup.isTargetEscaped = literal.isEscaped
+        return markup
       }
-      return TweeMark(.jump, range, text: text, target: target)
-    default: return TweeMark(kind, range, text: text, target: target)
+      return TweeMarkup(.jump, range, text: text, target: target)
+    default: return TweeMarkup(kind, range, text: text, target: target)
     }
   }
 }

@@ -1,18 +1,18 @@
-/// SugarCube's macros.
+/// Scans SugarCube's macros.
 extension TweeScanner {
-  /// What a macro's argument is.
+  /// An argument of a macro.
   private enum Argument {
-    /// In quotes, or a word that is no variable.
+    /// A quoted string, or a word that is not a variable.
     case text(Range<Int>, isEscaped: Bool)
-    /// A link or picture in brackets.
-    case link(TweeMark)
+    /// A link or image in brackets.
+    case link(TweeMarkup)
     case expression
   }
 
-  /// `<<name arguments>>` at the position.
+  /// Scans `<<name arguments>>` at the position.
   mutating func macro() -> Bool {
-    let place = position
-    var index = place + 2
+    let offset = position
+    var index = offset + 2
     if bytes[index] == UInt8(ascii: "/") { index += 1 }
     let nameStart = index
     while index < end, TweeBytes.isWord(bytes[index]) || bytes[index] == UInt8(ascii: "-") { index += 1 }
@@ -20,9 +20,9 @@ extension TweeScanner {
     if index == nameStart, bytes[index] == UInt8(ascii: "=") { index += 1 }
     guard index > nameStart, let close = macroEnd(from: index) else { return false }
     let name = nameStart..<index
-    let range = bytes.range(place, close + 2)
+    let range = bytes.range(offset, close + 2)
     position = range.upperBound
-    if bytes[place + 2] != UInt8(ascii: "/") {
+    if bytes[offset + 2] != UInt8(ascii: "/") {
       handle(name, range, arguments: bytes.range(index, close))
     } else {
       hide(range)
@@ -30,9 +30,9 @@ extension TweeScanner {
     return true
   }
 
-  /// The ">>" that is in no quotes.
+  /// Returns the offset of the first ">>" outside of quotes.
   private mutating func macroEnd(from start: Int) -> Int? {
-    guard maySearch else { return find(.macro, from: start) }
+    guard canSearch else { return find(.macro, from: start) }
     var index = start
     while index < end {
       let byte = bytes[index]
@@ -42,13 +42,13 @@ extension TweeScanner {
         if let text = quoted(at: index - 1, to: end) {
           index = text.end
         } else {
-          // An apostrophe, say: the quotes tell nothing.
-          noteFailure()
+          // An unbalanced quote, such as an apostrophe: ignores quotes.
+          countFailure()
           return find(.macro, from: start)
         }
       }
     }
-    noteFailure()
+    countFailure()
     return find(.macro, from: start)
   }
 
@@ -78,34 +78,36 @@ extension TweeScanner {
       hide(range)
       while let next = argument(&index, to: arguments.upperBound) { lead(range, to: next) }
     } else if isOne(of: "back", "return") {
-      add(TweeMark(.jump, range))
-    } else if isOne(of: "script"), let behind = findBehind(.macroScript, from: position) {
-      hideCode(range.lowerBound..<behind)
+      add(TweeMarkup(.jump, range))
+    } else if isOne(of: "script"), let after = findEnd(.macroScript, from: position) {
+      hideCode(range.lowerBound..<after)
     } else {
       hide(range)
       scanCode(arguments)
     }
   }
 
-  /// - Parameter isNeeded: without an argument the macro is a mistake, and leads somewhere unknown
+  /// Adds a macro that leads to a target.
+  ///
+  /// - Parameter isNeeded: whether the macro requires an argument; without it, its target is unknown
   private mutating func lead(
     _ range: Range<Int>, to target: Argument?, text: Range<Int>? = nil, isTextEscaped: Bool = false,
     isNeeded: Bool = false
   ) {
-    var mark: TweeMark
+    var markup: TweeMarkup
     switch target {
     case .text(let name, let isEscaped):
-      mark = TweeMark(.macro, range, text: text, target: name)
-      mark.isTargetEscaped = isEscaped
-      mark.isTextEscaped = isTextEscaped
+      markup = TweeMarkup(.macro, range, text: text, target: name)
+      markup.isTargetEscaped = isEscaped
+      markup.isTextEscaped = isTextEscaped
     case .link(let link):
-      mark = link
-      mark.range = range
-      if mark.kind == .link { mark.kind = .macro }
-    case .expression: mark = TweeMark(.jump, range, text: text)
-    case nil: mark = TweeMark(isNeeded ? .jump : .hidden, range, text: text)
+      markup = link
+      markup.range = range
+      if markup.kind == .link { markup.kind = .macro }
+    case .expression: markup = TweeMarkup(.jump, range, text: text)
+    case nil: markup = TweeMarkup(isNeeded ? .jump : .hidden, range, text: text)
     }
-    add(mark)
+    add(markup)
   }
 
   private mutating func argument(_ index: inout Int, to end: Int) -> Argument? {
@@ -114,9 +116,9 @@ extension TweeScanner {
     let start = index
     if bytes[index] == UInt8(ascii: "[") {
       let isLink = bytes[index + 1] == UInt8(ascii: "[")
-      if let mark = isLink ? link(at: index) : image(at: index), mark.range.upperBound <= end {
-        index = mark.range.upperBound
-        return .link(mark)
+      if let markup = isLink ? link(at: index) : image(at: index), markup.range.upperBound <= end {
+        index = markup.range.upperBound
+        return .link(markup)
       }
     }
     if let text = quoted(at: index, to: end) {

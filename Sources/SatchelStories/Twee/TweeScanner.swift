@@ -1,20 +1,20 @@
-/// Finds links, macros and comments in one passage's body after the other.
+/// Finds links, macros and comments in the bodies of passages.
 ///
-/// One pass over the bytes. What is opened and never closed is prose, and the search for its end is not repeated
-/// forever: time grows with the bytes, whatever they are.
+/// It makes one pass over the bytes. A construct that is not closed is prose, and the number of searches for
+/// a missing end is limited, so that the time is linear in the bytes for any input.
 struct TweeScanner {
   let bytes: TweeBytes
   let format: TweeFormat
   let names: TweeNames
-  /// In the order of the body; a macro's mark comes before what stands inside it.
-  private(set) var marks: ContiguousArray<TweeMark> = []
+  /// The constructs in the order of the body; a macro comes before the constructs inside it.
+  private(set) var markups: ContiguousArray<TweeMarkup> = []
   var position = 0
   private(set) var start = 0
   private(set) var end = 0
-  /// Up to here a macro's arguments reach that are known to be hidden.
+  /// The end of the arguments of a macro that is already hidden.
   var hiddenEnd = 0
   private var lineEnd = 0
-  /// Before here no "]" is to be found on the line.
+  /// The offset before which the line has no "]".
   private var noBracketBefore = 0
   private var absent: UInt32 = 0
   private var failures = 0
@@ -25,7 +25,7 @@ struct TweeScanner {
     self.names = names
   }
 
-  /// Fills `marks` with those of a body.
+  /// Fills `markups` with the constructs of a body.
   mutating func scan(_ body: Range<Int>) {
     reset(body)
     if format == .chapbook { skipVariables() }
@@ -44,40 +44,41 @@ struct TweeScanner {
     }
   }
 
-  /// Fills `marks` with the jumps of a body that is JavaScript.
+  /// Fills `markups` with the jumps of a body of JavaScript.
   mutating func scanScript(_ body: Range<Int>) {
     reset(body)
     scanCode(body)
   }
 
   private mutating func reset(_ body: Range<Int>) {
-    marks.removeAll(keepingCapacity: true)
+    markups.removeAll(keepingCapacity: true)
     (start, end, position) = (body.lowerBound, body.upperBound, body.lowerBound)
     (hiddenEnd, lineEnd, noBracketBefore) = (start, start, start)
     (absent, failures) = (0, 0)
   }
 
-  // MARK: - What handlers need
+  // MARK: - Helpers of the scanners
 
-  mutating func add(_ mark: TweeMark) { marks.append(mark) }
+  mutating func add(_ markup: TweeMarkup) { markups.append(markup) }
 
-  mutating func hide(_ range: Range<Int>) { marks.append(TweeMark(.hidden, range)) }
+  mutating func hide(_ range: Range<Int>) { markups.append(TweeMarkup(.hidden, range)) }
 
-  /// Where something ends; nil, at once the next time, when it does not.
+  /// Returns the offset of a closing delimiter; nil when there is none, which is remembered for the next
+  /// call.
   mutating func find(_ ending: TweeEnding, from start: Int) -> Int? {
     let bit: UInt32 = 1 << ending.rawValue
     guard absent & bit == 0 else { return nil }
-    if let found = bytes.find(ending.spelling, from: start, to: end) { return found }
+    if let found = bytes.find(ending.text, from: start, to: end) { return found }
     absent |= bit
     return nil
   }
 
-  /// Behind the end of something; nil when it has none.
-  mutating func findBehind(_ ending: TweeEnding, from start: Int) -> Int? {
-    find(ending, from: start).map { $0 + ending.spelling.utf8CodeUnitCount }
+  /// Returns the offset after a closing delimiter; nil when there is none.
+  mutating func findEnd(_ ending: TweeEnding, from start: Int) -> Int? {
+    find(ending, from: start).map { $0 + ending.text.utf8CodeUnitCount }
   }
 
-  /// The next "]" of the line.
+  /// Returns the offset of the next "]" of the line.
   mutating func closingBracket(from start: Int) -> Int? {
     guard start >= noBracketBefore else { return nil }
     let lineEnd = endOfLine(start)
@@ -86,30 +87,30 @@ struct TweeScanner {
     return nil
   }
 
-  mutating func endOfLine(_ place: Int) -> Int {
-    if place >= lineEnd { lineEnd = bytes.find(0x0A, from: place, to: end) ?? end }
+  mutating func endOfLine(_ offset: Int) -> Int {
+    if offset >= lineEnd { lineEnd = bytes.find(0x0A, from: offset, to: end) ?? end }
     return lineEnd
   }
 
-  /// Whether another search that follows quotes and brackets is affordable; counts those that found nothing.
-  var maySearch: Bool { failures < 8 }
+  /// Whether another search that follows quotes and brackets is allowed; failed searches are limited.
+  var canSearch: Bool { failures < 8 }
 
-  mutating func noteFailure() { failures += 1 }
+  mutating func countFailure() { failures += 1 }
 
-  func isLineStart(_ place: Int) -> Bool { place == start || bytes[place - 1] == 0x0A }
+  func isLineStart(_ offset: Int) -> Bool { offset == start || bytes[offset - 1] == 0x0A }
 
-  /// The byte after a text in quotes that begins at a place, with what stands between them; nil when it is not
-  /// closed.
-  func quoted(at place: Int, to end: Int) -> (text: Range<Int>, isEscaped: Bool, end: Int)? {
-    let quote = bytes[place]
-    guard place < end, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") || quote == UInt8(ascii: "`")
+  /// Returns the quoted string that starts at an offset, and the offset after it; nil when it is not closed.
+  func quoted(at offset: Int, to end: Int) -> (text: Range<Int>, isEscaped: Bool, end: Int)? {
+    let quote = bytes[offset]
+    guard offset < end,
+      quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") || quote == UInt8(ascii: "`")
     else {
       return nil
     }
     var isEscaped = false
-    var index = place + 1
+    var index = offset + 1
     while index < end {
-      if bytes[index] == quote { return (bytes.range(place + 1, index), isEscaped, index + 1) }
+      if bytes[index] == quote { return (bytes.range(offset + 1, index), isEscaped, index + 1) }
       if bytes[index] == UInt8(ascii: "\\") {
         isEscaped = true
         index += 1
@@ -119,7 +120,7 @@ struct TweeScanner {
     return nil
   }
 
-  /// A text in single or double quotes, and nothing else but white space.
+  /// Returns the string of a range that consists of one string in single or double quotes, and white space.
   func literal(_ range: Range<Int>) -> (text: Range<Int>, isEscaped: Bool)? {
     let range = bytes.trimmed(range)
     guard let text = quoted(at: range.lowerBound, to: range.upperBound), text.end == range.upperBound,
@@ -128,11 +129,42 @@ struct TweeScanner {
     return (text.text, text.isEscaped)
   }
 
-  /// Passes over everything up to the end of something that is not shown, when it ends.
+  /// Hides a construct that is not displayed, up to its closing delimiter; false when it is not closed.
   mutating func hide(to ending: TweeEnding, from inside: Int) -> Bool {
-    guard let behind = findBehind(ending, from: inside) else { return false }
-    hide(position..<behind)
-    position = behind
+    guard let after = findEnd(ending, from: inside) else { return false }
+    hide(position..<after)
+    position = after
     return true
+  }
+}
+
+/// A construct in a passage's body that is not prose.
+struct TweeMarkup {
+  enum Kind: UInt8 {
+    /// A link in brackets to a passage.
+    case link
+    /// A macro that leads to a passage, or displays it.
+    case macro
+    /// A link or macro whose target is known only when the story is played.
+    case jump
+    /// A link to an address outside of the story.
+    case external
+    /// A macro or comment that leads nowhere.
+    case hidden
+  }
+
+  var kind: Kind
+  var range: Range<Int>
+  /// The text that is displayed instead; nil for none.
+  var text: Range<Int>?
+  var target: Range<Int>
+  var isTextEscaped = false
+  var isTargetEscaped = false
+
+  init(_ kind: Kind, _ range: Range<Int>, text: Range<Int>? = nil, target: Range<Int> = 0..<0) {
+    self.kind = kind
+    self.range = range
+    self.text = text
+    self.target = target
   }
 }

@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// The segments of a Twee text as values, in the order of its `StoryTable`.
+/// Converts the segments of a Twee text to JSON values, in the order of its `StoryTable`.
 struct TweeSegments {
   private let reader: TweeReader
   private let analysis: StoryAnalysis
@@ -21,9 +21,9 @@ struct TweeSegments {
     return analysis.table.segments.indices.map { segment($0, isAuthentic: authentic[$0]) }
   }
 
-  /// Passages that are no segments: their names, tags and bodies as they stand.
-  func others() -> [JSONValue] {
-    reader.passages.filter { $0.kind != .segment && !isTold($0) }.map { passage in
+  /// Returns the passages that are not segments, with their names, tags and raw bodies.
+  func otherPassages() -> [JSONValue] {
+    reader.passages.filter { $0.kind != .segment && !isRepresented($0) }.map { passage in
       var object: JSONObject = ["id": .string(table.text.string(passage.name))]
       let tags = tags(reader.header(passage))
       if !tags.isEmpty { object["twineTags"] = .array(tags) }
@@ -32,8 +32,8 @@ struct TweeSegments {
     }
   }
 
-  /// Whether a passage is in the story by other keys.
-  private func isTold(_ passage: TweePassage) -> Bool {
+  /// Whether other keys of the story represent a passage.
+  private func isRepresented(_ passage: TweePassage) -> Bool {
     passage.body == reader.dataBody || reader.bytes.trimmed(passage.body) == titleBody
   }
 
@@ -41,11 +41,11 @@ struct TweeSegments {
     table.header[.title].map { Int($0.slice.start)..<Int($0.slice.start) + Int($0.slice.count) }
   }
 
-  /// By the tag, else those of a shortest way.
+  /// Returns which segments are authentic: those with the tag, else those of a shortest path to an ending.
   private func authenticSegments() -> [Bool] {
     var result = table.segments.map { $0.flags.contains(.isAuthentic) }
     if !result.contains(true), let ending = analysis.nearestEnding {
-      for segment in analysis.reach.way(to: ending) { result[segment] = true }
+      for segment in analysis.reach.path(to: ending) { result[segment] = true }
     }
     return result
   }
@@ -55,7 +55,7 @@ struct TweeSegments {
     let body = Int(record.text.start)..<Int(record.text.start) + Int(record.text.count)
     scanner.scan(body)
     var object: JSONObject = [
-      "id": .string(analysis.id(index)), "text": .string(text.text(body, scanner.marks)),
+      "id": .string(analysis.id(index)), "text": .string(text.text(body, scanner.markups)),
       "choices": .array(analysis.table.choiceRange(index).map { choice($0, of: index) }),
       "isAuthenticPath": .bool(isAuthentic), "isEnding": .bool(record.choiceCount == 0),
     ]
@@ -68,7 +68,7 @@ struct TweeSegments {
     return .object(object)
   }
 
-  /// A macro without a text is told by where it leads.
+  /// Returns a choice; the text of a macro without one is its target.
   private func choice(_ index: Int, of segment: Int) -> JSONValue {
     let choice = table.choices[index]
     let text = choice.flags.contains(.hasText) ? choice.text : choice.target

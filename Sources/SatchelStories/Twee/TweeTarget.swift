@@ -1,4 +1,4 @@
-/// What a link's target is, by its looks; a passage of that name always comes first.
+/// The kind of a link's target, by its form. A passage with the same name takes precedence.
 enum TweeTarget {
   case name, address, expression
 
@@ -17,7 +17,7 @@ enum TweeTarget {
   ]
 
   private static func isAddress(_ bytes: TweeBytes, _ target: Range<Int>) -> Bool {
-    schemes.contains { bytes.spells($0, at: target.lowerBound, to: target.upperBound) }
+    schemes.contains { bytes.matches($0, at: target.lowerBound, to: target.upperBound) }
   }
 
   private static func isExpression(_ bytes: TweeBytes, _ target: Range<Int>, _ format: TweeFormat) -> Bool {
@@ -51,10 +51,10 @@ enum TweeTarget {
     return false
   }
 
-  /// name.name(...), or a variable of the story's own.
+  /// Whether a target is `name.name(...)`, or a member of `setup` or `settings`.
   private static func isCall(_ bytes: TweeBytes, _ target: Range<Int>) -> Bool {
-    if bytes.spells("setup.", at: target.lowerBound, to: target.upperBound)
-      || bytes.spells("settings.", at: target.lowerBound, to: target.upperBound)
+    if bytes.matches("setup.", at: target.lowerBound, to: target.upperBound)
+      || bytes.matches("settings.", at: target.lowerBound, to: target.upperBound)
     {
       return true
     }
@@ -64,5 +64,38 @@ enum TweeTarget {
       index += 1
     }
     return index > target.lowerBound && bytes[index] == UInt8(ascii: "(")
+  }
+}
+
+/// The names of the passages. Needed only for targets that do not have the form of a name, and for special
+/// passages; built on first use.
+final class TweeNames {
+  private let passages: ContiguousArray<TweePassage>
+  private let text: StoryText
+  private lazy var all = table { _ in true }
+  private lazy var special = table { $0.kind != .segment }
+  private let hasSpecial: Bool
+
+  init(_ passages: ContiguousArray<TweePassage>, _ text: StoryText) {
+    self.passages = passages
+    self.text = text
+    hasSpecial = passages.contains { $0.kind != .segment }
+  }
+
+  private func table(_ condition: (TweePassage) -> Bool) -> StoryIDTable {
+    var table = StoryIDTable(capacity: passages.count)
+    for (index, passage) in passages.enumerated() where condition(passage) {
+      _ = table.insert(index, text.bytes(passage.name))
+    }
+    return table
+  }
+
+  func contains(_ name: UnsafeRawBufferPointer) -> Bool {
+    all.find(name) != nil
+  }
+
+  /// Whether a passage with this name is not a segment.
+  func isSpecial(_ name: UnsafeRawBufferPointer) -> Bool {
+    hasSpecial && special.find(name) != nil
   }
 }

@@ -1,30 +1,30 @@
-/// A passage's body as the text of a segment: what a reader reads before choosing.
+/// Converts a passage's body to the text of a segment.
 ///
-/// Lines at the end that hold nothing but links are left out, since the choices say the same; other links are replaced
-/// by their texts. Macros, comments and links to the outside stay as they are.
+/// Trailing lines with only links are omitted, because the choices represent them; other links are replaced
+/// by their texts. Macros, comments and external links stay unchanged.
 struct TweeText {
   private let bytes: TweeBytes
   private var units: [UInt8] = []
-  /// Up to here the lines that hold more than links reach.
+  /// The end of the last line that has more than links.
   private var keptCount = 0
   private var isLineOfLinks = true
 
   init(_ bytes: TweeBytes) { self.bytes = bytes }
 
-  mutating func text(_ body: Range<Int>, _ marks: ContiguousArray<TweeMark>) -> String {
+  mutating func text(_ body: Range<Int>, _ markups: ContiguousArray<TweeMarkup>) -> String {
     units.removeAll(keepingCapacity: true)
     (keptCount, isLineOfLinks) = (0, true)
     var cursor = body.lowerBound
-    for mark in marks where mark.range.lowerBound >= cursor {
-      append(bytes.range(cursor, mark.range.lowerBound))
-      if mark.kind == .link {
-        if let text = mark.text { units.append(contentsOf: bytes.raw(text)) }
+    for markup in markups where markup.range.lowerBound >= cursor {
+      append(bytes.range(cursor, markup.range.lowerBound))
+      if markup.kind == .link {
+        if let text = markup.text { units.append(contentsOf: bytes.raw(text)) }
       } else {
-        append(mark.range)
-        // A line break inside it does not make it a line of links.
+        append(markup.range)
+        // A line break inside of a construct does not start a line of links.
         isLineOfLinks = false
       }
-      cursor = mark.range.upperBound
+      cursor = markup.range.upperBound
     }
     append(bytes.range(cursor, body.upperBound))
     endLine()

@@ -1,20 +1,20 @@
 import ArgumentParser
 import Satchel
 
-/// What every command about a catalogue takes: a store, and the directory that the catalogue is of.
+/// The arguments of every command for a photo catalogue: the store and the catalogue's directory.
 struct PhotoArguments: ParsableArguments {
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The directory whose photos they are.", completion: .directory)
+  @Argument(help: "The directory of the photos.", completion: .directory)
   var directory: String
 
   var json: Bool { store.json }
 
-  /// Opens the store and the catalogue, for `body` only.
+  /// Opens the store and the catalogue, runs `body`, and closes them.
   ///
   /// - Parameters:
   ///   - writing: whether the command changes the catalogue
-  ///   - creating: whether to make a store that does not exist; nil when the command never does
+  ///   - creating: whether to create a store that does not exist; nil when the command never does
   func withCatalogue<Result>(
     writing: Bool = false, creating: Bool? = nil, _ body: (PhotoCatalogue) throws -> Result
   ) throws -> Result {
@@ -32,12 +32,12 @@ struct PhotoArguments: ParsableArguments {
   }
 }
 
-/// Whether a store is made where there is none: asked for, since a name that is mistyped is no wish for a new store.
+/// The option to create a store. Without it a mistyped path is an error.
 struct CreationArguments: ParsableArguments {
-  @Flag(help: "Make the store when there is none.")
+  @Flag(help: "Create the store if it does not exist.")
   var create = false
 
-  /// Checks what a command will read, before a store is made for nothing.
+  /// Checks that a command's input exists before a store is created.
   func check(_ path: String) throws {
     guard !create || access(path, F_OK) == 0 else {
       throw SatchelError(.notFound, "\(path.printable): does not exist")

@@ -1,12 +1,12 @@
 import ArgumentParser
 import Satchel
 
-/// A time as it stands on a command line: Unix seconds, or as much of an ISO 8601 date as matters.
+/// A time given on the command line: Unix seconds, or an ISO 8601 date from a month down to a second.
 struct PhotoDate {
-  /// Unix seconds of its first and of its last moment: "2024-02" is a month.
+  /// The first and the last Unix second of the given period; "2024-02" is a month.
   let seconds: ClosedRange<Int64>
 
-  /// - Throws: `ValidationError` for what is no time, and for days that no calendar has
+  /// - Throws: `ValidationError` for text that is not a time, and for dates that do not exist
   init(_ text: String) throws {
     if let seconds = Int64(text) {
       self.seconds = seconds...seconds
@@ -48,7 +48,7 @@ struct PhotoDate {
 
   private static func number(_ digits: Substring?) -> Int32? { digits.flatMap { Int32($0) } }
 
-  /// Unix seconds, in UTC; nil for a date that would have to be mended.
+  /// Returns Unix seconds of a UTC date; nil for a date that does not exist.
   private static func moment(
     _ year: Int32, _ month: Int32, _ day: Int32 = 1, _ hour: Int32 = 0, _ minute: Int32 = 0,
     _ second: Int32 = 0
@@ -64,9 +64,9 @@ struct PhotoDate {
   }
 }
 
-/// How far a clock is from UTC, as ISO 8601 writes it: "Z", "+02:00", "-0330".
+/// An offset from UTC in ISO 8601 form: "Z", "+02:00", "-0330".
 struct TimeZone {
-  /// East of UTC.
+  /// Positive east of UTC.
   let seconds: Int64
 
   init(seconds: Int64) { self.seconds = seconds }

@@ -1,13 +1,13 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel photos export`: writes a catalogue as files.
+/// `satchel photos export`: writes a catalogue to shard files.
 struct PhotoExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write the catalogue as 0.csv to f.csv, and manifest.json.",
+    abstract: "Write the catalogue to the files 0.csv to f.csv and manifest.json.",
     discussion: """
-      The files that every platform reads, byte for byte, in place of those that are there.
+      The files are byte for byte those that other platforms write; existing files are replaced.
 
         satchel photos export guide.satchel ~/Pictures
         satchel photos export guide.satchel ~/Pictures backup/.photolala
@@ -18,7 +18,7 @@ struct PhotoExportCommand: ParsableCommand {
   @OptionGroup var arguments: PhotoArguments
 
   @Argument(
-    help: "Where to, made when there is none; .photolala in the directory unless given.",
+    help: "The target directory, created if it does not exist; the default is .photolala in the directory.",
     completion: .directory)
   var target: String?
 

@@ -1,37 +1,39 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel photos import`: takes a catalogue from files.
+/// `satchel photos import`: reads a catalogue from shard files.
 struct PhotoImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Take the catalogue from 0.csv to f.csv of a directory.",
+    abstract: "Read the catalogue from the files 0.csv to f.csv of a directory.",
     discussion: """
-      Each file replaces its shard; shards without a file, or whose file cannot be read, are left as they are. So are \
-      those whose file is not the one that a manifest.json beside them names: it may have been cut short. Lines \
-      that are no photos are named, kept, and written back by every export. What is known here only (stars, cameras, \
-      backups) stays. Local changes that the files differ from go to the conflicts; with --policy merge-rows they stay on top.
+      Each file replaces its shard. A shard is not changed when its file does not exist, cannot be read, or \
+      differs from the checksum in a manifest.json in the same directory (it may have been truncated). Lines \
+      that are not photos are reported, kept, and written again by every export. Local data (stars, cameras, \
+      backups) is kept. Local changes that differ from the files become conflicts; with --on-conflict merge \
+      they are applied on top.
 
         satchel photos import --create guide.satchel ~/Pictures
         satchel photos import guide.satchel ~/Pictures backup/.photolala
 
-      Exit codes: 0 taken; 1 a file could not be read or is not the one that \
-      the manifest names, lines are no photos, or changes lost; 2 could not run.
+      Exit codes: 0 imported; 1 a file could not be read or does not match the manifest, lines are not \
+      photos, or local changes lost a conflict; 2 could not run.
       """)
 
   @OptionGroup var arguments: PhotoArguments
   @OptionGroup var creation: CreationArguments
 
-  @Argument(help: "Where the files are; .photolala in the directory unless given.", completion: .directory)
+  @Argument(
+    help: "The directory of the files; the default is .photolala in the directory.", completion: .directory)
   var source: String?
 
-  @Option(help: "Which side wins where there are local changes.")
-  var policy = PhotoSyncCommand.Policy.remoteWins
+  @Option(help: "How to resolve conflicts with local changes.")
+  var onConflict = PhotoSyncCommand.Policy.remoteWins
 
   func run() throws {
     try creation.check(source ?? arguments.directory + "/.photolala")
     let report = try arguments.withCatalogue(writing: true, creating: creation.create) {
-      try $0.importDirectory(source, policy: policy.policy)
+      try $0.importDirectory(source, onConflict: onConflict.policy)
     }
     let output = try Output()
     if arguments.json {
@@ -48,11 +50,11 @@ struct PhotoImportCommand: ParsableCommand {
     }
     try output.finish()
     if !report.hasManifest, !arguments.json {
-      Terminal.complain("no manifest.json beside the files: nothing shows whether they are complete")
+      Terminal.printError("no manifest.json in the directory: the files could not be verified")
     }
     if report.conflicts > 0, !arguments.json {
       let changes = Terminal.count(report.conflicts, "change")
-      Terminal.complain("\(changes) lost, and kept: see \"satchel photos conflicts\"")
+      Terminal.printError("\(changes) lost a conflict: see \"satchel photos conflicts\"")
     }
     if report.conflicts > 0 || !report.rejected.isEmpty || !report.failed.isEmpty { throw Terminal.attention }
   }

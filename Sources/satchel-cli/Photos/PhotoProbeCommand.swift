@@ -1,20 +1,22 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel photos probe`: whether an object store is good for master copies.
+/// `satchel photos probe`: checks whether an object store supports conditional writes.
 struct PhotoProbeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "probe",
-    abstract: "Find out whether an object store honours conditions on writes.",
+    abstract: "Check whether an object store supports conditional writes.",
     discussion: """
-      Without them two devices that sync at once overwrite each other. Writes an object of its own below the user's \
-      catalogue, and removes it again; needs no store of Satchel. "sync" tries the same, once.
+      Without conditional writes, devices that sync at the same time overwrite each other's changes. The \
+      command writes a temporary object below the user's catalogue and deletes it; it needs no Satchel \
+      store. "sync" runs the same check once.
 
         satchel photos probe --user ana --remote s3://photos --endpoint https://s3.example.org
 
-      A store whose conditions hold one after the other, but not in a race, cannot be found out so.
+      The check sends one request at a time: it does not detect conditions that fail only in a race.
 
-      Exit codes: 0 it does; 1 it does not; 2 could not run, as when it cannot be reached.
+      Exit codes: 0 supported; 1 not supported; 2 could not run, for example because the \
+      store cannot be reached.
       """)
 
   @OptionGroup var remote: RemoteArguments
@@ -23,33 +25,33 @@ struct PhotoProbeCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    Interruption.listen()
-    let ignored = try probe()
+    Interruption.installHandlers()
+    let unsupported = try probe()
     let output = try Output()
     if json {
       let json: JSONValue = [
-        "honoured": .bool(ignored == nil), "reason": ignored.map { .string($0) } ?? .null,
+        "honoured": .bool(unsupported == nil), "reason": unsupported.map { .string($0) } ?? .null,
       ]
       try output.put(json.plainText + "\n")
     } else {
-      try output.put(ignored.map { "ignored: \($0.printable)\n" } ?? "honoured\n")
+      try output.put(unsupported.map { "not supported: \($0.printable)\n" } ?? "supported\n")
     }
     try output.finish()
-    if ignored != nil { throw Terminal.attention }
+    if unsupported != nil { throw Terminal.attention }
   }
 
-  /// What the store ignores; nil when it honours conditions.
+  /// Returns the condition that the store does not support; nil when it supports all.
   private func probe() throws -> String? {
     do {
       let store = try remote.open()
       let prefix = try ObjectPrefix("catalogs/\(remote.user)/")
-      let cancellation = Cancellation { Interruption.isWanted }
+      let cancellation = Cancellation { Interruption.isRequested }
       switch try ConditionProbe().probe(store, under: prefix, cancellation: cancellation) {
-      case .honoured: return nil
-      case .ignored(let what): return what
+      case .supported: return nil
+      case .unsupported(let what): return what
       }
     } catch let error as ObjectStoreError {
-      Interruption.obey()
+      Interruption.raiseSignal()
       throw error.satchelError
     }
   }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel photos query`: the photos that fit.
+/// `satchel photos query`: lists the photos that match a filter.
 struct PhotoQueryCommand: ParsableCommand {
   enum Order: String, ExpressibleByArgument, CaseIterable {
     case md5, photodate, filename
@@ -11,71 +11,74 @@ struct PhotoQueryCommand: ParsableCommand {
     commandName: "query",
     abstract: "List photos by date, name, star, backup or shard.",
     discussion: """
-      A table, the first 100 unless --limit or --all says otherwise; how many more there are stands on the standard \
-      error. Times are in UTC.
+      Prints a table of the first 100 matching photos; --limit and --all change the number. The number of \
+      further photos is printed to the standard error. Times are in UTC.
 
         satchel photos query guide.satchel ~/Pictures --from 2024-01 --to 2024-03 --order photodate
         satchel photos query guide.satchel ~/Pictures --name 'IMG_*.jpg' --starred
         satchel photos query guide.satchel ~/Pictures --status error --json
         satchel photos query guide.satchel ~/Pictures --all --csv > photos.csv
 
-      With --json an array on one line; with --json-lines a line for each photo; with --csv a heading and a line for \
-      each photo (RFC 4180; times are Unix seconds, as in JSON).
+      --json prints an array on one line; --json-lines an object for each photo; --csv a header and a line \
+      for each photo (RFC 4180; times are Unix seconds, as in JSON).
 
-      Exit codes: 0 listed; 1 no photo fits; 2 could not run.
+      Exit codes: 0 listed; 1 no photo matches; 2 could not run.
       """)
 
   @OptionGroup var arguments: PhotoArguments
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Taken then or later: \(PhotoDate.help)", valueName: "time"),
+    parsing: .unconditional,
+    help: ArgumentHelp("Taken at this time or later: \(PhotoDate.help)", valueName: "time"),
     transform: PhotoDate.init)
   var from: PhotoDate?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Taken then or earlier: \(PhotoDate.help)", valueName: "time"),
+    help: ArgumentHelp("Taken at this time or earlier: \(PhotoDate.help)", valueName: "time"),
     transform: PhotoDate.init)
   var to: PhotoDate?
 
   @Option(
     help: ArgumentHelp(
-      #"With this file name; * and ? are wildcards, and \ makes one itself."#, valueName: "pattern"))
+      #"Only photos with this file name; * and ? are wildcards, \ escapes them."#, valueName: "pattern"))
   var name: String?
 
-  @Flag(inversion: .prefixedNo, help: "With a star, or without.")
+  @Flag(inversion: .prefixedNo, help: "Only photos with a star, or without.")
   var starred: Bool?
 
   @Option(
     help: ArgumentHelp(
-      "With this state of backup: \(BackupStatus.allCases.map(\.rawValue).joined(separator: ", ")).",
+      "Only photos with this backup status: \(Self.statuses.joined(separator: ", ")).",
       valueName: "status"),
-    completion: .list(BackupStatus.allCases.map(\.rawValue)))
+    completion: .list(Self.statuses))
   var status: String?
 
-  @Option(help: ArgumentHelp("Of this shard, 0 to f.", valueName: "digit"))
+  @Option(help: ArgumentHelp("Only photos of this shard, 0 to f.", valueName: "digit"))
   var shard: String?
 
-  @Option(help: "What to sort by.")
+  @Option(help: "The sort key.")
   var order = Order.md5
 
-  @Flag(help: "Last first.")
+  @Flag(help: "Sort in descending order.")
   var descending = false
 
-  @Option(help: ArgumentHelp("How many at most.", valueName: "n"))
+  @Option(help: ArgumentHelp("The maximum number of photos.", valueName: "n"))
   var limit: Int?
 
-  @Flag(help: "All, however many.")
+  @Flag(help: "List all matching photos.")
   var all = false
 
-  @Flag(help: "Print a line of JSON for each photo.")
+  @Flag(help: "Print a JSON object on a line for each photo.")
   var jsonLines = false
 
-  @Flag(help: "Print CSV with a heading.")
+  @Flag(help: "Print CSV with a header line.")
   var csv = false
 
-  /// Photos that are fetched at a time.
-  private static let page = 1000
+  private static let statuses = BackupStatus.allCases.map(\.rawValue)
+
+  /// The number of photos in one page of a query.
+  private static let pageSize = 1000
 
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit: \(limit) is less than 1") }
@@ -84,11 +87,11 @@ struct PhotoQueryCommand: ParsableCommand {
       throw ValidationError("--json, --json-lines and --csv exclude each other")
     }
     if let status, BackupStatus(rawValue: status) == nil {
-      let names = BackupStatus.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("--status: \(status.printable) is none of \(names)")
+      let names = Self.statuses.joined(separator: ", ")
+      throw ValidationError("--status: \(status.printable) is not one of \(names)")
     }
     if let shard, Shard.Index(digit: shard) == nil {
-      throw ValidationError("--shard: \(shard.printable) is no digit from 0 to f")
+      throw ValidationError("--shard: \(shard.printable) is not a digit from 0 to f")
     }
     if let from, let to, from.seconds.lowerBound > to.seconds.upperBound {
       throw ValidationError("--from is later than --to")
@@ -97,44 +100,44 @@ struct PhotoQueryCommand: ParsableCommand {
 
   func run() throws {
     let output = try Output()
-    let form = form
-    let found = try arguments.withCatalogue { try list($0, as: form, on: output) }
+    let format = format
+    let found = try arguments.withCatalogue { try list($0, as: format, on: output) }
     try output.finish()
     if found.shown == 0 {
-      if form.isForPeople { Terminal.complain("no photo fits") }
+      if format.isHumanReadable { Terminal.printError("no photo matches") }
       throw Terminal.attention
     }
-    if found.shown < found.all, form.isForPeople, limit == nil {
-      Terminal.complain("\(found.all - found.shown) more; --all lists them")
+    if found.shown < found.all, format.isHumanReadable, limit == nil {
+      Terminal.printError("\(found.all - found.shown) more; --all lists them")
     }
   }
 
   private func list(
-    _ photos: PhotoCatalogue, as form: any PhotoForm, on output: Output
+    _ photos: PhotoCatalogue, as format: any PhotoFormat, on output: Output
   ) throws -> (shown: Int, all: Int) {
-    let most = all ? Int.max : limit ?? 100
+    let limit = all ? Int.max : self.limit ?? 100
     var query = query
     var shown = 0
-    try output.put(form.beginning)
-    while shown < most {
-      query.limit = min(Self.page, most - shown)
+    try output.put(format.header)
+    while shown < limit {
+      query.limit = min(Self.pageSize, limit - shown)
       let page = try photos.query(query)
       for photo in page.photos {
-        try output.put(form.text(photo, isFirst: shown == 0))
+        try output.put(format.text(photo, isFirst: shown == 0))
         shown += 1
       }
       guard let next = page.next, !page.photos.isEmpty else { break }
       query.cursor = next
     }
-    try output.put(form.end(isEmpty: shown == 0))
-    let isCut = shown == most && form.isForPeople && limit == nil
-    return (shown, isCut ? Int(try photos.count(self.query)) : shown)
+    try output.put(format.footer)
+    let isTruncated = shown == limit && format.isHumanReadable && self.limit == nil
+    return (shown, isTruncated ? Int(try photos.count(self.query)) : shown)
   }
 
-  private var form: any PhotoForm {
-    if arguments.json { return PhotoArray() }
-    if jsonLines { return PhotoLines() }
-    return csv ? PhotoSheet() : PhotoTable()
+  private var format: any PhotoFormat {
+    if arguments.json { return JSONPhotoFormat() }
+    if jsonLines { return JSONLinesPhotoFormat() }
+    return csv ? CSVPhotoFormat() : TablePhotoFormat()
   }
 
   private var query: PhotoQuery {

@@ -2,41 +2,42 @@ import ArgumentParser
 import Satchel
 import Synchronization
 
-/// `satchel photos scan`: finds the photos of a directory.
+/// `satchel photos scan`: adds the photos of a directory to its catalogue.
 struct PhotoScanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scan",
-    abstract: "Find what is new among the photos of a directory.",
+    abstract: "Find new and changed photos in a directory.",
     discussion: """
-      Reads the files below the directory that are new or changed since the last scan: their MD5, dates, pixels, and \
-      what the camera said. Links are not followed; they, and what cannot be read, are named. Nothing in the \
-      directory is changed.
+      Reads the files below the directory that are new or changed since the last scan: MD5, dates, size in \
+      pixels and camera metadata. Symbolic links are not followed; links, unreadable files and photos whose \
+      files are missing are reported. The directory is not changed.
 
         satchel photos scan --create guide.satchel ~/Pictures
         satchel photos scan guide.satchel ~/Pictures --time-zone +09:00
-        satchel photos scan guide.satchel ~/Pictures --remove-missing
+        satchel photos scan guide.satchel ~/Pictures --delete-missing
 
-      Exit codes: 0 scanned; 1 something could not be read, and is named; 2 could not run. When Ctrl-C ends it, what \
-      was found stays, and the next scan goes on from there.
+      Exit codes: 0 scanned; 1 some files could not be read; 2 could not run. After Ctrl-C the photos found \
+      so far are kept, and the next scan continues from there.
       """)
 
   @OptionGroup var arguments: PhotoArguments
   @OptionGroup var creation: CreationArguments
 
   @Flag(
-    help: "Take photos out of the catalogue whose files are gone; the next sync takes them from the master.")
-  var removeMissing = false
+    help:
+      "Delete photos from the catalogue whose files are missing; the next sync deletes them on the remote.")
+  var deleteMissing = false
 
-  @Flag(help: "Read files again that look unchanged.")
-  var everything = false
+  @Flag(help: "Read all files again, including those that look unchanged.")
+  var forceRehash = false
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("What dates are in whose camera did not say; UTC unless given.", valueName: "+hh:mm"),
+    help: ArgumentHelp("The time zone of dates without one; the default is UTC.", valueName: "+hh:mm"),
     transform: zone)
   var timeZone = TimeZone(seconds: 0)
 
-  @Option(help: ArgumentHelp("Files that are read at once, 1 to 16.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of files to read in parallel, 1 to 16.", valueName: "n"))
   var parallel = 2
 
   @Flag(name: [.short, .long], help: "Show no progress.")
@@ -51,14 +52,14 @@ struct PhotoScanCommand: ParsableCommand {
 
   func validate() throws {
     guard (1...16).contains(parallel) else {
-      throw ValidationError("--parallel: \(parallel) is not a number from 1 to 16")
+      throw ValidationError("--parallel: \(parallel) is not in 1 to 16")
     }
   }
 
   func run() throws {
-    Interruption.listen()
+    Interruption.installHandlers()
     let options = ScanOptions(
-      timeZoneOffset: timeZone.seconds, removesMissing: removeMissing, readsEverything: everything,
+      timeZoneOffset: timeZone.seconds, deleteMissing: deleteMissing, forceRehash: forceRehash,
       parallel: parallel)
     try creation.check(arguments.directory)
     let report = try arguments.withCatalogue(writing: true, creating: creation.create) { photos in
@@ -66,11 +67,11 @@ struct PhotoScanCommand: ParsableCommand {
       defer { bar.withLock { $0.clear() } }
       return try photos.scan(options: options) { progress in
         bar.withLock { Self.show(progress, in: &$0) }
-        return !Interruption.isWanted
+        return !Interruption.isRequested
       }
     }
-    try tell(report)
-    if report.isCancelled { Interruption.obey() }
+    try printReport(report)
+    if report.isCancelled { Interruption.raiseSignal() }
     if report.skippedCount > report.skippedLinks { throw Terminal.attention }
   }
 
@@ -83,7 +84,7 @@ struct PhotoScanCommand: ParsableCommand {
     }
   }
 
-  private func tell(_ report: ScanReport) throws {
+  private func printReport(_ report: ScanReport) throws {
     let output = try Output()
     if arguments.json {
       try output.put(report.json.plainText + "\n")
@@ -99,9 +100,10 @@ struct PhotoScanCommand: ParsableCommand {
     }
     try output.finish()
     for library in report.missingLibraries {
-      Terminal.complain("\(library.printable) is not here: sizes and camera data of new photos stay unknown")
+      Terminal.printError(
+        "\(library.printable) is not installed: sizes and camera data of new photos stay unknown")
     }
-    if report.isCancelled { Terminal.complain("interrupted: what was found is kept") }
+    if report.isCancelled { Terminal.printError("interrupted: the photos found so far are kept") }
   }
 
   private static func summary(_ report: ScanReport) -> String {

@@ -1,18 +1,18 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel photos status`: what a catalogue holds, and what is pending.
+/// `satchel photos status`: shows the contents and the sync state of a catalogue.
 struct PhotoStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Show how many photos there are, and what waits for the next sync.",
+    abstract: "Show the number of photos and the changes to upload.",
     discussion: """
-      For each shard its photos, and whether changes wait to be sent; then the same for all, the last sync, backups, \
-      conflicts, and how many lines are kept that are no photos.
+      Shows for each shard the number of photos and whether it has changes to upload; then the totals, the \
+      last sync, backups, conflicts, and the number of kept lines that are not photos.
 
         satchel photos status guide.satchel ~/Pictures
 
-      Exit codes: 0 shown; 2 could not run, or the store has no catalogue of this directory.
+      Exit codes: 0 shown; 2 could not run, or the store has no catalogue of the directory.
       """)
 
   @OptionGroup var arguments: PhotoArguments
@@ -29,33 +29,33 @@ struct PhotoStatusCommand: ParsableCommand {
   }
 
   private static func text(_ status: PhotoStatus) -> String {
-    let waiting = status.pendingShards.count
-    var rows = [["shard", "photos", "waiting"]]
+    let pending = status.pendingShards.count
+    var rows = [["shard", "photos", "pending"]]
     for shard in status.shards {
-      rows.append(["\(shard.shard)", "\(shard.photos)", shard.isPending ? "to be sent" : "-"])
+      rows.append(["\(shard.shard)", "\(shard.photos)", shard.isPending ? "upload" : "-"])
     }
-    let all = waiting == 0 ? "-" : Terminal.count(waiting, "shard")
+    let all = pending == 0 ? "-" : Terminal.count(pending, "shard")
     rows.append(["all", "\(status.photos)", all])
     let facts = [
       ["directory", status.directory.printable], ["uuid", status.uuid ?? ""],
-      ["user", status.user ?? "none yet"],
+      ["user", status.user ?? "none"],
       ["last sync", status.lastSync.map { Terminal.time($0) } ?? "never"],
       ["backup", backup(status)], ["conflicts", "\(status.conflicts)"],
-      ["lines kept that are no photos", "\(status.keptLines)"],
+      ["kept lines that are not photos", "\(status.keptLines)"],
     ]
-    return Terminal.figures(rows) + "\n\n" + Terminal.table(facts)
+    return Terminal.numericTable(rows) + "\n\n" + Terminal.table(facts)
   }
 
   private static func backup(_ status: PhotoStatus) -> String {
     let parts = BackupStatus.allCases.compactMap { state -> String? in
       guard let count = status.backups[state], count > 0 else { return nil }
-      return "\(count) \(state.words)"
+      return "\(count) \(state.label)"
     }
     return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
   }
 }
 
 extension BackupStatus {
-  /// For people: "not backed up".
-  var words: String { rawValue.split(separator: "_").joined(separator: " ") }
+  /// The status as text: "not backed up".
+  var label: String { rawValue.split(separator: "_").joined(separator: " ") }
 }

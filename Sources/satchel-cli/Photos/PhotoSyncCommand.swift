@@ -2,76 +2,79 @@ import ArgumentParser
 import Satchel
 import Synchronization
 
-/// `satchel photos sync`: brings a catalogue and its master copy into agreement.
+/// `satchel photos sync`: syncs a catalogue with its remote.
 struct PhotoSyncCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync",
-    abstract: "Bring the catalogue and its master copy into agreement.",
+    abstract: "Sync the catalogue with its remote.",
     discussion: """
-      Shards that changed there come down, shards that changed here go up. Where both changed the same shard, the \
-      master wins, and each local change that lost is kept (see "conflicts"); with --policy merge-rows the local \
-      changes are put on top of what came down, and go up again. A shard that fails stays pending, and stops no other.
+      Downloads shards that changed on the remote and uploads shards that changed locally. When both sides \
+      changed a shard, the remote wins and each lost local change is kept as a conflict (see "conflicts"); \
+      with --on-conflict merge the local changes are applied to the downloaded shard, which is uploaded \
+      again. A shard that fails stays pending and does not stop the others.
 
         satchel photos sync guide.satchel ~/Pictures --user ana --remote /mnt/shared/photos
         satchel photos sync guide.satchel ~/Pictures --user ana --remote s3://photos --dry-run
         satchel photos sync guide.satchel ~/Pictures --user ana --remote s3://photos/family \\
           --endpoint https://s3.example.org
 
-      The keys to an S3 store come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, never from the \
-      command line.
+      The credentials of an S3 store are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
+      AWS_SESSION_TOKEN, never from the command line.
 
-      Exit codes: 0 both sides agree; 1 shards failed and stay pending, changes lost, or lines of the master's are no \
-      photos; with --dry-run, there is something to move; 2 could not run.
+      Exit codes: 0 both sides are in sync; 1 shards failed, local changes lost a conflict, or lines of the \
+      remote are not photos; with --dry-run, there is something to transfer; 2 could not run.
       """)
 
   enum Policy: String, ExpressibleByArgument, CaseIterable {
     case remoteWins = "remote-wins"
-    case mergeRows = "merge-rows"
+    case merge = "merge"
 
-    var policy: SyncPolicy { self == .remoteWins ? .remoteWins : .mergeRows }
+    var policy: ConflictPolicy { self == .remoteWins ? .remoteWins : .merge }
   }
 
   @OptionGroup var arguments: PhotoArguments
   @OptionGroup var remote: RemoteArguments
   @OptionGroup var creation: CreationArguments
 
-  @Option(help: "Which side wins where both changed.")
-  var policy = Policy.remoteWins
+  @Option(help: "How to resolve conflicts when both sides changed.")
+  var onConflict = Policy.remoteWins
 
-  @Flag(help: "Tell what would move, and move nothing.")
+  @Flag(help: "Show what would be transferred, without transferring it.")
   var dryRun = false
 
-  @Option(help: ArgumentHelp("Shards that move at once, 1 to 16.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of shards to transfer in parallel, 1 to 16.", valueName: "n"))
   var parallel = 4
 
   @Flag(
-    help: "Take the risk of a store that ignores conditions: two devices at once may undo each other there.")
-  var acceptUnconditional = false
+    help:
+      "Accept a remote without conditional writes; devices that sync at the same time may lose changes there."
+  )
+  var allowUnsafeRemote = false
 
   @Flag(name: [.short, .long], help: "Show no progress.")
   var quiet = false
 
   func validate() throws {
     guard (1...16).contains(parallel) else {
-      throw ValidationError("--parallel: \(parallel) is not a number from 1 to 16")
+      throw ValidationError("--parallel: \(parallel) is not in 1 to 16")
     }
-    if dryRun, creation.create { throw ValidationError("--dry-run makes no store") }
+    if dryRun, creation.create { throw ValidationError("--dry-run and --create exclude each other") }
   }
 
   func run() throws {
-    Interruption.listen()
+    Interruption.installHandlers()
     var options = SyncOptions()
-    options.policy = policy.policy
+    options.onConflict = onConflict.policy
     options.isDryRun = dryRun
     options.parallel = parallel
-    options.acceptsUnconditional = acceptUnconditional
-    options.cancellation = Cancellation { Interruption.isWanted }
+    options.allowUnsafeRemote = allowUnsafeRemote
+    options.cancellation = Cancellation { Interruption.isRequested }
     let report = try sync(options)
     let output = try Output()
     try output.put(arguments.json ? report.json.plainText + "\n" : SyncText(report).text + "\n")
     try output.finish()
-    let wantsAttention = !report.failed.isEmpty || report.conflictRows > 0 || !report.rejected.isEmpty
-    if wantsAttention || (dryRun && !report.isUnchanged) { throw Terminal.attention }
+    let needsAttention = !report.failed.isEmpty || report.conflictRows > 0 || !report.rejected.isEmpty
+    if needsAttention || (dryRun && !report.isUnchanged) { throw Terminal.attention }
   }
 
   private func sync(_ options: SyncOptions) throws -> SyncReport {
@@ -82,12 +85,12 @@ struct PhotoSyncCommand: ParsableCommand {
         let store = try remote.open(isReading: dryRun)
         return try photos.sync(with: store, user: UserID(remote.user), options: options) { progress in
           bar.withLock { Self.show(progress, in: &$0) }
-          return !Interruption.isWanted
+          return !Interruption.isRequested
         }
       }
     } catch let error as SatchelError where error.code == .cancelled {
-      Terminal.complain("interrupted: what was done stays, and the next sync goes on from there")
-      Interruption.obey()
+      Terminal.printError("interrupted: completed transfers are kept, and the next sync continues from there")
+      Interruption.raiseSignal()
       throw error
     }
   }
@@ -95,5 +98,48 @@ struct PhotoSyncCommand: ParsableCommand {
   private static func show(_ progress: SyncProgress, in bar: inout Progress) {
     let moved = "\(Terminal.bytes(progress.bytesUp)) up, \(Terminal.bytes(progress.bytesDown)) down"
     bar.show(progress.shardsDone, of: progress.phase == .plan ? nil : progress.shardsTotal, note: moved)
+  }
+}
+
+/// The report of a sync as text.
+struct SyncText {
+  let text: String
+
+  init(_ report: SyncReport) {
+    var lines: [String] = []
+    func add(_ label: String, _ shards: [Shard.Index]) {
+      guard !shards.isEmpty else { return }
+      lines.append("\(label): \(Self.shards(shards))")
+    }
+    add(report.isDryRun ? "would download" : "downloaded", report.downloaded)
+    add(report.isDryRun ? "would upload" : "uploaded", report.uploaded)
+    add("changed on both sides", report.conflicts)
+    add(report.isDryRun ? "would repair" : "repaired", report.repaired)
+    for rejected in report.rejected {
+      let row = rejected.row
+      // These bytes exist nowhere else, so they are printed.
+      let raw =
+        row.fault == .replaced || row.fault == .discarded
+        ? ": " + String(decoding: row.raw, as: UTF8.self).printable : ""
+      lines.append("shard \(rejected.shard), line \(row.line): \(row.reason)\(raw)")
+    }
+    for failure in report.failed {
+      lines.append("failed: shard \(failure.shard): \(failure.error.message.printable)")
+    }
+    if report.removed > 0 { lines.append("\(Terminal.count(Int(report.removed), "photo")) deleted locally") }
+    if report.conflictRows > 0 {
+      let changes = Terminal.count(report.conflictRows, "change")
+      lines.append("\(changes) lost a conflict: see \"satchel photos conflicts\"")
+    }
+    if report.isUnchanged { lines.append("nothing to transfer: both sides are in sync") }
+    let requests = Terminal.count(Int(report.requests), "request")
+    lines.append(
+      "\(requests), \(Terminal.bytes(report.bytesUp)) up, \(Terminal.bytes(report.bytesDown)) down")
+    text = lines.joined(separator: "\n")
+  }
+
+  /// Formats shard numbers: "0 4 f".
+  static func shards(_ shards: [Shard.Index]) -> String {
+    shards.sorted().map(\.description).joined(separator: " ")
   }
 }

@@ -8,23 +8,24 @@ struct PhotoVerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Read every shard in the remote and compare it with the manifest.",
     discussion: """
-      Names each shard that is missing, cut short, damaged, newer than the manifest, or not to be read. With --repair \
-      damaged shards are replaced by the bytes last synced, shards that are newer than the manifest are applied, and \
-      the manifest is put right. A device repairs what it has the bytes for; another one may have the rest.
+      Reports each shard that is missing, truncated, damaged, newer than the manifest, or unreadable. With \
+      --repair damaged shards are replaced with the last synced bytes, shards that are newer than the \
+      manifest are applied, and the manifest is corrected. A device repairs the shards whose bytes it has; \
+      another device may have the others.
 
         satchel photos verify guide.satchel ~/Pictures --user ana --remote s3://photos
         satchel photos verify guide.satchel ~/Pictures --user ana --remote s3://photos --repair
 
-      Exit codes: 0 the remote is sound, or was repaired; 1 it is not; 2 could not run.
+      Exit codes: 0 the remote is sound or was repaired; 1 the remote is damaged; 2 could not run.
       """)
 
   @OptionGroup var arguments: PhotoArguments
   @OptionGroup var remote: RemoteArguments
 
-  @Flag(help: "Mend what this device can.")
+  @Flag(help: "Repair what this device has the data for.")
   var repair = false
 
-  @Option(help: ArgumentHelp("Shards that are read at once, 1 to 16.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of shards to read in parallel, 1 to 16.", valueName: "n"))
   var parallel = 4
 
   @Flag(name: [.short, .long], help: "Show no progress.")
@@ -32,15 +33,15 @@ struct PhotoVerifyCommand: ParsableCommand {
 
   func validate() throws {
     guard (1...16).contains(parallel) else {
-      throw ValidationError("--parallel: \(parallel) is not a number from 1 to 16")
+      throw ValidationError("--parallel: \(parallel) is not in 1 to 16")
     }
   }
 
   func run() throws {
-    Interruption.listen()
+    Interruption.installHandlers()
     var options = SyncOptions()
     options.parallel = parallel
-    options.cancellation = Cancellation { Interruption.isWanted }
+    options.cancellation = Cancellation { Interruption.isRequested }
     let report = try verify(options)
     let output = try Output()
     try output.put(arguments.json ? report.json.plainText + "\n" : Self.text(report) + "\n")
@@ -61,11 +62,11 @@ struct PhotoVerifyCommand: ParsableCommand {
               progress.shardsDone, of: progress.phase == .plan ? nil : progress.shardsTotal,
               note: "\(Terminal.bytes(progress.bytesDown)) read")
           }
-          return !Interruption.isWanted
+          return !Interruption.isRequested
         }
       }
     } catch let error as SatchelError where error.code == .cancelled {
-      Interruption.obey()
+      Interruption.raiseSignal()
       throw error
     }
   }
@@ -80,8 +81,8 @@ struct PhotoVerifyCommand: ParsableCommand {
       lines.append(
         "shard \(found.shard): \(found.state.rawValue)\(found.isRepaired ? ", repaired" : message)")
     }
-    if report.removed > 0 { lines.append("\(Terminal.count(Int(report.removed), "photo")) removed here") }
-    if lines.isEmpty { lines.append("all shards are what the manifest says") }
+    if report.removed > 0 { lines.append("\(Terminal.count(Int(report.removed), "photo")) deleted locally") }
+    if lines.isEmpty { lines.append("all shards match the manifest") }
     let requests = Terminal.count(Int(report.requests), "request")
     lines.append(
       "\(requests), \(Terminal.bytes(report.bytesUp)) up, \(Terminal.bytes(report.bytesDown)) down")

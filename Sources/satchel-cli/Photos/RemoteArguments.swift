@@ -1,17 +1,17 @@
 import ArgumentParser
 import Satchel
 
-/// Where the master copy is, and whose. Credentials are no arguments: every process of a machine can read those.
+/// The remote and its user. Credentials are not arguments, since every process of a machine can read those.
 struct RemoteArguments: ParsableArguments {
-  @Option(help: ArgumentHelp("Whose catalogue it is, in the object store.", valueName: "id"))
+  @Option(help: ArgumentHelp("The user whose catalogue it is on the remote.", valueName: "id"))
   var user: String
 
   @Option(
-    help: ArgumentHelp("Where the master copy is: a directory, or s3://bucket/prefix.", valueName: "place"),
+    help: ArgumentHelp("The remote: a directory, or s3://bucket/prefix.", valueName: "location"),
     completion: .directory)
   var remote: String
 
-  @Option(help: ArgumentHelp("The address of an S3 store other than AWS: https://host.", valueName: "url"))
+  @Option(help: ArgumentHelp("The URL of an S3 store other than AWS: https://host.", valueName: "url"))
   var endpoint: String?
 
   @Option(help: "The region of an S3 store.")
@@ -19,11 +19,11 @@ struct RemoteArguments: ParsableArguments {
 
   @Flag(
     inversion: .prefixedNo,
-    help: "Whether the bucket stands in the path, not in the host's name; so it does with an --endpoint.")
+    help: "Put the bucket into the URL's path, not into the host name; the default with --endpoint.")
   var pathStyle: Bool?
 
   @Option(
-    help: ArgumentHelp("Trust the certificates of this file instead of the system's.", valueName: "file"),
+    help: ArgumentHelp("Trust the certificates in this file instead of the system's.", valueName: "file"),
     completion: .file(extensions: ["pem", "crt"]))
   var caFile: String?
 
@@ -35,20 +35,23 @@ struct RemoteArguments: ParsableArguments {
     do { _ = try UserID(user) } catch let error as SatchelError {
       throw ValidationError("--\(error.message)")
     }
-    // What stands behind "//" may hold a password, and is not repeated.
+    // The part after "//" may contain a password, so the message does not repeat it.
     guard isBucket || remote.firstRange(of: "://") == nil else {
       throw ValidationError("--remote: neither a directory nor s3://bucket/prefix")
     }
     if remote.isEmpty { throw ValidationError("--remote: empty") }
     if isBucket, remote.utf8.contains(UInt8(ascii: "@")) {
-      throw ValidationError("--remote: keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only")
+      throw ValidationError(
+        "--remote: credentials are read from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only")
     }
     guard isBucket || (endpoint == nil && region == nil && pathStyle == nil && caFile == nil) else {
       throw ValidationError("--endpoint, --region, --path-style and --ca-file need a remote like s3://bucket")
     }
   }
 
-  /// - Parameter isReading: nothing will be written; a directory that does not exist is an error then
+  /// Opens the remote.
+  ///
+  /// - Parameter isReading: whether nothing will be written; a directory that does not exist is an error then
   /// - Throws: `SatchelError`
   func open(isReading: Bool = false) throws -> any ObjectStore {
     do {
@@ -63,9 +66,9 @@ struct RemoteArguments: ParsableArguments {
   }
 
   private var options: JSONValue {
-    let place = remote.dropFirst(Self.scheme.count)
-    let bucket = place.prefix { $0 != "/" }
-    let prefix = place.dropFirst(bucket.count + 1)
+    let path = remote.dropFirst(Self.scheme.count)
+    let bucket = path.prefix { $0 != "/" }
+    let prefix = path.dropFirst(bucket.count + 1)
     var options: JSONObject = ["bucket": .string(String(bucket))]
     if !prefix.isEmpty { options["prefix"] = .string(String(prefix)) }
     if let endpoint { options["endpoint"] = .string(endpoint) }

@@ -1,14 +1,14 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel records export`: writes a collection as a file.
+/// `satchel records export`: writes a collection to a file.
 struct RecordExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write a collection as a mirror file, or as JSON lines.",
+    abstract: "Write a collection to a mirror file, or as JSON lines.",
     discussion: """
-      A mirror is one JSON text, a record a line, ordered by id, with a checksum; it is put in the place of an \
-      earlier one as a whole. With --lines there is a JSON object for each record, and nothing around them.
+      A mirror file is one JSON document with a record on each line, ordered by id, and a checksum; an \
+      existing file is replaced atomically. With --lines each line is the JSON object of one record.
 
         satchel records export planner.satchel courses courses.json
         satchel records export planner.satchel courses - --lines | head
@@ -18,15 +18,15 @@ struct RecordExportCommand: ParsableCommand {
 
   @OptionGroup var arguments: RecordArguments
 
-  @Argument(help: "Where to; - is the standard output.", completion: .file())
+  @Argument(help: "The file to write; - is the standard output.", completion: .file())
   var file: String
 
-  @Flag(help: "Write JSON lines: an object for each record.")
+  @Flag(help: "Write JSON lines, an object for each record.")
   var lines = false
 
   func validate() throws {
     if arguments.json, file == "-" {
-      throw ValidationError("--json says what was written, and has no place on the standard output beside it")
+      throw ValidationError("--json cannot be combined with -: both write to the standard output")
     }
   }
 
@@ -35,8 +35,8 @@ struct RecordExportCommand: ParsableCommand {
       MirrorFile(
         collection: records.name, version: records.version, records: try records.list().map(\.mirrored))
     }
-    if !lines, isPlainFile {
-      // Beside an app that keeps the same mirror: one after the other, and synced.
+    if !lines, isRegularFile {
+      // Serialised with an app that keeps the same mirror file, and synced to disk.
       try mirror.write(to: file)
     } else {
       var text = String(decoding: try mirror.serialized(), as: UTF8.self)
@@ -56,14 +56,15 @@ struct RecordExportCommand: ParsableCommand {
     try output.finish()
   }
 
-  /// Whether a file is there or is to be made, rather than a pipe or a device.
-  private var isPlainFile: Bool {
+  /// Whether the target is a regular file or does not exist, rather than a pipe or a device.
+  private var isRegularFile: Bool {
     guard file != "-" else { return false }
-    var facts = stat()
-    return stat(file, &facts) != 0 || facts.st_mode & S_IFMT == S_IFREG
+    var status = stat()
+    return stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// The records of a mirror's text: it has one a line, a line before and a line behind.
+  /// Returns the records of a mirror file as JSON lines. The file has one record a line between its first and
+  /// last line.
   private static func lines(of mirror: String) -> String {
     let lines = mirror.utf8.split(separator: UInt8(ascii: "\n")).dropFirst().dropLast()
     return lines.map { line in

@@ -1,21 +1,21 @@
 import Satchel
 
-/// Records as a file has them: a mirror, or JSON lines.
+/// The records of a mirror file or of JSON lines.
 struct RecordFile {
   private(set) var records: [ImportedRecord] = []
-  /// The line that each of them stands in, or begins in.
+  /// The line in which each record begins.
   private(set) var lines: [Int] = []
-  /// Of a mirror: the version of its documents.
+  /// The version of a mirror's documents; nil for JSON lines.
   private(set) var version: Int?
-  /// What in it is no record.
-  private(set) var refusals: [RecordRefusal] = []
+  /// The parts of the file that are not valid records.
+  private(set) var rejected: [RejectedRecord] = []
 
   /// Reads a file.
   ///
   /// - Parameters:
   ///   - path: "-" for the standard input
-  ///   - collection: whose mirror it must be, if it is one
-  /// - Throws: `SatchelError` `.io` when it cannot be read; what is wrong in it is among the refusals
+  ///   - collection: the collection that a mirror must belong to
+  /// - Throws: `SatchelError` `.io` when the file cannot be read; invalid content is in `rejected`
   init(_ path: String, of collection: String) throws {
     let bytes: [UInt8]
     do {
@@ -29,13 +29,13 @@ struct RecordFile {
     if Self.isMirror(bytes) { readMirror(bytes, collection) } else { readLines(bytes) }
   }
 
-  /// The record that an error of a transaction names: "courses/algebra: …".
+  /// Returns the record that a transaction's error names: "courses/algebra: …".
   func index(namedBy message: String, in collection: String) -> Int? {
     records.indices.filter { message.utf8.starts(with: "\(collection)/\(records[$0].id): ".utf8) }
       .max { records[$0].id.utf8.count < records[$1].id.utf8.count }
   }
 
-  /// Whether the first key is one of a mirror's: that tells both apart even where they are damaged.
+  /// Returns whether the first key is one of a mirror's, which also works for damaged files.
   private static func isMirror(_ bytes: [UInt8]) -> Bool {
     let spaces = Set(" \t\r\n".utf8)
     var rest = bytes[...].drop { spaces.contains($0) }
@@ -60,25 +60,25 @@ struct RecordFile {
       }
       lines = try bytes.withUnsafeBytes { try Self.lines(of: JSONTape($0)) }
     } catch let error as JSONError {
-      refusals = [RecordRefusal(error)]
+      rejected = [RejectedRecord(error)]
     } catch {
-      refusals = [RecordRefusal("\(error)")]
+      rejected = [RejectedRecord("\(error)")]
     }
   }
 
-  /// The lines of a mirror's records, which are ordered by the bytes of their ids.
+  /// Returns the lines of a mirror's records, ordered by the bytes of their ids.
   private static func lines(of tape: JSONTape) -> [Int] {
     guard let list = tape.member("records", of: tape.root) else { return [] }
-    var places: [(id: String, line: Int)] = []
+    var positions: [(id: String, line: Int)] = []
     var (line, offset) = (1, 0)
     for record in tape.children(of: list) {
       guard let id = tape.member("id", of: record) else { continue }
-      let start = tape.spelling(record).lowerBound
+      let start = tape.rawRange(record).lowerBound
       line += tape.bytes[offset..<start].count { $0 == UInt8(ascii: "\n") }
       offset = start
-      places.append((tape.text(id), line))
+      positions.append((tape.text(id), line))
     }
-    return places.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }.map(\.line)
+    return positions.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }.map(\.line)
   }
 
   // MARK: JSON lines
@@ -90,16 +90,115 @@ struct RecordFile {
       do {
         let record = try Array(text).withUnsafeBytes { try RecordLine.record(in: JSONTape($0)) }
         if let earlier = seen.updateValue(number, forKey: Array(record.id.utf8)) {
-          refusals.append(
-            RecordRefusal(line: number, id: record.id, "\"\(record.id)\" stands in line \(earlier) already"))
+          rejected.append(
+            RejectedRecord(
+              line: number, id: record.id, "duplicate id \"\(record.id)\", first in line \(earlier)"))
         }
         records.append(record)
         lines.append(number)
       } catch let error as JSONError {
-        refusals.append(RecordRefusal(error, line: number))
+        rejected.append(RejectedRecord(error, line: number))
       } catch {
-        refusals.append(RecordRefusal(line: number, "\(error)"))
+        rejected.append(RejectedRecord(line: number, "\(error)"))
       }
     }
+  }
+}
+
+/// Parses one JSON line: `{"id", "document"}`, with or without revision and times.
+private enum RecordLine {
+  /// Parses a record.
+  ///
+  /// - Throws: `JSONError` with the position in the line
+  static func record(in tape: JSONTape) throws -> ImportedRecord {
+    guard tape[tape.root].kind == .object else { throw failure("must be an object", tape.root, "", of: tape) }
+    var (id, document): (Int?, Int?)
+    var numbers: [String: Int64] = [:]
+    for child in tape.children(of: tape.root) {
+      let key = tape.text(child - 1)
+      switch key {
+      case "id": id = child
+      case "document": document = child
+      case "revision", "created", "modified": numbers[key] = try integer(child, key, of: tape)
+      // Written by "list"; describes the store that it was read from.
+      case "sync_status": break
+      default: throw failure("unknown key", child - 1, JSONPath.pointer([key]), of: tape)
+      }
+    }
+    guard let id, tape[id].kind == .string else {
+      throw failure("must have a string \"id\"", id ?? tape.root, id == nil ? "" : "/id", of: tape)
+    }
+    guard let document, tape[document].kind == .object else {
+      throw failure(
+        "must have an object \"document\"", document ?? tape.root,
+        document == nil ? "" : "/document", of: tape)
+    }
+    var body: [UInt8] = []
+    tape.copy(document, to: &body)
+    return ImportedRecord(id: tape.text(id), document: body, stamp: try stamp(numbers, of: tape))
+  }
+
+  private static func stamp(_ numbers: [String: Int64], of tape: JSONTape) throws -> ImportedRecord.Stamp? {
+    if numbers.isEmpty { return nil }
+    guard let revision = numbers["revision"], let created = numbers["created"],
+      let modified = numbers["modified"]
+    else {
+      throw failure("revision, created and modified must be given together", tape.root, "", of: tape)
+    }
+    return ImportedRecord.Stamp(revision: revision, created: created, modified: modified)
+  }
+
+  private static func integer(_ index: Int, _ key: String, of tape: JSONTape) throws -> Int64 {
+    guard tape[index].kind == .integer, let number = Int64(tape.text(index)), key != "revision" || number > 0
+    else { throw failure("must be an integer; a revision must be 1 or more", index, "/\(key)", of: tape) }
+    return number
+  }
+
+  private static func failure(
+    _ reason: String, _ index: Int, _ pointer: String, of tape: JSONTape
+  ) -> JSONError {
+    JSONError(reason, pointer: pointer, position: tape.position(index))
+  }
+}
+
+/// A part of a file that is not a valid record, or a record that violates the collection's constraints.
+struct RejectedRecord {
+  /// Counted from 1; nil when the error concerns the whole file.
+  var line: Int?
+  /// The byte in the line, counted from 1.
+  var column: Int?
+  var id: String?
+  var reason: String
+
+  init(line: Int? = nil, column: Int? = nil, id: String? = nil, _ reason: String) {
+    self.line = line
+    self.column = column
+    self.id = id
+    self.reason = reason
+  }
+
+  /// - Parameter line: the line of the file at which the parsed text begins
+  init(_ error: JSONError, line: Int = 1) {
+    let position = error.position
+    self.init(
+      line: position.map { $0.line + line - 1 } ?? line, column: position?.column,
+      JSONError(error.reason, pointer: error.pointer).description)
+  }
+
+  /// Formats the error: "courses.json:3:7: at /records/0/id: not a string".
+  func text(_ file: String) -> String {
+    var parts = [file]
+    if let line {
+      parts.append("\(line)")
+      if let column { parts.append("\(column)") }
+    }
+    return (parts.joined(separator: ":") + ": " + reason).printable
+  }
+
+  var json: JSONValue {
+    [
+      "line": line.map { .int(Int64($0)) } ?? .null, "column": column.map { .int(Int64($0)) } ?? .null,
+      "id": id.map { .string($0) } ?? .null, "message": .string(reason),
+    ]
   }
 }

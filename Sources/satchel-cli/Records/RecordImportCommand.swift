@@ -1,23 +1,23 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel records import`: takes records from a file.
+/// `satchel records import`: imports records from a file.
 struct RecordImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Take records from a mirror file or JSON lines: all or nothing.",
+    abstract: "Import records from a mirror file or JSON lines, in one transaction.",
     discussion: """
-      Each record takes the place of the one that has its id, with the revision and times that the file has; \
-      records that are not in the file stay. What is no record, and what the collection does not allow (its schema, \
-      unique indexes, relations), is named by line and cause, and then nothing is imported.
+      Each record replaces the one with the same id, including revision and times if the file has them; \
+      records that are not in the file are kept. If any line is not a valid record or violates the \
+      collection's schema, unique indexes or relations, all such lines are reported and nothing is imported.
 
-      A line is {"id": "algebra", "document": {...}}, with "revision", "created" and "modified" or without.
+      A line is {"id": "algebra", "document": {...}}, with or without "revision", "created" and "modified".
 
         satchel records import planner.satchel courses courses.json
         satchel records import --create planner.satchel courses courses.jsonl
         satchel records list old.satchel courses --all --json-lines | satchel records import new.satchel courses -
 
-      Exit codes: 0 imported; 1 something was refused, and nothing was imported; 2 could not run.
+      Exit codes: 0 imported; 1 some records are invalid, and nothing was imported; 2 could not run.
       """)
 
   @OptionGroup var arguments: RecordArguments
@@ -25,67 +25,67 @@ struct RecordImportCommand: ParsableCommand {
   @Argument(help: "A mirror file or JSON lines; - is the standard input.", completion: .file())
   var file: String
 
-  @Flag(help: "Make the store and the collection when there is none.")
+  @Flag(help: "Create the store and the collection if they do not exist.")
   var create = false
 
   func run() throws {
     let file = try RecordFile(file, of: arguments.collection)
-    var (report, refusals) = (RecordImportReport(), file.refusals)
-    if refusals.isEmpty { (report, refusals) = try take(file) }
+    var (report, rejected) = (RecordImportReport(), file.rejected)
+    if rejected.isEmpty { (report, rejected) = try importRecords(of: file) }
     let output = try Output()
     if arguments.json {
       var json = report.json.objectValue ?? JSONObject()
-      json["refused"] = .array(refusals.map(\.json))
+      json["refused"] = .array(rejected.map(\.json))
       try output.put(JSONValue.object(json).plainText + "\n")
-    } else if refusals.isEmpty {
+    } else if rejected.isEmpty {
       try output.put("\(report.added) added, \(report.changed) changed, \(report.unchanged) unchanged\n")
     } else {
-      for refusal in refusals { try output.put(refusal.text(self.file) + "\n") }
+      for rejection in rejected { try output.put(rejection.text(self.file) + "\n") }
     }
     try output.finish()
-    guard !refusals.isEmpty else { return }
-    if !arguments.json { Terminal.complain("nothing was imported") }
+    guard !rejected.isEmpty else { return }
+    if !arguments.json { Terminal.printError("nothing was imported") }
     throw Terminal.attention
   }
 
-  private func take(_ file: RecordFile) throws -> (RecordImportReport, [RecordRefusal]) {
+  private func importRecords(of file: RecordFile) throws -> (RecordImportReport, [RejectedRecord]) {
     let store = try arguments.store.open(writing: true, creating: create)
-    var refusals: [RecordRefusal] = []
+    var rejected: [RejectedRecord] = []
     do {
       let report = try store.batch {
-        try open(file, in: store, &refusals)?.take(file.records) { index, error in
-          refusals.append(
-            RecordRefusal(line: file.lines[index], id: file.records[index].id, error.message))
+        try open(file, in: store, &rejected)?.importRecords(file.records) { index, error in
+          rejected.append(
+            RejectedRecord(line: file.lines[index], id: file.records[index].id, error.message))
         }
       }
       try store.close()
-      return (report ?? RecordImportReport(), refusals)
-    } catch let error as SatchelError where error.code == .invalid {
+      return (report ?? RecordImportReport(), rejected)
+    } catch let error as SatchelError where error.isAboutContent {
       try? store.close()
-      guard refusals.isEmpty else { return (RecordImportReport(), refusals) }
-      // What only shows at the end: a reference to nothing.
+      guard rejected.isEmpty else { return (RecordImportReport(), rejected) }
+      // Relations are checked at commit, so only the transaction's error names the record.
       guard let index = file.index(namedBy: error.message, in: arguments.collection) else { throw error }
-      let refusal = RecordRefusal(line: file.lines[index], id: file.records[index].id, error.message)
-      return (RecordImportReport(), [refusal])
+      let rejection = RejectedRecord(line: file.lines[index], id: file.records[index].id, error.message)
+      return (RecordImportReport(), [rejection])
     } catch {
       try? store.close()
       throw error
     }
   }
 
-  /// The collection; nil when the file's records are of another version, which is then among the refusals.
+  /// Opens the collection; appends to `rejected` and returns nil when the file has another version.
   private func open(
-    _ file: RecordFile, in store: Satchel, _ refusals: inout [RecordRefusal]
+    _ file: RecordFile, in store: Store, _ rejected: inout [RejectedRecord]
   ) throws -> RecordCollection? {
     let name = arguments.collection
     guard let known = try RecordArguments.find(name, in: store) else {
       guard create else {
-        throw SatchelError(.notFound, "\(store.path): has no collection \(name); --create makes it")
+        throw SatchelError(.notFound, "\(store.path): has no collection \(name); --create creates it")
       }
       return try store.records(name, version: file.version)
     }
-    if let refusal = file.refusal(version: known.version) {
-      refusals.append(refusal)
+    if let rejection = file.versionMismatch(known.version) {
+      rejected.append(rejection)
       return nil
     }
     return try store.records(name)
@@ -93,10 +93,10 @@ struct RecordImportCommand: ParsableCommand {
 }
 
 extension RecordFile {
-  /// What is wrong with a mirror of another version.
-  func refusal(version known: Int) -> RecordRefusal? {
+  /// Returns an error when the file is a mirror of another version.
+  func versionMismatch(_ known: Int) -> RejectedRecord? {
     guard let version, version != known else { return nil }
-    return RecordRefusal(
-      "at /version: its records are of version \(version), those of the collection of \(known)")
+    return RejectedRecord(
+      "at /version: the file has version \(version), the collection has version \(known)")
   }
 }

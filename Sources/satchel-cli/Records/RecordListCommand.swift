@@ -1,15 +1,16 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel records list`: the records that fit, or the collections.
+/// `satchel records list`: lists matching records, or the collections.
 struct RecordListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List records, or without a collection the collections.",
+    abstract: "List the records of a collection, or the collections.",
     discussion: """
-      A table, the first 100 unless --limit or --all says otherwise; how many more there are stands on the standard \
-      error. Times are in UTC, and documents JSON. A path is keys with dots between, or a JSON Pointer; @id, \
-      @created, @modified, @revision and @sync_status are the record's own.
+      Prints a table of the first 100 matching records; --limit and --all change the number. The number of \
+      further records is printed to the standard error. Times are in UTC, documents are JSON. A path is a \
+      list of keys separated by dots, or a JSON Pointer; @id, @created, @modified, @revision and \
+      @sync_status are metadata.
 
         satchel records list planner.satchel
         satchel records list planner.satchel courses --where '{"credits": 6}'
@@ -17,39 +18,39 @@ struct RecordListCommand: ParsableCommand {
         satchel records list planner.satchel tasks --order-by=-@modified --limit 5
         satchel records list planner.satchel tasks --all --json-lines > tasks.jsonl
 
-      Conditions of --where: eq, ne, lt, lte, gt, gte, in, prefix, contains, exists; "any", "all" and "not" combine.
+      Conditions of --where: eq, ne, lt, lte, gt, gte, in, prefix, contains, exists; also any, all and not.
 
-      With --json an array on one line; with --json-lines a line for each record, which "import" takes.
+      --json prints an array on one line; --json-lines an object for each record, which "import" can read.
 
-      Exit codes: 0 listed; 1 no record fits, or there are no collections; 2 could not run, as when there is no such \
-      collection.
+      Exit codes: 0 listed; 1 no record matches, or there are no collections; 2 could not run, for example \
+      because the collection does not exist.
       """)
 
   @OptionGroup var arguments: StoreArguments
 
-  @Argument(help: "The collection's name; without it, the collections are listed.")
+  @Argument(help: "The collection's name; omit it to list the collections.")
   var collection: String?
 
   @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Only records that fit: a JSON object of paths and conditions.", valueName: "json"),
+    help: ArgumentHelp("Only records that match: a JSON object of paths and conditions.", valueName: "json"),
     transform: condition)
   var filter: RecordFilter?
 
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "What to sort by, - before it for last first; may be given several times. As they arrived, without.",
+      "The sort key, with - before it for descending order; repeatable. The default is insertion order.",
       valueName: "path"))
   var orderBy: [String] = []
 
-  @Option(help: ArgumentHelp("How many at most.", valueName: "n"))
+  @Option(help: ArgumentHelp("The maximum number of records.", valueName: "n"))
   var limit: Int?
 
-  @Flag(help: "All, however many.")
+  @Flag(help: "List all matching records.")
   var all = false
 
-  @Flag(help: "Print a line of JSON for each.")
+  @Flag(help: "Print a JSON object on a line for each record or collection.")
   var jsonLines = false
 
   private static func condition(_ text: String) throws -> RecordFilter {
@@ -80,14 +81,14 @@ struct RecordListCommand: ParsableCommand {
     let output = try Output()
     try output.put(try text(found))
     try output.finish()
-    let isForPeople = !arguments.json && !jsonLines
+    let isHumanReadable = !arguments.json && !jsonLines
     if found.isEmpty {
-      if isForPeople { Terminal.complain("no record fits") }
+      if isHumanReadable { Terminal.printError("no record matches") }
       throw Terminal.attention
     }
-    guard isForPeople, found.count == query.limit, limit == nil else { return }
+    guard isHumanReadable, found.count == query.limit, limit == nil else { return }
     let more = try records.count(self.query) - found.count
-    if more > 0 { Terminal.complain("\(more) more; --all lists them") }
+    if more > 0 { Terminal.printError("\(more) more; --all lists them") }
   }
 
   private var query: RecordQuery {
@@ -112,7 +113,7 @@ struct RecordListCommand: ParsableCommand {
     return Terminal.table(rows) + "\n"
   }
 
-  private func listCollections(of store: Satchel) throws {
+  private func listCollections(of store: Store) throws {
     let collections = try store.collections()
     let output = try Output()
     if arguments.json {
@@ -120,11 +121,60 @@ struct RecordListCommand: ParsableCommand {
     } else if jsonLines {
       for collection in collections { try output.put(collection.json.plainText + "\n") }
     } else if collections.isEmpty {
-      Terminal.complain("\(arguments.store.printable): has no collections")
+      Terminal.printError("\(arguments.store.printable): has no collections")
     } else {
       try output.put(Terminal.table(CollectionTable.rows(of: collections)) + "\n")
     }
     try output.finish()
     if collections.isEmpty { throw Terminal.attention }
+  }
+}
+
+/// Formats collections as a table.
+private enum CollectionTable {
+  static func rows(of collections: [CollectionInfo]) -> [[String]] {
+    let heading = ["collection", "records", "version", "user", "indexes", "relations"]
+    return [heading]
+      + collections.map { collection in
+        [
+          collection.name, "\(collection.count)", "\(collection.version)", collection.user ?? "-",
+          list(indexes(collection.indexes)), list(relations(collection.relations)),
+        ]
+      }
+  }
+
+  private static func list(_ items: [String]) -> String {
+    items.isEmpty ? "-" : items.joined(separator: ", ").printable
+  }
+
+  private static func indexes(_ json: JSONValue) -> [String] {
+    (json.arrayValue ?? []).map { index in
+      let isUnique = index["unique"]?.boolValue ?? false
+      return (index["path"]?.stringValue ?? "") + (isUnique ? " (unique)" : "")
+    }
+  }
+
+  private static func relations(_ json: JSONValue) -> [String] {
+    (json.objectValue ?? JSONObject()).map { path, relation in
+      let target = relation["collection"]?.stringValue ?? ""
+      return "\(path) to \(target) (\(relation["on_delete"]?.stringValue ?? ""))"
+    }
+  }
+}
+
+extension Record {
+  /// The record as JSON, as in the C and Python interfaces.
+  var json: JSONValue {
+    get throws {
+      [
+        "id": .string(id), "revision": .int(revision), "created": .int(created), "modified": .int(modified),
+        "sync_status": .string(syncStatus.rawValue), "document": try document,
+      ]
+    }
+  }
+
+  /// The record as an entry of a mirror file.
+  var mirrored: MirrorRecord {
+    MirrorRecord(id: id, revision: revision, created: created, modified: modified, document: body)
   }
 }

@@ -1,13 +1,14 @@
 import ArgumentParser
+import Satchel
 
 /// `satchel records`.
 struct RecordsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "records",
-    abstract: "The app's own documents: collections of records.",
+    abstract: "List, export, import and compare collections of records.",
     discussion: """
-      A collection holds JSON objects under ids. It can be written as a file and taken from one: a mirror, which is \
-      one JSON text with a checksum, or JSON lines.
+      A collection is a set of JSON documents with ids. Its file formats are the mirror file, which is one \
+      JSON document with a checksum, and JSON lines.
 
         satchel records list planner.satchel
         satchel records list planner.satchel courses --where '{"credits": {"gte": 6}}' --order-by title
@@ -18,4 +19,36 @@ struct RecordsCommand: ParsableCommand {
     subcommands: [
       RecordListCommand.self, RecordExportCommand.self, RecordImportCommand.self, RecordVerifyCommand.self,
     ])
+}
+
+/// The arguments of most commands for records: a store and one of its collections.
+struct RecordArguments: ParsableArguments {
+  @OptionGroup var store: StoreArguments
+
+  @Argument(help: "The collection's name.")
+  var collection: String
+
+  var json: Bool { store.json }
+
+  /// Opens the store and the collection read-only, runs `body`, and closes them.
+  func withCollection<Result>(_ body: (RecordCollection) throws -> Result) throws -> Result {
+    let store = try self.store.open()
+    defer { try? store.close() }
+    return try body(Self.collection(collection, of: store))
+  }
+
+  /// Opens an existing collection without changing its declaration.
+  ///
+  /// - Throws: `SatchelError` `.notFound` when it does not exist
+  static func collection(_ name: String, of store: Store) throws -> RecordCollection {
+    guard let known = try find(name, in: store) else {
+      throw SatchelError(.notFound, "\(store.path): has no collection \(name)")
+    }
+    return try store.records(known.name)
+  }
+
+  /// Returns the collection with a name, compared by bytes; nil when it does not exist.
+  static func find(_ name: String, in store: Store) throws -> CollectionInfo? {
+    try store.collections().first { $0.name.utf8.elementsEqual(name.utf8) }
+  }
 }

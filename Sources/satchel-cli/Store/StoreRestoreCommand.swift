@@ -1,14 +1,14 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel store restore`: puts a backup in the place of a store.
+/// `satchel store restore`: replaces a store with a backup.
 struct StoreRestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
-    abstract: "Put a backup in the place of a store.",
+    abstract: "Replace a store with a backup.",
     discussion: """
-      The backup is examined first, and stays. A store that is there is renamed, never deleted; no app may have it \
-      open.
+      The backup is checked first and is not changed. An existing store is renamed, never deleted; it must \
+      not be open in any app.
 
         satchel store restore backups/planner-20270305T101500000Z.satchel planner.satchel
 
@@ -25,19 +25,22 @@ struct StoreRestoreCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let setAside = try Satchel.restore(backup, to: store)
+    let quarantinePath = try Store.restore(backup, to: store)
     let output = try Output()
     if json {
-      try output.put(JSONValue.object(["set_aside": setAside.map { .string($0) } ?? .null]).plainText + "\n")
+      try output.put(
+        JSONValue.object(["quarantined": quarantinePath.map { .string($0) } ?? .null]).plainText + "\n")
     } else {
       try output.put("\(store.printable): restored\n")
-      if let setAside { try output.put("what was there is now \(setAside.printable)\n") }
+      if let quarantinePath {
+        try output.put("the previous store was renamed to \(quarantinePath.printable)\n")
+      }
     }
     try output.finish()
-    if SpillFile(store: store).isPending {
-      Terminal.complain(
-        "\(store.printable).spill: holds changes of the store that was there; the next app that opens the store to "
-          + "write takes them in")
+    if OutboxFile(store: store).isPending {
+      Terminal.printError(
+        "\(store.printable).outbox: contains changes of the previous store; the next app that opens the "
+          + "store for writing applies them")
     }
   }
 }

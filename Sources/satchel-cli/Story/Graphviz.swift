@@ -1,28 +1,28 @@
 import Satchel
 
-/// Draws with the program `dot` of Graphviz, where it is installed.
+/// Draws graphs with Graphviz's program `dot`, if it is installed.
 enum Graphviz {
   enum Failure: Error, CustomStringConvertible {
     case missing
-    case late(seconds: Int)
+    case timedOut(seconds: Int)
     case failed(String)
 
     var description: String {
       switch self {
       case .missing:
-        "Graphviz is not installed, which draws the SVG: apt install graphviz (or brew install graphviz)"
-      case .late(let seconds): "dot was stopped after \(seconds) s: the story is too large to draw"
+        "Graphviz, which draws the SVG, is not installed: apt install graphviz (or brew install graphviz)"
+      case .timedOut(let seconds): "dot was stopped after \(seconds) s: the story is too large to draw"
       case .failed(let reason): "dot could not draw the story: \(reason)"
       }
     }
   }
 
-  /// The largest picture that is taken.
-  private static let largest = 256 << 20
+  /// The maximum size of a picture, in bytes.
+  private static let maxSize = 256 << 20
 
   static var isInstalled: Bool { (try? run(["-V"], input: "", seconds: 20)) != nil }
 
-  /// A picture as an SVG document.
+  /// Draws a graph as an SVG document.
   ///
   /// - Throws: `Failure`
   static func svg(_ dot: String, seconds: Int) throws -> String {
@@ -30,7 +30,7 @@ enum Graphviz {
   }
 
   private static func run(_ arguments: [String], input: String, seconds: Int) throws -> String {
-    // Files without a name instead of pipes: nobody has to read while another writes.
+    // Temporary files instead of pipes, which would need a reader and a writer at the same time.
     guard let source = tmpfile() else { throw Failure.failed(FileBytes.reason(errno)) }
     defer { fclose(source) }
     guard let target = tmpfile() else { throw Failure.failed(FileBytes.reason(errno)) }
@@ -45,7 +45,7 @@ enum Graphviz {
     try wait(for: process, seconds: seconds)
     rewind(target)
     let bytes = try FileBytes.contents(of: fileno(target))
-    guard bytes.count <= largest else { throw Failure.failed("the picture is too large") }
+    guard bytes.count <= maxSize else { throw Failure.failed("the picture is too large") }
     return String(decoding: bytes, as: UTF8.self)
   }
 
@@ -59,12 +59,12 @@ enum Graphviz {
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    // Its words about fonts are for nobody.
+    // Discards dot's warnings about fonts.
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
+    var argv: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    defer { for argument in argv { free(argument) } }
     var process: pid_t = 0
-    let status = posix_spawnp(&process, "dot", &actions, nil, &words, environ)
+    let status = posix_spawnp(&process, "dot", &actions, nil, &argv, environ)
     guard status != ENOENT else { throw Failure.missing }
     guard status == 0 else { throw Failure.failed(FileBytes.reason(status)) }
     return process
@@ -84,7 +84,7 @@ enum Graphviz {
       if ContinuousClock.now > end {
         kill(process, SIGKILL)
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        throw Failure.late(seconds: seconds)
+        throw Failure.timedOut(seconds: seconds)
       }
       usleep(pause)
       pause = min(pause * 2, 20_000)

@@ -1,6 +1,6 @@
-/// Text that is made safe to stand in a page.
+/// Escapes text and prepares pictures for an HTML page.
 enum HTML {
-  /// A text as content or as a quoted attribute: nothing in it is markup, and nothing in it is no character of HTML.
+  /// Escapes text for use as content or as a quoted attribute; control characters are replaced by U+FFFD.
   static func escaped(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -19,19 +19,19 @@ enum HTML {
     return String(result)
   }
 
-  /// A picture that Graphviz drew, as an element of a page: without the document around it, and without ids, which
-  /// would not be unique beside a second picture.
+  /// Converts an SVG document of Graphviz to an element of a page: removes the document's prologue, and the
+  /// ids, which would not be unique in a page with two pictures.
   ///
-  /// - Returns: nil where there is no picture in it
+  /// - Returns: nil when the document contains no `<svg>` element
   static func picture(_ svg: String, label: String) -> String? {
     let bytes = Array(svg.utf8)
-    let mark = Array("<svg".utf8)
-    guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: mark) }) else { return nil }
-    let pieces = String(decoding: bytes[(start + mark.count)...], as: UTF8.self).unicodeScalars
-    // In the text of an SVG a quote is always &quot;, so that this is an attribute wherever it stands.
+    let tag = Array("<svg".utf8)
+    guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: tag) }) else { return nil }
+    let scalars = String(decoding: bytes[(start + tag.count)...], as: UTF8.self).unicodeScalars
+    // Graphviz writes a quote in text as &quot;, so every match is an attribute.
     let name = Array(" id=\"".unicodeScalars)
     var result = String.UnicodeScalarView()
-    var rest = pieces[...]
+    var rest = scalars[...]
     while let first = rest.first {
       if first == " ", rest.starts(with: name) {
         rest = rest.dropFirst(name.count).drop { $0 != "\"" }.dropFirst()

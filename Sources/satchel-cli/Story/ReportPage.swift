@@ -1,12 +1,12 @@
 import Satchel
 
-/// The page of `satchel story report`: one file, which loads nothing.
+/// The HTML page of `satchel story report`: one file without external resources.
 struct ReportPage {
   let stories: [ReportStory]
   let title: String
 
-  /// Findings of one story that the page lists.
-  private static let mostFindings = 100
+  /// The maximum number of findings listed for one story.
+  private static let maxFindings = 100
 
   func write(to output: Output) throws {
     try output.put(head)
@@ -16,7 +16,8 @@ struct ReportPage {
     try output.put("</main>\n<script>\(ReportScript.text)</script>\n</body>\n</html>\n")
   }
 
-  /// Only what stands in the page itself may run or give it style, and nothing may be fetched.
+  /// The page's head. The content security policy allows only the page's own script and style, and no
+  /// requests.
   private var head: String {
     """
     <!DOCTYPE html>
@@ -27,7 +28,7 @@ struct ReportPage {
     style-src '\(ReportStyle.hash)'; base-uri 'none'; form-action 'none'">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
-    <meta name="generator" content="satchel \(Satchel.version)">
+    <meta name="generator" content="satchel \(Store.version)">
     <title>\(HTML.escaped(title))</title>
     <style>\(ReportStyle.text)</style>
     </head>
@@ -87,14 +88,14 @@ struct ReportPage {
       number(story.warnings),
     ]
     return """
-      <tr data-story="\(index)" data-search="\(HTML.escaped(words(of: story)))"><th scope="row" dir="auto">\
+      <tr data-story="\(index)" data-search="\(HTML.escaped(searchText(of: story)))"><th scope="row" dir="auto">\
       <a href="#story-\(index)">\(HTML.escaped(story.title))</a></th>\(cells.joined())</tr>
 
       """
   }
 
-  /// What a search looks through.
-  private func words(of story: ReportStory) -> String {
+  /// The text that the page's search matches.
+  private func searchText(of story: ReportStory) -> String {
     let header = story.header
     let codes = Set(story.findings.map(\.code.rawValue)).sorted()
     let texts = [
@@ -139,8 +140,8 @@ struct ReportPage {
   }
 
   private func findings(_ story: ReportStory) -> String {
-    guard !story.findings.isEmpty else { return "<p>Nothing is wrong with it.</p>\n" }
-    let items = story.findings.prefix(Self.mostFindings).map { finding in
+    guard !story.findings.isEmpty else { return "<p>No findings.</p>\n" }
+    let items = story.findings.prefix(Self.maxFindings).map { finding in
       let hint = finding.suggestion.map { "; did you mean “\($0)”?" } ?? ""
       let text = HTML.escaped(finding.message + hint)
       let severity = finding.severity.rawValue
@@ -151,7 +152,7 @@ struct ReportPage {
         """
     }
     let others = story.findings.count - items.count
-    let rest = others > 0 ? "<p>And \(others) more: satchel story lint names them.</p>\n" : ""
+    let rest = others > 0 ? "<p>And \(others) more: satchel story lint lists them.</p>\n" : ""
     return "<h3>Findings</h3>\n<ul class=\"findings\">\n\(items.joined())</ul>\n\(rest)"
   }
 

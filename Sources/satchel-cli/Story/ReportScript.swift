@@ -1,6 +1,6 @@
-/// What the report does: sorting and searching. Without it the page still says everything.
+/// The report's script, which sorts and searches. Without it the page shows the same content.
 enum ReportScript {
-  /// SHA-256 of `text`, which the page's policy lets in; a test works it out again.
+  /// The SHA-256 of `text` for the page's content security policy; a test verifies it.
   static let hash = "sha256-LC9QBwrTcx4mowHYz15ZOnJeYih8Vl0On7ZBLP3h1NM="
 
   static let text = #"""

@@ -1,22 +1,25 @@
 import Satchel
 
-/// What a report says of one file.
+/// The content of a report for one file.
 struct ReportStory: Sendable {
   let file: String
   var header: StoryHeader?
   var statistics: StoryStatistics?
   var paths: PathText?
   var findings: [StoryFinding] = []
-  /// An SVG element, and where there is none, why not.
+  /// An SVG element; nil when the graph is not drawn.
   var picture: String?
+  /// The reason why the graph is not drawn.
   var note: String?
 
-  /// The largest story that is drawn: nobody finds a way in a picture of more.
-  static let mostSegments = 400
-  /// How long the drawing of one may take.
+  /// The maximum number of segments of a story that is drawn; larger graphs are unreadable.
+  static let maxSegments = 400
+  /// The time limit for drawing one graph.
   static let seconds = 10
 
-  /// - Parameter draws: whether to draw it; else `note` says why not
+  /// - Parameters:
+  ///   - draws: whether to draw the graph
+  ///   - note: the reason when `draws` is false
   init(_ file: StoryFile, draws: Bool, note: String?) {
     self.file = file.name
     do {
@@ -50,8 +53,8 @@ struct ReportStory: Sendable {
       note = "There is nothing to draw."
       return
     }
-    guard story.segmentCount <= Self.mostSegments else {
-      note = "Not drawn: it has more than \(Self.mostSegments) segments."
+    guard story.segmentCount <= Self.maxSegments else {
+      note = "Not drawn: it has more than \(Self.maxSegments) segments."
       return
     }
     do {

@@ -1,6 +1,6 @@
-/// How the report looks.
+/// The report's style sheet.
 enum ReportStyle {
-  /// SHA-256 of `text`, which the page's policy lets in; a test works it out again.
+  /// The SHA-256 of `text` for the page's content security policy; a test verifies it.
   static let hash = "sha256-GZlLyYqICJLdJaq1G4KACgz6sQHFFsBNZgNPGHyF3ks="
 
   static let text = """

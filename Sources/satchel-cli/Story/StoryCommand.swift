@@ -4,9 +4,9 @@ import ArgumentParser
 struct StoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "story",
-    abstract: "Branching stories, as files.",
+    abstract: "Check, compare, draw and convert branching stories.",
     discussion: """
-      For authors and for CI. No store is needed: the commands read files, JSON or Twee 3, and change none of them.
+      The commands read stories as JSON or Twee 3 files and never change them. They need no store.
 
         satchel story lint stories/ --strict
         satchel story stats stories/
@@ -16,4 +16,13 @@ struct StoryCommand: ParsableCommand {
       StoryLintCommand.self, StoryStatsCommand.self, StoryGraphCommand.self, StoryDiffCommand.self,
       StoryReportCommand.self, StoryConvertCommand.self,
     ])
+}
+
+/// The help for arguments of several commands.
+enum StoryHelp {
+  static let paths = ArgumentHelp(
+    "Files, directories, or - for the standard input.", valueName: "path")
+  static let file = ArgumentHelp("A story as JSON or Twee 3, or - for the standard input.", valueName: "file")
+  static let output = ArgumentHelp(
+    "Write to this file, which is replaced atomically; - is the standard output.", valueName: "file")
 }

@@ -1,20 +1,21 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel story convert`: makes a story of a Twine game.
+/// `satchel story convert`: converts a Twine game to a story.
 struct StoryConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
-    abstract: "Make a story of a Twine game (Twee 3).",
+    abstract: "Convert a Twine game (Twee 3) to a story.",
     discussion: """
-      Passages become segments, links become choices. A passage with the tag "authentic" is on the authentic path; \
-      where none has it, a shortest way to an ending is. What Twee does not know (author, synopsis, age range) \
-      is there and empty, for its author to fill in: "lint" lists it. In Twine, "Export As Twee" writes such a file.
+      Passages become segments, links become choices. Passages with the tag "authentic" form the authentic \
+      path; without such passages it is a shortest path to an ending. Fields that Twee does not have \
+      (author, synopsis, age range) are left empty for the author, and "lint" lists them. In Twine, "Export \
+      As Twee" writes such a file.
 
         satchel story convert game.twee -o game.json
         satchel story convert game.twee --id the-cave | satchel story lint -
 
-      Exit codes: 0 converted; 2 could not run, as when the file is no Twee.
+      Exit codes: 0 converted; 2 could not run, for example because the file is not Twee.
       """)
 
   @Argument(
@@ -25,7 +26,7 @@ struct StoryConvertCommand: ParsableCommand {
   @Option(name: [.short, .long], help: StoryHelp.output, completion: .file())
   var output: String?
 
-  @Option(help: "The story's id; made of its title when not given.")
+  @Option(help: "The story's id; derived from its title by default.")
   var id: String?
 
   func run() throws {

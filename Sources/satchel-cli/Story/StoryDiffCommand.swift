@@ -1,15 +1,15 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel story diff`: what differs between two versions of a story.
+/// `satchel story diff`: compares two versions of a story.
 struct StoryDiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
     abstract: "Compare two versions of a story: does a saved reading position break?",
     discussion: """
-      A reading position is the id of the segment that its reader is at. It breaks when the segment is gone, when \
-      nobody comes to it any more, or when no ending can be reached from it any more. Everything else that differs \
-      (texts, new segments, choices that lead elsewhere) is told, but breaks nothing.
+      A reading position is the id of the reader's current segment. It breaks when the new version does not \
+      have the segment, cannot reach it from the start, or cannot reach an ending from it. All other \
+      differences (texts, new segments, changed targets of choices) are listed, but break nothing.
 
         satchel story diff released/tale.json tale.json
         git show HEAD:tale.json | satchel story diff - tale.json
@@ -21,24 +21,24 @@ struct StoryDiffCommand: ParsableCommand {
   @Argument(help: "The version that readers have.", completion: .file(extensions: StoryFile.extensions))
   var old: String
 
-  @Argument(help: "The version that they will get.", completion: .file(extensions: StoryFile.extensions))
+  @Argument(help: "The new version.", completion: .file(extensions: StoryFile.extensions))
   var new: String
 
   @Flag(help: "Print JSON, on one line.")
   var json = false
 
   func validate() throws {
-    if old == "-", new == "-" { throw ValidationError("only one of both can be the standard input") }
+    if old == "-", new == "-" { throw ValidationError("only one of the versions can be the standard input") }
   }
 
   func run() throws {
     let (oldFile, newFile) = (try StoryFiles.file(old), try StoryFiles.file(new))
-    let diff = try oldFile.storyOrComplaint().changes(to: newFile.storyOrComplaint())
+    let diff = try oldFile.requiredStory().changes(to: newFile.requiredStory())
     let output = try Output()
     if json {
       try output.put(diff.json.text + "\n")
     } else if diff.isSame {
-      try output.put("nothing differs\n")
+      try output.put("no differences\n")
     } else {
       for line in Self.lines(diff) { try output.put(line.printable + "\n") }
     }
@@ -48,8 +48,8 @@ struct StoryDiffCommand: ParsableCommand {
 
   private static func lines(_ diff: StoryDiff) -> [String] {
     var lines = diff.broken.map { position in
-      let heir = position.suggestion.map { "; its readers could go on at \"\($0)\"" } ?? ""
-      return "breaks: \"\(position.segment)\" \(words(position.reason))\(heir)"
+      let suggestion = position.suggestion.map { "; readers could continue at \"\($0)\"" } ?? ""
+      return "breaks: \"\(position.segment)\" \(text(of: position.reason))\(suggestion)"
     }
     if let start = diff.start { lines.append("start: \(quoted(start.from)) is now \(quoted(start.to))") }
     lines += diff.moved.map {
@@ -64,11 +64,11 @@ struct StoryDiffCommand: ParsableCommand {
     return lines
   }
 
-  private static func words(_ reason: StoryDiff.BrokenPosition.Reason) -> String {
+  private static func text(of reason: StoryDiff.BrokenPosition.Reason) -> String {
     switch reason {
-    case .removed: "is gone"
-    case .unreachable: "cannot be reached any more"
-    case .trap: "leads to no ending any more"
+    case .removed: "was removed"
+    case .unreachable: "can no longer be reached"
+    case .trap: "no longer leads to an ending"
     }
   }
 

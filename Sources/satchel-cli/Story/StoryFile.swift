@@ -1,23 +1,23 @@
 import Satchel
 
-/// A file that was named, or found in a directory, to be read as a story.
+/// A story file that was given on the command line or found in a directory.
 struct StoryFile: Sendable {
   var path: FilePath
-  /// Why it cannot be read, as far as that is known before reading.
+  /// The reason why the file cannot be read, if it is known before reading.
   var problem: String?
   var isStandardInput = false
 
   static let extensions = ["json", "twee", "tw"]
 
-  /// The name for people; for standard input one that no editor takes for a file.
+  /// The name for messages; the standard input has a name that editors do not open as a file.
   var name: String { isStandardInput ? "<stdin>" : path.text }
 
-  /// What the name says that the file is written in.
+  /// The format by the file name's extension.
   var source: StorySource {
     path.hasExtension("twee") || path.hasExtension("tw") ? .twee : .automatic
   }
 
-  /// Its text.
+  /// Reads the file.
   ///
   /// - Throws: `StoryFinding` "unreadable"
   func bytes() throws -> [UInt8] {
@@ -29,7 +29,7 @@ struct StoryFile: Sendable {
     }
   }
 
-  /// The story in it.
+  /// Reads and parses the file.
   ///
   /// - Throws: `StoryFinding` "unreadable", "not-json" or "not-a-story"
   func story() throws -> Story {
@@ -46,14 +46,112 @@ struct StoryFile: Sendable {
     }
   }
 
-  /// The story in it, for a command that is about this one file.
+  /// Reads and parses the file for a command that needs this one story.
   ///
   /// - Throws: `SatchelError` with name, line and column
-  func storyOrComplaint() throws -> Story {
+  func requiredStory() throws -> Story {
     do { return try story() } catch let finding as StoryFinding {
       throw SatchelError(.invalid, finding.text(name: name))
     }
   }
 
   static let start = JSONPosition(offset: 0, line: 1, column: 1)
+}
+
+/// The files selected by command line arguments.
+struct StoryFiles {
+  private(set) var files: [StoryFile] = []
+  private var seen: Set<FilePath> = []
+
+  /// Returns the given files, and the story files below given directories in byte order of their paths.
+  ///
+  /// - Throws: `SatchelError` `.notFound` for a path that does not exist, and when there is no story file
+  static func find(_ arguments: [String]) throws -> [StoryFile] {
+    var result = StoryFiles()
+    for argument in arguments {
+      if argument == "-" {
+        let path = FilePath(bytes: Array("-".utf8))
+        if result.seen.insert(path).inserted {
+          result.files.append(StoryFile(path: path, isStandardInput: true))
+        }
+      } else {
+        try result.add(FilePath(argument: argument))
+      }
+    }
+    guard result.files.isEmpty else { return result.files }
+    let paths = arguments.map(\.printable).joined(separator: ", ")
+    throw SatchelError(.notFound, "\(paths): contains no *.json, *.twee or *.tw")
+  }
+
+  /// Returns the file that an argument names.
+  static func file(_ argument: String) throws -> StoryFile {
+    if argument == "-" { return StoryFile(path: FilePath(bytes: Array("-".utf8)), isStandardInput: true) }
+    let path = FilePath(argument: argument)
+    if try kind(of: path) == S_IFDIR { throw SatchelError(.invalid, "\(argument.printable): is a directory") }
+    return StoryFile(path: path)
+  }
+
+  private mutating func add(_ path: FilePath) throws {
+    if try Self.kind(of: path) == S_IFDIR {
+      for file in Self.walk(path) where seen.insert(file.path.tidy).inserted { files.append(file) }
+    } else if seen.insert(path.tidy).inserted {
+      files.append(StoryFile(path: path))
+    }
+  }
+
+  private static func kind(of path: FilePath) throws -> mode_t {
+    guard let kind = kind(path, follow: true) else {
+      let reason = errno == ENOENT ? "does not exist" : FileBytes.reason(errno)
+      throw SatchelError(.notFound, "\(path.text.printable): \(reason)")
+    }
+    return kind
+  }
+
+  private static func kind(_ path: FilePath, follow: Bool) -> mode_t? {
+    var status = stat()
+    guard path.withCString({ follow ? stat($0, &status) : lstat($0, &status) }) == 0 else { return nil }
+    return status.st_mode & S_IFMT
+  }
+
+  /// Returns the story files below a directory; skips hidden names and links to directories.
+  private static func walk(_ root: FilePath) -> [StoryFile] {
+    var files: [StoryFile] = []
+    var directories = [root]
+    while let directory = directories.popLast() {
+      guard let stream = directory.withCString({ opendir($0) }) else {
+        files.append(StoryFile(path: directory, problem: FileBytes.reason(errno)))
+        continue
+      }
+      defer { closedir(stream) }
+      while let entry = readdir(stream) {
+        let name = name(of: entry)
+        guard name.first != UInt8(ascii: ".") else { continue }
+        let path = directory.appending(name)
+        var kind = mode_t(entry.pointee.d_type) << 12
+        // Some file systems do not report the type.
+        if kind == 0 { kind = self.kind(path, follow: false) ?? 0 }
+        if kind == S_IFDIR {
+          directories.append(path)
+        } else if StoryFile.extensions.contains(where: { path.hasExtension($0) }) {
+          if let file = found(path, kind) { files.append(file) }
+        }
+      }
+    }
+    return files.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+  }
+
+  private static func found(_ path: FilePath, _ kind: mode_t) -> StoryFile? {
+    let target = kind == S_IFLNK ? self.kind(path, follow: true) : kind
+    switch target {
+    case S_IFREG: return StoryFile(path: path)
+    case S_IFDIR: return nil
+    case nil: return StoryFile(path: path, problem: "broken link")
+    // Not read, since reading a pipe or a device might never end.
+    default: return StoryFile(path: path, problem: "not a regular file")
+    }
+  }
+
+  private static func name(of entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
+    withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+  }
 }

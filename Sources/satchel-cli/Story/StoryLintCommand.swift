@@ -1,32 +1,33 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel story lint`: finds what is wrong with stories.
+/// `satchel story lint`: checks stories for errors and warnings.
 struct StoryLintCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lint",
-    abstract: "Find what is wrong with stories.",
+    abstract: "Check stories for errors and warnings.",
     discussion: """
-      Choices that lead nowhere, segments that no reader comes to, places without a way out, and what is merely \
-      odd. Takes files (JSON, or Twee 3), directories (every *.json, *.twee and *.tw below them; hidden names and \
-      links to directories are left out) and "-" for the standard input. One bad file never hides the others.
+      Finds choices without an existing target, unreachable segments, segments without a path to an ending, \
+      and suspicious content. Arguments are files (JSON or Twee 3), directories (every *.json, *.twee and \
+      *.tw below them, except hidden names and links to directories) and "-" for the standard input. All \
+      files are checked, even if some cannot be read.
 
         satchel story lint tale.json
         satchel story lint stories/ drafts/game.twee --strict
         satchel story lint stories/ --ignore reading-time --ignore unmarked-ending
         satchel story lint stories/ --sarif > satchel.sarif
 
-      A finding is one line, which editors jump to:
+      A finding is one line in the format that editors recognise:
 
-        tale.json:12:30: error: the choice "go" leads to "forst", which does not exist; did you mean "forest"? \
-      [broken-choice]
+        tale.json:12:30: error: the choice "go" leads to "forst", which does not exist; did you mean \
+        "forest"? [broken-choice]
 
-      The code in brackets never changes; "man satchel" says what each means. With --json a line of JSON, as \
-      Documentation/schemas/story-lint.schema.json describes it; with --sarif a log in SARIF 2.1.0, with names \
+      The code in brackets is stable; "man satchel" lists all codes. --json prints one line of JSON with the \
+      schema Documentation/schemas/story-lint.schema.json; --sarif prints a SARIF 2.1.0 log with paths \
       relative to the working directory.
 
-      Exit codes: 0 nothing is wrong (warnings may have been found, unless --strict is given); 1 something is; \
-      2 could not run, as when a path does not exist or there is nothing to check.
+      Exit codes: 0 no errors (with --strict, no warnings either); 1 errors were found; 2 could not run, for \
+      example because a path does not exist or there is no story file.
       """)
 
   @Argument(help: StoryHelp.paths, completion: .file(extensions: StoryFile.extensions))
@@ -38,47 +39,47 @@ struct StoryLintCommand: ParsableCommand {
   @Flag(help: "Print a SARIF 2.1.0 log, on one line.")
   var sarif = false
 
-  @Flag(help: "Warnings count as errors.")
+  @Flag(help: "Treat warnings as errors.")
   var strict = false
 
   @Option(
-    help: ArgumentHelp("Leave out findings of this code; may be given several times.", valueName: "code"),
+    help: ArgumentHelp("Ignore findings with this code; repeatable.", valueName: "code"),
     completion: .list(StoryFinding.Code.allCases.map(\.rawValue)))
   var ignore: [String] = []
 
-  @Flag(help: "With --json, list files without findings too.")
+  @Flag(help: "With --json, list files without findings, too.")
   var all = false
 
-  @Flag(name: [.short, .long], help: "Print findings only: no summary, and no progress bar.")
+  @Flag(name: [.short, .long], help: "Print findings only, without summary and progress bar.")
   var quiet = false
 
   func validate() throws {
     if json, sarif { throw ValidationError("--json and --sarif exclude each other") }
     for code in ignore where StoryFinding.Code(rawValue: code) == nil {
       let codes = StoryFinding.Code.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("--ignore: there is no code \(code.printable); the codes are \(codes)")
+      throw ValidationError("--ignore: unknown code \(code.printable); the codes are \(codes)")
     }
   }
 
   func run() throws {
     let files = try StoryFiles.find(paths)
     let ignored = Set(ignore.compactMap(StoryFinding.Code.init(rawValue:)))
-    let notesDuplicates = !ignored.contains(.duplicateStory)
+    let checksDuplicates = !ignored.contains(.duplicateStory)
     var output = try makeOutput()
     var totals = LintTotals()
     var duplicates = DuplicateStories()
     var progress = Progress(total: files.count, isQuiet: quiet)
-    try InOrder.each(files, progress: &progress) {
+    try ParallelMap.forEach(files, progress: &progress) {
       LintedFile($0, ignoring: ignored)
     } body: { linted, progress in
       var linted = linted
-      if notesDuplicates { duplicates.note(&linted) }
+      if checksDuplicates { duplicates.check(&linted) }
       totals.add(linted)
       if !linted.findings.isEmpty { progress.clear() }
       try output.add(linted)
     }
     try output.finish(totals)
-    if !quiet, !json, !sarif { Terminal.say(totals.text + "\n", to: STDERR_FILENO) }
+    if !quiet, !json, !sarif { Terminal.put(totals.text + "\n", to: STDERR_FILENO) }
     if totals.errors > 0 || (strict && totals.warnings > 0) { throw Terminal.attention }
   }
 

@@ -1,23 +1,25 @@
 import ArgumentParser
 import Satchel
 
-/// `satchel story stats`: figures of stories.
+/// `satchel story stats`: shows statistics of stories.
 struct StoryStatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",
-    abstract: "Show figures of stories: segments, words, ways through.",
+    abstract: "Show statistics of stories: segments, words, reading time, paths.",
     discussion: """
-      Takes what "lint" takes. Minutes are those that the words of a shortest reading, and of all that can be \
-      reached, take at 200 a minute. Shortest and longest count the segments of a reading. Paths is the number of \
-      different ways from the start to an ending: "unbounded" where a reader can go round in circles.
+      Arguments are those of "lint". Minutes are the reading times of a shortest path and of all reachable \
+      segments, at 200 words a minute. Shortest and longest are the numbers of segments of a shortest and a \
+      longest path. Paths is the number of different paths from the start to an ending, "unbounded" if a \
+      path contains a cycle.
 
         satchel story stats stories/
         satchel story stats tale.json --json
 
-      Paths are exact up to 20 digits in the table, and in JSON as "paths" whatever their size, unless a story of \
-      more than 100,000 segments has more than 64 bits hold.
+      The table shows exact numbers of paths up to 20 digits. "paths" in JSON is always exact, except for \
+      stories with more than 100,000 segments whose number exceeds 64 bits.
 
-      Exit codes: 0 shown; 1 some files could not be read, one line each on the standard error; 2 could not run.
+      Exit codes: 0 shown; 1 some files could not be read, with one line for each on the standard error; 2 \
+      could not run.
       """)
 
   @Argument(help: StoryHelp.paths, completion: .file(extensions: StoryFile.extensions))
@@ -41,7 +43,7 @@ struct StoryStatsCommand: ParsableCommand {
     let files = try StoryFiles.find(paths)
     var rows: [Row] = []
     var progress = Progress(total: files.count)
-    try InOrder.each(files, progress: &progress, work: Self.row) { row, _ in rows.append(row) }
+    try ParallelMap.forEach(files, progress: &progress, work: Self.row) { row, _ in rows.append(row) }
     let output = try Output()
     let read = rows.filter { $0.finding == nil }
     let failed = rows.compactMap { row in row.finding.map { (row.file, $0) } }
@@ -56,8 +58,8 @@ struct StoryStatsCommand: ParsableCommand {
       ]
       try output.put(json.text + "\n")
     } else {
-      if !read.isEmpty { try output.put(Terminal.figures([Self.heading] + read.map(\.cells)) + "\n") }
-      for (file, finding) in failed { Terminal.complain(finding.text(name: file.name)) }
+      if !read.isEmpty { try output.put(Terminal.numericTable([Self.heading] + read.map(\.cells)) + "\n") }
+      for (file, finding) in failed { Terminal.printError(finding.text(name: file.name)) }
     }
     try output.finish()
     if !failed.isEmpty { throw Terminal.attention }

@@ -1,7 +1,7 @@
 /*
- * A disk for tests of SQLite that fails when it is told to: a VFS over the
+ * A simulated disk for tests of SQLite that fails on request: a VFS above the
  * default one. Each has its own name and its own faults, so that tests may run
- * side by side. One is never given back: connections may outlive a test.
+ * in parallel. It is never freed: connections may outlive a test.
  */
 #ifndef CFAULTYVFS_H
 #define CFAULTYVFS_H
@@ -25,29 +25,29 @@ enum faulty_operation {
 enum faulty_kind {
     FAULTY_IO,    /* EIO */
     FAULTY_FULL,  /* ENOSPC */
-    FAULTY_SHORT  /* half is written, then there is no room; else as EIO */
+    FAULTY_SHORT  /* a write stores half of its bytes, then ENOSPC; other operations: EIO */
 };
 
-/* Registers a VFS; NULL when that fails. The name is copied. */
+/* Registers a VFS; returns NULL when that fails. The name is copied. */
 faulty_vfs *faulty_vfs_make(const char *name);
 
 /*
- * Lets the n-th operation from now on fail (1 is the next), and with `for_good`
- * all of that sort behind it. n = 0 takes the fault back.
+ * Makes the n-th operation from now on fail (1 is the next), and with `for_good`
+ * all later ones of its kind. n = 0 removes the fault.
  */
 void faulty_vfs_fail(faulty_vfs *disk, enum faulty_operation operation, int64_t n, enum faulty_kind kind,
                      bool for_good);
 
-/* The files opened through it may take so many bytes together; -1 any. */
+/* Limits the total size of the files opened through it; -1 is unlimited. */
 void faulty_vfs_limit(faulty_vfs *disk, int64_t bytes);
 
-/* Operations of a sort since the disk was made. */
+/* Returns the number of operations of a kind since the VFS was created. */
 int64_t faulty_vfs_count(faulty_vfs *disk, enum faulty_operation operation);
 
-/* How many operations were made to fail. */
+/* Returns the number of failed operations. */
 int64_t faulty_vfs_hits(faulty_vfs *disk);
 
-/* Bytes that its files take. */
+/* Returns the total size of its files in bytes. */
 int64_t faulty_vfs_used(faulty_vfs *disk);
 
 #endif

@@ -69,13 +69,13 @@ struct Album {
 /// A device has a store of its own.
 struct Device {
   let name: String
-  let store: Satchel
+  let store: Store
   let photos: PhotoCatalogue
 
   /// Opens a store in the folder, and the catalogue of a directory, which need not exist.
   init(_ name: String, in folder: String) throws {
     self.name = name
-    store = try Satchel(path: "\(folder)/\(name).satchel")
+    store = try Store(path: "\(folder)/\(name).satchel")
     photos = try store.photos(in: "\(folder)/\(name)")
   }
 

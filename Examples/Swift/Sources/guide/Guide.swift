@@ -10,12 +10,12 @@ struct Guide {
   /// In Unix milliseconds; the store asks for it, so that a day can pass here.
   static let today = Atomic(Int64(Date().timeIntervalSince1970 * 1000))
 
-  let store: Satchel
+  let store: Store
 
   init() throws {
     var options = StoreOptions()
     options.clock = Clock { Self.today.load(ordering: .relaxed) }
-    store = try Satchel(path: Self.path, options: options)
+    store = try Store(path: Self.path, options: options)
   }
 
   static func main() throws {

@@ -4,13 +4,13 @@ import Satchel
 /// The collections of one device, in a store of its own.
 struct Planner {
   let name: String
-  let store: Satchel
+  let store: Store
   let semesters, courses, tasks, grades, events, activities: RecordCollection
 
   /// Opens the store; courses of an older version are brought up to date, after a backup.
   init(_ name: String, in folder: String, version: Int = 2) throws {
     self.name = name
-    store = try Satchel(path: "\(folder)/\(name).satchel")
+    store = try Store(path: "\(folder)/\(name).satchel")
     semesters = try store.records("semesters")
     // Since version 2 a course has a title instead of a name, and credits.
     let toVersion2 = RecordMigration.steps([
@@ -92,7 +92,7 @@ struct Planner {
   /// Prints what moved; both fields of a record that was changed on both sides are kept.
   func sync(with remote: any ObjectStore) throws {
     var options = RecordSyncOptions()
-    options.strategy = .merge
+    options.onConflict = .merge
     let reports = try [semesters, courses, tasks, grades, events, activities].map {
       try $0.sync(with: remote, user: UserID("mia"), options: options)
     }

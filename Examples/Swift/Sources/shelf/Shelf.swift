@@ -15,7 +15,7 @@ struct Shelf {
       FileHandle.standardError.write(Data("Usage: shelf directory\n".utf8))
       exit(2)
     }
-    let store = try Satchel(path: path)
+    let store = try Store(path: path)
     let shelf = Shelf(library: try store.stories(in: CommandLine.arguments[1]))
     try shelf.show()
     print()

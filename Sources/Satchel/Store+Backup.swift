@@ -1,0 +1,90 @@
+extension Store {
+  /// The subjects whose tables are created on first use.
+  static let subjects = [
+    StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject, RecordSchema.subject, StateSchema.subject,
+    OutboxSchema.subject, MirrorSchema.subject,
+  ]
+
+  /// Copies the store to a file while other threads and processes keep reading and writing it. The copy is a
+  /// consistent snapshot; it is checked before it is renamed to `path`, where it replaces an earlier backup.
+  ///
+  /// - Parameters:
+  ///   - path: the backup's file
+  ///   - progress: called with the number of copied pages and of all pages; returns false to cancel
+  /// - Throws: `SatchelError` `.invalid` for the store's own path and inside a transaction, `.foreign` when
+  ///   `path` is a file that is not a backup, `.cancelled`, `.full`, `.io`; no partial copy remains
+  @discardableResult
+  public func backup(to path: String, progress: BackupProgress = { _, _ in true }) throws -> BackupReport {
+    try saveState()
+    return try database.backup(to: path, progress: progress)
+  }
+
+  /// Writes a backup into a directory, named after store and time, and deletes the oldest backups so named.
+  ///
+  /// - Parameters:
+  ///   - directory: must exist
+  ///   - keep: the number of backups to keep, 1 or more
+  ///   - progress: as for `backup(to:progress:)`
+  /// - Throws: as `backup(to:progress:)`; `.notFound` when the directory does not exist
+  @discardableResult
+  public func backup(
+    into directory: String, keeping keep: Int, progress: BackupProgress = { _, _ in true }
+  ) throws -> BackupReport {
+    guard keep >= 1 else { throw SatchelError(.invalid, "keep: \(keep) must be 1 or more") }
+    try saveState()
+    return try BackupRotation(directory: directory, keep: keep)
+      .backUp(database, time: database.clock.now(), progress: progress)
+  }
+
+  /// Writes pending app state, so that the backup contains it.
+  private func saveState() throws {
+    if !isReadOnly, !database.isWriting { _ = try state.flush() }
+  }
+
+  /// Replaces a store with a copy of a backup. The backup is checked first and is not changed; an existing
+  /// store is renamed, never deleted. The store must not be open in any process.
+  ///
+  /// - Returns: the path that the existing store was renamed to; nil when there was no store
+  /// - Throws: `SatchelError` `.notFound`, `.foreign`, `.damaged`, `.newer` for the backup; `.busy` when the
+  ///   store is open, `.full`, `.io`
+  @discardableResult
+  public static func restore(_ backup: String, to path: String) throws -> String? {
+    try StoreRestore(migrations: migrations, subjects: subjects).restore(backup: backup, to: path).quarantine
+  }
+}
+
+extension Store {
+  /// Copies all readable data of a damaged store into a new store. The damaged file is not changed; data that
+  /// is missing in the new store may be in a mirror file or on the remote.
+  ///
+  /// - Parameters:
+  ///   - damaged: the damaged store's file; must not be open in any process
+  ///   - path: the new store's file; must not exist
+  ///   - progress: called with the number of processed tables and of all tables; returns false to cancel
+  /// - Throws: `SatchelError` `.notFound`; `.invalid` when `path` exists; `.foreign` when the file contains
+  ///   no data of a store; `.newer`, `.cancelled`, `.full`, `.io`. No new store is created then.
+  public static func recover(
+    _ damaged: String, into path: String, progress: BackupProgress = { _, _ in true }
+  ) throws -> RecoveryReport {
+    var report = try StoreRecovery(migrations: migrations, subjects: subjects, rules: rules)
+      .recover(damaged: damaged, into: path, progress: progress)
+    report.findings += repair(path)
+    return report
+  }
+
+  /// Repairs rows that refer to lost rows and derived values that contradict their source, then checks the
+  /// new store.
+  private static func repair(_ path: String) -> [StoreFinding] {
+    do {
+      let store = try Store(path: path)
+      try store.catalogue.repair()
+      let lost = try RecordCollection.repair(store.database)
+      let findings = try lost + store.check()
+      try store.close()
+      return findings
+    } catch {
+      // The recovered rows are kept even when the repair fails.
+      return [StoreFinding(code: "damaged", message: (error as? SatchelError)?.message ?? "\(error)")]
+    }
+  }
+}

@@ -1,0 +1,158 @@
+extension Store {
+  /// Returns how the store's file is used: the size of each subject and collection, the free pages, and the
+  /// spooled changes in the outbox file. Reads every page; changes nothing.
+  ///
+  /// - Throws: `SatchelError` `.damaged`, `.newer`, `.busy` while another process holds the outbox file,
+  ///   `.io`, `.closed`
+  public func statistics() throws -> StoreStatistics {
+    let known = Set(try Self.subjects.filter { try database.has($0) }.map(\.name))
+    var statistics = try database.read { connection in
+      try StatisticsReader(connection: connection, subjects: known).read(path: path)
+    }
+    statistics.fileBytes = database.fileBytes
+    guard !database.isMemory else { return statistics }
+    do {
+      guard let content = try OutboxFile(store: path).read() else { return statistics }
+      let through = try database.read { connection in
+        guard known.contains(OutboxSchema.subject.name) else { return Int64(-1) }
+        let found = try connection.first(
+          "SELECT through FROM outbox_applied WHERE file = ?", .text(content.identity)
+        ) { try $0.integer(0) }
+        return found ?? -1
+      }
+      statistics.spooled = content.frames.count { $0.number > through }
+      statistics.outboxDamages = content.damages.map(\.message)
+    } catch let error as SatchelError where error.code == .invalid {
+      // The path is taken by something that is not an outbox file.
+      statistics.outboxDamages = [error.message]
+    }
+    return statistics
+  }
+}
+
+/// Reads the page usage of one snapshot of a store.
+private struct StatisticsReader {
+  let connection: Connection
+  /// The subjects whose tables exist.
+  let subjects: Set<String>
+
+  /// Table name prefixes and their subjects; all other tables belong to the catalogue.
+  private static let owners = [
+    ("photo_", "photos"), ("story_", "stories"), ("record", "records"), ("state_", "state"),
+    ("outbox_", "outbox"), ("remote_", "remote"), ("sqlite_", "store"), ("change", "store"),
+    ("subject", "store"),
+  ]
+
+  func read(path: String) throws -> StoreStatistics {
+    // The first read fixes the snapshot for all following reads.
+    let pages = try connection.number("PRAGMA page_count")
+    let free = try connection.number("PRAGMA freelist_count")
+    let size = try connection.number("PRAGMA page_size")
+    let used = try bytes(inUse: (pages - free) * size)
+    let counts = try counts()
+    let names = Set(counts.keys).union(used?.keys.map { $0 } ?? [])
+    let subjects = names.map {
+      StoreStatistics.Subject(
+        name: $0, bytes: used.map { [name = $0] in $0[name] ?? 0 }, counts: counts[$0] ?? [])
+    }
+    return StoreStatistics(
+      path: path, fileBytes: 0, pages: Int(pages), freePages: Int(free), pageSize: size,
+      subjects: subjects.sorted { ($1.bytes ?? 0, $0.name) < ($0.bytes ?? 0, $1.name) },
+      collections: try collections(), spooled: 0, outboxDamages: [], rejected: try rejected())
+  }
+
+  /// The size of each subject's tables and indexes. Pages of the file's own structure count for the store.
+  private func bytes(inUse total: Int64) throws -> [String: Int64]? {
+    guard try connection.number("SELECT sqlite_compileoption_used('ENABLE_DBSTAT_VTAB')") == 1 else {
+      return nil
+    }
+    var bytes: [String: Int64] = [:]
+    var rest = total
+    try connection.each(
+      """
+      SELECT coalesce(s.tbl_name, 'sqlite_schema'), sum(d.pgsize) FROM dbstat d
+      LEFT JOIN sqlite_schema s ON s.name = d.name WHERE d.aggregate = TRUE GROUP BY 1
+      """
+    ) { row in
+      let table = row.text(0)
+      let owner = Self.owners.first { table.hasPrefix($0.0) }?.1 ?? "catalogue"
+      bytes[owner, default: 0] += try row.integer(1)
+      rest -= try row.integer(1)
+    }
+    bytes["store", default: 0] += max(0, rest)
+    return bytes
+  }
+
+  private func counts() throws -> [String: [StoreStatistics.Count]] {
+    var counts = [
+      "catalogue": [
+        try count("places", "SELECT count(*) FROM context"),
+        try count("entities", "SELECT count(*) FROM entity WHERE size IS NOT NULL"),
+      ]
+    ]
+    if subjects.contains(PhotoSchema.subject.name) {
+      counts["photos"] = [
+        try count("directories", "SELECT count(*) FROM photo_catalogue"),
+        try count(
+          "photos",
+          """
+          SELECT coalesce(sum(coalesce(l.photos, 0) + s.added - s.removed), 0) FROM photo_shard s
+          LEFT JOIN photo_version l ON l.id = s.base
+          """),
+      ]
+    }
+    if subjects.contains(StorySchema.subject.name) {
+      counts["stories"] = [
+        try count("directories", "SELECT count(*) FROM story_library"),
+        try count("stories", "SELECT count(*) FROM story_file WHERE story IS NOT NULL"),
+      ]
+    }
+    if subjects.contains(RecordSchema.subject.name) {
+      counts["records"] = [
+        try count("collections", "SELECT count(*) FROM record_collection WHERE version > 0"),
+        StoreStatistics.Count(name: "records", count: try collections().reduce(0) { $0 + $1.records }),
+      ]
+    }
+    if subjects.contains(StateSchema.subject.name) {
+      counts["state"] = [
+        try count("values", "SELECT count(*) FROM state_value"),
+        try count("items", "SELECT count(*) FROM state_item"),
+      ]
+    }
+    if subjects.contains(OutboxSchema.subject.name) {
+      counts["outbox"] = [StoreStatistics.Count(name: "refused", count: try rejected())]
+    }
+    return counts
+  }
+
+  private func count(_ name: String, _ sql: StaticString) throws -> StoreStatistics.Count {
+    StoreStatistics.Count(name: name, count: Int(try connection.number(sql)))
+  }
+
+  private func rejected() throws -> Int {
+    guard subjects.contains(OutboxSchema.subject.name) else { return 0 }
+    return Int(try connection.number("SELECT count(*) FROM outbox_rejected"))
+  }
+
+  private func collections() throws -> [StoreStatistics.Collection] {
+    guard subjects.contains(RecordSchema.subject.name) else { return [] }
+    var collections: [StoreStatistics.Collection] = []
+    try connection.each(
+      """
+      SELECT name, version,
+        (SELECT count(*) FROM record r WHERE r.id > c.id << 40 AND r.id < (c.id + 1) << 40),
+        (SELECT coalesce(sum(length(body)), 0) FROM record r
+          WHERE r.id > c.id << 40 AND r.id < (c.id + 1) << 40),
+        (SELECT count(*) FROM record_sync s WHERE s.collection = c.id AND s.pending IS NOT NULL),
+        (SELECT count(*) FROM record_conflict f WHERE f.collection = c.id)
+      FROM record_collection c WHERE version > 0 ORDER BY name
+      """
+    ) { row in
+      collections.append(
+        StoreStatistics.Collection(
+          name: row.text(0), version: Int(try row.integer(1)), records: Int(try row.integer(2)),
+          bytes: try row.integer(3), pending: Int(try row.integer(4)), conflicts: Int(try row.integer(5))))
+    }
+    return collections
+  }
+}

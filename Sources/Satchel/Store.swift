@@ -1,0 +1,152 @@
+@_exported import SatchelCatalogue
+@_exported import SatchelJSON
+@_exported import SatchelPhotos
+@_exported import SatchelRecords
+@_exported import SatchelCore
+@_exported import SatchelRemote
+@_exported import SatchelState
+@_exported import SatchelStorage
+@_exported import SatchelStories
+
+/// An open store: one SQLite file, and the subjects that live in it.
+///
+/// Safe to use from any number of threads; several processes may open the same file.
+public final class Store: Sendable {
+  /// The library's version, "major.minor.patch".
+  public static let version = "0.1.0"
+
+  /// The version of the library and that of SQLite, as `satchel --version` prints them.
+  public static var versionDetails: String {
+    let sqlite = SQLiteVersion.current
+    let bug = sqlite.hasWALResetBug ? "its WAL-reset bug is prevented" : "without the WAL-reset bug"
+    return "\(version) (SQLite \(sqlite), \(bug))"
+  }
+
+  package let database: Database
+  /// The content that is scoped to places.
+  public let catalogue: Catalogue
+  /// The app's small, frequently changed values.
+  public let state: StateStore
+  let recordStore: RecordStore
+  let outbox: Outbox
+  /// The photo catalogues that are in use; `close()` releases their leases.
+  private let photoCatalogues = Locked<[WeakCatalogue]>([])
+
+  private struct WeakCatalogue {
+    weak var photos: PhotoCatalogue?
+  }
+
+  /// Opens a store and creates the file if it does not exist.
+  ///
+  /// - Parameter path: the file, or ":memory:"
+  /// - Throws: `SatchelError` `.foreign`, `.damaged`, `.newer`, `.notFound`, `.readOnly`, `.io`; the file is
+  ///   not changed then
+  public init(path: String, options: StoreOptions = StoreOptions()) throws {
+    database = try Database.open(
+      path: path, options: options, migrations: Self.migrations, subjects: Self.subjects)
+    catalogue = Catalogue(database: database)
+    outbox = Outbox(path: database.realPath)
+    recordStore = RecordStore(database: database, outbox: outbox)
+    state = try StateStore(database: database, outbox: outbox)
+    // Writes that failed earlier are spooled in the outbox file; those that fail again stay there.
+    if !database.options.isReadOnly { _ = try? outbox.drain(in: database) }
+  }
+
+  /// The migrations of the store's schema, oldest first. A released migration is never changed. The other
+  /// subjects create their tables on first use.
+  static let migrations = [
+    Migration(version: 1, sql: ChangeLog.schema + CatalogueSchema.version1)
+  ]
+
+  /// Closes the store; every acknowledged write is in the file. Releasing the last reference closes the
+  /// store, too.
+  ///
+  /// - Throws: `.closed` when the store was closed before; the error of the final write, after which the
+  ///   store is closed nevertheless
+  public func close() throws {
+    // Errors are ignored: a lease that cannot be released now is reclaimed once its owner is no longer alive.
+    for catalogue in photoCatalogues.withLock({ $0 }) { try? catalogue.photos?.close() }
+    try database.close()
+  }
+
+  /// The path that the store was opened with.
+  public var path: String { database.path }
+  public var isReadOnly: Bool { database.options.isReadOnly }
+  /// The path that a file which could not be opened was renamed to; nil unless `StoreOptions.quarantine` was
+  /// set and used.
+  public var quarantinePath: String? { database.quarantinePath }
+
+  /// Checks the whole file; the time grows with the file's size.
+  ///
+  /// - Returns: the findings; empty for a sound store
+  public func check() throws -> [StoreFinding] {
+    do {
+      var findings = try database.checkIntegrity()
+      // The further checks need tables that SQLite can read.
+      if findings.isEmpty { findings = try database.checkSchema(Self.migrations, Self.subjects) }
+      if !findings.isEmpty { return findings }
+      // Checked before the subjects, whose queries rely on valid values.
+      findings = try database.checkValues(Self.rules, Self.subjects)
+      return findings + checkSubjects()
+    } catch let error as SatchelError where error.code == .damaged {
+      // SQLite's integrity check itself failed.
+      return [StoreFinding(code: "damaged", message: error.message)]
+    }
+  }
+
+  /// Checks each subject's invariants between rows. A subject that cannot be read yields a finding; the other
+  /// subjects are still checked.
+  private func checkSubjects() -> [StoreFinding] {
+    let subjects: [() throws -> [StoreFinding]] = [
+      { try self.catalogue.check() }, { try PhotoCatalogue.check(self.database) },
+      { try StoryLibrary.check(self.database) },
+      { try RecordCollection.check(self.database) }, { try StateStore.check(self.database) },
+      { try self.outbox.check(self.database) },
+    ]
+    return subjects.flatMap { check in
+      do {
+        return try check()
+      } catch {
+        return [StoreFinding(code: "damaged", message: (error as? SatchelError)?.message ?? "\(error)")]
+      }
+    }
+  }
+
+  /// The valid values in the tables that every store has.
+  static let rules = ChangeLog.rules.merging(CatalogueSchema.rules)
+
+  /// Returns the photo catalogue of a directory.
+  ///
+  /// - Parameter directory: need not exist; different paths to one directory give the same catalogue
+  /// - Returns: a new object for each call
+  /// - Throws: `SatchelError` `.invalid` for an invalid path, `.newer`, `.io`, `.closed`
+  public func photos(in directory: String) throws -> PhotoCatalogue {
+    let photos = try PhotoCatalogue(database: database, directory: directory)
+    photoCatalogues.withLock { catalogues in
+      catalogues.removeAll { $0.photos == nil }
+      catalogues.append(WeakCatalogue(photos: photos))
+    }
+    return photos
+  }
+
+  /// Returns the story library of a directory; the store keeps its index.
+  ///
+  /// - Returns: a new library for each call; the files are not read yet
+  /// - Throws: `SatchelError` `.notFound` when the directory does not exist, `.invalid` when the path is not
+  ///   a directory, `.io`, `.closed`
+  public func stories(in directory: String) throws -> StoryLibrary {
+    try StoryLibrary(database: database, directory: directory)
+  }
+
+  /// Returns diagnostic information: path, size, versions, the quarantined file, and whether this version of
+  /// SQLite has the WAL-reset bug, which Satchel prevents.
+  public func info() throws -> JSONValue {
+    [
+      "path": .string(path), "read_only": .bool(isReadOnly),
+      "schema_version": .int(try database.schemaVersion),
+      "file_bytes": .int(database.fileBytes), "sqlite_version": .string("\(SQLiteVersion.current)"),
+      "sqlite_wal_reset_bug": .bool(SQLiteVersion.current.hasWALResetBug),
+      "quarantined": quarantinePath.map { .string($0) } ?? .null,
+    ]
+  }
+}

@@ -1,0 +1,109 @@
+import CSatchel
+import Satchel
+
+// Getters for hosts without a JSON library of their own.
+
+@_cdecl("satchel_json_get_text") @implementation
+public func satchel_json_get_text(
+  _ value: satchel_bytes, _ path: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let (found, path) = try member(value, path)
+    guard case .string(let text) = found else { throw mismatch(found, path, "a string") }
+    try give(Array(text.utf8), to: out)
+  }
+}
+
+@_cdecl("satchel_json_get_int64") @implementation
+public func satchel_json_get_int64(
+  _ value: satchel_bytes, _ path: satchel_bytes, _ out: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  out?.pointee = 0
+  return guarded {
+    guard let out else { throw missingOut }
+    let (found, path) = try member(value, path)
+    guard case .int(let number) = found else { throw mismatch(found, path, "an integer") }
+    out.pointee = number
+  }
+}
+
+@_cdecl("satchel_json_get_double") @implementation
+public func satchel_json_get_double(
+  _ value: satchel_bytes, _ path: satchel_bytes, _ out: UnsafeMutablePointer<Double>!
+) -> satchel_status {
+  out?.pointee = 0
+  return guarded {
+    guard let out else { throw missingOut }
+    let (found, path) = try member(value, path)
+    switch found {
+    case .double(let number): out.pointee = number
+    case .int(let number): out.pointee = Double(number)
+    default: throw mismatch(found, path, "a number")
+    }
+  }
+}
+
+@_cdecl("satchel_json_get_bool") @implementation
+public func satchel_json_get_bool(
+  _ value: satchel_bytes, _ path: satchel_bytes, _ out: UnsafeMutablePointer<Bool>!
+) -> satchel_status {
+  out?.pointee = false
+  return guarded {
+    guard let out else { throw missingOut }
+    let (found, path) = try member(value, path)
+    guard case .bool(let flag) = found else { throw mismatch(found, path, "a Boolean") }
+    out.pointee = flag
+  }
+}
+
+@_cdecl("satchel_json_count") @implementation
+public func satchel_json_count(
+  _ value: satchel_bytes, _ path: satchel_bytes, _ out: UnsafeMutablePointer<Int>!
+) -> satchel_status {
+  out?.pointee = 0
+  return guarded {
+    guard let out else { throw missingOut }
+    let (found, path) = try member(value, path)
+    switch found {
+    case .array(let elements): out.pointee = elements.count
+    case .object(let members): out.pointee = members.count
+    default: throw mismatch(found, path, "an array or an object")
+    }
+  }
+}
+
+@_cdecl("satchel_json_keys") @implementation
+public func satchel_json_keys(
+  _ value: satchel_bytes, _ path: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let (found, path) = try member(value, path)
+    guard case .object(let members) = found else { throw mismatch(found, path, "an object") }
+    try give(.array(members.map { .string($0.key) }), to: out)
+  }
+}
+
+@_cdecl("satchel_json_quote") @implementation
+public func satchel_json_quote(
+  _ text: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in try give(.string(text.text("text")), to: out) }
+}
+
+private let missingOut = SatchelError(.invalid, "out: must not be NULL")
+
+/// The value at a path.
+///
+/// - Throws: `.notFound` when the path leads to nothing, or to null
+private func member(_ value: satchel_bytes, _ path: satchel_bytes) throws -> (JSONValue, String) {
+  let (value, path) = (try value.json("value"), try path.text("path"))
+  let found = try naming("path") { try value.value(at: JSONPath(path)) }
+  guard let found, !found.isNull else {
+    throw SatchelError(.notFound, "path: nothing is at \"\(path.prefix(200))\"")
+  }
+  return (found, path)
+}
+
+private func mismatch(_ found: JSONValue, _ path: String, _ expected: String) -> SatchelError {
+  SatchelError(.invalid, "path: the value at \"\(path.prefix(200))\" is \(found.kind), not \(expected)")
+}

@@ -1,0 +1,127 @@
+/// An open file or directory, closed when the value is destroyed.
+package struct DiskFile: ~Copyable {
+  package let descriptor: Int32
+  package let path: String
+  private let calls: FileCalls
+
+  /// Opens a file or directory.
+  ///
+  /// - Parameters:
+  ///   - flags: for `open`; O_CLOEXEC is added
+  ///   - mode: permissions of a new file, before the process's umask
+  package init(_ path: String, _ flags: Int32, mode: mode_t = 0o644, calls: FileCalls = .system) throws {
+    let opened = open(path, flags | O_CLOEXEC, mode)
+    guard opened >= 0 else { throw SatchelError(errno: errno, path) }
+    descriptor = opened
+    self.path = path
+    self.calls = calls
+  }
+
+  deinit { close(descriptor) }
+
+  package func status() throws -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SatchelError(errno: errno, path) }
+    return status
+  }
+
+  /// Whether `path` still names the open file.
+  package var isAtPath: Bool {
+    get throws {
+      let own = try status()
+      var there = stat()
+      return stat(path, &there) == 0 && there.st_ino == own.st_ino && there.st_dev == own.st_dev
+    }
+  }
+
+  /// Returns all bytes from `offset` to the end of the file, or the first `count` of them.
+  package func read(_ count: Int = .max, at offset: Int64 = 0) throws -> [UInt8] {
+    let size = min(max(0, Int64(try status().st_size) - offset), Int64(count))
+    return try [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, done in
+      done = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+    }
+  }
+
+  /// Reads bytes from `offset` on into the buffer.
+  ///
+  /// - Returns: the number of bytes read; less than the buffer's size at the end of the file
+  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+    var done = 0
+    while done < buffer.count {
+      let got = pread(
+        descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+      if got < 0, errno == EINTR { continue }
+      guard got >= 0 else { throw SatchelError(errno: errno, path) }
+      if got == 0 { break }
+      done += got
+    }
+    return done
+  }
+
+  package func write(_ bytes: [UInt8], at offset: Int64) throws {
+    try bytes.withUnsafeBytes { try write($0, at: offset) }
+  }
+
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+    var done = 0
+    while done < bytes.count {
+      let count = calls.write(
+        descriptor, UnsafeRawBufferPointer(rebasing: bytes[done...]), offset + Int64(done))
+      if count < 0, errno == EINTR { continue }
+      // Zero bytes written without an error means that the disk is full.
+      guard count != 0 else { throw SatchelError(errno: ENOSPC, path) }
+      guard count > 0 else { throw SatchelError(errno: errno, path) }
+      done += min(count, bytes.count - done)
+    }
+  }
+
+  package func truncate(to size: Int64) throws {
+    while calls.truncate(descriptor, size) != 0 {
+      guard errno == EINTR else { throw SatchelError(errno: errno, path) }
+    }
+  }
+
+  /// Syncs the file's content to the disk, so that it survives a power loss.
+  package func sync() throws {
+    while calls.sync(descriptor) != 0 {
+      guard errno == EINTR else { throw SatchelError(errno: errno, path) }
+    }
+  }
+
+  /// Syncs the directory that holds `path`, so that names in it survive a power loss.
+  package static func syncDirectory(of path: String, calls: FileCalls = .system) throws {
+    let directory = try DiskFile(directory(of: path), O_RDONLY | O_DIRECTORY, calls: calls)
+    // Some file systems answer EINVAL, and do not need it.
+    while calls.sync(directory.descriptor) != 0, errno != EINVAL {
+      guard errno == EINTR else { throw SatchelError(errno: errno, directory.path) }
+    }
+  }
+
+  /// Returns the directory that holds the file at `path`.
+  package static func directory(of path: String) -> String {
+    path.lastIndex(of: "/").map { path[..<$0].isEmpty ? "/" : String(path[..<$0]) } ?? "."
+  }
+}
+
+/// The system calls that change a file; tests replace them to simulate disk failures.
+package struct FileCalls: Sendable {
+  /// Same as `pwrite`: takes file, bytes and offset; returns the number of bytes written, or -1 with `errno`
+  /// set.
+  package var write: @Sendable (Int32, UnsafeRawBufferPointer, Int64) -> Int
+  /// Syncs a file or a directory to the disk; returns 0, or -1 with `errno` set.
+  package var sync: @Sendable (Int32) -> Int32
+  /// Same as `ftruncate`.
+  package var truncate: @Sendable (Int32, Int64) -> Int32
+
+  /// The system's own calls.
+  package static let system = FileCalls(
+    write: { pwrite($0, $1.baseAddress, $1.count, off_t($2)) },
+    sync: { file in
+      #if canImport(Darwin)
+        // On Darwin, fsync leaves the bytes in the drive's cache.
+        if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
+      #endif
+      return fsync(file)
+    },
+    truncate: { ftruncate($0, off_t($1)) })
+}

@@ -1,0 +1,128 @@
+/// Records, for each thread, which stores it works for and which callbacks of the host it is in. A new thread
+/// inherits the work of the thread that starts it.
+///
+/// A call that would wait for its own thread's work, or for work that waits for this thread, would deadlock:
+/// it asks here, and fails with `.busy`.
+package enum HostWork {
+  /// A store, or a part of it for which only one call may work at a time.
+  package struct Subject: Hashable, Sendable {
+    var store: ObjectIdentifier
+    var name: String
+
+    package init(_ store: ObjectIdentifier, _ name: String = "") {
+      self.store = store
+      self.name = name
+    }
+  }
+
+  private final class State {
+    var subjects: [Subject] = []
+    var callbacks: [StaticString] = []
+    var clocks = 0
+    /// The deferred notifications; nil while the host may be notified.
+    var deferred: [() -> Void]?
+  }
+
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key) { state in
+      #if canImport(Darwin)
+        Unmanaged<AnyObject>.fromOpaque(state).release()
+      #else
+        if let state { Unmanaged<AnyObject>.fromOpaque(state).release() }
+      #endif
+    }
+    return key
+  }()
+
+  private static var known: State? {
+    pthread_getspecific(key).map { Unmanaged<State>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private static var state: State {
+    if let known { return known }
+    let made = State()
+    pthread_setspecific(key, Unmanaged.passRetained(made).toOpaque())
+    return made
+  }
+
+  // MARK: Working
+
+  /// Runs `body` as work for `subject`, on this thread and the threads that it starts.
+  package static func on<Result>(_ subject: Subject, _ body: () throws -> Result) rethrows -> Result {
+    let state = state
+    state.subjects.append(subject)
+    defer { state.subjects.removeLast() }
+    return try body()
+  }
+
+  /// The subjects that a thread started now works for.
+  package static var inherited: [Subject] { known?.subjects ?? [] }
+
+  package static func inherit(_ subjects: [Subject]) {
+    if !subjects.isEmpty { state.subjects = subjects }
+  }
+
+  // MARK: Calling the host
+
+  /// Runs a callback of the host.
+  ///
+  /// - Parameter name: the callback's name, for messages
+  package static func calling<Result>(_ name: StaticString, _ body: () throws -> Result) rethrows -> Result {
+    let state = state
+    state.callbacks.append(name)
+    defer { state.callbacks.removeLast() }
+    return try body()
+  }
+
+  /// Runs the host's clock, which the library asks for the time in the middle of calls.
+  ///
+  /// - Parameter instead: returns the time when the clock itself has called the library
+  package static func callingClock(_ body: () -> Int64, instead: () -> Int64) -> Int64 {
+    let state = state
+    guard state.clocks == 0 else { return instead() }
+    state.clocks += 1
+    defer { state.clocks -= 1 }
+    return calling("the clock", body)
+  }
+
+  // MARK: Notifying the host
+
+  /// Runs `body`, which holds a lock that calls of the host need as well. Notifications of the host wait
+  /// until the outermost such body ends: otherwise an observer that waits for the lock would deadlock.
+  package static func deferringNotifications<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let state = state
+    guard state.deferred == nil else { return try body() }
+    state.deferred = []
+    defer {
+      let deferred = state.deferred ?? []
+      state.deferred = nil
+      for notification in deferred { notification() }
+    }
+    return try body()
+  }
+
+  /// Runs a notification of the host, now or after the body that defers it.
+  package static func notify(_ notification: @escaping () -> Void) {
+    guard let known, known.deferred != nil else { return notification() }
+    known.deferred?.append(notification)
+  }
+
+  // MARK: Refusing
+
+  /// Throws inside a callback of the host that work for `subject` has called.
+  ///
+  /// - Throws: `.busy`
+  package static func refuse(_ message: String, _ subject: Subject) throws {
+    guard let known, let callback = known.callbacks.last, known.subjects.contains(subject) else { return }
+    throw SatchelError(.busy, "\(message) from \(callback), which has to return first")
+  }
+
+  /// Throws inside the host's clock.
+  ///
+  /// - Throws: `.busy`
+  package static func refuseInClock(_ path: String) throws {
+    guard let known, known.clocks > 0 else { return }
+    throw SatchelError(.busy, "\(path): a store cannot be used from the clock, which has to return first")
+  }
+}

@@ -1,0 +1,62 @@
+import CNettle
+
+/// An incremental SHA-256 hash.
+package struct SHA256 {
+  private var context = sha256_ctx()
+
+  package init() { nettle_sha256_init(&context) }
+
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    nettle_sha256_update(&context, bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+  }
+
+  /// Writes the digest, cut to the buffer's size, and resets the hash.
+  package mutating func digest(into buffer: UnsafeMutableRawBufferPointer) {
+    let count = min(buffer.count, Int(SHA256_DIGEST_SIZE))
+    nettle_sha256_digest(&context, count, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self))
+  }
+
+  /// Returns the digest of 32 bytes, and resets the hash.
+  package mutating func digest() -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_SIZE))
+    bytes.withUnsafeMutableBytes { digest(into: $0) }
+    return bytes
+  }
+
+  /// Returns the digest of `bytes`.
+  package static func digest(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    var hash = SHA256()
+    hash.update(bytes)
+    return hash.digest()
+  }
+
+  package static func digest(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    bytes.withContiguousStorageIfAvailable { digest(UnsafeRawBufferPointer($0)) }
+      ?? Array(bytes).withUnsafeBytes { digest($0) }
+  }
+
+  /// Returns the HMAC-SHA-256 of a message (RFC 2104).
+  package static func authenticationCode(_ message: some Sequence<UInt8>, key: [UInt8]) -> [UInt8] {
+    var context = hmac_sha256_ctx()
+    nettle_hmac_sha256_set_key(&context, key.count, key)
+    let message = Array(message)
+    nettle_hmac_sha256_update(&context, message.count, message)
+    var code = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_SIZE))
+    nettle_hmac_sha256_digest(&context, code.count, &code)
+    return code
+  }
+}
+
+extension Sequence<UInt8> {
+  /// The bytes as hexadecimal digits, two each, in lower case.
+  package var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity(underestimatedCount * 2)
+    for byte in self {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,82 @@
+/// A serial queue with a thread of its own, which starts with the first piece of work.
+// Unchecked: `condition` guards all state.
+package final class Worker: @unchecked Sendable {
+  private let condition = ConditionLock()
+  private var waiting: [@Sendable () -> Void] = []
+  private var thread: SystemThread?
+  private var isStopped = false
+
+  package init() {}
+
+  /// Enqueues a piece of work. After `stop` it is dropped.
+  package func add(_ work: @escaping @Sendable () -> Void) throws {
+    try condition.withLock {
+      guard !isStopped else { return }
+      if thread == nil {
+        thread = SystemThread { [self] in run() }
+        if thread == nil { throw SatchelError(.noMemory, "the system cannot start another thread") }
+      }
+      waiting.append(work)
+      condition.signal()
+    }
+  }
+
+  private func run() {
+    while true {
+      condition.lock()
+      while waiting.isEmpty && !isStopped { condition.wait() }
+      if isStopped {
+        condition.unlock()
+        return
+      }
+      let work = waiting.removeFirst()
+      condition.unlock()
+      work()
+    }
+  }
+
+  /// Drops the queued work, and waits for the work in progress, unless that work called this.
+  ///
+  /// - Parameter waits: false for a caller that the work in progress may itself wait for
+  package func stop(waits: Bool = true) {
+    let running = condition.withLock { () -> SystemThread? in
+      isStopped = true
+      waiting = []
+      condition.signal()
+      // A thread may be joined only once, however often `stop` is called.
+      guard let running = thread else { return nil }
+      thread = nil
+      guard waits, !running.isCurrent else {
+        running.detach()
+        return nil
+      }
+      return running
+    }
+    running?.join()
+  }
+}
+
+/// Runs `body` for each item on up to `limit` threads, starting them in the list's order; with a limit of 1
+/// on the caller's thread only.
+package func inParallel<Item: Sendable>(
+  _ items: [Item], limit: Int, _ body: @escaping @Sendable (Item) -> Void
+) {
+  withWorkers(items, limit: limit) { next in
+    while let item = next() { body(item) }
+  }
+}
+
+/// Runs `work` on up to `limit` threads at once, for work that needs resources of its own on each thread.
+///
+/// - Parameter work: calls `next` until it returns nil
+package func withWorkers<Item: Sendable>(
+  _ items: [Item], limit: Int, _ work: @escaping @Sendable (_ next: () -> Item?) -> Void
+) {
+  let waiting = Locked(items[...])
+  let share: @Sendable () -> Void = { work { waiting.withLock { $0.popFirst() } } }
+  let count = min(max(limit, 1), 16, items.count)
+  // The caller's thread takes part, so the list is completed even when no thread can be started.
+  let threads = (1..<max(count, 1)).compactMap { _ in SystemThread(share) }
+  share()
+  for thread in threads { thread.join() }
+}

@@ -1,0 +1,54 @@
+import SatchelCore
+import SatchelStorage
+
+/// The owner of leases on queued backups: one value of `PhotoCatalogue`, in one process.
+///
+/// Its name shows whether its process is still alive: it consists of the machine's boot id, the process's id
+/// and start time, and a number of its own.
+final class LeaseOwner: Sendable {
+  /// The name in the table.
+  let name: String
+  private let number: Int64
+  private let hasEnded = Locked(false)
+
+  /// The owners of this process that have not ended, and their stores. Numbers are never reused.
+  private static let active = Locked<[Int64: Store]>([:])
+
+  /// A weak reference to a store, which does not keep it open.
+  // Unchecked: accessed only with the lock of `active` held.
+  private final class Store: @unchecked Sendable {
+    weak var database: Database?
+    init(_ database: Database) { self.database = database }
+  }
+
+  init(_ database: Database) {
+    number = Int64.random(in: 1...Int64.max)
+    name = "\(ProcessIdentity.current.text) \(String(number, radix: 16))"
+    Self.active.withLock { $0[number] = Store(database) }
+  }
+
+  var isOver: Bool { hasEnded.withLock { $0 } }
+
+  /// - Returns: false when it had already ended
+  func end() -> Bool {
+    let isFirst = hasEnded.withLock { ended in
+      defer { ended = true }
+      return !ended
+    }
+    if isFirst { _ = Self.active.withLock { $0.removeValue(forKey: number) } }
+    return isFirst
+  }
+
+  /// Whether the lease's owner is still alive; true when unknown.
+  static func isAlive(_ name: String) -> Bool {
+    guard let space = name.lastIndex(of: " "),
+      let number = Int64(name[name.index(after: space)...], radix: 16),
+      let process = ProcessIdentity(text: String(name[..<space]))
+    else { return false }
+    guard process == .current else { return process.isAlive }
+    return active.withLock { active in
+      guard let database = active[number]?.database else { return false }
+      return !database.isClosed
+    }
+  }
+}

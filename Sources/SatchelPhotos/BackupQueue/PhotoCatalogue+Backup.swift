@@ -1,0 +1,132 @@
+import SatchelCore
+import SatchelStorage
+
+extension PhotoCatalogue {
+  /// Appends a photo to the queue of backups.
+  ///
+  /// - Throws: `.notFound`, `.invalid` (which names both states) unless it is not backed up, or failed
+  public func queueBackup(_ md5: MD5) throws {
+    try step(md5, to: .queued) { local, table, _ in
+      local.queued = try table.nextQueuePosition()
+      local.error = nil
+    }
+  }
+
+  /// Leases the photo that has been queued longest to the caller, who uploads it: no other caller in any
+  /// process gets it. Leases of processes that died return to the queue, at their old positions.
+  ///
+  /// - Returns: nil when the queue is empty
+  public func claimBackup() throws -> PhotoDetails? {
+    if let leased = try leaseNext() { return leased }
+    return try requeueExpiredLeases() > 0 ? leaseNext() : nil
+  }
+
+  /// Marks a claimed photo as uploaded.
+  ///
+  /// - Throws: `.notFound`, `.invalid` (which names both states) unless it is being uploaded
+  public func finishBackup(_ md5: MD5) throws {
+    try step(md5, to: .uploaded) { local, _, now in
+      local.leaseOwner = nil
+      local.queued = nil
+      local.lastAttempt = now
+      local.error = nil
+    }
+  }
+
+  /// Marks the upload of a claimed photo as failed; the photo may be queued again.
+  ///
+  /// - Parameter reason: a message for people, stored with the photo
+  /// - Throws: `.notFound`, `.invalid` (which names both states) unless it is being uploaded
+  public func failBackup(_ md5: MD5, reason: String) throws {
+    try step(md5, to: .error) { local, _, now in
+      local.leaseOwner = nil
+      local.queued = nil
+      local.lastAttempt = now
+      local.error = reason
+    }
+  }
+
+  // MARK: Steps
+
+  /// Moves a backup to a state, if its current state allows that.
+  private func step(
+    _ md5: MD5, to status: BackupStatus, _ change: (inout LocalRow, LocalTable, Int64) throws -> Void
+  ) throws {
+    try changeLocal(md5) { local, table, now in
+      guard local.backup.successors.contains(status) else {
+        throw SatchelError(
+          .invalid,
+          "photo \(md5): its backup is \(local.backup.rawValue), which cannot become \(status.rawValue)")
+      }
+      local.backup = status
+      try change(&local, table, now)
+    }
+  }
+
+  private func leaseNext() throws -> PhotoDetails? {
+    // Reads first, so that polling an empty queue does not wait for writers.
+    let isEmpty = try read(otherwise: true) {
+      try LocalTable(connection: $0, catalogue: $1).firstInQueue() == nil
+    }
+    if isEmpty { return nil }
+    return try write { transaction, id in
+      let table = LocalTable(connection: transaction.connection, catalogue: id)
+      let lookup = PhotoLookup(connection: transaction.connection, catalogue: id)
+      while let md5 = try table.firstInQueue() {
+        var local = try table.row(md5) ?? LocalRow()
+        guard let photo = try lookup.photo(md5) else {
+          // Deleted after it was queued: there is nothing to upload.
+          local.backup = .notBackedUp
+          local.queued = nil
+          try table.put(md5, local)
+          continue
+        }
+        local.backup = .uploading
+        local.leaseOwner = leaseOwner.name
+        local.attempts &+= 1
+        local.lastAttempt = transaction.now
+        try table.put(md5, local)
+        notify([md5], in: transaction)
+        return PhotoDetails(photo, local: local, isOnRemote: try lookup.isOnRemote(md5))
+      }
+      return nil
+    }
+  }
+
+  /// Requeues the leases of processes that died.
+  ///
+  /// - Returns: how many leases were requeued
+  @discardableResult
+  func requeueExpiredLeases() throws -> Int { try requeue { !LeaseOwner.isAlive($0) } }
+
+  /// Requeues the leases of this value.
+  func releaseLeases() throws {
+    try requeue(isClosing: true) { [name = leaseOwner.name] in $0 == name }
+  }
+
+  @discardableResult
+  private func requeue(isClosing: Bool = false, _ isOver: (String) -> Bool) throws -> Int {
+    func over(_ connection: Connection, _ id: Int64) throws -> [MD5] {
+      try LocalTable(connection: connection, catalogue: id).leases().filter { isOver($0.owner) }.map(\.md5)
+    }
+    let isEmpty = try database.read { connection -> Bool in
+      guard let id = try CatalogueTable(connection: connection).id(directory) else { return true }
+      return try over(connection, id).isEmpty
+    }
+    if isEmpty { return 0 }
+    return try database.write { transaction in
+      guard let id = try CatalogueTable(connection: transaction.connection).id(directory) else { return 0 }
+      let table = LocalTable(connection: transaction.connection, catalogue: id)
+      let photos = try over(transaction.connection, id)
+      for md5 in photos {
+        var local = try table.row(md5) ?? LocalRow()
+        local.backup = .queued
+        local.leaseOwner = nil
+        if local.queued == nil { local.queued = try table.nextQueuePosition() }
+        try table.put(md5, local)
+      }
+      notify(photos, in: transaction)
+      return photos.count
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import SatchelCore
+import SatchelStorage
+
+/// The schema of photo catalogues.
+package enum PhotoSchema {
+  package static let subject = SubjectSchema(
+    name: "photos",
+    migrations: [Migration(version: 1, sql: version1), Migration(version: 2, sql: version2)],
+    rules: StoredRules(
+      bounds: [
+        "photo_catalogue.id": 1...1 << 53, "photo_catalogue.sequence": StoredRange.count,
+        "photo_shard.shard": 0...15, "photo_shard.base": 0...1 << 31, "photo_shard.ancestor": 0...1 << 31,
+        "photo_shard.is_imported": StoredRange.flag, "photo_shard.sequence": StoredRange.count,
+        "photo_shard.imported_sequence": StoredRange.count, "photo_shard.changes": changes,
+        "photo_shard.added": changes, "photo_shard.removed": changes,
+        "photo_shard.pending_sequence": StoredRange.count, "photo_version.id": 1...1 << 31,
+        "photo_version.photos": StoredRange.count, "photo_version.kept": StoredRange.count,
+        "photo_version.bytes": StoredRange.count, "photo_block.id": 1 << 32 ... .max,
+        "photo_block.level": 1...1 << 31,
+        "photo_block.photos": StoredRange.count, "photo_block.earliest": StoredRange.any,
+        "photo_block.latest": StoredRange.any, "photo_block.is_plain": StoredRange.flag,
+        "photo_change.sequence": StoredRange.count, "photo_change.photodate": StoredRange.any,
+        "photo_change.in_base": StoredRange.flag, "photo_local.starred": StoredRange.flag,
+        "photo_local.backup": 0...4, "photo_local.queued": 0...1 << 60,
+        "photo_local.attempts": StoredRange.count,
+        "photo_local.orientation": StoredRange.any, "photo_local.iso": StoredRange.any,
+        "photo_local.thumbnail_cached_at": StoredRange.any, "photo_local.preview_cached_at": StoredRange.any,
+        "photo_conflict.id": 1...1 << 53, "photo_file.size": StoredRange.any,
+        "photo_file.modified": StoredRange.any,
+        "photo_file.is_missing": StoredRange.flag, "photo_date.block": 1 << 32 ... .max,
+        "photo_date.earliest": StoredRange.any,
+      ]))
+
+  /// The range of a shard's counters of changes: far more than there are photos.
+  static var changes: ClosedRange<Int64> { 0...1 << 24 }
+
+  private static let version1 = """
+    -- Catalogues: one a directory. `sequence` is the number of the latest change; the columns after it
+    -- identify the remote, and are NULL until the first sync.
+    CREATE TABLE photo_catalogue(
+      id INTEGER PRIMARY KEY,
+      directory TEXT NOT NULL UNIQUE,
+      uuid TEXT NOT NULL,
+      created INTEGER NOT NULL,
+      modified INTEGER NOT NULL,
+      sequence INTEGER NOT NULL,
+      remote_uuid TEXT,
+      user TEXT,
+      manifest_etag TEXT,
+      last_sync INTEGER
+    ) STRICT;
+
+    -- The shards that ever had content. `base` and `ancestor` are versions, 0 for the empty one. While
+    -- `is_imported`, the ancestor is the version synchronized last, and the base an imported file; else the
+    -- base is the version synchronized last. `synced_checksum` is the SHA-256 of the remote's bytes, NULL
+    -- until the first sync; `ancestors` lists the versions that they were built on. `source` is the SHA-256
+    -- of the file that the base was read from, NULL when lines of it were rejected. `changes`, `added` and
+    -- `removed` count rows of photo_change: all, those of photos that are not in the base, deletions of those
+    -- that are.
+    CREATE TABLE photo_shard(
+      catalogue INTEGER NOT NULL,
+      shard INTEGER NOT NULL,
+      base INTEGER NOT NULL,
+      ancestor INTEGER NOT NULL,
+      is_imported INTEGER NOT NULL,
+      synced_checksum TEXT,
+      etag TEXT,
+      ancestors TEXT,
+      source TEXT,
+      sequence INTEGER NOT NULL,
+      imported_sequence INTEGER NOT NULL,
+      changes INTEGER NOT NULL,
+      added INTEGER NOT NULL,
+      removed INTEGER NOT NULL,
+      pending_checksum TEXT,
+      pending_sequence INTEGER,
+      PRIMARY KEY(catalogue, shard)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Versions of a shard's content: numbers of photos and kept lines, bytes and their SHA-256.
+    CREATE TABLE photo_version(
+      id INTEGER PRIMARY KEY,
+      checksum TEXT NOT NULL,
+      photos INTEGER NOT NULL,
+      kept INTEGER NOT NULL,
+      bytes INTEGER NOT NULL
+    ) STRICT;
+
+    -- Blocks of about 32 KB of a version's lines, in order: joined by line feeds they are the version. The id
+    -- is the version's (`level`), times 2^32, plus a number with gaps for blocks to be inserted. `first` is
+    -- the first photo's md5, NULL when there are only kept lines; the dates are of its photos. Plain: every
+    -- line is a photo.
+    CREATE TABLE photo_block(
+      id INTEGER PRIMARY KEY,
+      level INTEGER NOT NULL,
+      first BLOB,
+      photos INTEGER NOT NULL,
+      earliest INTEGER,
+      latest INTEGER,
+      is_plain INTEGER NOT NULL,
+      lines BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX photo_block_first ON photo_block(level, first) WHERE first IS NOT NULL;
+
+    -- Local changes since: the row as it is written, NULL for a photo that was deleted.
+    CREATE TABLE photo_change(
+      catalogue INTEGER NOT NULL,
+      md5 BLOB NOT NULL,
+      sequence INTEGER NOT NULL,
+      photodate INTEGER NOT NULL,
+      in_base INTEGER NOT NULL,
+      line BLOB,
+      PRIMARY KEY(catalogue, md5)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Local columns. A photo without a row has no star of its own, and is not backed up. `queued` is its
+    -- position in the queue of backups; `lease_owner` identifies the process that uploads it.
+    CREATE TABLE photo_local(
+      catalogue INTEGER NOT NULL,
+      md5 BLOB NOT NULL,
+      starred INTEGER,
+      backup INTEGER NOT NULL,
+      queued INTEGER,
+      lease_owner TEXT,
+      attempts INTEGER NOT NULL,
+      last_attempt INTEGER,
+      error TEXT,
+      camera_make TEXT,
+      camera_model TEXT,
+      orientation INTEGER,
+      latitude REAL,
+      longitude REAL,
+      aperture REAL,
+      shutter_speed REAL,
+      iso INTEGER,
+      focal_length REAL,
+      thumbnail_cached_at INTEGER,
+      preview_cached_at INTEGER,
+      PRIMARY KEY(catalogue, md5)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX photo_local_queue ON photo_local(catalogue, queued) WHERE backup = 1;
+    CREATE INDEX photo_local_lease ON photo_local(catalogue, lease_owner) WHERE backup = 2;
+
+    -- Local changes that the remote or a file overwrote; lines as they are written, NULL where there was
+    -- none.
+    CREATE TABLE photo_conflict(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      catalogue INTEGER NOT NULL,
+      md5 BLOB NOT NULL,
+      time INTEGER NOT NULL,
+      cause TEXT NOT NULL,
+      local BLOB,
+      remote BLOB,
+      base BLOB
+    ) STRICT;
+    CREATE INDEX photo_conflict_catalogue ON photo_conflict(catalogue, id);
+
+    -- Files that scans have found: files that did not change since are not read again. Times are Unix
+    -- nanoseconds. Missing: the file is gone, or has other bytes by now (md5 is in the key for that); the row
+    -- is kept while its photo is, so that the photo can be reported and removed.
+    CREATE TABLE photo_file(
+      catalogue INTEGER NOT NULL,
+      path TEXT NOT NULL,
+      md5 BLOB NOT NULL,
+      size INTEGER NOT NULL,
+      modified INTEGER NOT NULL,
+      is_missing INTEGER NOT NULL,
+      PRIMARY KEY(catalogue, path, md5)
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  private static let version2 = """
+    -- The photodates of a block's photos, in their order: 4 bytes each, little-endian, seconds after the
+    -- earliest. A block has no row when its dates lie too far apart, or when it was written before this table
+    -- existed.
+    CREATE TABLE photo_date(
+      block INTEGER PRIMARY KEY,
+      earliest INTEGER NOT NULL,
+      dates BLOB NOT NULL
+    ) STRICT;
+    """
+}

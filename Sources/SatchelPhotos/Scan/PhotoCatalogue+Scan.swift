@@ -1,0 +1,136 @@
+import SatchelCore
+import SatchelStorage
+
+extension PhotoCatalogue {
+  /// Scans the catalogue's directory and its subdirectories, and adds the photos to the catalogue.
+  ///
+  /// Photos are recognized by the extensions of their names; hidden files and directories are skipped, and
+  /// links are not followed. Files with the size and time that an earlier scan found are not read again. A
+  /// photo has the date of its EXIF, else of its file, and the name of the first of its files, in the order
+  /// of paths. A photo that came from the remote keeps its row; only an unknown size in pixels is added.
+  ///
+  /// Results are committed in batches of some hundred files: a scan after an interrupted one continues from
+  /// there.
+  ///
+  /// - Parameter progress: called on this thread several times a second; false ends the scan
+  /// - Returns: the report, which includes the files that were skipped
+  /// - Throws: `.notFound` when the directory does not exist, `.invalid` when it is not a directory,
+  ///   `.readOnly`, `.closed`, `.noMemory`, `.io`
+  public func scan(
+    options: ScanOptions = ScanOptions(), progress: ((ScanProgress) -> Bool)? = nil
+  ) throws -> ScanReport {
+    try scan(options, libraries: { .shared }, progress)
+  }
+
+  /// - Parameter libraries: called when there is something to read
+  func scan(
+    _ options: ScanOptions, libraries: () -> ImageLibraries, _ progress: ((ScanProgress) -> Bool)? = nil
+  ) throws -> ScanReport {
+    try checkOpen()
+    guard !database.options.isReadOnly else {
+      throw SatchelError(.readOnly, "\(database.path): is opened read-only; scanning writes to it")
+    }
+    let root = try PhotoRoot(directory)
+    // A directory without photos gets a catalogue, too.
+    try identify()
+    var walk = PhotoWalk(root)
+    var lastReport: Int64 = 0
+    let isComplete = walk.run { found in
+      guard let progress, ScanTime.now - lastReport >= 50 else { return true }
+      lastReport = ScanTime.now
+      return progress(ScanProgress(phase: .walking, filesFound: Int64(found.entries.count)))
+    }
+    let found = walk.found
+    let known = try read(otherwise: []) { try FileTable(connection: $0, catalogue: $1).all() }
+    var scan = Scan(self, found: found, known: known, options: options)
+    guard isComplete else { return scan.report(isCancelled: true) }
+    // First new files, then those that replace the missing first file of a photo.
+    for _ in 0..<2 {
+      let next = scan.next()
+      if try !scan.read(next, in: root, libraries: libraries, progress) {
+        return scan.report(isCancelled: true)
+      }
+    }
+    try scan.finish()
+    return scan.report(isCancelled: false)
+  }
+}
+
+/// A photo that was read, to be written into the catalogue.
+struct ScanRow {
+  /// The index of its file in the walk.
+  var number: Int
+  /// The file's name, without its directory.
+  var name: String
+  var scanned: ScannedPhoto
+}
+
+extension PhotoCatalogue {
+  /// Writes photos that were read into the catalogue.
+  ///
+  /// - Parameters:
+  ///   - isOwn: whether an earlier scan found a local file of these bytes
+  ///   - report: called for each photo with whether its row changed
+  func importScanned(
+    _ rows: [ScanRow], in transaction: Transaction, _ id: Int64, isOwn: (MD5) -> Bool,
+    report: (ScanRow, Bool) -> Void
+  ) throws {
+    let lookup = PhotoLookup(connection: transaction.connection, catalogue: id)
+    let table = LocalTable(connection: transaction.connection, catalogue: id)
+    var photos: [Photo] = []
+    var described: [MD5] = []
+    for row in rows {
+      let existing = try lookup.photo(row.scanned.md5)
+      let photo = row.photo(over: existing, isOwn: isOwn(row.scanned.md5))
+      var local = try table.row(row.scanned.md5) ?? LocalRow()
+      let isDescribed = row.scanned.facts.describe(&local.metadata)
+      if isDescribed {
+        try table.put(row.scanned.md5, local)
+        described.append(row.scanned.md5)
+      }
+      if photo != existing { photos.append(photo) }
+      report(row, photo != existing)
+    }
+    notify(described, in: transaction)
+    try upsert(photos)
+  }
+}
+
+extension ImageFacts {
+  /// Updates metadata with the values that are known; others stay.
+  ///
+  /// - Returns: whether anything changed
+  func describe(_ metadata: inout PhotoMetadata) -> Bool {
+    let before = metadata
+    metadata.cameraMake = cameraMake ?? metadata.cameraMake
+    metadata.cameraModel = cameraModel ?? metadata.cameraModel
+    metadata.orientation = orientation ?? metadata.orientation
+    metadata.latitude = latitude ?? metadata.latitude
+    metadata.longitude = longitude ?? metadata.longitude
+    metadata.aperture = aperture ?? metadata.aperture
+    metadata.shutterSpeed = shutterSpeed ?? metadata.shutterSpeed
+    metadata.iso = iso ?? metadata.iso
+    metadata.focalLength = focalLength ?? metadata.focalLength
+    return metadata != before
+  }
+}
+
+extension ScanRow {
+  /// Returns the photo's new row.
+  ///
+  /// - Parameters:
+  ///   - existing: the row in the catalogue
+  ///   - isOwn: whether that row came from a local file; else it came from the remote, and keeps its name and
+  ///     dates, which are as good as the local ones: changing them would upload every photo again
+  func photo(over existing: Photo?, isOwn: Bool) -> Photo {
+    var photo = scanned.photo(named: name)
+    guard let existing else { return photo }
+    photo.applePhotoID = existing.applePhotoID
+    photo.width = photo.width ?? existing.width
+    photo.height = photo.height ?? existing.height
+    guard !isOwn else { return photo }
+    var kept = existing
+    if kept.width == nil || kept.height == nil { (kept.width, kept.height) = (photo.width, photo.height) }
+    return kept
+  }
+}

@@ -1,0 +1,158 @@
+import SatchelCore
+import SatchelStorage
+
+/// Reads files of a tree, one after the other: their MD5, and the metadata in their first bytes.
+struct PhotoFileReader: ~Copyable {
+  /// The size of a read, and of the head that is parsed: EXIF is within the first segments of 64 KB, and so
+  /// are the sizes of all images but a few with very large colour profiles or texts.
+  static let headSize = 1 << 20
+
+  private let tree: PhotoTree
+  private let zone: Int64
+  private let libraries: ImageLibraries
+  private var cursor: DirectoryCursor
+  private var buffer: [UInt8] = []
+
+  /// - Parameter zone: the offset of dates without a zone: seconds east of UTC
+  init(_ tree: PhotoTree, in root: PhotoRoot, zone: Int64, libraries: ImageLibraries) {
+    self.tree = tree
+    self.zone = zone
+    self.libraries = libraries
+    cursor = DirectoryCursor(root)
+  }
+
+  /// Reads a file.
+  ///
+  /// - Parameter shouldContinue: called with the size of each part that was read; false cancels
+  /// - Returns: nil when cancelled
+  mutating func read(_ entry: PhotoEntry, _ shouldContinue: (Int) -> Bool) throws(OpenFile.Fault)
+    -> ScannedPhoto?
+  {
+    let file = try OpenFile.file(entry.name, in: cursor.enter(entry.directory, of: tree))
+    let before = try file.stamp()
+    guard before.kind == .file else { throw .special }
+    guard before.size > 0 else { throw .empty }
+    Self.waitForClockTick(after: before)
+    // One byte more than the file's size, so that a file that grew is noticed at once.
+    let capacity = before.size < Int64(Self.headSize) ? Int(before.size) + 1 : Self.headSize
+    if buffer.count < capacity { buffer = [UInt8](repeating: 0, count: capacity) }
+    var hash = MD5Hash()
+    var facts: ImageFacts?
+    var total: Int64 = 0
+    while true {
+      let count = try fill(file, capacity, from: total)
+      let part = buffer.withUnsafeBytes { bytes in
+        let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(count))
+        hash.update(part)
+        return facts == nil
+          ? ImageFacts(head: part, name: entry.name, zone: zone, libraries: libraries) : nil
+      }
+      facts = facts ?? part
+      total += Int64(count)
+      guard shouldContinue(count) else { return nil }
+      if count < capacity || total > before.size { break }
+    }
+    guard total == before.size, try file.stamp() == before else {
+      throw OpenFile.Fault("changed while it was read")
+    }
+    return ScannedPhoto(
+      md5: hash.digest(), size: total, modified: before.modified, modifiedSeconds: before.modifiedSeconds,
+      facts: facts ?? ImageFacts())
+  }
+
+  /// Reads until the buffer's first `capacity` bytes are full or the file ends.
+  private mutating func fill(
+    _ file: borrowing OpenFile, _ capacity: Int, from offset: Int64
+  ) throws(OpenFile.Fault) -> Int {
+    var count = 0
+    while count < capacity {
+      let got = buffer.withUnsafeMutableBytes { bytes in
+        pread(
+          file.number, bytes.baseAddress?.advanced(by: count), capacity - count, off_t(offset) + off_t(count))
+      }
+      if got < 0 {
+        if errno == EINTR { continue }
+        throw OpenFile.Fault(errno: errno)
+      }
+      if got == 0 { break }
+      count += got
+    }
+    return count
+  }
+
+  /// Waits until the file system's clock has moved past a file's modification. It ticks in steps of some
+  /// milliseconds: a file that is read within the step of its last change could change again with the same
+  /// time.
+  private static func waitForClockTick(after stamp: FileStamp) {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    let now = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    let age = now.partialValue.addingReportingOverflow(Int64(time.tv_nsec)).partialValue
+      .subtractingReportingOverflow(stamp.modified)
+    if !now.overflow, !age.overflow, (0..<10_000_000).contains(age.partialValue) { usleep(10_000) }
+  }
+}
+
+/// A file that was read.
+struct ScannedPhoto: Sendable, Equatable {
+  var md5: MD5
+  var size: Int64
+  /// Unix nanoseconds, when it was read.
+  var modified: Int64
+  /// Unix seconds.
+  var modifiedSeconds: Int64
+  var facts: ImageFacts
+
+  /// Returns the photo's row of the catalogue.
+  ///
+  /// - Parameter name: the file's name, without its directory
+  func photo(named name: String) -> Photo {
+    Photo(
+      md5: md5, filename: name, size: size, photodate: facts.date ?? modifiedSeconds,
+      modified: modifiedSeconds,
+      width: facts.width, height: facts.height)
+  }
+}
+
+/// Threads that read the files of a scan in parallel, and return the results in the files' order.
+struct PhotoReaders {
+  typealias Outcome = Result<ScannedPhoto, OpenFile.Fault>
+
+  /// The most results that wait to be used.
+  private static let ahead = 2000
+
+  let files: ReadAhead<PhotoEntry, Outcome>
+  private let bytes: Locked<Int64>
+
+  /// Starts to read.
+  ///
+  /// - Parameter parallel: the number of threads
+  /// - Throws: `.noMemory` when no thread can be started
+  init(_ files: [PhotoEntry], parallel: Int, _ makeReader: @escaping @Sendable () -> PhotoFileReader) throws {
+    let bytes = Locked<Int64>(0)
+    self.bytes = bytes
+    self.files = ReadAhead(files, ahead: Self.ahead, threads: parallel) { files in
+      var reader = makeReader()
+      while let (index, file) = files.next() {
+        let outcome: Outcome
+        do throws(OpenFile.Fault) {
+          let photo = try reader.read(file) { read in
+            bytes.withLock { $0 += Int64(read) }
+            return !files.isStopped
+          }
+          guard let photo else { return }
+          outcome = .success(photo)
+        } catch {
+          outcome = .failure(error)
+        }
+        files.finish(outcome, at: index)
+      }
+    }
+    if !files.isEmpty, !self.files.isRunning {
+      throw SatchelError(.noMemory, "no thread can be started to read files")
+    }
+  }
+
+  /// The numbers of files and bytes that were read.
+  var done: (files: Int, bytes: Int64) { (files.done, bytes.withLock { $0 }) }
+}

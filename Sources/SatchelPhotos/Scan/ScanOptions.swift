@@ -1,0 +1,58 @@
+import SatchelJSON
+
+/// Options of a scan.
+public struct ScanOptions: Sendable, Equatable {
+  /// The offset of EXIF dates that name no time zone: seconds east of UTC. 0, the default, reads them as UTC,
+  /// so that a photo has the same date wherever it is scanned.
+  public var timeZoneOffset: Int64
+  /// Whether photos are deleted from the catalogue when none of their files is left; the next sync deletes
+  /// them from the remote, too. Photos in directories that could not be read are kept.
+  public var deleteMissing: Bool
+  /// Whether files that look unchanged are read again.
+  public var forceRehash: Bool
+  /// How many files are read at once: 1 to 16.
+  public var parallel: Int
+
+  /// - Parameter parallel: clamped to the range
+  public init(
+    timeZoneOffset: Int64 = 0, deleteMissing: Bool = false, forceRehash: Bool = false, parallel: Int = 2
+  ) {
+    // No zone is further away than a day; the limit keeps sums in range.
+    self.timeZoneOffset = min(max(timeZoneOffset, -86_400), 86_400)
+    self.deleteMissing = deleteMissing
+    self.forceRehash = forceRehash
+    self.parallel = min(max(parallel, 1), 16)
+  }
+}
+
+/// The progress of a scan, reported several times a second, also while a large file is read.
+public struct ScanProgress: Sendable, Equatable {
+  /// The phase of a scan.
+  public enum Phase: String, Sendable {
+    /// Finding files.
+    case walking
+    /// Reading files that are new or changed.
+    case reading
+  }
+
+  public var phase: Phase
+  /// Photos found, whether they are read or not.
+  public var filesFound: Int64
+  /// Files that were read, or could not be.
+  public var filesDone: Int64 = 0
+  /// Files to read; nil while walking.
+  public var filesTotal: Int64?
+  /// Bytes that were read.
+  public var bytesDone: Int64 = 0
+  /// Bytes to read; nil while walking.
+  public var bytesTotal: Int64?
+
+  /// The progress as a JSON object.
+  package var json: JSONValue {
+    [
+      "phase": .string(phase.rawValue), "files_found": .int(filesFound), "files_done": .int(filesDone),
+      "files_total": filesTotal.map { .int($0) } ?? .null, "bytes_done": .int(bytesDone),
+      "bytes_total": bytesTotal.map { .int($0) } ?? .null,
+    ]
+  }
+}

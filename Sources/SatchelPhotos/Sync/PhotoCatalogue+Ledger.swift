@@ -1,0 +1,140 @@
+import SatchelCore
+import SatchelRemote
+import SatchelStorage
+
+extension PhotoCatalogue: SyncLedger {
+  func identify() throws {
+    let isNamed = try read(otherwise: false) { _, _ in true }
+    if !isNamed, !database.options.isReadOnly { try write { _, _ in } }
+  }
+
+  func syncState() throws -> SyncState {
+    let nothing = SyncState(shards: Shard.Index.all.map { ShardState(ShardRecord(shard: $0)) })
+    return try read(otherwise: nothing) { connection, id in
+      guard let row = try CatalogueTable(connection: connection).row(id) else { return nothing }
+      return SyncState(
+        uuid: row.uuid, remoteUUID: row.remoteUUID, user: row.user,
+        manifestETag: row.manifestETag.flatMap { ETag($0) },
+        shards: try ShardTable(connection: connection, catalogue: id).records().map { ShardState($0) })
+    }
+  }
+
+  func beginSync(uuid: String, user: UserID) throws {
+    try write { transaction, id in
+      try CatalogueTable(connection: transaction.connection)
+        .setRemote(id, uuid: uuid, user: user.text, manifestETag: nil, lastSync: nil)
+    }
+  }
+
+  func export(_ shard: Shard.Index) throws -> ShardExport {
+    var bytes: [UInt8] = []
+    let written = try write(shard, reserving: { bytes.reserveCapacity($0) }) { bytes.append(contentsOf: $0) }
+    return ShardExport(
+      bytes: bytes, checksum: written.checksum, sequence: written.sequence, photos: written.photos)
+  }
+
+  func lastSynced(_ shard: Shard.Index) throws -> [UInt8] {
+    try read(otherwise: []) { connection, id in
+      let record = try ShardTable(connection: connection, catalogue: id).record(shard)
+      guard record.syncedChecksum != nil else { return [] }
+      var synced = ShardRecord(shard: shard)
+      synced.base = record.syncedVersion
+      return try ShardMerge.bytes(connection, catalogue: id, record: synced)
+    }
+  }
+
+  func recordPendingUpload(_ shard: Shard.Index, _ export: ShardExport) throws {
+    try editing(shard) { edit in
+      guard edit.record.sequence == export.sequence else {
+        throw SatchelError(.busy, "shard \(shard) was changed after it was exported")
+      }
+      edit.record.pendingUpload = PendingUpload(checksum: export.checksum, sequence: export.sequence)
+    }
+  }
+
+  func finishUpload(_ shard: Shard.Index, export: ShardExport, etag: ETag?, ancestors: String?) throws {
+    try export.bytes.withUnsafeBytes { bytes in
+      let file = try ShardFile(bytes, shard: shard)
+      try editing(shard) { edit in
+        guard edit.record.pendingUpload == PendingUpload(checksum: export.checksum, sequence: export.sequence)
+        else {
+          throw SatchelError(.busy, "shard \(shard): another upload was started meanwhile")
+        }
+        try withExtendedLifetime(file) { try edit.confirmUpload(file, upTo: export.sequence) }
+        try edit.setSynced(export.checksum, etag: etag, ancestors: ancestors)
+      }
+    }
+  }
+
+  func applyRemote(
+    _ shard: Shard.Index, bytes: [UInt8], checksum: String, etag: ETag?, expected: String?,
+    confirmedUpTo: Int64?, onConflict: ConflictPolicy, ancestors: String?, logsLostRows: Bool
+  ) throws -> PullResult {
+    try bytes.withUnsafeBytes { bytes in
+      let file = try ShardFile(bytes, shard: shard)
+      return try editing(shard) { edit in
+        guard edit.record.syncedChecksum == expected else {
+          throw SatchelError(.busy, "shard \(shard) was synchronized by another process meanwhile")
+        }
+        var (conflicts, replaced) = (0, [RejectedRow]())
+        let before = try edit.photos()
+        let lost = logsLostRows ? try edit.rowsLost(to: file) : []
+        try withExtendedLifetime(file) {
+          if let confirmedUpTo, edit.record.pendingUpload?.checksum == checksum {
+            try edit.confirmUpload(file, upTo: confirmedUpTo)
+          } else {
+            replaced = try edit.keptLines(missingIn: file, after: confirmedUpTo ?? -1)
+            conflicts = try edit.applyRemote(file, confirmedUpTo: confirmedUpTo ?? -1, onConflict: onConflict)
+          }
+          conflicts += try edit.logConflicts(lost, against: file, cause: .sync)
+        }
+        let removed = try edit.removed(from: before, by: file)
+        try edit.setSynced(checksum, etag: etag, ancestors: ancestors)
+        return PullResult(
+          photos: Int64(file.entries.count), rejected: file.rejected + replaced, removed: removed,
+          conflicts: conflicts, hasChanges: edit.record.hasChanges)
+      }
+    }
+  }
+
+  func confirmIdentical(_ shard: Shard.Index, checksum: String, etag: ETag?, ancestors: String?) throws {
+    try editing(shard) { edit in
+      try edit.confirmIdentical(checksum)
+      try edit.setSynced(checksum, etag: etag, ancestors: ancestors)
+    }
+  }
+
+  func finishSync(manifestETag: ETag?, uuid: String, user: UserID) throws {
+    try write { transaction, id in
+      try CatalogueTable(connection: transaction.connection).setRemote(
+        id, uuid: uuid, user: user.text, manifestETag: manifestETag?.text, lastSync: transaction.now)
+    }
+  }
+
+  /// Changes one shard, and notifies observers when its content or its pending state changed.
+  private func editing<Result>(_ shard: Shard.Index, _ body: (inout ShardEdit) throws -> Result) throws
+    -> Result
+  {
+    try write { transaction, id in
+      var edit = try ShardEdit(transaction, catalogue: id, shard: shard)
+      let before = edit.record
+      let result = try body(&edit)
+      try edit.save()
+      if before.base != edit.record.base || before.changes != edit.record.changes
+        || before.hasChanges != edit.record.hasChanges
+      {
+        notify([shard], in: transaction)
+      }
+      return result
+    }
+  }
+}
+
+extension ShardState {
+  init(_ record: ShardRecord) {
+    self.init(
+      index: record.shard, syncedChecksum: record.syncedChecksum, etag: record.etag.flatMap { ETag($0) },
+      photos: record.photos, syncedPhotos: record.syncedVersion.photos, hasChanges: record.hasChanges,
+      pendingUpload: record.pendingUpload, ancestors: record.ancestors)
+  }
+}

@@ -1,0 +1,141 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// Applies a declaration to a collection of the store, in one transaction.
+struct DeclarationRun {
+  private let store: RecordStore
+  private let transaction: Transaction
+  private let work: RecordWork
+  private var connection: Connection { transaction.connection }
+
+  init(_ store: RecordStore, _ transaction: Transaction) {
+    self.store = store
+    self.transaction = transaction
+    work = store.work(in: transaction)
+  }
+
+  func declare(_ declared: PreparedDeclaration) throws -> RecordCollection {
+    let name = declared.declaration.name
+    let id = try CollectionRow.id(of: name, connection) ?? CollectionRow.make(name, connection)
+    try work.flush()
+    guard let row = try CollectionRow.read(id, connection) else {
+      throw SatchelError(
+        .damaged, "\(name): the collection is in the store under its name, and not under its id")
+    }
+    let shape = try CollectionShape(row, connection)
+    let stored = try StoredDeclaration.read(row, connection).joined(with: declared, version: row.version)
+    var declaration = declared.declaration.declaring(stored)
+    // A declaration with only a name does not change the version.
+    if declared.declaration.isBare, row.version > 0 { declaration.version = Int(row.version) }
+    let prepared = try PreparedDeclaration(declaration)
+    if row.version > 0, row.version != Int64(prepared.version) {
+      try MigrationRun(row, prepared, work).run()
+      // Every document may have changed: indexes and references are rebuilt.
+      for index in shape.indexes { try drop(index) }
+      for relation in shape.relations { try drop(relation) }
+      try change([CollectionShape.Index](), to: prepared, row)
+      try change([CollectionShape.Relation](), to: prepared, row)
+    } else {
+      try change(shape.indexes, to: prepared, row)
+      try change(shape.relations, to: prepared, row)
+      if row.version == 0 { try storeMigrations(row.id, prepared) }
+    }
+    try stored.json.serialized().withUnsafeBytes {
+      try connection.run(
+        "UPDATE record_collection SET version = ?, shape = shape + 1, declaration = ? WHERE id = ?",
+        .integer(Int64(prepared.version)), .textBytes($0), .integer(id))
+    }
+    work.forget(id)
+    store.forgetShape(of: id)
+    transaction.onFailure { [store] in store.forgetShape(of: id) }
+    return RecordCollection(store, id: id, version: prepared.version, stored.generation, declared.declaration)
+  }
+
+  /// Stores the migrations to the version that a new collection begins with: a sync may download documents of
+  /// older versions, and older versions of the app may open the store.
+  private func storeMigrations(_ id: Int64, _ prepared: PreparedDeclaration) throws {
+    for (number, migration) in prepared.declaration.migrations.prefix(prepared.version - 1).enumerated() {
+      try MigrationRun.note(migration, to: Int64(number + 2), of: id, connection)
+    }
+  }
+
+  // MARK: Indexes
+
+  private func change(
+    _ known: [CollectionShape.Index], to prepared: PreparedDeclaration, _ row: CollectionRow
+  ) throws {
+    for index in known where !prepared.indexes.contains(where: { $0.path.text == index.path.text }) {
+      try drop(index)
+    }
+    for (path, isUnique) in prepared.indexes {
+      if let index = known.first(where: { $0.path.text == path.text }) {
+        if index.isUnique == isUnique { continue }
+        try drop(index)
+      }
+      try connection.run(
+        "INSERT INTO record_index(collection, path, is_unique, entries) VALUES(?, ?, ?, 0)",
+        .integer(row.id), .text(path.text), .integer(isUnique ? 1 : 0))
+      let index = CollectionShape.Index(id: connection.lastInsertedRow, path: path, isUnique: isUnique)
+      try IndexBuild(connection, row, index).run()
+    }
+  }
+
+  private func drop(_ index: CollectionShape.Index) throws {
+    try connection.run("DELETE FROM record_value WHERE index_id = ?", .integer(index.id))
+    try connection.run("DELETE FROM record_index WHERE id = ?", .integer(index.id))
+  }
+
+  // MARK: Relations
+
+  private func change(
+    _ known: [CollectionShape.Relation], to prepared: PreparedDeclaration, _ row: CollectionRow
+  ) throws {
+    var kept: Set<Int64> = []
+    for (path, relation) in prepared.relations {
+      let target =
+        try CollectionRow.id(of: relation.collection, connection)
+        ?? CollectionRow.make(relation.collection, connection)
+      let same = known.first {
+        $0.path.text == path.text && $0.target == target && $0.isMany == relation.isMany
+      }
+      if let same {
+        kept.insert(same.id)
+        try connection.run(
+          "UPDATE record_relation SET on_delete = ? WHERE id = ?", .integer(relation.onDelete.number),
+          .integer(same.id))
+      }
+    }
+    for relation in known where !kept.contains(relation.id) { try drop(relation) }
+    for (path, relation) in prepared.relations
+    where !known.contains(where: { kept.contains($0.id) && $0.path.text == path.text }) {
+      try add(path, relation, row)
+    }
+  }
+
+  private func drop(_ relation: CollectionShape.Relation) throws {
+    try connection.run("DELETE FROM record_reference WHERE relation = ?", .integer(relation.id))
+    try connection.run("DELETE FROM record_relation WHERE id = ?", .integer(relation.id))
+  }
+
+  private func add(_ path: DocumentPath, _ relation: RecordRelation, _ row: CollectionRow) throws {
+    guard let target = try CollectionRow.id(of: relation.collection, connection) else { return }
+    try connection.run(
+      """
+      INSERT INTO record_relation(collection, path, target, on_delete, is_many) VALUES(?, ?, ?, ?, ?)
+      """, .integer(row.id), .text(path.text), .integer(target), .integer(relation.onDelete.number),
+      .integer(relation.isMany ? 1 : 0))
+    let added = CollectionShape.Relation(
+      id: connection.lastInsertedRow, source: row.id, path: path, target: target, onDelete: relation.onDelete,
+      isMany: relation.isMany)
+    let collection = try work.collection(row.id)
+    try RecordFetch(connection, row).all { candidate in
+      var changes = ReferenceChanges()
+      changes.added = try RecordWork.targets(of: candidate.body, added, candidate.key, collection).map {
+        (added, $0)
+      }
+      try work.apply(changes, candidate.row, collection)
+      return true
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+extension RecordCollection {
+  /// Writes to the store, or spools the entry to the outbox file when the store cannot be written; returns
+  /// nil then.
+  func writingThroughOutbox<Result>(
+    _ entry: @autoclosure () throws -> JSONValue, _ body: (RecordWork, WorkingCollection) throws -> Result
+  ) throws -> Result? {
+    // Part of the thread's transaction: only the whole transaction can be spooled.
+    if store.database.isInTransaction || store.database.options.isReadOnly { return try write(body) }
+    let outcome = try store.outbox.perform(in: store.database, entry: entry) { _ in try write(body) }
+    return outcome.isSpooled ? nil : outcome.result
+  }
+
+  /// Returns the entry for the outbox file; a document that is known to violate the schema is not spooled.
+  func spooled(
+    _ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer, _ expected: Int64?
+  ) throws -> JSONValue {
+    // When the store cannot be read either, the check happens when the entry is drained.
+    let shape = try? read { connection, row in try store.shape(of: row, connection) }
+    try shape?.schema?.check(document, "\(name)/\(String(decoding: key, as: UTF8.self))")
+    return try Self.putEntry(name, version, key, document, expected)
+  }
+
+  static func putEntry(
+    _ name: String, _ version: Int, _ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer,
+    _ expected: Int64?
+  ) throws -> JSONValue {
+    var entry = head(name, version, key, expected)
+    // As a string, so that the bytes do not change.
+    entry["document"] = .string(String(decoding: document, as: UTF8.self))
+    return ["put": .object(entry)]
+  }
+
+  static func deleteEntry(
+    _ name: String, _ version: Int, _ key: UnsafeRawBufferPointer, _ expected: Int64?
+  ) -> JSONValue {
+    ["delete": .object(head(name, version, key, expected))]
+  }
+
+  private static func head(
+    _ name: String, _ version: Int, _ key: UnsafeRawBufferPointer, _ expected: Int64?
+  ) -> JSONObject {
+    var entry: JSONObject = [
+      "collection": .string(name), "version": .int(Int64(version)),
+      "id": .string(String(decoding: key, as: UTF8.self)),
+    ]
+    if let expected { entry["if_revision"] = .int(expected) }
+    return entry
+  }
+}
+
+extension RecordStore {
+  /// Registers the handlers that drain spooled writes.
+  func registerEntries() {
+    outbox.register("put") { [weak self] entry, _, _ in
+      try self?.apply(entry) { work, collection, key in
+        guard let document = entry["document"]?.stringValue else {
+          throw SatchelError(.invalid, "put: an entry must have \"document\"")
+        }
+        var text = document
+        try text.withUTF8 { text in
+          try JSONScanner.check(UnsafeRawBufferPointer(text))
+          _ = try work.put(
+            key, UnsafeRawBufferPointer(text), in: collection, ifRevision: entry["if_revision"]?.intValue)
+        }
+      }
+    }
+    outbox.register("delete") { [weak self] entry, _, _ in
+      try self?.apply(entry) { work, collection, key in
+        _ = try work.delete(key, from: collection, ifRevision: entry["if_revision"]?.intValue)
+      }
+    }
+    outbox.register("put_many") { [weak self] entry, _, _ in
+      guard let name = entry["collection"]?.stringValue, let documents = entry["documents"]?.stringValue
+      else {
+        throw SatchelError(.invalid, "put_many: an entry must have \"collection\" and \"documents\"")
+      }
+      try self?.collection(name, version: entry["version"]?.intValue) { work, collection in
+        try Array(documents.utf8).withUnsafeBytes { bytes in
+          let tape = try naming("documents") { try JSONTape(bytes) }
+          _ = try work.putMany(tape, in: collection)
+        }
+      }
+    }
+  }
+
+  /// Drains the entries of a collection that were rejected because the collection did not exist.
+  func drainRejected(of collection: String) throws {
+    try outbox.retryRejected(in: database) { entry in
+      entry.objectValue?.first?.value["collection"]?.stringValue == collection
+    }
+  }
+
+  private func apply(
+    _ entry: JSONValue, _ body: (RecordWork, WorkingCollection, UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    guard let name = entry["collection"]?.stringValue, var id = entry["id"]?.stringValue else {
+      throw SatchelError(.invalid, "an entry must have \"collection\" and \"id\"")
+    }
+    try collection(name, version: entry["version"]?.intValue) { work, collection in
+      try id.withUTF8 { key in
+        try RecordID.check(UnsafeRawBufferPointer(key), in: name)
+        try body(work, collection, UnsafeRawBufferPointer(key))
+      }
+    }
+  }
+
+  private func collection(
+    _ name: String, version: Int64?, _ body: (RecordWork, WorkingCollection) throws -> Void
+  ) throws {
+    try database.prepare(RecordSchema.subject)
+    try write { work in
+      guard let id = try CollectionRow.id(of: name, work.connection) else {
+        throw SatchelError(.notFound, "there is no collection \(name)")
+      }
+      let collection = try work.collection(id)
+      guard collection.row.version == version else {
+        throw SatchelError(
+          .invalid,
+          "\(name): the entry was written for version \(version ?? 0); the collection has "
+            + "version \(collection.row.version)"
+        )
+      }
+      try body(work, collection)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import SatchelCore
+import SatchelStorage
+
+/// The stored format of a sensitive value: one byte of format version, 8 bytes of key name, 12 of nonce, the
+/// encrypted bytes, 16 of tag. The tag also authenticates the location, so a value that is moved to another
+/// key of the store cannot be opened.
+enum SealedValue {
+  static let format: UInt8 = 1
+  private static let nonceLength = 12
+  private static let headLength = 1 + EncryptionKey.nameLength + nonceLength
+
+  static func seal(_ text: [UInt8], by key: EncryptionKey, at location: String) -> [UInt8] {
+    var random = SystemRandomNumberGenerator()
+    let nonce = (0..<nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    let head = [format] + key.name + nonce
+    return head + key.encrypt(text, nonce: nonce, context: context(location, keyName: key.name))
+  }
+
+  /// - Parameter keys: the keys that are set, by name
+  /// - Throws: `.invalid` when the value was sealed with another key, `.damaged` when it was modified
+  static func open(_ sealed: [UInt8], by keys: Keyring.Keys, at location: String) throws -> [UInt8] {
+    guard let name = keyName(of: sealed) else {
+      throw SatchelError(.damaged, "\(location): is sealed in an unknown format")
+    }
+    guard !keys.isEmpty else {
+      throw SatchelError(.invalid, "\(location): is sensitive; set the encryption key first")
+    }
+    guard let key = keys[name] else {
+      throw SatchelError(.invalid, "\(location): was sealed with another encryption key")
+    }
+    let nonce = Array(sealed[(1 + EncryptionKey.nameLength)..<headLength])
+    let text = key.decrypt(sealed[headLength...], nonce: nonce, context: context(location, keyName: name))
+    guard let text else {
+      throw SatchelError(.damaged, "\(location): was modified since it was sealed, and cannot be opened")
+    }
+    return text
+  }
+
+  /// Returns the name of the key that sealed a value; nil when it is not a sealed value.
+  static func keyName(of sealed: [UInt8]) -> [UInt8]? {
+    guard sealed.first == format, sealed.count >= headLength + EncryptionKey.tagLength else { return nil }
+    return Array(sealed[1...EncryptionKey.nameLength])
+  }
+
+  private static func context(_ location: String, keyName: [UInt8]) -> [UInt8] {
+    [format] + keyName + Array(location.utf8)
+  }
+}

@@ -1,0 +1,73 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+extension StateStore {
+  /// Returns the findings in the state tables. Reads every row.
+  package static func check(_ database: Database) throws -> [StoreFinding] {
+    guard try database.has(StateSchema.subject) else { return [] }
+    return try database.read { connection in
+      var check = StateCheck(connection: connection)
+      try check.run()
+      return check.findings
+    }
+  }
+}
+
+/// Checks the state tables: that values have the kind of their space, and that stored identities match the
+/// values.
+private struct StateCheck {
+  let connection: Connection
+  private(set) var findings: [StoreFinding] = []
+
+  init(connection: Connection) { self.connection = connection }
+
+  mutating func run() throws {
+    var found: [(String, String)] = []
+    try connection.each("SELECT space, key, is_sealed, value FROM state_value") { row in
+      let (space, key) = (row.text(0), row.text(1))
+      guard let defect = Self.defect(of: row.bytes(3), isSealed: row.flag(2), key, in: space) else { return }
+      found.append(("state_value", "\(space), \(key): \(defect)"))
+    }
+    var last: (list: String, time: Int64)?
+    try connection.each("SELECT list, number, time, identity, value FROM state_item ORDER BY list, number") {
+      row in
+      let (list, time) = (row.text(0), row.anyInteger(2))
+      if let last, last.list == list, last.time > time {
+        found.append(
+          (
+            "state_item",
+            "list \(list), item \(row.anyInteger(1)) has an earlier time than the item before it"
+          ))
+      }
+      last = (list, time)
+      guard let value = try? JSONValue(parsing: row.bytes(4)) else {
+        return found.append(("state_item", "list \(list), item \(row.anyInteger(1)) is not JSON"))
+      }
+      if try ValueIdentity(value).bytes != Array(row.bytes(3)) {
+        found.append(("state_item", "list \(list), item \(row.anyInteger(1)) is indexed under another value"))
+      }
+    }
+    findings = found.map { StoreFinding(code: $0.0, message: $0.1) }
+  }
+
+  /// Returns why a value cannot belong to its space; nil when it can.
+  private static func defect(
+    of bytes: UnsafeRawBufferPointer, isSealed: Bool, _ key: String, in space: String
+  ) -> String? {
+    if space == StateSpace.values {
+      if isSealed { return nil }
+      return (try? JSONScanner.check(bytes)) == nil ? "is not JSON" : nil
+    }
+    if isSealed { return "is sealed; only values can be" }
+    if space.hasPrefix(StateSpace.scores) {
+      let score = Double(String(decoding: bytes, as: UTF8.self))
+      return score?.isFinite == true ? nil : "is not a score: a finite number"
+    }
+    guard space.hasPrefix(StateSpace.sets) else { return "is in an unknown space" }
+    guard let value = try? JSONValue(parsing: bytes), let identity = try? ValueIdentity(value) else {
+      return "is not JSON"
+    }
+    return identity.hexadecimal == key ? nil : "is stored under another member"
+  }
+}

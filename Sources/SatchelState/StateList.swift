@@ -1,0 +1,100 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// A bounded list, the newest item first, for example of searches, places or interactions.
+public struct StateList: Sendable {
+  /// An item and the time at which it was pushed, in Unix milliseconds.
+  public struct Item: Equatable, Sendable {
+    public var value: JSONValue
+    public var time: Int64
+  }
+
+  let state: StateStore
+  let name: StateName
+  let bounds: StateListBounds
+
+  private var target: StateTarget { .list(name) }
+  private var location: String { target.changeKey }
+
+  /// Inserts a value in front, and removes the items that exceed the bounds.
+  ///
+  /// - Throws: `SatchelError` `.invalid` for a value that cannot be represented in JSON or is larger than 16
+  ///   MB, `.readOnly`, `.closed`
+  public func push(_ value: JSONValue) throws {
+    let bytes = try StateStore.bytes(of: value, at: location)
+    let identity = try naming(location) { try ValueIdentity(value) }
+    try state.add(target, .push(bytes, identity: identity, bounds))
+  }
+
+  /// Returns the items within the bounds, the newest first.
+  public func items() throws -> [Item] {
+    try state.checkOpen()
+    let changes = state.saver.operations(of: target)
+    let items = try state.read(changes) { reader, unsaved in
+      // Without unsaved changes, no more rows than the limit need be read.
+      let limit = unsaved.isEmpty ? bounds.limit ?? Int.max : Int.max
+      var content = StateListContent(items: try reader?.tables.items(name, limit: limit) ?? [])
+      for operation in unsaved { content.apply(operation) }
+      let items = content.within(bounds, at: reader?.now ?? state.database.clock.now())
+      // An item that was reported as expired must not reappear when the clock is set back.
+      if items.count < min(content.items.count, bounds.limit ?? Int.max) { state.database.noteExpiry() }
+      return items
+    }
+    return try items.map { Item(value: try StateStore.value(of: $0.value, at: location), time: $0.time) }
+  }
+
+  /// Removes the items that are equal to a value.
+  public func remove(_ value: JSONValue) throws {
+    try state.add(target, .drop(try naming(location) { try ValueIdentity(value) }))
+  }
+
+  /// Removes all items.
+  public func clear() throws { try state.add(target, .remove) }
+}
+
+/// The bounds of a list.
+struct StateListBounds: Equatable, Sendable {
+  /// The maximum number of items; nil for no limit.
+  var limit: Int?
+  /// The maximum age of an item in milliseconds; nil for no limit.
+  var maximumAge: Int64?
+  /// Whether pushing an item that is in the list moves it to the front.
+  var isUnique = false
+
+  /// Whether an item pushed at `time` is within the maximum age at `now`.
+  func admits(_ time: Int64, at now: Int64) -> Bool {
+    guard let maximumAge else { return true }
+    return now - time <= maximumAge
+  }
+}
+
+/// The items of a list in memory, the newest first; changes follow the same rules as in the tables.
+struct StateListContent: Equatable, Sendable {
+  struct Item: Equatable, Sendable {
+    var value: [UInt8]
+    var identity: ValueIdentity
+    var time: Int64
+  }
+
+  var items: [Item]
+
+  mutating func apply(_ operation: StateOperation) {
+    switch operation.action {
+    case .push(let value, let identity, let bounds):
+      // Times never decrease, not even when a spooled item is drained late.
+      let time = max(operation.time, items.first?.time ?? 0)
+      if bounds.isUnique { items.removeAll { $0.identity == identity } }
+      items.insert(Item(value: value, identity: identity, time: time), at: 0)
+      items = within(bounds, at: time)
+    case .drop(let identity): items.removeAll { $0.identity == identity }
+    case .remove: items = []
+    case .set, .add: break
+    }
+  }
+
+  func within(_ bounds: StateListBounds, at now: Int64) -> [Item] {
+    let young = items.prefix { bounds.admits($0.time, at: now) }
+    return Array(young.prefix(bounds.limit ?? Int.max))
+  }
+}

@@ -1,0 +1,127 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// One change of state. It describes the action, not its result, so that the changes of several handles and
+/// processes add up.
+struct StateOperation: Equatable, Sendable {
+  enum Action: Equatable, Sendable {
+    /// Sets a value, or adds a member that is not in the set yet; as JSON, or sealed.
+    case set([UInt8], isSealed: Bool)
+    /// Removes a value, a member or a score, or empties a list.
+    case remove
+    /// Inserts an item in front of a list.
+    case push([UInt8], identity: ValueIdentity, StateListBounds)
+    /// Removes the items that are equal to a value from a list.
+    case drop(ValueIdentity)
+    /// Adds to a score.
+    case add(Double, minimum: Double, maximum: Double)
+
+    /// Whether earlier actions on the same target have no effect any more.
+    var supersedesEarlier: Bool {
+      switch self {
+      case .set, .remove: true
+      default: false
+      }
+    }
+  }
+
+  let target: StateTarget
+  let action: Action
+  /// Unix milliseconds.
+  let time: Int64
+  /// The handle that made the change, and the sequence number that the store records for that handle when it
+  /// has saved the change.
+  let writer: Int64
+  let sequence: Int64
+  /// Its position among the changes of this handle, from 1; 0 or less for those that an earlier handle left
+  /// in the outbox file.
+  let number: Int64
+}
+
+/// The target of a change of state. Changes of different targets are independent.
+struct StateTarget: Hashable, Sendable {
+  enum Kind: Hashable, Sendable { case value, list, member, score }
+
+  let kind: Kind
+  /// The value's key, or the name of the list, the set or the scores.
+  let name: StateName
+  /// For a set, the identity of the member; for scores, the key.
+  let key: StateName?
+
+  static func value(_ key: StateName) -> StateTarget { StateTarget(kind: .value, name: key, key: nil) }
+  static func list(_ name: StateName) -> StateTarget { StateTarget(kind: .list, name: name, key: nil) }
+  static func member(_ name: StateName, _ identity: ValueIdentity) -> StateTarget {
+    StateTarget(kind: .member, name: name, key: StateName(sound: identity.hexadecimal))
+  }
+  static func score(_ name: StateName, _ key: StateName) -> StateTarget {
+    StateTarget(kind: .score, name: name, key: key)
+  }
+
+  /// The key that observers are notified of.
+  var changeKey: String {
+    switch kind {
+    case .value: "state/\(name.text)"
+    case .list: "state/list/\(name.text)"
+    case .member: "state/set/\(name.text)"
+    case .score: "state/scores/\(name.text)"
+    }
+  }
+
+  /// The space of its row in state_value; empty for a list, whose items are in state_item.
+  var space: String {
+    switch kind {
+    case .value: StateSpace.values
+    case .list: ""
+    case .member: StateSpace.members(of: name)
+    case .score: StateSpace.scores(of: name)
+    }
+  }
+
+  var row: String { (key ?? name).text }
+}
+
+/// The spaces of the table state_value.
+enum StateSpace {
+  /// Values by their keys.
+  static let values = "value"
+
+  /// Prefixes of the spaces of sets and of scores.
+  static let (sets, scores) = ("set/", "scores/")
+
+  /// The members of a set, by their identity.
+  static func members(of name: StateName) -> String { sets + name.text }
+
+  /// Scores by their keys.
+  static func scores(of name: StateName) -> String { scores + name.text }
+}
+
+/// A name or key of state: 1 to 255 bytes of UTF-8, compared and sorted by its bytes.
+///
+/// Swift's string comparison treats two encodings of "é" as equal, so one of the two keys would be lost.
+struct StateName: Hashable, Comparable, Sendable {
+  let text: String
+
+  /// - Parameter role: for the message, such as "key"
+  /// - Throws: `.invalid`
+  init(_ text: String, as role: String) throws {
+    guard (1...255).contains(text.utf8.count) else {
+      throw SatchelError(.invalid, "\(role): has \(text.utf8.count) bytes; it must have 1 to 255")
+    }
+    guard !text.utf8.contains(0) else { throw SatchelError(.invalid, "\(role): contains a NUL") }
+    self.text = text
+  }
+
+  /// Creates a name from text that has been validated.
+  init(sound text: String) { self.text = text }
+
+  static func == (left: StateName, right: StateName) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+  static func < (left: StateName, right: StateName) -> Bool {
+    left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+  }
+}

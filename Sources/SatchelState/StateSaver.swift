@@ -1,0 +1,210 @@
+import SatchelCore
+import SatchelStorage
+
+/// Keeps changes of state in memory, and saves them on a thread of its own: after a quiet period, when enough
+/// are pending, or when one has been pending too long.
+///
+/// Holds no strong reference to the store, so that a store that is released can close.
+// Unchecked: the lock `lock` guards all mutable properties.
+final class StateSaver: @unchecked Sendable {
+  /// The delay after a save that failed, in milliseconds.
+  private static let pause: Int64 = 5000
+
+  private let outbox: Outbox
+  private let lock = ConditionLock()
+  /// Held while changes are saved, so that they are saved in order.
+  private let saving = ConditionLock()
+  private let writer = Int64.random(in: 1...Int64.max)
+  private var changes: UnsavedChanges
+  private var options: StateOptions
+  private var thread: SystemThread?
+  private var isClosed = false
+  /// When the oldest and the newest pending change were made, and the time before which no save is tried;
+  /// monotonic time.
+  private var oldest: Int64 = 0
+  private var newest: Int64 = 0
+  private var pausedUntil: Int64 = 0
+
+  init(outbox: Outbox, options: StateOptions, spooled: [StateOperation]) {
+    self.outbox = outbox
+    self.options = options
+    changes = UnsavedChanges(writer: writer, spooled: spooled)
+  }
+
+  func configure(_ options: StateOptions) {
+    lock.withLock {
+      self.options = options
+      lock.signal()
+    }
+  }
+
+  // MARK: Changes
+
+  /// Adds a change.
+  ///
+  /// - Throws: `.closed`, `.noMemory` when no thread can be started
+  func add(_ target: StateTarget, _ action: StateOperation.Action, in database: Database) throws {
+    try lock.withLock { try insert(target, action, database) }
+  }
+
+  /// Adds a change, and returns what `body` read before it: no other change of this handle comes between.
+  ///
+  /// No lock is held while `body` reads, because a read may have to wait for a transaction that changes
+  /// state, too.
+  func add<Result>(
+    _ target: StateTarget, _ action: StateOperation.Action, in database: Database,
+    reading body: () throws -> Result
+  ) throws -> Result {
+    while true {
+      let known = lock.withLock { changes.newest }
+      let result = try body()
+      let isAdded = try lock.withLock {
+        guard changes.newest == known else { return false }
+        try insert(target, action, database)
+        return true
+      }
+      if isAdded { return result }
+    }
+  }
+
+  /// Requires the lock.
+  private func insert(_ target: StateTarget, _ action: StateOperation.Action, _ database: Database) throws {
+    guard !isClosed else { throw SatchelError(.closed, "\(database.path): the store is closed") }
+    try start(database)
+    newest = SteadyTime.milliseconds
+    if changes.count == 0 { oldest = newest }
+    changes.add(target, action, time: database.clock.now())
+    lock.signal()
+  }
+
+  /// Returns the changes of a target that may not be in the store yet, in order.
+  func operations(of target: StateTarget) -> [StateOperation] { lock.withLock { changes[target] } }
+
+  /// Returns the newest change of a value or member if it is pending; it supersedes whatever the store has.
+  func pending(_ target: StateTarget) -> StateOperation? { lock.withLock { changes.pending(target) } }
+
+  func operations(where condition: (StateTarget) -> Bool) -> [StateOperation] {
+    lock.withLock { changes.all(where: condition) }
+  }
+
+  // MARK: Saving
+
+  /// Saves pending changes, and drains the outbox file.
+  ///
+  /// - Returns: whether the outbox file has changes afterwards, because the store cannot be written
+  /// - Throws: the error of the outbox file when neither could be written; the changes stay pending
+  @discardableResult
+  func save(in database: Database) throws -> Bool {
+    try HostWork.deferringNotifications { try saving.withLock { try saveWithLock(in: database) } }
+  }
+
+  private func saveWithLock(in database: Database) throws -> Bool {
+    let (operations, before) = lock.withLock { changes.beginSave() }
+    guard !operations.isEmpty else { return try drain(in: database) }
+    let entry = StateEntry(writer: writer, operations: operations)
+    do {
+      let outcome = try outbox.perform(in: database, entry: { try entry.json }, spoolsDuringOtherBatch: true)
+      {
+        transaction in
+        try database.prepare(StateSchema.subject)
+        try entry.apply(in: transaction)
+      }
+      guard !outcome.isSpooled else { return true }
+      // Earlier spooled changes are saved, too: the outbox keeps their order.
+      lock.withLock {
+        changes.confirm(through: operations.last?.number ?? 0)
+        pausedUntil = 0
+      }
+      _ = try? database.prepare(StateSchema.subject)
+      return false
+    } catch {
+      lock.withLock {
+        changes.cancelSave(before: before)
+        pausedUntil = SteadyTime.milliseconds + Self.pause
+      }
+      database.notify(subject: "records", keys: ["@unsaved"])
+      throw error
+    }
+  }
+
+  private func drain(in database: Database) throws -> Bool {
+    guard outbox.isSpooled else {
+      // Another handle may have drained what this one spooled.
+      lock.withLock { changes.confirmInFlight() }
+      return false
+    }
+    do {
+      try outbox.drain(in: database)
+    } catch let error as SatchelError where error.isAboutStore {
+      return true
+    }
+    lock.withLock { changes.confirmInFlight() }
+    return false
+  }
+
+  /// Saves pending changes for the last time; later changes are rejected.
+  func close(in database: Database) throws {
+    let running = lock.withLock { () -> SystemThread? in
+      isClosed = true
+      lock.signal()
+      guard let running = thread else { return nil }
+      // A thread can be joined only once, and not by itself: the store may be released by its own saving
+      // thread.
+      thread = nil
+      guard running.isCurrent else { return running }
+      pthread_detach(pthread_self())
+      return nil
+    }
+    running?.join()
+    guard lock.withLock({ changes.count > 0 }) else { return }
+    try save(in: database)
+  }
+
+  // MARK: The thread
+
+  /// Starts the thread once. Requires the lock.
+  private func start(_ database: Database) throws {
+    guard thread == nil else { return }
+    thread = SystemThread { [self, weak database] in
+      while waitUntilDue() {
+        // A failure was reported to observers, and is tried again.
+        guard let database else { return }
+        _ = try? save(in: database)
+      }
+    }
+    if thread == nil { throw SatchelError(.noMemory, "the thread that saves state cannot be started") }
+  }
+
+  /// Waits until a save is due.
+  ///
+  /// - Returns: false when the store is closed
+  private func waitUntilDue() -> Bool {
+    lock.withLock {
+      while !isClosed {
+        guard changes.count > 0 else {
+          lock.wait()
+          continue
+        }
+        let now = SteadyTime.milliseconds
+        let left = max(dueTime(now), pausedUntil) - now
+        if left <= 0 { return true }
+        lock.wait(milliseconds: Int(left))
+      }
+      return false
+    }
+  }
+
+  private func dueTime(_ now: Int64) -> Int64 {
+    if changes.count >= options.batch { return now }
+    return min(newest + Int64(options.quiet), oldest + Int64(options.age))
+  }
+}
+
+/// Monotonic time, which changes of the system clock do not affect.
+enum SteadyTime {
+  static var milliseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,109 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+extension StateStore {
+  func checkOpen() throws {
+    if database.isClosed { throw SatchelError(.closed, "\(database.path): the store is closed") }
+  }
+
+  /// Adds a change to those in memory.
+  func add(_ target: StateTarget, _ action: StateOperation.Action) throws {
+    try checkWritable()
+    try saver.add(target, action, in: database)
+  }
+
+  /// Adds a change to those in memory, and returns what `body` read just before it.
+  func add<Result>(
+    _ target: StateTarget, _ action: StateOperation.Action, reading body: () throws -> Result
+  ) throws -> Result {
+    try checkWritable()
+    return try saver.add(target, action, in: database, reading: body)
+  }
+
+  private func checkWritable() throws {
+    try checkOpen()
+    guard !database.options.isReadOnly else {
+      throw SatchelError(.readOnly, "\(database.path): opened read-only")
+    }
+  }
+
+  /// Reads one snapshot of the store, with those of some changes that the snapshot does not contain.
+  /// `changes` must have been read from memory before.
+  ///
+  /// - Parameter body: gets nil for the reader when the store has no state tables
+  func read<Result>(
+    _ changes: [StateOperation], _ body: (StateReader?, [StateOperation]) throws -> Result
+  ) throws -> Result {
+    guard try database.has(StateSchema.subject) else { return try body(nil, changes) }
+    return try database.read { connection in
+      let reader = StateReader(
+        tables: StateTables(connection: connection), now: try database.time(connection))
+      return try body(reader, reader.unsaved(changes))
+    }
+  }
+
+  /// Returns a value or member, with the newest change to it applied.
+  func stored(_ target: StateTarget) throws -> (bytes: [UInt8], isSealed: Bool)? {
+    // A pending change is newer than anything in the store.
+    if let pending = saver.pending(target) { return pending.action.stored }
+    let changes = saver.operations(of: target)
+    do {
+      return try read(changes) { reader, unsaved in
+        if let newest = unsaved.last { return newest.action.stored }
+        return try reader?.tables.value(target)
+      }
+    } catch let error as SatchelError where error.isAboutStore {
+      // When the store can be neither written nor read, the outbox file decides.
+      guard let newest = changes.last else { throw error }
+      return newest.action.stored
+    }
+  }
+
+  /// Returns a value serialized as JSON.
+  ///
+  /// - Throws: `.invalid` for a value that cannot be represented in JSON or is larger than `maximumBytes`
+  static func bytes(of value: JSONValue, at location: String) throws -> [UInt8] {
+    let bytes = try naming(location) { try value.serialized() }
+    guard bytes.count <= maximumBytes else {
+      throw SatchelError(.invalid, "\(location): has \(bytes.count) bytes; the maximum is \(maximumBytes)")
+    }
+    return bytes
+  }
+
+  static func value(of bytes: [UInt8], at location: String) throws -> JSONValue {
+    do {
+      return try JSONValue(parsing: bytes)
+    } catch {
+      throw SatchelError(.damaged, "\(location): the stored value is not JSON: \(error)", underlying: error)
+    }
+  }
+}
+
+extension StateOperation.Action {
+  /// The stored value after this action; nil when the action stores no value.
+  var stored: (bytes: [UInt8], isSealed: Bool)? {
+    if case .set(let bytes, let isSealed) = self { return (bytes, isSealed) }
+    return nil
+  }
+}
+
+/// One snapshot of the store.
+struct StateReader {
+  let tables: StateTables
+  /// The store's time.
+  let now: Int64
+
+  /// Returns those of some changes that the snapshot does not contain.
+  ///
+  /// The changes must have been read from memory before the snapshot was taken: a change that is saved
+  /// meanwhile is recognised by its sequence number, and counts once.
+  func unsaved(_ operations: [StateOperation]) throws -> [StateOperation] {
+    var through: [Int64: Int64] = [:]
+    return try operations.filter { operation in
+      let saved = try through[operation.writer] ?? tables.saved(operation.writer)
+      through[operation.writer] = saved
+      return operation.sequence > saved
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// Stores small values that an app changes often: settings, navigation, search history, favourites,
+/// behaviour.
+///
+/// A change is applied in memory, where every read sees it at once. It is saved to the file after a quiet
+/// period, when enough changes are pending, by `flush()` or when the store is closed. Changes are saved, not
+/// results, so the changes of several handles and processes add up. A change is not part of the current
+/// transaction. Safe to use from any number of threads.
+public final class StateStore: Sendable {
+  /// The maximum size of a value in bytes, as JSON.
+  public static let maximumBytes = 16 << 20
+
+  let database: Database
+  let outbox: Outbox
+  let saver: StateSaver
+  let keyring = Keyring()
+
+  /// - Parameter outbox: has been drained, or will be when all entry kinds are registered
+  /// - Throws: `.newer` when the state tables have a newer schema version, `.closed`, `.io`
+  package init(database: Database, outbox: Outbox, options: StateOptions = StateOptions()) throws {
+    self.database = database
+    self.outbox = outbox
+    if try database.has(StateSchema.subject) { try database.prepare(StateSchema.subject) }
+    outbox.register(StateEntry.kind) { entry, transaction, database in
+      try database.prepare(StateSchema.subject)
+      try StateEntry(json: entry).apply(in: transaction)
+    }
+    saver = StateSaver(outbox: outbox, options: options, spooled: Self.spooled(outbox, database))
+    database.whenClosing { [saver] in try saver.close(in: $0) }
+  }
+
+  /// Returns the operations that an earlier handle left in the outbox file and that could not be drained yet;
+  /// reads apply them on top of the store.
+  private static func spooled(_ outbox: Outbox, _ database: Database) -> [StateOperation] {
+    guard outbox.isSpooled, !database.options.isReadOnly else { return [] }
+    return outbox.waiting(StateEntry.kind).compactMap { try? StateEntry(json: $0) }.flatMap(\.operations)
+  }
+
+  /// Sets when changes are saved.
+  public func configure(_ options: StateOptions) { saver.configure(options) }
+
+  // MARK: Values
+
+  /// Sets a value.
+  ///
+  /// - Parameters:
+  ///   - key: 1 to 255 bytes
+  ///   - sensitive: whether the value is stored encrypted (AES-256-GCM), in the outbox file too; requires
+  ///     `setKey` first
+  /// - Throws: `SatchelError` `.invalid` for an invalid key or value, and for a sensitive value without an
+  ///   encryption key; `.readOnly`, `.closed`
+  public func set(_ key: String, _ value: JSONValue, sensitive: Bool = false) throws {
+    let name = try StateName(key, as: "key")
+    let bytes = try Self.bytes(of: value, at: "state/\(key)")
+    guard sensitive else { return try add(.value(name), .set(bytes, isSealed: false)) }
+    try seal(bytes, as: name)
+  }
+
+  /// Returns a value; nil when the key has none.
+  ///
+  /// - Throws: `SatchelError` `.invalid` for a sensitive value whose encryption key is not set, `.damaged`
+  ///   for one that was modified outside of the library, `.closed`, `.io`
+  public func get(_ key: String) throws -> JSONValue? {
+    try checkOpen()
+    let name = try StateName(key, as: "key")
+    // Read the store before the keyring: a new key is in the keyring before the first value is sealed with
+    // it.
+    guard let stored = try stored(.value(name)) else { return nil }
+    let location = "state/\(key)"
+    let bytes =
+      stored.isSealed ? try SealedValue.open(stored.bytes, by: keyring.keys, at: location) : stored.bytes
+    return try Self.value(of: bytes, at: location)
+  }
+
+  /// Removes a value; a sensitive one can be removed without the encryption key.
+  public func remove(_ key: String) throws {
+    try add(.value(try StateName(key, as: "key")), .remove)
+  }
+
+  /// Returns the keys that begin with a prefix, in byte order.
+  public func keys(prefix: String = "") throws -> [String] {
+    try checkOpen()
+    let changes = saver.operations { $0.kind == .value && $0.name.text.utf8.starts(with: prefix.utf8) }
+    return try read(changes) { reader, unsaved in
+      var keys = Set(
+        try reader?.tables.keys(in: StateSpace.values, prefix: prefix).map(StateName.init(sound:)) ?? [])
+      for operation in unsaved {
+        if operation.action == .remove {
+          keys.remove(operation.target.name)
+        } else {
+          keys.insert(operation.target.name)
+        }
+      }
+      return keys.sorted().map(\.text)
+    }
+  }
+
+  /// Saves pending changes and drains the outbox file. Changes made before survive a kill of the process
+  /// afterwards.
+  ///
+  /// - Returns: true when the changes are in the outbox file because the store cannot be written
+  /// - Throws: `SatchelError` `.invalid` inside a transaction of the same thread, which could still be rolled
+  ///   back; `.busy` during a batch that was begun on this thread; `.full`, `.io` and others when the outbox
+  ///   file could not be written either: the changes stay in memory.
+  @discardableResult
+  public func flush() throws -> Bool {
+    try checkOpen()
+    if database.options.isReadOnly { return false }
+    guard !database.isWriting else {
+      throw SatchelError(.invalid, "state cannot be flushed inside a transaction; flush before or after it")
+    }
+    try database.refuseDuringOtherBatch()
+    return try saver.save(in: database)
+  }
+
+  // MARK: Lists, sets and scores
+
+  /// Returns a list, the newest item first. Each push applies the bounds of its own handle.
+  ///
+  /// - Parameters:
+  ///   - limit: the maximum number of items; nil for no limit
+  ///   - maximumAge: the maximum age of an item in milliseconds, by the store's clock; nil for no limit
+  ///   - isUnique: whether pushing an item that is in the list moves it to the front
+  public func list(
+    _ name: String, limit: Int? = nil, maximumAge: Int64? = nil, isUnique: Bool = false
+  ) throws -> StateList {
+    guard limit.map({ $0 > 0 }) ?? true else { throw SatchelError(.invalid, "limit: must be 1 or more") }
+    guard maximumAge.map({ (1...SteadyClock.latest).contains($0) }) ?? true else {
+      throw SatchelError(.invalid, "maximum_age: must be 1 ms or more, and within reason")
+    }
+    let bounds = StateListBounds(limit: limit, maximumAge: maximumAge, isUnique: isUnique)
+    return StateList(state: self, name: try StateName(name, as: "list"), bounds: bounds)
+  }
+
+  /// Returns a set of values.
+  public func set(named name: String) throws -> StateSet {
+    StateSet(state: self, name: try StateName(name, as: "set"))
+  }
+
+  /// Returns scores: numbers by key that are added to and kept within bounds.
+  ///
+  /// - Throws: `.invalid` for bounds that are not finite
+  public func scores(_ name: String, bounds: ClosedRange<Double> = -1...1) throws -> StateScores {
+    guard bounds.lowerBound.isFinite, bounds.upperBound.isFinite else {
+      throw SatchelError(.invalid, "bounds: must be finite")
+    }
+    return StateScores(state: self, name: try StateName(name, as: "scores"), bounds: bounds)
+  }
+}
+
+/// Options that determine when changes of state are saved.
+public struct StateOptions: Equatable, Sendable {
+  /// The time without a change after which changes are saved, in milliseconds.
+  public var quiet: Int
+  /// The number of pending changes at which they are saved.
+  public var batch: Int
+  /// The maximum time that a change is pending, in milliseconds.
+  public var age: Int
+
+  /// - Parameters: 0 or less selects the default: 2 s of quiet, 10 changes, 5 s of age
+  public init(quiet: Int = 0, batch: Int = 0, age: Int = 0) {
+    self.quiet = quiet > 0 ? quiet : 2000
+    self.batch = batch > 0 ? batch : 10
+    self.age = age > 0 ? age : 5000
+  }
+}

@@ -1,0 +1,98 @@
+/// The changes of a handle that are not known to be in the store: those that are pending, those being saved,
+/// and those in the outbox file.
+struct UnsavedChanges {
+  private var operations: [StateTarget: [StateOperation]] = [:]
+  /// Targets with pending changes.
+  private var pending: Set<StateTarget> = []
+  /// The number of pending changes.
+  private(set) var count = 0
+  /// The number of the newest change.
+  private(set) var newest: Int64 = 0
+  /// Changes up to this number are not pending: they are being saved, or spooled.
+  private var inFlight: Int64 = 0
+  let writer: Int64
+
+  /// - Parameter spooled: the operations that an earlier handle left in the outbox file, in order
+  init(writer: Int64, spooled: [StateOperation] = []) {
+    self.writer = writer
+    // Numbered before all of this handle's own.
+    for (position, operation) in spooled.enumerated() {
+      insert(operation, numbered: Int64(position - spooled.count))
+    }
+  }
+
+  /// Adds a change.
+  mutating func add(_ target: StateTarget, _ action: StateOperation.Action, time: Int64) {
+    newest += 1
+    let operation = StateOperation(
+      target: target, action: action, time: time, writer: writer, sequence: newest, number: newest)
+    insert(operation, numbered: newest)
+    pending.insert(target)
+    count += 1
+  }
+
+  private mutating func insert(_ operation: StateOperation, numbered number: Int64) {
+    let numbered = StateOperation(
+      target: operation.target, action: operation.action, time: operation.time, writer: operation.writer,
+      sequence: operation.sequence, number: number)
+    guard operation.action.supersedesEarlier else {
+      operations[operation.target, default: []].append(numbered)
+      return
+    }
+    if pending.contains(operation.target) {
+      count -= operations[operation.target, default: []].count { $0.number > inFlight }
+    }
+    operations[operation.target] = [numbered]
+  }
+
+  /// The changes of a target, in order.
+  subscript(target: StateTarget) -> [StateOperation] { operations[target] ?? [] }
+
+  /// Returns the newest change of a target if it is pending.
+  func pending(_ target: StateTarget) -> StateOperation? {
+    guard let last = operations[target]?.last, last.number > inFlight else { return nil }
+    return last
+  }
+
+  /// Returns the changes of the targets that satisfy a condition; those of one target in order.
+  func all(where condition: (StateTarget) -> Bool) -> [StateOperation] {
+    operations.filter { condition($0.key) }.flatMap(\.value)
+  }
+
+  /// Returns the pending changes in order; they are in flight from now on.
+  ///
+  /// - Returns: the changes, and the position that `cancelSave(before:)` needs
+  mutating func beginSave() -> (operations: [StateOperation], before: Int64) {
+    let before = inFlight
+    let operations = pending.flatMap { target in (self.operations[target] ?? []).filter { $0.number > before }
+    }
+    pending = []
+    count = 0
+    inFlight = newest
+    return (operations.sorted { $0.number < $1.number }, before)
+  }
+
+  /// Makes changes pending again that could not be saved, except those that newer changes have superseded.
+  mutating func cancelSave(before: Int64) {
+    inFlight = before
+    pending = []
+    count = 0
+    for (target, list) in operations {
+      let unsaved = list.count { $0.number > before }
+      guard unsaved > 0 else { continue }
+      pending.insert(target)
+      count += unsaved
+    }
+  }
+
+  /// Removes the changes up to a number, which are in the store.
+  mutating func confirm(through number: Int64) {
+    for (target, list) in operations {
+      let rest = list.filter { $0.number > number }
+      if rest.count < list.count { operations[target] = rest.isEmpty ? nil : rest }
+    }
+  }
+
+  /// Removes all changes that are not pending; they are in the store.
+  mutating func confirmInFlight() { confirm(through: inFlight) }
+}

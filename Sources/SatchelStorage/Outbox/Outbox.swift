@@ -1,0 +1,121 @@
+import SatchelCore
+import SatchelJSON
+
+/// Keeps writes that the store cannot accept: they are retried, spooled to an outbox file beside the store,
+/// and applied in order and exactly once as soon as that is possible.
+///
+/// It knows neither records nor state: each kind of entry has a registered function that applies it. There is
+/// one outbox per store, which it does not retain. Any number of threads, and other processes, may use it at
+/// once.
+package final class Outbox: Sendable {
+  /// Applies the content of an entry.
+  package typealias Apply =
+    @Sendable (
+      _ entry: JSONValue, _ transaction: Transaction, _ database: Database
+    ) throws -> Void
+
+  /// The pauses before the second, third and fourth attempt, in milliseconds.
+  static let pauses: [UInt32] = [20, 100, 400]
+
+  /// The outbox file; nil for a store in memory.
+  let outboxFile: OutboxFile?
+  /// Held while entries are applied, so that two threads do not do the same work.
+  let draining = ConditionLock()
+  private let kinds = Locked<[String: Apply]>([:])
+
+  /// Creates the outbox of a store.
+  ///
+  /// - Parameter path: the store's path; a store in memory has no outbox file
+  package init(path: String) {
+    outboxFile = path == ":memory:" ? nil : OutboxFile(store: path)
+  }
+
+  /// Creates an outbox for tests, with an outbox file that can fail.
+  init(outboxFile: OutboxFile?) { self.outboxFile = outboxFile }
+
+  /// Registers the function that applies entries of a kind.
+  ///
+  /// An entry for which it throws `.invalid`, `.notFound`, `.foreign`, `.conflict`, `.constraint` or
+  /// `.internal` is rejected; other errors mean that the store cannot accept it now.
+  package func register(_ kind: String, apply: @escaping Apply) {
+    kinds.withLock { $0[kind] = apply }
+  }
+
+  /// Runs `body` in a transaction, or spools the entry to the outbox file when the store cannot accept it.
+  ///
+  /// Inside a write on the same thread, or a batch, it only takes part in that transaction, which as a whole
+  /// may be spooled.
+  ///
+  /// - Parameters:
+  ///   - entry: returns the change as an object with one member, its kind; called only when it is needed
+  ///   - repeatsBody: whether `body` may run more than once; if not, a failed commit is retried by applying
+  ///     the entry
+  ///   - spoolsDuringOtherBatch: whether the entry is also spooled when another batch of this process is open
+  ///     for too long; if not, that is an error
+  /// - Throws: the errors of `body`; `.full`, `.io` and others when the outbox file failed too, with both
+  ///   causes in the message
+  package func perform<Result>(
+    in database: Database, entry: () throws -> JSONValue, repeatsBody: Bool = true,
+    spoolsDuringOtherBatch: Bool = false, _ body: (Transaction) throws -> Result
+  ) throws -> OutboxOutcome<Result> {
+    if database.isWriting || database.options.isReadOnly {
+      return OutboxOutcome(result: try database.write(body), isSpooled: false)
+    }
+    var attempt = OutboxAttempt<Result>(repeatsBody: repeatsBody)
+    do {
+      try drainSpooled(database)
+      while true {
+        do {
+          let result = try attempt.run(in: database, body) { try apply(entry(), in: $0, of: database) }
+          return OutboxOutcome(result: result, isSpooled: false)
+        } catch let error as SatchelError
+          where error.isTransient && attempt.mayRunAgain && attempt.failures <= Self.pauses.count
+        {
+          usleep(Self.pauses[attempt.failures - 1] * 1000)
+        }
+      }
+    } catch let error as SatchelError
+      where error.isAboutStore && attempt.isComplete && (spoolsDuringOtherBatch || !error.isBlockedByBatch)
+    {
+      try keep(try entry(), because: error, in: database)
+      return OutboxOutcome(result: attempt.result, isSpooled: true)
+    }
+  }
+
+  /// Runs `body` in a transaction whose changes no entry describes, so that they cannot be spooled: it throws
+  /// when the store cannot accept them, or the entries spooled before.
+  package func write<Result>(in database: Database, _ body: (Transaction) throws -> Result) throws -> Result {
+    try drainSpooled(database)
+    return try database.write(body)
+  }
+
+  /// Applies spooled entries before a new write, which keeps the order. Does nothing inside a write on the
+  /// same thread, where this has been done.
+  package func drainSpooled(_ database: Database) throws {
+    if !database.isWriting, outboxFile?.isPending == true { try drain(in: database) }
+  }
+
+  /// Appends an entry to the outbox file, and notifies the host.
+  private func keep(_ entry: JSONValue, because cause: SatchelError, in database: Database) throws {
+    guard let outboxFile else { throw cause }
+    do {
+      _ = try outboxFile.append(try naming("entry") { try entry.serialized() })
+    } catch let second as SatchelError {
+      throw SatchelError(
+        cause.code, "\(cause.message); and the outbox file could not store it either: \(second.message)",
+        underlying: second)
+    }
+    database.notify(subject: "records", keys: ["@spooled"])
+  }
+
+  /// Applies an entry according to its kind.
+  func apply(_ entry: JSONValue, in transaction: Transaction, of database: Database) throws {
+    guard let member = entry.objectValue?.first, entry.objectValue?.count == 1 else {
+      throw SatchelError(.invalid, "an entry must be an object with one member")
+    }
+    guard let apply = kinds.withLock({ $0[member.key] }) else {
+      throw SatchelError(.invalid, "unknown kind of entry: “\(member.key)”")
+    }
+    try apply(member.value, transaction, database)
+  }
+}

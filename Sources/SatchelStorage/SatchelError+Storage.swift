@@ -1,0 +1,72 @@
+import CSQLite
+import SatchelCore
+import SatchelJSON
+
+extension SatchelError {
+  /// Creates an error from a SQLite result code.
+  init(sqlite code: Int32, on handle: OpaquePointer?, doing operation: String) {
+    let text = handle.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
+    var reason = text.map { String(cString: $0) } ?? "error \(code)"
+    // SQLite's message is the same for a missing directory and for too many open files; `errno` tells them
+    // apart.
+    let number = handle.map(sqlite3_system_errno) ?? 0
+    let isOfSystem = code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_IOERR
+    if isOfSystem, number != 0 { reason += ": \(String(cString: strerror(number)))" }
+    self.init(Self.code(of: code), "\(operation): \(reason) (SQLite \(code))")
+  }
+
+  private static func code(of sqlite: Int32) -> Code {
+    switch sqlite & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED: .busy
+    // StoreFile has identified the file as a store before: content that SQLite cannot read is damaged.
+    case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
+    case SQLITE_FULL: .full
+    case SQLITE_READONLY, SQLITE_PERM: .readOnly
+    case SQLITE_IOERR, SQLITE_CANTOPEN: .io
+    case SQLITE_NOMEM: .noMemory
+    case SQLITE_INTERRUPT: .cancelled
+    case SQLITE_TOOBIG: .invalid
+    default: .internal
+    }
+  }
+}
+
+extension SatchelError {
+  /// Creates the error for an argument `name` that is not JSON, or not the expected JSON.
+  public init(_ error: JSONError, in name: String) {
+    self.init(.invalid, "\(name): \(error)", underlying: error)
+  }
+}
+
+/// Runs `body`, and adds the argument's name to its JSON errors.
+package func naming<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
+  do {
+    return try body()
+  } catch let error as JSONError {
+    throw SatchelError(error, in: name)
+  }
+}
+
+extension SatchelError {
+  /// Whether a quick retry may succeed.
+  var isTransient: Bool { (code == .busy || code == .io) && !isBlockedByBatch }
+
+  /// Whether the write waited for another batch of this process.
+  var isBlockedByBatch: Bool { underlying is BatchIsOpen }
+
+  /// Whether the store cannot accept any change at present, as opposed to rejecting this change.
+  package var isAboutStore: Bool {
+    switch code {
+    case .busy, .io, .full, .readOnly, .damaged: true
+    default: false
+    }
+  }
+
+  /// Whether the change will fail every time it is tried.
+  var isRejection: Bool {
+    switch code {
+    case .invalid, .notFound, .foreign, .conflict, .constraint, .internal: true
+    default: false
+    }
+  }
+}

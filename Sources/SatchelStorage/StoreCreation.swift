@@ -1,0 +1,96 @@
+import CSQLite
+import SatchelCore
+
+/// Creates the file of a new store atomically, also with regard to a power loss.
+///
+/// The store is created in memory, written to a temporary file, synced and renamed. SQLite alone would write
+/// page 1 in place, and a power loss could leave a page of zeros, which is refused as foreign ever after.
+struct StoreCreation {
+  /// The suffix of the temporary file. A killed process leaves it; the next one overwrites it.
+  static let partSuffix = ".new"
+
+  let path: String
+  let options: StoreOptions
+
+  /// Creates the store.
+  ///
+  /// - Parameter image: returns the content of the store's file
+  /// - Returns: false when another process created the store first
+  /// - Throws: `.busy` when another process locks the directory for longer than the busy timeout;
+  ///   `.readOnly`, `.full`, `.io`
+  func make(_ image: () throws -> [UInt8]) throws -> Bool {
+    // SQLite follows symbolic links, also those to a file that does not exist yet.
+    let target = DatabaseFile.fullPath(of: path)
+    let directory = try DiskFile(DiskFile.directory(of: target), O_RDONLY | O_DIRECTORY)
+    return try withExtendedLifetime(directory.descriptor) {
+      let isLocked = try lock(directory)
+      // The previous owner of the lock may have created it.
+      let found = try StoreFile.examine(target)
+      guard found == .absent || found == .empty else { return false }
+      let bytes = try image()
+      // SQLite would apply the leftover WAL or journal of a missing store to the new one.
+      if StoreFile.hasWALOrJournal(target) { _ = try StoreFile.quarantine(target, time: options.clock.now()) }
+      let part = target + Self.partSuffix
+      do {
+        try write(bytes, to: part)
+        try moveIntoPlace(part, at: target, replacing: isLocked || found == .empty)
+      } catch {
+        unlink(part)
+        throw error
+      }
+      try DiskFile.syncDirectory(of: target, calls: options.fileCalls)
+      return true
+    }
+  }
+
+  private func write(_ bytes: [UInt8], to part: String) throws {
+    // Closed before it gets its name: closing it later would drop SQLite's locks on it.
+    let file = try DiskFile(part, O_RDWR | O_CREAT | O_NOFOLLOW, calls: options.fileCalls)
+    try file.truncate(to: 0)
+    try file.write(bytes, at: 0)
+    try file.sync()
+  }
+
+  /// Moves the temporary file to its name.
+  ///
+  /// - Parameter replacing: whether no other process can have created a store there; if false, an existing
+  ///   file is kept
+  private func moveIntoPlace(_ part: String, at target: String, replacing: Bool) throws {
+    guard (replacing ? rename(part, target) : link(part, target)) == 0 else {
+      throw SatchelError(errno: errno, target)
+    }
+    if !replacing { unlink(part) }
+  }
+
+  /// Locks the directory against other processes that create stores in it.
+  ///
+  /// - Returns: false where the file system has no such locks
+  private func lock(_ directory: borrowing DiskFile) throws -> Bool {
+    let start = Clock.steadyMilliseconds
+    while flock(directory.descriptor, LOCK_EX | LOCK_NB) != 0 {
+      let code = errno
+      if code != EWOULDBLOCK && code != EINTR { return false }
+      guard Clock.steadyMilliseconds - start < Int64(options.busyTimeout) else {
+        throw SatchelError(
+          .busy, "\(path): another process has locked its directory for \(options.busyTimeout) ms")
+      }
+      usleep(1000)
+    }
+    return true
+  }
+}
+
+extension Connection {
+  /// Returns the content of a database in memory, as a file in WAL mode.
+  func image() throws -> [UInt8] {
+    var size: Int64 = 0
+    guard let bytes = sqlite3_serialize(handle, "main", &size, 0) else {
+      throw SatchelError(.noMemory, "\(path): cannot allocate \(size) bytes")
+    }
+    defer { sqlite3_free(bytes) }
+    var image = Array(UnsafeBufferPointer(start: bytes, count: Int(size)))
+    // "File format write version" and "read version" of the header: 2 is WAL (SQLite file format, 1.3.3).
+    image.replaceSubrange(18..<20, with: [2, 2])
+    return image
+  }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import Satchel
+
+/// `satchel catalogue show`: shows the stored places, the sections of a location, or the content of a
+/// section.
+struct CatalogueShowCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show the places, the sections of a location, or the content of a section.",
+    discussion: """
+      Without --location, lists the places that content was delivered for, the latest first. With \
+      --location, lists the headers of the sections that are available there offline: those of the place \
+      itself, or of the place that shares the most specific level with it.
+
+        satchel catalogue show guide.satchel
+        satchel catalogue show guide.satchel --location '{"country_code": "PT"}'
+        satchel catalogue show guide.satchel --section facts \\
+          --location '{"country_code": "PT", "locality": "Porto"}'
+
+      A section's content includes expired entities, whose ids are listed.
+
+      Exit codes: 0 shown; 1 nothing is stored for the location or section; 2 could not run.
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(help: LocationArgument.help, transform: LocationArgument.init)
+  var location: LocationArgument?
+
+  @Option(help: "Show the content of this section; needs --location.")
+  var section: String?
+
+  @Flag(help: "Include the sections of all places that share a level with the location.")
+  var union = false
+
+  func validate() throws {
+    if location == nil, section != nil || union {
+      throw ValidationError("--section and --union need a --location")
+    }
+  }
+
+  func run() throws {
+    let store = try arguments.open()
+    defer { try? store.close() }
+    guard let location = location?.location else { return try showContexts(store) }
+    if let section { return try show(section, at: location, in: store.catalogue) }
+    try showSections(at: location, in: store.catalogue)
+  }
+
+  private func showContexts(_ store: Store) throws {
+    let contexts = try store.catalogue.contexts()
+    if arguments.json {
+      try Terminal.print(json: .array(contexts.map(\.json)))
+    } else if contexts.isEmpty {
+      Terminal.printError("\(arguments.store): nothing is stored")
+    } else {
+      let active = try store.catalogue.activeLocation()
+      let rows = contexts.map { context in
+        [
+          Terminal.time(context.updatedAt), Terminal.count(context.sectionCount, "section"),
+          Terminal.count(context.entityCount, "entity", "entities"),
+          name(context.location) + (context.location == active ? "  (active)" : ""),
+        ]
+      }
+      print(Terminal.table(rows))
+    }
+    if contexts.isEmpty { throw Terminal.attention }
+  }
+
+  private func showSections(at location: Location, in catalogue: Catalogue) throws {
+    let headers = try catalogue.sections(at: location, union: union)
+    if arguments.json {
+      try Terminal.print(json: .array(headers.map(\.json)))
+    } else if headers.isEmpty {
+      Terminal.printError("nothing is stored for \(name(location))")
+    } else {
+      let rows = headers.map { header in
+        [
+          header.section, Terminal.count(header.entityCount, "entity", "entities"), "by \(header.level.name)",
+          Terminal.time(header.updatedAt), header.displayTitle ?? "",
+        ]
+      }
+      print(Terminal.table(rows))
+    }
+    if headers.isEmpty { throw Terminal.attention }
+  }
+
+  private func show(_ section: String, at location: Location, in catalogue: Catalogue) throws {
+    let found = try catalogue.load(section, at: location, allowExpired: true, union: union)
+    guard let found else {
+      if arguments.json { try Terminal.print(json: .null) }
+      Terminal.printError("no section \(section) is stored for \(name(location))")
+      throw Terminal.attention
+    }
+    if arguments.json { return try Terminal.print(json: json(found)) }
+    print("\((found.header.displayTitle ?? section).printable), by \(found.header.level.name)")
+    if !found.expired.isEmpty { print("expired: \(found.expired.joined(separator: ", ").printable)") }
+    if !found.missing.isEmpty { print("missing: \(found.missing.joined(separator: ", ").printable)") }
+    print(try found.content.pretty().printableJSON)
+  }
+
+  private func json(_ section: Section) -> JSONValue {
+    var json = section.header.json.objectValue ?? JSONObject()
+    json["missing"] = .array(section.missing.map { .string($0) })
+    json["expired"] = .array(section.expired.map { .string($0) })
+    json["content"] = section.content
+    return .object(json)
+  }
+
+  /// Returns the location's most specific name, and its coordinates if it has any.
+  private func name(_ location: Location) -> String {
+    let texts = location.keys.map(\.text)
+    guard location.key(.coordinate) != nil, texts.count > 1 else { return texts.first ?? "" }
+    return "\(texts[1])  \(texts[0])"
+  }
+}

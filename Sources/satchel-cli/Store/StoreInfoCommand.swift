@@ -1,0 +1,35 @@
+import ArgumentParser
+import Satchel
+
+/// `satchel store info`: shows a store's size, versions and active location.
+struct StoreInfoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "info",
+    abstract: "Show a store's size and versions.",
+    discussion: """
+      Shows the path, the size on disk including the WAL, the versions of the schema and of SQLite, the \
+      number of places with content, and the active location.
+
+        satchel store info guide.satchel
+
+      Exit codes: 0 shown; 2 could not run.
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  func run() throws {
+    let store = try arguments.open()
+    defer { try? store.close() }
+    var info = try store.info().objectValue ?? JSONObject()
+    // These describe how the tool opened the store, not the store.
+    info["read_only"] = nil
+    info["quarantined"] = nil
+    info["contexts"] = .int(Int64(try store.catalogue.contexts().count))
+    info["active_location"] = try store.catalogue.activeLocation()?.json ?? .null
+    if arguments.json { return try Terminal.print(json: .object(info)) }
+    let rows = try info.map { key, value in
+      [key.split(separator: "_").joined(separator: " "), try value.stringValue ?? value.text]
+    }
+    print(Terminal.table(rows))
+  }
+}

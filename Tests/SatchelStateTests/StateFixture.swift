@@ -1,0 +1,104 @@
+import Foundation
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+import SatchelTesting
+import Synchronization
+
+@testable import SatchelState
+
+/// A store in a directory of its own, for tests of state and of the outbox.
+final class StateFixture: Sendable {
+  /// An open store with its outbox and state.
+  struct Opened: Sendable {
+    let database: Database
+    let outbox: Outbox
+    let state: StateStore
+  }
+
+  static let quickly = StateOptions(quiet: 30, batch: 10, age: 120)
+  /// Options that never save automatically.
+  static let never = StateOptions(quiet: 3_600_000, batch: .max, age: 3_600_000)
+
+  private let place: TemporaryDirectory
+  var directory: URL { place.url }
+  let clock = Atomic<Int64>(1_700_000_000_000)
+  var path: String { directory.appending(path: "store").path }
+  var outboxPath: String { path + ".outbox" }
+
+  init() throws { place = try TemporaryDirectory() }
+
+  func database(_ path: String? = nil, _ change: (inout StoreOptions) -> Void = { _ in }) throws -> Database {
+    var options = StoreOptions()
+    options.durability = .relaxed
+    options.busyTimeout = 50
+    options.clock = Clock { self.clock.load(ordering: .relaxed) }
+    change(&options)
+    return try Database.open(
+      path: path ?? self.path, options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
+  }
+
+  func open(
+    _ path: String? = nil, _ options: StateOptions = never, _ change: (inout StoreOptions) -> Void = { _ in }
+  ) throws -> Opened {
+    let database = try database(path, change)
+    let outbox = Outbox(path: database.path)
+    let state = try StateStore(database: database, outbox: outbox, options: options)
+    _ = try? outbox.drain(in: database)
+    return Opened(database: database, outbox: outbox, state: state)
+  }
+
+  func pass(milliseconds: Int64) { clock.add(milliseconds, ordering: .relaxed) }
+
+  var isSpooled: Bool { FileManager.default.fileExists(atPath: outboxPath) }
+
+  /// Blocks all writers until the database is released.
+  func block() throws -> Database {
+    let database = try database { $0.busyTimeout = 5000 }
+    try database.begin()
+    return database
+  }
+
+  static let key = [UInt8](0..<32)
+  static let otherKey = [UInt8](repeating: 7, count: 32)
+}
+
+/// Returns the code of the `SatchelError` that `body` throws; nil when it succeeds.
+func stateCode(of body: () throws -> Void) throws -> SatchelError.Code? {
+  do {
+    try body()
+    return nil
+  } catch let error as SatchelError {
+    return error.code
+  }
+}
+
+/// Waits until a condition holds, at most for some seconds.
+func stateWaits(seconds: Double = 120, until condition: () throws -> Bool) rethrows -> Bool {
+  let end = ContinuousClock.now + .seconds(seconds)
+  while ContinuousClock.now < end {
+    if try condition() { return true }
+    usleep(3000)
+  }
+  return try condition()
+}
+
+/// The keys that observers were notified of.
+final class StateObserved: Sendable {
+  private let observed = Mutex<[String]>([])
+
+  func add(_ change: Change) { observed.withLock { $0 += change.keys } }
+  var keys: [String] { observed.withLock { $0 } }
+}
+
+/// Runs `body` on several threads, and returns when all have ended.
+func stateThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+  let failures = Mutex<[any Error]>([])
+  let threads = (0..<count).compactMap { number in
+    SystemThread {
+      do { try body(number) } catch { failures.withLock { $0.append(error) } }
+    }
+  }
+  for thread in threads { thread.join() }
+  if let failure = failures.withLock({ $0.first }) { throw failure }
+}

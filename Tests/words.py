@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Finds wording that Documentation/glossary.md forbids; part of ``make lint``.
+
+Looks through comments, documentation, help and messages. Prints "file:line: phrase" for each finding and
+exits with 1 when there is one. There is no list of exceptions: reword the sentence.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Iterator, List, Pattern, Tuple
+
+ROOT = Path(__file__).resolve().parent.parent
+SEARCHED = ("Sources", "Include", "Bindings/Python/satchel", "Documentation", "README.md")
+# The glossary names the phrases to avoid. SYNC.md of each of these folders is a document of another project.
+EXCLUDED = ("Documentation/glossary.md", "Sources/SatchelRecords/Sync")
+SUFFIXES = {".c", ".h", ".in", ".md", ".1", ".py", ".swift", ".txt"}
+
+FORBIDDEN = tuple(
+    re.compile(phrase)
+    for phrase in (
+        r"\b[Ww]hoever\b",
+        r"\b[Aa]new\b",
+        r"(?<!there )\bis none\b",
+        r"\bis told\b",
+        r"\bare told\b",
+        r"\b[Cc]omes back\b",
+        r"\b[Tt]akes in\b",
+        r"\b[Tt]here is nothing to do for\b",
+        r"\bcopied back\b",
+        r"\b[Mm]aster\b(?!/)",
+    )
+)
+# Only of the write-ahead log: a checkpoint copies its pages into the database.
+COPIED_BACK = re.compile(r"\bcop(?:y|ies|ied|ying)\b[^.;]{0,60}?\bback\b", re.IGNORECASE)
+WAL = re.compile(r"\bWAL\b|\blogs?\b|checkpoint", re.IGNORECASE)
+
+
+def searched() -> Iterator[Path]:
+    for name in SEARCHED:
+        start = ROOT / name
+        for path in [start] if start.is_file() else sorted(start.rglob("*")):
+            relative = path.relative_to(ROOT).as_posix()
+            if path.is_file() and path.suffix in SUFFIXES and not relative.startswith(EXCLUDED):
+                yield path
+
+
+def sentences(line: str, following: str, patterns: Tuple[Pattern[str], ...]) -> Iterator[str]:
+    """Phrases that begin in a line; those that a line break divides are found as well."""
+    ahead = re.sub(r"^\s*(?:///?|\*|#|--)?\s*", "", following)
+    text = f"{line.rstrip()} {ahead}"
+    for pattern in patterns:
+        for match in pattern.finditer(text):
+            if match.start() < len(line.rstrip()):
+                yield match.group()
+
+
+def findings(path: Path) -> Iterator[Tuple[int, str]]:
+    lines: List[str] = path.read_text(encoding="utf-8").splitlines()
+    for index, line in enumerate(lines):
+        following = lines[index + 1] if index + 1 < len(lines) else ""
+        for phrase in sentences(line, following, FORBIDDEN):
+            yield index + 1, phrase
+        context = " ".join(lines[max(0, index - 2) : index + 3])
+        if WAL.search(context):
+            for phrase in sentences(line, following, (COPIED_BACK,)):
+                if phrase.lower() != "copied back":
+                    yield index + 1, phrase
+
+
+def main() -> int:
+    count = 0
+    for path in searched():
+        for line, phrase in findings(path):
+            print(f"{path.relative_to(ROOT).as_posix()}:{line}: {phrase}")
+            count += 1
+    if count:
+        print(f"{count} phrases that Documentation/glossary.md forbids", file=sys.stderr)
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
