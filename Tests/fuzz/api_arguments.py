@@ -227,7 +227,7 @@ class Arguments:
         if isinstance(options.value, _abi.OpenOptions):
             options.value.busy_timeout_ms = self._dice.choice([20, 50, 100])
         if isinstance(options.value, _abi.RecordSyncOptions) and self._dice.random() < 0.4:
-            options.value.strategy = _abi.SYNC_STRATEGY["ask"]
+            options.value.on_conflict = _abi.CONFLICT_POLICY["ask"]
         if self._dice.random() < 0.05:
             options.value.size = self._dice.choice([0, 7, 8, size - 1, size + 1, 1024, 1025, 2**63])
             if self._dice.random() < 0.3:

@@ -29,7 +29,7 @@ from satchel._library import free_buffer, library
 
 #: How long a call may take, in seconds. Nothing here is large, and stores wait for each other 0.1 s, or 5 s.
 PATIENCE = 60
-INVALID, CLOSED, INTERNAL, LAST = 1, 10, 13, 13
+INVALID, CLOSED, INTERNAL, LAST = 1, 10, 13, 17
 
 #: How often functions are called, where that differs from 1: often for writes, seldom for long calls.
 WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
