@@ -47,6 +47,9 @@ SHARED := -Xlinker $(CURDIR)/$(BUILD)/static/ScalarNames.o \
   -Xlinker --symbol-ordering-file=Sources/Link/start.order -Xlinker --no-warn-symbol-ordering
 SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
 
+# Package.swift declares the tool only where this is set.
+export SATCHEL_TOOL := 1
+
 # Keeps a runner's output for the closing summary, and its exit status.
 log = mkdir -p $(LOGS) && { $(2); } 2>&1 | tee $(LOGS)/$(1).log
 

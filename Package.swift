@@ -10,10 +10,6 @@ let package = Package(
     .library(name: "SatchelStories", targets: ["SatchelStories"]),
     .library(name: "SatchelJSON", targets: ["SatchelJSON"]),
     .library(name: "satchel", type: .dynamic, targets: ["SatchelC"]),
-    .executable(name: "satchel-cli", targets: ["satchel-cli"]),
-  ],
-  dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
   ],
   targets: [
     // The contract, and the system libraries: a module map each.
@@ -55,16 +51,11 @@ let package = Package(
     .target(
       name: "SatchelState", dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CNettle"]),
 
-    // The whole, and its two doors.
+    // The whole, and its interface for C.
     .target(
       name: "Satchel",
       dependencies: ["SatchelCatalogue", "SatchelPhotos", "SatchelStories", "SatchelRecords", "SatchelState"]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
-    .executableTarget(
-      name: "satchel-cli",
-      dependencies: [
-        "Satchel", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ]),
 
     // What the tests of several targets share.
     .target(name: "SatchelTesting", path: "Tests/SatchelTesting"),
@@ -103,3 +94,14 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The tool is built only where it is asked for: apps that import the library do not fetch what the tool depends on.
+if Context.environment["SATCHEL_TOOL"] != nil {
+  package.dependencies.append(
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"))
+  package.products.append(.executable(name: "satchel-cli", targets: ["satchel-cli"]))
+  package.targets.append(
+    .executableTarget(
+      name: "satchel-cli",
+      dependencies: ["Satchel", .product(name: "ArgumentParser", package: "swift-argument-parser")]))
+}

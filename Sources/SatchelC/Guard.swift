@@ -25,6 +25,17 @@ func guarded(
   return guarded { try body(out) }
 }
 
+/// Runs the body of an exported function and stores its result at `out`; on failure `empty` is there instead.
+@inline(__always)
+func guarded<Result>(
+  returning out: UnsafeMutablePointer<Result>?, named name: StaticString = "out", orElse empty: Result,
+  _ body: () throws -> Result
+) -> satchel_status {
+  guard let out else { return failed(SatchelError(.invalid, "\(name) is NULL")) }
+  out.pointee = empty
+  return guarded { out.pointee = try body() }
+}
+
 /// Stores the thread's error message and returns the error's status.
 @inline(never)
 func failed(_ error: any Error) -> satchel_status {

@@ -18,12 +18,10 @@ public func satchel_json_get_text(
 public func satchel_json_get_int64(
   _ value: satchel_bytes, _ path: satchel_bytes, _ out: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  out?.pointee = 0
-  return guarded {
-    guard let out else { throw missingOut }
+  guarded(returning: out, orElse: 0) {
     let (found, path) = try member(value, path)
     guard case .int(let number) = found else { throw mismatch(found, path, "an integer") }
-    out.pointee = number
+    return number
   }
 }
 
@@ -31,13 +29,11 @@ public func satchel_json_get_int64(
 public func satchel_json_get_double(
   _ value: satchel_bytes, _ path: satchel_bytes, _ out: UnsafeMutablePointer<Double>!
 ) -> satchel_status {
-  out?.pointee = 0
-  return guarded {
-    guard let out else { throw missingOut }
+  guarded(returning: out, orElse: 0) {
     let (found, path) = try member(value, path)
     switch found {
-    case .double(let number): out.pointee = number
-    case .int(let number): out.pointee = Double(number)
+    case .double(let number): return number
+    case .int(let number): return Double(number)
     default: throw mismatch(found, path, "a number")
     }
   }
@@ -47,12 +43,10 @@ public func satchel_json_get_double(
 public func satchel_json_get_bool(
   _ value: satchel_bytes, _ path: satchel_bytes, _ out: UnsafeMutablePointer<Bool>!
 ) -> satchel_status {
-  out?.pointee = false
-  return guarded {
-    guard let out else { throw missingOut }
+  guarded(returning: out, orElse: false) {
     let (found, path) = try member(value, path)
     guard case .bool(let flag) = found else { throw mismatch(found, path, "a Boolean") }
-    out.pointee = flag
+    return flag
   }
 }
 
@@ -60,13 +54,11 @@ public func satchel_json_get_bool(
 public func satchel_json_count(
   _ value: satchel_bytes, _ path: satchel_bytes, _ out: UnsafeMutablePointer<Int>!
 ) -> satchel_status {
-  out?.pointee = 0
-  return guarded {
-    guard let out else { throw missingOut }
+  guarded(returning: out, orElse: 0) {
     let (found, path) = try member(value, path)
     switch found {
-    case .array(let elements): out.pointee = elements.count
-    case .object(let members): out.pointee = members.count
+    case .array(let elements): return elements.count
+    case .object(let members): return members.count
     default: throw mismatch(found, path, "an array or an object")
     }
   }
@@ -89,8 +81,6 @@ public func satchel_json_quote(
 ) -> satchel_status {
   guarded(emptying: out) { out in try give(.string(text.text("text")), to: out) }
 }
-
-private let missingOut = SatchelError(.invalid, "out: must not be NULL")
 
 /// The value at a path.
 ///

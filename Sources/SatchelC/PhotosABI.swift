@@ -5,11 +5,8 @@ import Satchel
 public func satchel_photos_open(
   _ store: OpaquePointer!, _ directory: satchel_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
-  out?.pointee = nil
-  return guarded {
-    guard let out else { throw SatchelError(.invalid, "out is NULL") }
-    let catalogue = try Handles.stores.borrow(store).photos(in: directory.text("directory"))
-    out.pointee = Handles.photos.insert(catalogue)
+  guarded(returning: out, orElse: nil) {
+    try Handles.photos.insert(Handles.stores.borrow(store).photos(in: directory.text("directory")))
   }
 }
 
@@ -64,10 +61,8 @@ public func satchel_photos_query(
 public func satchel_photos_count(
   _ photos: OpaquePointer!, _ query: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  count?.pointee = 0
-  return guarded {
-    guard let count else { throw SatchelError(.invalid, "count is NULL") }
-    count.pointee = try Int64(Handles.photos.borrow(photos).count(query.photoQuery()))
+  guarded(returning: count, named: "count", orElse: 0) {
+    try Int64(Handles.photos.borrow(photos).count(query.photoQuery()))
   }
 }
 
@@ -82,11 +77,8 @@ public func satchel_photos_status(
 public func satchel_photos_modified_shards(
   _ photos: OpaquePointer!, _ bits: UnsafeMutablePointer<UInt32>!
 ) -> satchel_status {
-  bits?.pointee = 0
-  return guarded {
-    guard let bits else { throw SatchelError(.invalid, "bits is NULL") }
-    let shards = try Handles.photos.borrow(photos).modifiedShards()
-    bits.pointee = shards.reduce(0) { $0 | 1 << UInt32($1.number) }
+  guarded(returning: bits, named: "bits", orElse: 0) {
+    try Handles.photos.borrow(photos).modifiedShards().reduce(0) { $0 | 1 << UInt32($1.number) }
   }
 }
 

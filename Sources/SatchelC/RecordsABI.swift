@@ -6,16 +6,14 @@ public func satchel_records_open(
   _ store: OpaquePointer!, _ declaration: satchel_bytes, _ options: UnsafePointer<satchel_records_options>!,
   _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
-  out?.pointee = nil
-  return guarded {
-    guard let out else { throw SatchelError(.invalid, "out is NULL") }
+  guarded(returning: out, orElse: nil) {
     let reader = try OptionsReader(options)
     let host = (reader.value(\.migrate) ?? nil).map { HostMigration($0, reader.value(\.context) ?? nil) }
     var declared = try CollectionDeclaration(json: declaration.json("declaration"), callback: host?.body)
     declared.redeclare = reader.flag(\.redeclare)
     let store = try Handles.stores.borrow(store)
     let collection = declared
-    out.pointee = Handles.records.insert(try HostWork.on(store.work) { try store.records(collection) })
+    return Handles.records.insert(try HostWork.on(store.work) { try store.records(collection) })
   }
 }
 
@@ -98,10 +96,8 @@ public func satchel_records_list(
 public func satchel_records_count(
   _ records: OpaquePointer!, _ query: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  count?.pointee = 0
-  return guarded {
-    guard let count else { throw SatchelError(.invalid, "count is NULL") }
-    count.pointee = try Int64(Handles.records.borrow(records).count(query.recordQuery()))
+  guarded(returning: count, named: "count", orElse: 0) {
+    try Int64(Handles.records.borrow(records).count(query.recordQuery()))
   }
 }
 

@@ -49,9 +49,5 @@ public func satchel_remote_free(_ remote: OpaquePointer!) {
 private func making(
   _ out: UnsafeMutablePointer<OpaquePointer?>?, _ make: () throws -> any ObjectStore
 ) -> satchel_status {
-  out?.pointee = nil
-  return guarded {
-    guard let out else { throw SatchelError(.invalid, "out is NULL") }
-    out.pointee = Handles.remotes.insert(Remote(try make()))
-  }
+  guarded(returning: out, orElse: nil) { Handles.remotes.insert(Remote(try make())) }
 }

@@ -7,10 +7,8 @@ public func satchel_session_new(
   _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!,
   _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
-  out?.pointee = nil
   let host = HostContext(context, release)
-  return guarded {
-    guard let out else { throw SatchelError(.invalid, "out is NULL") }
+  return guarded(returning: out, orElse: nil) {
     let store = try Handles.stores.borrow(store)
     let work = store.work
     let notify = callback
@@ -20,7 +18,7 @@ public func satchel_session_new(
         HostWork.on(work) { HostWork.calling("a session's callback") { notify(host.address, event) } }
       }
     }
-    out.pointee = Handles.sessions.insert(session)
+    return Handles.sessions.insert(session)
   }
 }
 

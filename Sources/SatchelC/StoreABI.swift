@@ -61,11 +61,7 @@ public func satchel_store_check(
 public func satchel_store_is_read_only(
   _ store: OpaquePointer!, _ out: UnsafeMutablePointer<Bool>!
 ) -> satchel_status {
-  guarded {
-    guard let out else { throw SatchelError(.invalid, "out is NULL") }
-    out.pointee = false
-    out.pointee = try Handles.stores.borrow(store).isReadOnly
-  }
+  guarded(returning: out, orElse: false) { try Handles.stores.borrow(store).isReadOnly }
 }
 
 @_cdecl("satchel_store_observe") @implementation
@@ -74,10 +70,8 @@ public func satchel_store_observe(
   _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!,
   _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
-  out?.pointee = nil
   let host = HostContext(context, release)
-  return guarded {
-    guard let out else { throw SatchelError(.invalid, "out is NULL") }
+  return guarded(returning: out, orElse: nil) {
     guard let callback else { throw SatchelError(.invalid, "callback is NULL") }
     nonisolated(unsafe) let notify = callback
     let store = try Handles.stores.borrow(store)
@@ -87,7 +81,7 @@ public func satchel_store_observe(
         HostWork.on(work) { HostWork.calling("an observer") { notify(host.address, change) } }
       }
     }
-    out.pointee = Handles.observers.insert(ObserverHandle(observation))
+    return Handles.observers.insert(ObserverHandle(observation))
   }
 }
 
@@ -117,11 +111,7 @@ public func satchel_store_rollback(_ store: OpaquePointer!) -> satchel_status {
 public func satchel_store_batch(
   _ store: OpaquePointer!, _ batch: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  batch?.pointee = 0
-  return guarded {
-    guard let batch else { throw SatchelError(.invalid, "batch is NULL") }
-    batch.pointee = try Handles.stores.borrow(store).carriedBatch ?? 0
-  }
+  guarded(returning: batch, named: "batch", orElse: 0) { try Handles.stores.borrow(store).carriedBatch ?? 0 }
 }
 
 @_cdecl("satchel_store_enter") @implementation

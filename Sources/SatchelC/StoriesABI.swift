@@ -5,11 +5,8 @@ import Satchel
 public func satchel_stories_open(
   _ store: OpaquePointer!, _ directory: satchel_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
-  out?.pointee = nil
-  return guarded {
-    guard let out else { throw SatchelError(.invalid, "out is NULL") }
-    let library = try Handles.stores.borrow(store).stories(in: directory.text("directory"))
-    out.pointee = Handles.stories.insert(library)
+  guarded(returning: out, orElse: nil) {
+    try Handles.stories.insert(Handles.stores.borrow(store).stories(in: directory.text("directory")))
   }
 }
 

@@ -52,6 +52,11 @@ without_a_fitting_version() {
   ! cmake -S "$folder/newer" -B "$folder/newer/build" -DCMAKE_PREFIX_PATH="$prefix"
 }
 
+# An app that imports the library does not fetch what the tool depends on.
+fetches_nothing_else() {
+  [[ ! -d $folder/by-path/.build/checkouts ]] || ! ls "$folder/by-path/.build/checkouts" | grep -q argument-parser
+}
+
 # A package of one small program that depends on Satchel as the first argument says.
 swift_package() {
   local name=$1 dependency=$2
@@ -75,7 +80,7 @@ import Satchel
 let store = try Store(path: ":memory:")
 print(try store.catalogue.sections(at: Location(countryCode: "fr")).count)
 END
-  [[ $(swift run --quiet --package-path "$folder/$name" hello) == 0 ]]
+  [[ $(env -u SATCHEL_TOOL swift run --quiet --package-path "$folder/$name" hello) == 0 ]]
 }
 
 # The tree as it is, committed and tagged in a repository elsewhere.
@@ -102,6 +107,7 @@ check "make uninstall" make --no-print-directory uninstall PREFIX="$prefix"
 check "nothing is left" nothing_left
 
 check "Swift package by path" swift_package by-path ".package(name: \"Satchel\", path: \"$root\")"
+check "an app fetches nothing but the library" fetches_nothing_else
 check "a tagged copy of the repository" tagged_copy
 check "Swift package by URL and version" \
   swift_package by-url ".package(url: \"file://$folder/origin/Satchel\", from: \"$version\")"
