@@ -1,4 +1,4 @@
-/* Functions that the examples share: a failed call ends the program, and JSON is read by path. */
+/* Functions that the examples share: must() ends the program when a call failed, the others read JSON by path. */
 #ifndef SATCHEL_EXAMPLE_H
 #define SATCHEL_EXAMPLE_H
 
@@ -20,58 +20,61 @@ static inline satchel_bytes bytes_of(const satchel_buffer *buffer) {
     return (satchel_bytes){buffer->data, buffer->size};
 }
 
-/** A path from a format, such as "/stories/%zu/title". */
-static inline void format_path(char path[256], const char *format, va_list arguments) {
-    vsnprintf(path, 256, format, arguments);
-}
+/** A path of a JSON document. */
+struct json_path {
+    char text[256];
+};
 
-/** Returns the string at a path, or the fallback where there is none. Valid until the eighth call after it. */
-static inline const char *string_or(const char *fallback, const satchel_buffer *json, const char *format, ...) {
-    static satchel_buffer strings[8];
-    static int next;
-    char path[256];
+/** Returns a formatted path; the format is that of printf, such as "/stories/%zu/title". */
+static inline struct json_path path_of(const char *format, ...) {
+    struct json_path path;
     va_list arguments;
     va_start(arguments, format);
-    format_path(path, format, arguments);
+    vsnprintf(path.text, sizeof path.text, format, arguments);
     va_end(arguments);
+    return path;
+}
+
+static inline const char *string_at(const char *fallback, const satchel_buffer *json, struct json_path path) {
+    static satchel_buffer strings[8];
+    static int next;
     satchel_buffer *string = &strings[next++ % 8];
     satchel_buffer_free(string);
-    satchel_status status = satchel_json_get_text(bytes_of(json), satchel_text(path), string);
+    satchel_status status = satchel_json_get_text(bytes_of(json), satchel_text(path.text), string);
     if (status == SATCHEL_ENOTFOUND) return fallback;
     must(status);
     return string->data;
 }
 
-/** Returns the string at a path, "" where there is none. Valid until the eighth call after it. */
-#define string(json, ...) string_or("", json, __VA_ARGS__)
-
-/** Returns the integer at a path, 0 where there is none. */
-static inline long number(const satchel_buffer *json, const char *format, ...) {
-    char path[256];
-    va_list arguments;
-    va_start(arguments, format);
-    format_path(path, format, arguments);
-    va_end(arguments);
+static inline long number_at(const satchel_buffer *json, struct json_path path) {
     int64_t number = 0;
-    satchel_status status = satchel_json_get_int64(bytes_of(json), satchel_text(path), &number);
+    satchel_status status = satchel_json_get_int64(bytes_of(json), satchel_text(path.text), &number);
     if (status != SATCHEL_ENOTFOUND) must(status);
     return (long)number;
 }
 
-/** Returns how many elements or members the value at a path has, 0 where there is none. */
-static inline size_t count_of(const satchel_buffer *json, const char *format, ...) {
-    char path[256];
-    va_list arguments;
-    va_start(arguments, format);
-    format_path(path, format, arguments);
-    va_end(arguments);
+static inline size_t count_at(const satchel_buffer *json, struct json_path path) {
     size_t count = 0;
-    satchel_status status = satchel_json_count(bytes_of(json), satchel_text(path), &count);
+    satchel_status status = satchel_json_count(bytes_of(json), satchel_text(path.text), &count);
     if (status != SATCHEL_ENOTFOUND) must(status);
     return count;
 }
 
-/** Returns whether the value at a path is true. */
+/* These have a JSON document and the arguments of path_of(). */
+
+/** Returns the string at a path; the fallback if the path does not exist. Valid until the eighth call after it. */
+#define string_or(fallback, json, ...) string_at(fallback, json, path_of(__VA_ARGS__))
+
+/** Returns the string at a path; "" if the path does not exist. Valid until the eighth call after it. */
+#define string(json, ...) string_or("", json, __VA_ARGS__)
+
+/** Returns the integer at a path; 0 if the path does not exist. */
+#define number(json, ...) number_at(json, path_of(__VA_ARGS__))
+
+/** Returns the number of elements or members of the value at a path; 0 if the path does not exist. */
+#define count_of(json, ...) count_at(json, path_of(__VA_ARGS__))
+
+/** Returns the Boolean at a path; false if the path does not exist. */
 static inline bool is_true(const satchel_buffer *json, const char *path) {
     bool flag = false;
     satchel_status status = satchel_json_get_bool(bytes_of(json), satchel_text(path), &flag);
@@ -79,7 +82,7 @@ static inline bool is_true(const satchel_buffer *json, const char *path) {
     return flag;
 }
 
-/** Opens the remote of an example: a directory in its folder, or a bucket where SATCHEL_S3_BUCKET names one. */
+/** Opens the remote of an example: a directory in its folder, or the bucket that SATCHEL_S3_BUCKET names. */
 static inline satchel_remote *open_remote(const char *folder, const char *prefix) {
     satchel_remote *remote;
     const char *bucket = getenv("SATCHEL_S3_BUCKET"), *endpoint = getenv("SATCHEL_S3_ENDPOINT");
