@@ -1,32 +1,29 @@
 import Synchronization
 
-/// The source of the time, in Unix milliseconds.
+/// A source of the time, in milliseconds.
 public struct Clock: Sendable {
   /// The current time.
   public var now: @Sendable () -> Int64
 
   public init(_ now: @escaping @Sendable () -> Int64) { self.now = now }
 
-  /// The system's clock.
-  public static let system = Clock {
+  /// The system's wall clock: Unix milliseconds.
+  public static let system = Clock { milliseconds(of: CLOCK_REALTIME) }
+
+  /// The system's monotonic clock, for measuring durations: setting the time of day does not change it. Its
+  /// times are comparable with each other only.
+  public static let monotonic = Clock { milliseconds(of: CLOCK_MONOTONIC) }
+
+  private static func milliseconds(of clock: clockid_t) -> Int64 {
     var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
+    clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 }
 
-extension Clock {
-  /// The time of a monotonic clock, for measuring durations: setting the time of day does not change it.
-  package static var steadyMilliseconds: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-  }
-}
-
-/// A clock that never runs backwards, so that setting the host's clock back does not make expired content
+/// A wall clock that never runs backwards, so that setting the host's clock back does not make expired content
 /// fresh again.
-package final class SteadyClock: Sendable {
+package final class NonDecreasingClock: Sendable {
   /// The latest time that the clock reports, around the year 97,000, so that sums with it cannot overflow.
   package static let latest: Int64 = 3_000_000_000_000_000
   private let host: Clock

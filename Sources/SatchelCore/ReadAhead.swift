@@ -107,10 +107,10 @@ package final class ReadAhead<Item: Sendable, Outcome: Sendable>: @unchecked Sen
   ///
   /// - Returns: whether they are ready, or all that remain
   package func wait(for wanted: Int, milliseconds: Int) -> Bool {
-    let end = Clock.steadyMilliseconds + Int64(milliseconds)
+    let end = Clock.monotonic.now() + Int64(milliseconds)
     return condition.withLock {
       while !isReady(wanted) {
-        let left = end - Clock.steadyMilliseconds
+        let left = end - Clock.monotonic.now()
         if left <= 0 { return false }
         condition.wait(milliseconds: Int(left))
       }

@@ -49,15 +49,6 @@ public struct Cancellation: Sendable {
   }
 #endif
 
-extension Clock {
-  /// Milliseconds of the monotonic clock, which is not affected by changes to the system time.
-  public static let monotonic = Clock {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-  }
-}
-
 extension Cancellation {
   /// Waits, checking for cancellation every 20 ms.
   ///

@@ -72,7 +72,7 @@ struct StateEntry: Sendable {
     case .push(let bytes, _, let bounds):
       object["value"] = try JSONValue(parsing: bytes)
       if let limit = bounds.limit { object["limit"] = .int(Int64(limit)) }
-      if let age = bounds.maximumAge { object["maximum_age"] = .int(age) }
+      if let age = bounds.maxAge { object["maximum_age"] = .int(age) }
       object["unique"] = .bool(bounds.isUnique)
     case .drop(let identity): object["identity"] = .string(identity.hexadecimal)
     case .add(let delta, let minimum, let maximum):
@@ -142,7 +142,7 @@ enum StateVerb: String {
       guard let value = object["value"] else { return nil }
       let bounds = StateListBounds(
         limit: object["limit"]?.intValue.flatMap { Int(exactly: $0) },
-        maximumAge: object["maximum_age"]?.intValue, isUnique: object["unique"]?.boolValue ?? false)
+        maxAge: object["maximum_age"]?.intValue, isUnique: object["unique"]?.boolValue ?? false)
       return .push(try value.serialized(), identity: try ValueIdentity(value), bounds)
     case .drop:
       return object["identity"]?.stringValue.flatMap { [UInt8](hexadecimal: $0) }

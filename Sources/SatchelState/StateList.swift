@@ -58,14 +58,14 @@ struct StateListBounds: Equatable, Sendable {
   /// The maximum number of items; nil for no limit.
   var limit: Int?
   /// The maximum age of an item in milliseconds; nil for no limit.
-  var maximumAge: Int64?
+  var maxAge: Int64?
   /// Whether pushing an item that is in the list moves it to the front.
   var isUnique = false
 
   /// Whether an item pushed at `time` is within the maximum age at `now`.
   func admits(_ time: Int64, at now: Int64) -> Bool {
-    guard let maximumAge else { return true }
-    return now - time <= maximumAge
+    guard let maxAge else { return true }
+    return now - time <= maxAge
   }
 }
 

@@ -1,8 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Keeps changes of state in memory, and saves them on a thread of its own: after a quiet period, when enough
-/// are pending, or when one has been pending too long.
+/// Keeps changes of state in memory, and saves them on a thread of its own, when `StateOptions` says.
 ///
 /// Holds no strong reference to the store, so that a store that is released can close.
 // Unchecked: the lock `lock` guards all mutable properties.
@@ -71,7 +70,7 @@ final class StateSaver: @unchecked Sendable {
   private func insert(_ target: StateTarget, _ action: StateOperation.Action, _ database: Database) throws {
     guard !isClosed else { throw SatchelError(.closed, "\(database.path): the store is closed") }
     try start(database)
-    newest = SteadyTime.milliseconds
+    newest = Clock.monotonic.now()
     if changes.count == 0 { oldest = newest }
     changes.add(target, action, time: database.clock.now())
     lock.signal()
@@ -120,7 +119,7 @@ final class StateSaver: @unchecked Sendable {
     } catch {
       lock.withLock {
         changes.cancelSave(before: before)
-        pausedUntil = SteadyTime.milliseconds + Self.pause
+        pausedUntil = Clock.monotonic.now() + Self.pause
       }
       database.notify(subject: "records", keys: ["@unsaved"])
       throw error
@@ -185,7 +184,7 @@ final class StateSaver: @unchecked Sendable {
           lock.wait()
           continue
         }
-        let now = SteadyTime.milliseconds
+        let now = Clock.monotonic.now()
         let left = max(dueTime(now), pausedUntil) - now
         if left <= 0 { return true }
         lock.wait(milliseconds: Int(left))
@@ -195,16 +194,7 @@ final class StateSaver: @unchecked Sendable {
   }
 
   private func dueTime(_ now: Int64) -> Int64 {
-    if changes.count >= options.batch { return now }
-    return min(newest + Int64(options.quiet), oldest + Int64(options.age))
-  }
-}
-
-/// Monotonic time, which changes of the system clock do not affect.
-enum SteadyTime {
-  static var milliseconds: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    if changes.count >= options.maxPending { return now }
+    return min(newest + Int64(options.saveDelay), oldest + Int64(options.maxDelay))
   }
 }

@@ -5,8 +5,8 @@ import SatchelStorage
 /// Stores small values that an app changes often: settings, navigation, search history, favourites,
 /// behaviour.
 ///
-/// A change is applied in memory, where every read sees it at once. It is saved to the file after a quiet
-/// period, when enough changes are pending, by `flush()` or when the store is closed. Changes are saved, not
+/// A change is applied in memory, where every read sees it at once. It is saved to the file when
+/// `StateOptions` says, by `flush()` or when the store is closed. Changes are saved, not
 /// results, so the changes of several handles and processes add up. A change is not part of the current
 /// transaction. Safe to use from any number of threads.
 public final class StateStore: Sendable {
@@ -122,16 +122,16 @@ public final class StateStore: Sendable {
   ///
   /// - Parameters:
   ///   - limit: the maximum number of items; nil for no limit
-  ///   - maximumAge: the maximum age of an item in milliseconds, by the store's clock; nil for no limit
+  ///   - maxAge: the maximum age of an item in milliseconds, by the store's clock; nil for no limit
   ///   - isUnique: whether pushing an item that is in the list moves it to the front
   public func list(
-    _ name: String, limit: Int? = nil, maximumAge: Int64? = nil, isUnique: Bool = false
+    _ name: String, limit: Int? = nil, maxAge: Int64? = nil, isUnique: Bool = false
   ) throws -> StateList {
     guard limit.map({ $0 > 0 }) ?? true else { throw SatchelError(.invalid, "limit: must be 1 or more") }
-    guard maximumAge.map({ (1...SteadyClock.latest).contains($0) }) ?? true else {
-      throw SatchelError(.invalid, "maximum_age: must be 1 ms or more, and within reason")
+    guard maxAge.map({ (1...NonDecreasingClock.latest).contains($0) }) ?? true else {
+      throw SatchelError(.invalid, "max_age: must be 1 ms or more, and within reason")
     }
-    let bounds = StateListBounds(limit: limit, maximumAge: maximumAge, isUnique: isUnique)
+    let bounds = StateListBounds(limit: limit, maxAge: maxAge, isUnique: isUnique)
     return StateList(state: self, name: try StateName(name, as: "list"), bounds: bounds)
   }
 
@@ -153,17 +153,18 @@ public final class StateStore: Sendable {
 
 /// Options that determine when changes of state are saved.
 public struct StateOptions: Equatable, Sendable {
-  /// The time without a change after which changes are saved, in milliseconds.
-  public var quiet: Int
-  /// The number of pending changes at which they are saved.
-  public var batch: Int
-  /// The maximum time that a change is pending, in milliseconds.
-  public var age: Int
+  /// The time from the last change to the save, in milliseconds.
+  public var saveDelay: Int
+  /// The number of pending changes that are saved immediately.
+  public var maxPending: Int
+  /// The maximum time from the first pending change to the save, in milliseconds.
+  public var maxDelay: Int
 
-  /// - Parameters: 0 or less selects the default: 2 s of quiet, 10 changes, 5 s of age
-  public init(quiet: Int = 0, batch: Int = 0, age: Int = 0) {
-    self.quiet = quiet > 0 ? quiet : 2000
-    self.batch = batch > 0 ? batch : 10
-    self.age = age > 0 ? age : 5000
+  /// - Parameters: 0 or less selects the default: a save delay of 2 s, 10 pending changes, a maximum delay of
+  ///   5 s
+  public init(saveDelay: Int = 0, maxPending: Int = 0, maxDelay: Int = 0) {
+    self.saveDelay = saveDelay > 0 ? saveDelay : 2000
+    self.maxPending = maxPending > 0 ? maxPending : 10
+    self.maxDelay = maxDelay > 0 ? maxDelay : 5000
   }
 }

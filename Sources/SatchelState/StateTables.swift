@@ -59,7 +59,7 @@ struct StateTables {
     }
     // Times never decrease, so the items that are too old are a contiguous range, and only that range is
     // read.
-    if let age = bounds.maximumAge {
+    if let age = bounds.maxAge {
       try connection.run(
         """
         DELETE FROM state_item WHERE list = ?1 AND number < (

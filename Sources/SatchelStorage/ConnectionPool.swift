@@ -77,7 +77,7 @@ final class ConnectionPool: @unchecked Sendable {
   }
 
   private func release(_ reader: Reader, isReusable: Bool) {
-    let now = Clock.steadyMilliseconds
+    let now = Clock.monotonic.now()
     condition.withLock {
       readsInARow = now - lastRead <= Self.maxPause ? readsInARow + 1 : 0
       lastRead = now
@@ -173,7 +173,7 @@ final class ConnectionPool: @unchecked Sendable {
   }
 
   private func endExpired() {
-    let now = Clock.steadyMilliseconds
+    let now = Clock.monotonic.now()
     for reader in idle where now - reader.lastRead >= Self.maxKeptTime { end(reader) }
   }
 }

@@ -100,12 +100,12 @@ extension Database {
   /// Retries `body` while it fails with `.busy`: SQLite does not wait for another connection that changes the
   /// journal mode.
   private static func waiting(_ options: StoreOptions, _ body: () throws -> Void) throws {
-    let start = Clock.steadyMilliseconds
+    let start = Clock.monotonic.now()
     while true {
       do {
         return try body()
       } catch let error as SatchelError where error.code == .busy {
-        guard Clock.steadyMilliseconds - start < Int64(options.busyTimeout) else { throw error }
+        guard Clock.monotonic.now() - start < Int64(options.busyTimeout) else { throw error }
         usleep(10_000)
       }
     }

@@ -10,7 +10,7 @@ import Synchronization
 package final class Database: @unchecked Sendable {
   package let path: String
   package let options: StoreOptions
-  package let clock: SteadyClock
+  package let clock: NonDecreasingClock
   /// The path to which an unusable file was renamed, if `StoreOptions.quarantine` asked for that.
   package let quarantinePath: String?
   package let changes: ChangeFeed
@@ -49,7 +49,7 @@ package final class Database: @unchecked Sendable {
     self.options = options
     self.quarantinePath = quarantinePath
     self.openConnection = openConnection
-    clock = SteadyClock(options.clock)
+    clock = NonDecreasingClock(options.clock)
     changes = ChangeFeed()
     readers = ConnectionPool(limit: 4) { try openConnection(true) }
     checkpointer = WALCheckpointer(openConnection)

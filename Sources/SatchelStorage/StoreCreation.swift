@@ -66,11 +66,11 @@ struct StoreCreation {
   ///
   /// - Returns: false where the file system has no such locks
   private func lock(_ directory: borrowing DiskFile) throws -> Bool {
-    let start = Clock.steadyMilliseconds
+    let start = Clock.monotonic.now()
     while flock(directory.descriptor, LOCK_EX | LOCK_NB) != 0 {
       let code = errno
       if code != EWOULDBLOCK && code != EINTR { return false }
-      guard Clock.steadyMilliseconds - start < Int64(options.busyTimeout) else {
+      guard Clock.monotonic.now() - start < Int64(options.busyTimeout) else {
         throw SatchelError(
           .busy, "\(path): another process has locked its directory for \(options.busyTimeout) ms")
       }

@@ -9,7 +9,7 @@ package enum StoredRange {
   @inline(__always) package static var count: ClosedRange<Int64> { 0...1 << 53 }
   /// Sizes of strings and blobs in bytes: SQLite has no longer ones.
   @inline(__always) package static var length: ClosedRange<Int64> { 0...1 << 31 }
-  /// Unix milliseconds and durations: see `SteadyClock.latest`.
+  /// Unix milliseconds and durations: see `NonDecreasingClock.latest`.
   @inline(__always) package static var time: ClosedRange<Int64> { 0...1 << 53 }
   /// Hashes, random numbers and the host's numbers, with which nothing is computed.
   @inline(__always) package static var any: ClosedRange<Int64> { .min ... .max }

@@ -37,7 +37,7 @@ package final class Transaction {
   }
 
   private init(
-    _ connection: Connection, _ clock: SteadyClock, writer: Int64, predecessor: UInt64?,
+    _ connection: Connection, _ clock: NonDecreasingClock, writer: Int64, predecessor: UInt64?,
     newest: (revision: Int64, time: Int64)
   ) {
     self.connection = connection
@@ -48,7 +48,8 @@ package final class Transaction {
     self.newest = newest
   }
 
-  static func begin(on connection: Connection, clock: SteadyClock, writer: Int64) throws -> Transaction {
+  static func begin(on connection: Connection, clock: NonDecreasingClock, writer: Int64) throws -> Transaction
+  {
     try connection.spillPages(true)
     try connection.run("BEGIN IMMEDIATE")
     connection.preallocateWAL()

@@ -69,13 +69,13 @@ final class WriteLock: @unchecked Sendable {
     }
     let ticket = try carried()
     try refuseOtherBatch(than: ticket)
-    let end = Clock.steadyMilliseconds + Int64(milliseconds)
+    let end = Clock.monotonic.now() + Int64(milliseconds)
     guard condition.lock(milliseconds: milliseconds) else {
       throw SatchelError(.busy, "another thread has been writing for more than \(milliseconds) ms")
     }
     do {
       while let innermost, innermost !== ticket {
-        let left = end - Clock.steadyMilliseconds
+        let left = end - Clock.monotonic.now()
         // A condition cannot be waited for with a lock that is held twice.
         guard innermost.thread != ThreadIdentity.current else { throw Self.isOpen }
         guard left > 0, lockDepth == 0 else {

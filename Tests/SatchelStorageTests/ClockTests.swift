@@ -9,9 +9,9 @@ struct ClockTests {
   init() throws { fixture = try StorageFixture() }
 
   @Test("time never runs backwards, for any host clock")
-  func steady() {
+  func nonDecreasing() {
     let host = TestClock(1000)
-    let clock = SteadyClock(host.clock)
+    let clock = NonDecreasingClock(host.clock)
     #expect(clock.now() == 1000)
     host.set(500)
     #expect(clock.now() == 1000)
@@ -25,8 +25,8 @@ struct ClockTests {
 
   @Test("extreme times are limited so that sums cannot overflow", arguments: [Int64.min, -1, .max, .max - 1])
   func extremes(time: Int64) {
-    let now = SteadyClock(TestClock(time).clock).now()
-    #expect(now == (time < 0 ? 0 : SteadyClock.latest))
+    let now = NonDecreasingClock(TestClock(time).clock).now()
+    #expect(now == (time < 0 ? 0 : NonDecreasingClock.latest))
     #expect(!now.addingReportingOverflow(1_000_000_000_000_000_000).overflow)
   }
 

@@ -36,8 +36,8 @@ extension PhotoCatalogue {
     var walk = PhotoWalk(root)
     var lastReport: Int64 = 0
     let isComplete = walk.run { found in
-      guard let progress, ScanTime.now - lastReport >= 50 else { return true }
-      lastReport = ScanTime.now
+      guard let progress, Clock.monotonic.now() - lastReport >= 50 else { return true }
+      lastReport = Clock.monotonic.now()
       return progress(ScanProgress(phase: .walking, filesFound: Int64(found.entries.count)))
     }
     let found = walk.found

@@ -51,7 +51,7 @@ struct Scan {
     defer { readers.files.stop() }
     let before = report.bytesRead
     let total = files.reduce(Int64(0)) { $0 + min($1.size, .max - $0) }
-    var written = ScanTime.now
+    var written = Clock.monotonic.now()
     while !readers.files.isFinished {
       let isReady = readers.files.wait(for: Self.batch, milliseconds: 50)
       let done = readers.done
@@ -61,10 +61,10 @@ struct Scan {
           ScanProgress(
             phase: .reading, filesFound: Int64(found.entries.count), filesDone: Int64(done.files),
             filesTotal: Int64(files.count), bytesDone: done.bytes, bytesTotal: total)) ?? true
-      if isReady || !isWanted || ScanTime.now - written >= Self.maxDelay {
+      if isReady || !isWanted || Clock.monotonic.now() - written >= Self.maxDelay {
         // When cancelled, all results that are ready are written: these files need not be read again.
         try write(readers.files.popOutcomes(limit: isWanted ? Self.batch : .max), numbers)
-        written = ScanTime.now
+        written = Clock.monotonic.now()
       }
       if !isWanted { return false }
     }
@@ -156,15 +156,5 @@ struct Scan {
       }
     }
     return report
-  }
-}
-
-/// A monotonic clock, independent of the time of day.
-enum ScanTime {
-  /// Milliseconds since an arbitrary time in the past.
-  static var now: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 }

@@ -34,7 +34,7 @@ extension RecordEnvelope {
         .invalid,
         isDeleted ? "envelope: /document: a deleted record has none" : "envelope: /document: is missing")
     }
-    let time = 0...SteadyClock.latest
+    let time = 0...NonDecreasingClock.latest
     let content = RecordContent(
       document: document, revision: try reader.integer("revision", 0...(1 << 53)),
       created: try reader.integer("created", time), modified: try reader.integer("modified", time))

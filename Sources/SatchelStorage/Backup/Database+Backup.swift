@@ -22,7 +22,7 @@ extension Database {
         .invalid,
         "\(target): a backup inside a write would contain uncommitted changes; end the transaction first")
     }
-    let start = Clock.steadyMilliseconds
+    let start = Clock.monotonic.now()
     return try withoutActuallyEscaping(progress) { progress in
       try read { connection in
         try refuse(asBackup: target)
@@ -31,7 +31,7 @@ extension Database {
         let copy = StoreCopy(target: target, vfsName: options.vfsName, progress: progress)
         let (pages, bytes) = try copy.make(from: connection, mode: fileMode) { try refuse(asBackup: target) }
         return BackupReport(
-          path: target, pages: pages, bytes: bytes, milliseconds: Clock.steadyMilliseconds - start)
+          path: target, pages: pages, bytes: bytes, milliseconds: Clock.monotonic.now() - start)
       }
     }
   }

@@ -138,7 +138,7 @@ package struct OutboxFile: Sendable {
 
   /// Opens the file and locks it; closing it releases the lock.
   private func locked(_ flags: Int32) throws -> DiskFile {
-    let start = Clock.steadyMilliseconds
+    let start = Clock.monotonic.now()
     while true {
       let file = try DiskFile(path, flags | O_NONBLOCK, mode: storeMode, calls: calls)
       guard try file.status().st_mode & S_IFMT == S_IFREG else {
@@ -147,7 +147,7 @@ package struct OutboxFile: Sendable {
       while flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
         let code = errno
         guard code == EWOULDBLOCK || code == EINTR else { throw SatchelError(errno: code, path) }
-        guard Clock.steadyMilliseconds - start < Int64(timeout) else {
+        guard Clock.monotonic.now() - start < Int64(timeout) else {
           throw SatchelError(
             .busy, "\(path): another thread or process has held its lock for more than \(timeout) ms")
         }
