@@ -3431,23 +3431,23 @@ SATCHEL_API void satchel_records_free(satchel_records *records);
  * @{
  */
 
-/** When changes of state are written; start from SATCHEL_STATE_OPTIONS_INIT. */
+/** When changes of state are saved; start from SATCHEL_STATE_OPTIONS_INIT. */
 typedef struct satchel_state_options {
     /** sizeof(satchel_state_options). */
     size_t size;
-    /** The time without a change before changes are written, in ms; 0 means 2,000. */
-    uint32_t quiet_ms;
-    /** The number of changes that are written immediately; 0 means 10. */
-    uint32_t batch;
-    /** The longest time before a change is written, in ms; 0 means 5,000. */
-    uint32_t age_ms;
+    /** The time from the last change to the save, in ms; 0 means 2,000. */
+    uint32_t save_delay_ms;
+    /** The number of pending changes that are saved immediately; 0 means 10. */
+    uint32_t max_pending;
+    /** The maximum time from the first pending change to the save, in ms; 0 means 5,000. */
+    uint32_t max_delay_ms;
 } satchel_state_options;
 
-/** The default options for writing state. */
+/** The default options for saving state. */
 #define SATCHEL_STATE_OPTIONS_INIT { sizeof(satchel_state_options), 0, 0, 0 }
 
 /**
- * Sets when changes of state are written.
+ * Sets when changes of state are saved, that is, written to the file.
  *
  * @param store    an open store
  * @param options  NULL for the defaults
@@ -3557,7 +3557,7 @@ typedef struct satchel_state_list_options {
     /** The maximum number of items; 0 means no limit. */
     uint32_t limit;
     /** The maximum age of an item, in ms; 0 means no limit. */
-    uint64_t maximum_age_ms;
+    uint64_t max_age_ms;
     /** Moves an item that is in the list already to the front. */
     bool unique;
 } satchel_state_list_options;

@@ -8,9 +8,9 @@ public func satchel_state_configure(
   guarded {
     let reader = try OptionsReader(options)
     var stateOptions = StateOptions()
-    stateOptions.quiet = Int(reader.number(\.quiet_ms, default: 0))
-    stateOptions.batch = Int(reader.number(\.batch, default: 0))
-    stateOptions.age = Int(reader.number(\.age_ms, default: 0))
+    stateOptions.saveDelay = Int(reader.number(\.save_delay_ms, default: 0))
+    stateOptions.maxPending = Int(reader.number(\.max_pending, default: 0))
+    stateOptions.maxDelay = Int(reader.number(\.max_delay_ms, default: 0))
     try Handles.stores.borrow(store).state.configure(stateOptions)
   }
 }

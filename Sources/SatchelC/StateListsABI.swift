@@ -39,10 +39,10 @@ private func list(
 ) throws -> StateList {
   let reader = try OptionsReader(options)
   let limit = reader.number(\.limit, default: 0)
-  let age = reader.number(\.maximum_age_ms, default: 0)
+  let age = reader.number(\.max_age_ms, default: 0)
   return try Handles.stores.borrow(store).state.list(
     name.text("name"), limit: limit == 0 ? nil : Int(limit),
-    maximumAge: age == 0 ? nil : Int64(clamping: age), isUnique: reader.flag(\.unique))
+    maxAge: age == 0 ? nil : Int64(clamping: age), isUnique: reader.flag(\.unique))
 }
 
 // MARK: Sets

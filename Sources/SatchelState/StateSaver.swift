@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Keeps changes of state in memory, and saves them on a thread of its own, when `StateOptions` says.
+/// Keeps changes of state in memory, and saves them on a thread of its own, after the delays of `StateOptions`.
 ///
 /// Holds no strong reference to the store, so that a store that is released can close.
 // Unchecked: the lock `lock` guards all mutable properties.

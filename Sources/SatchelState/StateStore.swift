@@ -5,10 +5,10 @@ import SatchelStorage
 /// Stores small values that an app changes often: settings, navigation, search history, favourites,
 /// behaviour.
 ///
-/// A change is applied in memory, where every read sees it at once. It is saved to the file when
-/// `StateOptions` says, by `flush()` or when the store is closed. Changes are saved, not
-/// results, so the changes of several handles and processes add up. A change is not part of the current
-/// transaction. Safe to use from any number of threads.
+/// A change is applied in memory, where every read sees it at once. It is saved to the file after the delays of
+/// `StateOptions`, by `flush()`, or when the store is closed. Changes are saved, not results, so the changes of
+/// several handles and processes add up. A change is not part of the current transaction. Safe to use from any
+/// number of threads.
 public final class StateStore: Sendable {
   /// The maximum size of a value in bytes, as JSON.
   public static let maximumBytes = 16 << 20

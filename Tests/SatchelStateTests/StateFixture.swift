@@ -16,9 +16,9 @@ final class StateFixture: Sendable {
     let state: StateStore
   }
 
-  static let quickly = StateOptions(quiet: 30, batch: 10, age: 120)
+  static let quickly = StateOptions(saveDelay: 30, maxPending: 10, maxDelay: 120)
   /// Options that never save automatically.
-  static let never = StateOptions(quiet: 3_600_000, batch: .max, age: 3_600_000)
+  static let never = StateOptions(saveDelay: 3_600_000, maxPending: .max, maxDelay: 3_600_000)
 
   private let place: TemporaryDirectory
   var directory: URL { place.url }

@@ -51,7 +51,7 @@ struct StateListTests {
   @Test("items older than the maximum age expire, and do not reappear when the clock is set back")
   func age() throws {
     let store = try fixture.open()
-    let list = try store.state.list("seen", maximumAge: 1000)
+    let list = try store.state.list("seen", maxAge: 1000)
     try list.push("old")
     fixture.pass(milliseconds: 600)
     try list.push("new")
@@ -64,7 +64,7 @@ struct StateListTests {
     try store.database.close()
     fixture.pass(milliseconds: -3_600_000)
     let later = try fixture.open()
-    let again = try later.state.list("seen", maximumAge: 1000)
+    let again = try later.state.list("seen", maxAge: 1000)
     #expect(try values(again) == ["new"])
     try again.push("newest")
     #expect(try values(again) == ["newest", "new"])
@@ -118,6 +118,6 @@ struct StateListTests {
   @Test("bounds that admit no item are rejected", arguments: badBounds)
   func refused(limit: Int?, age: Int64?) throws {
     let state = try fixture.open().state
-    #expect(try stateCode { _ = try state.list("l", limit: limit, maximumAge: age) } == .invalid)
+    #expect(try stateCode { _ = try state.list("l", limit: limit, maxAge: age) } == .invalid)
   }
 }

@@ -13,7 +13,9 @@ struct StateModelTests {
 
   @Test("8 threads at random during timed saves read their own writes, and so does the next handle")
   func threads() throws {
-    let store = try fixture.open(nil, StateOptions(quiet: 1, batch: 3, age: 5)) { $0.busyTimeout = 5000 }
+    let store = try fixture.open(nil, StateOptions(saveDelay: 1, maxPending: 3, maxDelay: 5)) {
+      $0.busyTimeout = 5000
+    }
     try store.state.setKey(StateFixture.key)
     let models = Locked<[StateModel]>(Array(repeating: StateModel(), count: 8))
     try stateThreads(8) { number in

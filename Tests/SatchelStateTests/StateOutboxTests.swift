@@ -15,7 +15,7 @@ struct StateOutboxTests {
     try state.set("n", .int(round))
     if round % 2 == 0 { try state.remove("odd") } else { try state.set("odd", .double(Double(round) + 0.5)) }
     try state.set("token", .int(round), sensitive: true)
-    try state.list("l", limit: 3, maximumAge: 1_000_000, isUnique: true).push(.int(round % 4))
+    try state.list("l", limit: 3, maxAge: 1_000_000, isUnique: true).push(.int(round % 4))
     if round % 3 == 0 { try state.list("l").remove(1) }
     if round == 4 { try state.list("l").clear() }
     try state.set(named: "m").add(["round": .int(round % 3)])

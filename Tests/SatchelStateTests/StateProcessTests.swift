@@ -59,7 +59,7 @@ struct StateProcessTests {
       #expect(try store.state.get("first") == 1)
       return
     }
-    let store = try Self.store(path, StateOptions(quiet: 1, batch: 3, age: 5))
+    let store = try Self.store(path, StateOptions(saveDelay: 1, maxPending: 3, maxDelay: 5))
     var number: Int64 = 0
     while true {
       number += 1

@@ -16,9 +16,9 @@ struct StateSavingTests {
     return try database.read { try $0.number("SELECT count(*) FROM state_value") }
   }
 
-  @Test("saves after a quiet period, whatever is done to the system clock")
-  func quiet() throws {
-    let store = try fixture.open(nil, StateOptions(quiet: 100, batch: 100, age: 3_600_000))
+  @Test("saves when the save delay has passed without a change, whatever is done to the system clock")
+  func saveDelay() throws {
+    let store = try fixture.open(nil, StateOptions(saveDelay: 100, maxPending: 100, maxDelay: 3_600_000))
     let start = ContinuousClock.now
     for number in 0..<4 {
       try store.state.set("\(number)", 1)
@@ -30,9 +30,9 @@ struct StateSavingTests {
     #expect(ContinuousClock.now - start >= .milliseconds(190))
   }
 
-  @Test("saves with the last change of a batch; one key that is set ten times is one change")
-  func batch() throws {
-    let store = try fixture.open(nil, StateOptions(quiet: 3_600_000, batch: 10, age: 3_600_000))
+  @Test("saves when enough changes are pending; one key that is set ten times is one change")
+  func maxPending() throws {
+    let store = try fixture.open(nil, StateOptions(saveDelay: 3_600_000, maxPending: 10, maxDelay: 3_600_000))
     for number in 0..<30 { try store.state.set("k", .int(Int64(number))) }
     for number in 0..<8 { try store.state.set("\(number)", 1) }
     usleep(150_000)
@@ -42,9 +42,9 @@ struct StateSavingTests {
     #expect(try fixture.open().state.get("k") == 29)
   }
 
-  @Test("saves when a change has reached the maximum age, though others keep following it")
-  func age() throws {
-    let store = try fixture.open(nil, StateOptions(quiet: 100, batch: .max, age: 300))
+  @Test("saves when a change was pending for the maximum delay, though others keep following it")
+  func maxDelay() throws {
+    let store = try fixture.open(nil, StateOptions(saveDelay: 100, maxPending: .max, maxDelay: 300))
     let start = ContinuousClock.now
     var number = 0
     while try saved(store.database) == 0, ContinuousClock.now - start < .seconds(120) {
@@ -62,7 +62,8 @@ struct StateSavingTests {
     try store.state.set("k", 1)
     store.state.configure(StateFixture.quickly)
     #expect(try stateWaits { try saved(store.database) == 1 })
-    #expect(StateOptions(quiet: -1, batch: 0, age: 0) == StateOptions(quiet: 2000, batch: 10, age: 5000))
+    let defaults = StateOptions(saveDelay: 2000, maxPending: 10, maxDelay: 5000)
+    #expect(StateOptions(saveDelay: -1, maxPending: 0, maxDelay: 0) == defaults)
   }
 
   @Test("saves when the store is closed or released")

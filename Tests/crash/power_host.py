@@ -73,7 +73,7 @@ class Host:
     def open(self) -> None:
         path = self.folder / STORE if self.folder else ":memory:"
         self.store = satchel.open(path, clock=lambda: self.time, durability=self.durability, busy_timeout=60)
-        self.store.state.configure(quiet=NEVER, batch=NEVER, age=NEVER)
+        self.store.state.configure(save_delay=NEVER, max_pending=NEVER, max_delay=NEVER)
         self.notes = collection(self.store, self.actor)
         self.photos = photos_of(self.store, self.actor)
 

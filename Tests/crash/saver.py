@@ -41,7 +41,7 @@ class Saver:
         self.store = satchel.open(folder / "store.satchel")
         self.store.observe(self._hear)
         self._open_records()
-        self.store.state.configure(quiet=0.005, batch=4, age=0.02)
+        self.store.state.configure(save_delay=1, max_pending=4, max_delay=1)
         self.added = self.store.state.list("numbers")
         self.members = self.store.state.members("numbers")
         self.score = self.store.state.scores("numbers", minimum=0, maximum=1e9)

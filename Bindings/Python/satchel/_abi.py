@@ -208,13 +208,18 @@ class RecordSyncOptions(Structure):
 class StateOptions(Structure):
     """``satchel_state_options``."""
 
-    _fields_ = (("size", c_size_t), ("quiet_ms", c_uint32), ("batch", c_uint32), ("age_ms", c_uint32))
+    _fields_ = (
+        ("size", c_size_t),
+        ("save_delay_ms", c_uint32),
+        ("max_pending", c_uint32),
+        ("max_delay_ms", c_uint32),
+    )
 
 
 class StateListOptions(Structure):
     """``satchel_state_list_options``."""
 
-    _fields_ = (("size", c_size_t), ("limit", c_uint32), ("maximum_age_ms", c_uint64), ("unique", c_bool))
+    _fields_ = (("size", c_size_t), ("limit", c_uint32), ("max_age_ms", c_uint64), ("unique", c_bool))
 
 
 class StateScoreOptions(Structure):

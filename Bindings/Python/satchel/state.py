@@ -47,20 +47,23 @@ class State:
     def configure(
         self,
         *,
-        quiet: Optional[Duration] = None,
-        batch: Optional[int] = None,
-        age: Optional[Duration] = None,
+        save_delay: Optional[Duration] = None,
+        max_pending: Optional[int] = None,
+        max_delay: Optional[Duration] = None,
     ) -> None:
         """Sets when changes are saved; a parameter that is left out gets its default.
 
-        :param quiet: the time after the last change, a timedelta or milliseconds; default 2,000
-        :param batch: the number of changes; default 10
-        :param age: the time after the first change; default 5,000
+        :param save_delay: the time from the last change to the save, a timedelta or milliseconds;
+            default 2,000
+        :param max_pending: the number of pending changes that are saved immediately; default 10
+        :param max_delay: the maximum time from the first pending change to the save, a timedelta or
+            milliseconds; default 5,000
+        :raises InvalidArgument: for a negative duration, and for fewer changes than 1
         """
         options = _abi.StateOptions(size=ctypes.sizeof(_abi.StateOptions))
-        options.quiet_ms = milliseconds(quiet, "quiet", 2**32 - 1)
-        options.batch = 0 if batch is None else whole(batch, "batch", 1, 2**32 - 1)
-        options.age_ms = milliseconds(age, "age", 2**32 - 1)
+        options.save_delay_ms = milliseconds(save_delay, "save_delay", 2**32 - 1)
+        options.max_pending = 0 if max_pending is None else whole(max_pending, "max_pending", 1, 2**32 - 1)
+        options.max_delay_ms = milliseconds(max_delay, "max_delay", 2**32 - 1)
         check(library.satchel_state_configure(self._store._pointer, ctypes.byref(options)))
 
     def set(self, key: str, value: Any, sensitive: bool = False) -> None:
@@ -127,17 +130,17 @@ class State:
         self,
         name: str,
         limit: Optional[int] = None,
-        maximum_age: Optional[Duration] = None,
+        max_age: Optional[Duration] = None,
         unique: bool = False,
     ) -> StateList:
         """A bounded list, newest first. The bounds are not stored: pass the same ones wherever it is used.
 
         :param limit: the maximum number of items; None for no limit
-        :param maximum_age: of an item, a timedelta or milliseconds; None for no limit
+        :param max_age: of an item, a timedelta or milliseconds; None for no limit
         :param unique: pushing an item that the list has moves it to the front
         :returns: the list, not read yet; a list that was never written is empty
         """
-        return StateList(self._store, name, limit, maximum_age, unique)
+        return StateList(self._store, name, limit, max_age, unique)
 
     def members(self, name: str) -> StateMembers:
         """A set, not read yet; a set that was never written is empty."""
@@ -184,11 +187,11 @@ class StateList(_Named):
 
     __slots__ = ("_options",)
 
-    def __init__(self, store: Store, name: str, limit: Any, maximum_age: Any, unique: Any) -> None:
+    def __init__(self, store: Store, name: str, limit: Any, max_age: Any, unique: Any) -> None:
         super().__init__(store, name)
         options = _abi.StateListOptions(size=ctypes.sizeof(_abi.StateListOptions))
         options.limit = 0 if limit is None else whole(limit, "limit", 1, 2**32 - 1)
-        options.maximum_age_ms = milliseconds(maximum_age, "maximum_age", 2**63 - 1)
+        options.max_age_ms = milliseconds(max_age, "max_age", 2**63 - 1)
         options.unique = bool(unique)
         self._options = options
 

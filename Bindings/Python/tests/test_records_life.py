@@ -228,7 +228,7 @@ def test_what_put_acknowledged_survives_a_kill(path: Path) -> None:
 CHANGING = """
 import sys, satchel
 store = satchel.open(sys.argv[1])
-store.state.configure(quiet=1000, batch=7, age=1000)
+store.state.configure(save_delay=1000, max_pending=7, max_delay=1000)
 first = int(sys.argv[2])
 for number in range(first, first + 1_000_000):
     store.state.scores("s", 0, 1e9).add("k", 1)

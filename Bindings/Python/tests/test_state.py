@@ -124,7 +124,7 @@ def test_what_is_no_value_is_refused(state: State, value: Any) -> None:
 
 
 def test_observers_hear_of_state_when_it_is_saved(store: satchel.Store, state: State) -> None:
-    state.configure(quiet=timedelta(hours=1), batch=1000, age=timedelta(hours=1))
+    state.configure(save_delay=timedelta(hours=1), max_pending=1000, max_delay=timedelta(hours=1))
     heard: List[satchel.Change] = []
     with store.observe(heard.append):
         state.set("theme", "dark")
@@ -144,18 +144,18 @@ def saved(path: Path, name: str) -> bool:
 def test_changes_are_saved_by_themselves(path: Path) -> None:
     hour = timedelta(hours=1)
     with satchel.open(path) as store:
-        store.state.configure(quiet=50, batch=1000, age=hour)
-        store.state.set("quiet", 1)
-        assert eventually(lambda: saved(path, "quiet"))
-        store.state.configure(quiet=hour, batch=3, age=hour)
+        store.state.configure(save_delay=50, max_pending=1000, max_delay=hour)
+        store.state.set("delayed", 1)
+        assert eventually(lambda: saved(path, "delayed"))
+        store.state.configure(save_delay=hour, max_pending=3, max_delay=hour)
         store.state.set("one", 1)
         store.state.set("two", 2)
         store.state.set("three", 3)
         assert eventually(lambda: saved(path, "three"))
-        store.state.configure(quiet=hour, batch=1000, age=50.5)
+        store.state.configure(save_delay=hour, max_pending=1000, max_delay=50.5)
         store.state.set("old", 1)
         assert eventually(lambda: saved(path, "old"))
-        store.state.configure(quiet=hour, batch=1000, age=hour)
+        store.state.configure(save_delay=hour, max_pending=1000, max_delay=hour)
         store.state.set("waits", 1)
         assert not saved(path, "waits")
         store.state.flush()
@@ -163,7 +163,7 @@ def test_changes_are_saved_by_themselves(path: Path) -> None:
         store.state.configure()
         store.state.set("defaults", 1)
         assert eventually(lambda: saved(path, "defaults"), 30)
-        store.state.configure(quiet=hour, batch=1000, age=hour)
+        store.state.configure(save_delay=hour, max_pending=1000, max_delay=hour)
         store.state.set("closing", 1)
     assert saved(path, "closing")
 
@@ -171,16 +171,16 @@ def test_changes_are_saved_by_themselves(path: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"quiet": -1},
-        {"quiet": "5"},
-        {"quiet": True},
-        {"quiet": 2**32},
-        {"quiet": timedelta(days=-1)},
-        {"age": float("nan")},
-        {"age": float("inf")},
-        {"batch": 0},
-        {"batch": 1.5},
-        {"batch": 2**32},
+        {"save_delay": -1},
+        {"save_delay": "5"},
+        {"save_delay": True},
+        {"save_delay": 2**32},
+        {"save_delay": timedelta(days=-1)},
+        {"max_delay": float("nan")},
+        {"max_delay": float("inf")},
+        {"max_pending": 0},
+        {"max_pending": 1.5},
+        {"max_pending": 2**32},
     ],
 )
 def test_what_is_no_option_is_refused(state: State, options: Dict[str, Any]) -> None:

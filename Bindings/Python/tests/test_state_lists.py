@@ -42,7 +42,7 @@ def test_a_list_is_newest_first_and_bounded(state: State, clock: Clock) -> None:
 
 
 def test_a_list_drops_what_is_too_old(state: State, clock: Clock) -> None:
-    interactions = state.list("interactions", maximum_age=timedelta(days=30))
+    interactions = state.list("interactions", max_age=timedelta(days=30))
     interactions.push("first")
     clock.advance(timedelta(days=29) / timedelta(milliseconds=1))
     interactions.push("second")
@@ -51,7 +51,7 @@ def test_a_list_drops_what_is_too_old(state: State, clock: Clock) -> None:
     assert interactions.values() == ["second"]
     state.flush()
     assert interactions.values() == ["second"]
-    assert state.list("interactions", maximum_age=1).values() == []
+    assert state.list("interactions", max_age=1).values() == []
 
 
 def test_an_item_of_a_unique_list_moves_to_the_front(state: State) -> None:
@@ -66,7 +66,7 @@ def test_an_item_of_a_unique_list_moves_to_the_front(state: State) -> None:
 
 
 @pytest.mark.parametrize(
-    "bounds", [{"limit": 0}, {"limit": -1}, {"limit": 1.5}, {"limit": 2**32}, {"maximum_age": -1}]
+    "bounds", [{"limit": 0}, {"limit": -1}, {"limit": 1.5}, {"limit": 2**32}, {"max_age": -1}]
 )
 def test_what_are_no_bounds_is_refused(state: State, bounds: Dict[str, Any]) -> None:
     with pytest.raises(satchel.InvalidArgument):
