@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-SOURCE = Path(__file__).with_name("power_trace.c")
+SOURCES = sorted(Path(__file__).parent.glob("power_trace*.c"))
 HEADER = struct.Struct("=c3xIQqQ")
 
 
@@ -60,7 +60,7 @@ def compile_tracer(folder: Path) -> Path:
     """
     library = folder / "power_trace.so"
     flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["gcc", *flags, "-o", library, SOURCE, "-ldl", "-lpthread"], check=True)
+    subprocess.run(["gcc", *flags, "-o", library, *SOURCES, "-ldl", "-lpthread"], check=True)
     return library
 
 
