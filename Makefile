@@ -236,11 +236,14 @@ soak-api: setup-tests lib ## 10 minutes of random calls of every function of the
 	@$(call log,$@,$(call fuzz-api,600))
 
 .PHONY: lint
-lint: setup-tests ## Formatting of Swift and Python, Python's types, and the wording of comments and guides
+lint: setup-tests ## Formatting of Swift and Python, Python's types, the wording, and satchel.h by Doxygen
 	swift format lint --strict -r Sources Tests Examples Package.swift
 	$(VENV)/bin/ruff check --no-cache Bindings/Python Tests Examples
 	cd Bindings/Python && $(CURDIR)/$(VENV)/bin/mypy --cache-dir $(CURDIR)/.build-test/mypy --strict satchel
 	python3 Tests/words.py
+	@mkdir -p .build-test/doxygen
+	@SATCHEL_DOXYGEN_OUT=.build-test/doxygen doxygen Tests/documentation/Doxyfile
+	@echo 'doxygen: no warnings about Include/satchel.h'
 
 .PHONY: coverage
 coverage: setup-servers ## Line coverage of Sources by the Swift suites: 90 % at least
@@ -319,7 +322,7 @@ PACKAGES := gcc libsqlite3-dev libjansson-dev libutf8proc-dev nettle-dev pkg-con
   libcurl4-openssl-dev libexpat1-dev libexif-dev libturbojpeg0-dev libpng-dev
 HEADERS := sqlite3.h jansson.h utf8proc.h nettle/sha2.h curl/curl.h expat.h libexif/exif-data.h turbojpeg.h png.h
 SERVER_PACKAGES := radosgw ceph-mon ceph-osd ceph-common openssl
-TEST_PACKAGES := openssl valgrind cmake g++ git $(shell python3 -c 'import ensurepip, venv' 2>&1 | sed -n '$$s/.*/python3-venv/p')
+TEST_PACKAGES := openssl valgrind cmake doxygen g++ git $(shell python3 -c 'import ensurepip, venv' 2>&1 | sed -n '$$s/.*/python3-venv/p')
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 define install-missing
