@@ -87,6 +87,6 @@ final class WorkingCollection {
 }
 
 extension SatchelError {
-  /// Whether a document is rejected because of its content, not because of the state of the store.
-  package var isAboutContent: Bool { code == .invalid || code == .constraint }
+  /// Whether it rejects a document for its content: other documents can still be written.
+  package var isRejectedDocument: Bool { code == .invalid || code == .constraint }
 }

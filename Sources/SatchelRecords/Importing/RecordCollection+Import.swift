@@ -20,7 +20,7 @@ extension RecordCollection {
         for (index, record) in records.enumerated() {
           do {
             try importRecord(record, work, collection, &report)
-          } catch let error as SatchelError where error.isAboutContent {
+          } catch let error as SatchelError where error.isRejectedDocument {
             rejected(index, error)
             count += 1
           }

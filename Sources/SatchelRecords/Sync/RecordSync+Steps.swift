@@ -75,7 +75,7 @@ extension RecordSync {
         try ledger.take(
           id, stamp: sides.state.stamp, envelope: kept, etag: etag, taking: taking, isLost: isLost)
       }
-    } catch let error as SatchelError where error.isAboutContent {
+    } catch let error as SatchelError where error.isRejectedDocument {
       throw Refused(error: error)
     }
     belief = .same(etag)

@@ -60,7 +60,7 @@ struct RecordImportCommand: ParsableCommand {
       }
       try store.close()
       return (report ?? RecordImportReport(), rejected)
-    } catch let error as SatchelError where error.isAboutContent {
+    } catch let error as SatchelError where error.isRejectedDocument {
       try? store.close()
       guard rejected.isEmpty else { return (RecordImportReport(), rejected) }
       // Relations are checked at commit, so only the transaction's error names the record.
