@@ -61,9 +61,10 @@ public final class Store: Sendable {
   /// Closes the store; every acknowledged write is in the file. Releasing the last reference closes the
   /// store, too.
   ///
-  /// - Throws: `.closed` when the store was closed before; the error of the final write, after which the
-  ///   store is closed nevertheless
+  /// - Throws: `.closed` when the store was closed before; `.busy` inside a callback of this store, which
+  ///   leaves it open; the error of the final write, after which the store is closed nevertheless
   public func close() throws {
+    try database.refuseClosingInCallback()
     // Errors are ignored: a lease that cannot be released now is reclaimed once its owner is no longer alive.
     for catalogue in photoCatalogues.withLock({ $0 }) { try? catalogue.photos?.close() }
     try database.close()

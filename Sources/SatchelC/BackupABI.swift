@@ -10,10 +10,8 @@ public func satchel_store_backup(
   return guarded {
     let host = HostProgress(progress, context)
     let (store, path) = (try Handles.stores.borrow(store), try text(path, "path"))
-    let report = try HostWork.on(store.work) {
-      try store.backup(to: path) { done, total in
-        host.report(["pages_done": .int(Int64(done)), "pages_total": .int(Int64(total))])
-      }
+    let report = try store.backup(to: path) { done, total in
+      host.report(["pages_done": .int(Int64(done)), "pages_total": .int(Int64(total))])
     }
     if let out { try give(report.json, to: out) }
   }

@@ -74,12 +74,8 @@ public func satchel_store_observe(
   return guarded(returning: out, orElse: nil) {
     guard let callback else { throw SatchelError(.invalid, "callback is NULL") }
     nonisolated(unsafe) let notify = callback
-    let store = try Handles.stores.borrow(store)
-    let work = store.work
-    let observation = try store.observe { change in
-      lend(change.json) { change in
-        HostWork.on(work) { HostWork.calling("an observer") { notify(host.address, change) } }
-      }
+    let observation = try Handles.stores.borrow(store).observe { change in
+      lend(change.json) { notify(host.address, $0) }
     }
     return Handles.observers.insert(ObserverHandle(observation))
   }

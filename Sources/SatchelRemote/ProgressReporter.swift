@@ -33,7 +33,9 @@ package final class ProgressReporter<Progress: TransferProgress>: Sendable {
       let traffic = meter.traffic
       state.progress.bytesUp = traffic.bytesUp
       state.progress.bytesDown = traffic.bytesDown
-      if !state.isCancelled, let callback { state.isCancelled = !callback(state.progress) }
+      if !state.isCancelled, let callback {
+        state.isCancelled = !HostWork.calling("a progress callback") { callback(state.progress) }
+      }
       return !state.isCancelled
     }
     guard continues else { throw SatchelError(.cancelled, "cancelled by the caller") }

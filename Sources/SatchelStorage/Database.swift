@@ -203,16 +203,24 @@ package final class Database: @unchecked Sendable {
       if !isMemory {
         try changes.watch(writer: identity) { try self.openConnection(true) }
       }
-      return changes.subscribe(observer)
+      let subject = HostWork.Subject(ObjectIdentifier(self))
+      return changes.subscribe { change in
+        HostWork.on(subject) { HostWork.calling("an observer") { observer(change) } }
+      }
     }
   }
 
   /// Closes the store: waits for calls in progress, and rolls back open batches. The store is closed even
   /// when this throws.
   ///
-  /// - Throws: `.closed` when it was closed before; `.busy` when it rolled back a batch of another thread;
-  ///   any error of the last write
+  /// - Throws: `.closed` when it was closed before; `.busy` when it rolled back a batch of another thread, or
+  ///   inside a callback of this store, which leaves it open; any error of the last write
   package func close() throws {
+    try refuseClosingInCallback()
+    try finishClosing()
+  }
+
+  private func finishClosing() throws {
     guard !isClosing.exchange(true, ordering: .sequentiallyConsistent) else {
       throw SatchelError(.closed, "\(path): the store is closed")
     }
@@ -255,7 +263,7 @@ package final class Database: @unchecked Sendable {
     return (try? readers.withTransaction(hasClosingWork)) ?? false
   }
 
-  deinit { try? close() }
+  deinit { try? finishClosing() }
 
   /// Whether `close` was called.
   package var isClosed: Bool { activeCalls.isClosed }

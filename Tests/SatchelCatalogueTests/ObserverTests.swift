@@ -37,6 +37,26 @@ struct ObserverTests {
     #expect(received.withLock { $0 }.count == 2)
   }
 
+  @Test("closing the store in its own observer is refused, and leaves it open")
+  func closing() throws {
+    let fixture = try CatalogueFixture(onDisk: true)
+    let store = fixture.satchel
+    let codes = Mutex<[SatchelError.Code?]>([])
+    let observation = try store.observe { _ in
+      do {
+        try store.close()
+        codes.withLock { $0.append(nil) }
+      } catch {
+        codes.withLock { $0.append((error as? SatchelError)?.code) }
+      }
+    }
+    try fixture.persist("s", content, at: here)
+    #expect(codes.withLock { $0 } == [.busy])
+    observation.cancel()
+    #expect(try !store.catalogue.sections(at: here).isEmpty)
+    try store.close()
+  }
+
   @Test("failed calls, and calls without changes, do not notify observers")
   func silence() throws {
     let fixture = try CatalogueFixture()

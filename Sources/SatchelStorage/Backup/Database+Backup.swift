@@ -28,7 +28,10 @@ extension Database {
         try refuse(asBackup: target)
         // A read transaction begins with its first read.
         _ = try connection.number("SELECT count(*) FROM sqlite_schema")
-        let copy = StoreCopy(target: target, vfsName: options.vfsName, progress: progress)
+        let subject = HostWork.Subject(ObjectIdentifier(self))
+        let copy = StoreCopy(target: target, vfsName: options.vfsName) { copied, total in
+          HostWork.on(subject) { HostWork.calling("a progress callback") { progress(copied, total) } }
+        }
         let (pages, bytes) = try copy.make(from: connection, mode: fileMode) { try refuse(asBackup: target) }
         return BackupReport(
           path: target, pages: pages, bytes: bytes, milliseconds: Clock.monotonic.now() - start)
