@@ -46,9 +46,9 @@ extension Database {
   /// The bytes of the database file and its WAL on disk.
   package var fileBytes: Int64 {
     var total: Int64 = 0
-    for suffix in ["", "-wal"] {
+    for path in isMemory ? [] : [path, DatabaseFileNames(resolving: path).wal] {
       var status = stat()
-      if !isMemory, stat(path + suffix, &status) == 0 { total += Int64(status.st_size) }
+      if stat(path, &status) == 0 { total += Int64(status.st_size) }
     }
     return total
   }

@@ -6,7 +6,8 @@ import SatchelCore
 /// The store is created in memory, written to a temporary file, synced and renamed. SQLite alone would write
 /// page 1 in place, and a power loss could leave a page of zeros, which is refused as foreign ever after.
 struct StoreCreation {
-  /// The suffix of the temporary file. A killed process leaves it; the next one overwrites it.
+  /// The suffix of the temporary file. A killed process leaves it; the next one overwrites it. Not that of
+  /// `AtomicFile`: the lock of the directory excludes other creators, but not a backup to the same path.
   static let partSuffix = ".new"
 
   let path: String
@@ -33,33 +34,23 @@ struct StoreCreation {
       let part = target + Self.partSuffix
       do {
         try write(bytes, to: part)
-        try moveIntoPlace(part, at: target, replacing: isLocked || found == .empty)
       } catch {
         unlink(part)
         throw error
       }
-      try DiskFile.syncDirectory(of: target, calls: options.fileCalls)
+      // Without the lock, another process can have created a store there, which is kept.
+      try AtomicFile.move(
+        part, to: target, replacing: isLocked || found == .empty, calls: options.fileCalls)
       return true
     }
   }
 
   private func write(_ bytes: [UInt8], to part: String) throws {
-    // Closed before it gets its name: closing it later would drop SQLite's locks on it.
+    // Closed before it gets its name: see `AtomicFile.move`.
     let file = try DiskFile(part, O_RDWR | O_CREAT | O_NOFOLLOW, calls: options.fileCalls)
     try file.truncate(to: 0)
     try file.write(bytes, at: 0)
     try file.sync()
-  }
-
-  /// Moves the temporary file to its name.
-  ///
-  /// - Parameter replacing: whether no other process can have created a store there; if false, an existing
-  ///   file is kept
-  private func moveIntoPlace(_ part: String, at target: String, replacing: Bool) throws {
-    guard (replacing ? rename(part, target) : link(part, target)) == 0 else {
-      throw SatchelError(errno: errno, target)
-    }
-    if !replacing { unlink(part) }
   }
 
   /// Locks the directory against other processes that create stores in it.

@@ -85,11 +85,11 @@ enum StoreFile {
   }
 
   /// Whether a WAL with content exists beside the file.
-  static func hasWAL(_ path: String) -> Bool { hasContent(DatabaseFile.fullPath(of: path) + "-wal") }
+  static func hasWAL(_ path: String) -> Bool { hasContent(DatabaseFileNames(resolving: path).wal) }
 
   /// Whether a WAL or a rollback journal with content exists beside the file.
   static func hasWALOrJournal(_ path: String) -> Bool {
-    hasWAL(path) || hasContent(DatabaseFile.fullPath(of: path) + "-journal")
+    hasWAL(path) || hasContent(DatabaseFileNames(resolving: path).journal)
   }
 
   private static func hasContent(_ path: String) -> Bool {
@@ -102,9 +102,6 @@ enum StoreFile {
     return stat(DiskFile.directory(of: path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// The suffixes of SQLite's files.
-  private static let suffixes = ["", "-wal", "-shm", "-journal"]
-
   /// Renames a file, and SQLite's files beside it, to a free quarantine name.
   ///
   /// - Returns: the new path
@@ -113,7 +110,7 @@ enum StoreFile {
     if stat(path, &status) == 0 { try refuseSpecial(path, status) }
     let target = freeName(path, time: time)
     do {
-      try move("", of: path, to: target)
+      try move(path, to: target)
       try renameCompanions(of: path, to: target)
     } catch {
       undoQuarantine(target, to: path)
@@ -144,19 +141,22 @@ enum StoreFile {
 
   /// Renames SQLite's files beside a database.
   static func renameCompanions(of path: String, to target: String) throws {
-    for suffix in suffixes.dropFirst() { try move(suffix, of: path, to: target) }
+    for (from, to) in zip(DatabaseFileNames(path).companions, DatabaseFileNames(target).companions) {
+      try move(from, to: to)
+    }
   }
 
-  private static func move(_ suffix: String, of path: String, to target: String) throws {
-    guard access(path + suffix, F_OK) == 0, rename(path + suffix, target + suffix) != 0 else { return }
+  private static func move(_ path: String, to target: String) throws {
+    guard access(path, F_OK) == 0, rename(path, target) != 0 else { return }
     throw SatchelError(
-      .io, "\(path)\(suffix): cannot be renamed for quarantine: \(String(cString: strerror(errno)))")
+      .io, "\(path): cannot be renamed for quarantine: \(String(cString: strerror(errno)))")
   }
 
   /// Undoes `quarantine` as far as possible.
   static func undoQuarantine(_ target: String, to path: String) {
-    for suffix in suffixes where access(target + suffix, F_OK) == 0 {
-      _ = rename(target + suffix, path + suffix)
+    for (from, to) in zip(DatabaseFileNames(target).all, DatabaseFileNames(path).all)
+    where access(from, F_OK) == 0 {
+      _ = rename(from, to)
     }
   }
 }

@@ -163,6 +163,11 @@ struct RecoveryTests {
     let (counts, wrong) = try RecoveryFixture.examine(saved)
     #expect(counts["item"] == RecoveryFixture.count + 200)
     #expect(wrong.isEmpty)
+    // The WAL is beside the file that a symbolic link leads to.
+    let link = fixture.path + ".link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: crashed)
+    let linked = try recovery.recover(damaged: link, into: target + ".linked")
+    #expect(linked.tables.map(\.rows) == report.tables.map(\.rows))
   }
 
   @Test("for any changed bytes recovery does not trap, and the recovered store is valid", arguments: 0..<15)

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import SatchelTesting
 import Testing
@@ -74,6 +75,31 @@ struct RestoreTests {
     try Data(wal).write(to: URL(filePath: orphan + "-wal"))
     #expect(try restore.restore(backup: backup, to: orphan).quarantine == orphan + ".quarantine-42")
     #expect(try names(orphan) == ["0", "1", "2"])
+  }
+
+  // The copy's descriptor was closed after it had its name: POSIX then dropped the locks of a connection that
+  // this process had opened meanwhile, and another process could delete its WAL.
+  @Test("the restored store cannot be opened before the copy's descriptor is closed")
+  func descriptor() throws {
+    try prepare()
+    let path = fixture.path
+    let opened = Locked<[SatchelError.Code?]>([])
+    var options = restore.options
+    options.fileCalls.sync = { descriptor in
+      var status = stat()
+      if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+        let failure = try? code {
+          let connection = try Connection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
+          _ = try connection.number("SELECT count(*) FROM sqlite_schema")
+        }
+        opened.withLock { $0.append(failure ?? nil) }
+      }
+      return FileCalls.system.sync(descriptor)
+    }
+    try StoreRestore(migrations: StorageFixture.schema, subjects: [subject], options: options).restore(
+      backup: backup, to: path)
+    #expect(opened.withLock { $0 } == [.busy])
+    #expect(try names() == ["0", "1", "2"])
   }
 
   @Test("a backup with a WAL is restored with the WAL's content")

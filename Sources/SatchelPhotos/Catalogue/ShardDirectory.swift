@@ -46,9 +46,10 @@ struct ShardDirectory {
     if let old = try? FileComparison(open(file)), let result = try old.matches(content) {
       return (result, false)
     }
-    var part = try PartFile(replacing: "\(path)/\(file)")
-    let result = try content { try part.append($0) }
-    try part.finish()
+    var new = try AtomicFile(replacing: "\(path)/\(file)")
+    let result = try content { try new.append($0) }
+    // `sync` makes all names durable at once.
+    try new.commit(syncsDirectory: false)
     return (result, true)
   }
 

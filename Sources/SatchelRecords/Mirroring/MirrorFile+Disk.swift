@@ -37,14 +37,13 @@ extension MirrorFile {
   ///   unchanged then.
   public func write(to path: String) throws {
     let text = try serialized()
-    try Self.write(text, PartFile(replacing: path), to: path)
+    try Self.write(text, to: AtomicFile(replacing: path))
   }
 
   /// Writes a serialized mirror; see `write(to:)`.
-  static func write(_ text: [UInt8], _ part: consuming PartFile, to path: String) throws {
-    try text.withUnsafeBytes { try part.append($0) }
-    try part.finish()
-    try DiskFile.syncDirectory(of: path)
+  static func write(_ text: [UInt8], to file: consuming AtomicFile) throws {
+    try text.withUnsafeBytes { try file.append($0) }
+    try file.commit()
   }
 
   private static func bytes(_ descriptor: Int32, _ path: String) throws -> (bytes: [UInt8], status: stat) {

@@ -24,7 +24,7 @@ extension RecordCollection {
     }
     try mirror.rewriteLock.withLock {
       // Locked before the state is read: otherwise another process could write an older one afterwards.
-      let part = try PartFile(replacing: mirror.path)
+      let file = try AtomicFile(replacing: mirror.path)
       guard
         let rewrite = try read({ connection, row in
           try MirrorRewrite(mirror, row, connection, isForced: isForced)
@@ -37,7 +37,7 @@ extension RecordCollection {
           try MirrorTable(connection: $0.connection, collection: id, name: mirror.name).write(rewrite.history)
         }
       }
-      try rewrite.perform(mirror, part)
+      try rewrite.perform(mirror, file)
     }
   }
 }
@@ -55,7 +55,7 @@ extension RecordStore {
         mirror, row, connection, isForced: isForced, isCommitting: isCommitting)
     else { return }
     try MirrorTable(connection: connection, collection: collection, name: mirror.name).write(rewrite.history)
-    try rewrite.perform(mirror, PartFile(replacing: mirror.path))
+    try rewrite.perform(mirror, AtomicFile(replacing: mirror.path))
   }
 
   /// Returns all records of a collection in the form of a mirror.
@@ -109,9 +109,9 @@ struct MirrorRewrite {
     }
   }
 
-  /// - Parameter part: replaces the file
-  func perform(_ mirror: RecordMirror, _ part: consuming PartFile) throws {
-    if replacedDigest != history.last { try MirrorFile.write(text, part, to: mirror.path) }
+  /// - Parameter file: replaces the mirror's file
+  func perform(_ mirror: RecordMirror, _ file: consuming AtomicFile) throws {
+    if replacedDigest != history.last { try MirrorFile.write(text, to: file) }
     mirror.accept(.now(mirror.path), history.last ?? "")
   }
 

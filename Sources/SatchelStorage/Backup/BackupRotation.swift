@@ -56,8 +56,8 @@ public struct BackupRotation: Sendable {
   /// Deletes unfinished backups that a crash left.
   private func removeParts(_ stem: String) {
     let names = (try? entries()) ?? []
-    for entry in names where entry.hasSuffix(StoreCopy.partSuffix) {
-      guard BackupName(String(entry.dropLast(StoreCopy.partSuffix.count)), stem: stem) != nil,
+    for entry in names where entry.hasSuffix(AtomicFile.partSuffix) {
+      guard BackupName(String(entry.dropLast(AtomicFile.partSuffix.count)), stem: stem) != nil,
         let file = try? DiskFile("\(directory)/\(entry)", O_RDWR),
         flock(file.descriptor, LOCK_EX | LOCK_NB) == 0, (try? file.isAtPath) == true
       else { continue }

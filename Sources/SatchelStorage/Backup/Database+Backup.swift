@@ -32,7 +32,8 @@ extension Database {
         let copy = StoreCopy(target: target, vfsName: options.vfsName) { copied, total in
           HostWork.on(subject) { HostWork.calling("a progress callback") { progress(copied, total) } }
         }
-        let (pages, bytes) = try copy.make(from: connection, mode: fileMode) { try refuse(asBackup: target) }
+        let mode = isMemory ? 0o644 : DatabaseFileNames(path).permissions
+        let (pages, bytes) = try copy.make(from: connection, mode: mode) { try refuse(asBackup: target) }
         return BackupReport(
           path: target, pages: pages, bytes: bytes, milliseconds: Clock.monotonic.now() - start)
       }
@@ -47,8 +48,9 @@ extension Database {
     guard !target.utf8.elementsEqual(":memory:".utf8) else {
       throw SatchelError(.invalid, "target: a backup needs a file, not :memory:")
     }
-    for suffix in isMemory ? [] : ["", "-wal", "-shm", ".outbox"] {
-      guard !StoreFile.isSame(target, path + suffix) else {
+    let own = DatabaseFileNames(path)
+    for path in isMemory ? [] : own.all + [own.outbox] {
+      guard !StoreFile.isSame(target, path) else {
         throw SatchelError(.invalid, "\(target): is the store itself, or one of its files")
       }
     }
@@ -61,12 +63,6 @@ extension Database {
       }
     case .foreign(let reason): throw SatchelError(.foreign, "\(target): \(reason); it is not overwritten")
     }
-  }
-
-  /// The permissions of the store's file, which also apply to its backup.
-  private var fileMode: mode_t {
-    var status = stat()
-    return !isMemory && stat(path, &status) == 0 ? status.st_mode & 0o666 : 0o644
   }
 }
 

@@ -6,11 +6,9 @@ import SatchelCore
 struct StoreCopy {
   /// The number of pages between two progress reports: 1 MB.
   private static let step: Int32 = 256
-  /// The suffix of the temporary file.
-  static let partSuffix = ".part"
-
   let target: String
   var vfsName: String?
+  var calls = FileCalls.system
   /// Called with the copied pages, and once more during the check of the copy.
   var progress: BackupProgress
 
@@ -22,27 +20,25 @@ struct StoreCopy {
   func make(from source: Connection, mode: mode_t, beforeRename: () throws -> Void) throws -> (
     pages: Int, bytes: Int64
   ) {
-    let part = target + Self.partSuffix
-    let file = try DiskFile(part, O_RDWR | O_CREAT | O_NOFOLLOW, mode: mode)
-    // The previous lock owner may have renamed the file: then it must not be written to.
-    guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0, try file.isAtPath else {
-      throw SatchelError(.busy, "\(part): another copy to this path is in progress")
-    }
+    let file = try AtomicFile(replacing: target, mode: mode, contention: .fail, calls: calls)
+    let part = DatabaseFileNames(file.partPath)
     do {
-      // A crash may have left an earlier one.
-      try file.truncate(to: 0)
-      let pages = try copy(source, into: part)
-      try examine(part, pages: pages)
+      let pages = try copy(source, into: part.database)
+      try examine(part.database, pages: pages)
       // They are empty; SQLite may have failed to delete them.
-      for suffix in ["-journal", "-wal", "-shm"] { unlink(part + suffix) }
-      try file.sync()
-      let bytes = Int64(try file.status().st_size)
-      try beforeRename()
-      guard rename(part, target) == 0 else { throw SatchelError(errno: errno, target) }
-      try DiskFile.syncDirectory(of: target)
+      part.removeCompanions()
+      let held = try DatabaseFile(part.database, isWritable: true)
+      defer { withExtendedLifetime(held) {} }
+      let bytes = try held.size
+      // `commit` ends by closing a descriptor of the file, which drops the locks of all connections that this
+      // process has to it; the file has its final name by then. Until that is over, none gets a lock.
+      guard try held.lock() else {
+        throw SatchelError(.busy, "\(part.database): another program has locked the copy")
+      }
+      try file.commit(beforeRename: beforeRename)
       return (pages, bytes)
     } catch {
-      for suffix in ["", "-journal", "-wal", "-shm"] { unlink(part + suffix) }
+      part.removeCompanions()
       throw error
     }
   }

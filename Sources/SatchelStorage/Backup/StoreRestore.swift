@@ -56,9 +56,10 @@ package struct StoreRestore {
       try source.execute("BEGIN")
       defer { try? source.execute("COMMIT") }
       _ = try source.number("SELECT count(*) FROM sqlite_schema")
-      let copy = StoreCopy(target: target, vfsName: options.vfsName, progress: progress)
+      let copy = StoreCopy(
+        target: target, vfsName: options.vfsName, calls: options.fileCalls, progress: progress)
       do {
-        return try copy.make(from: source, mode: mode(target)) {
+        return try copy.make(from: source, mode: DatabaseFileNames(target).permissions) {
           earlier = try moveAside(target)
         }
       } catch {
@@ -110,7 +111,8 @@ package struct StoreRestore {
     let held = try lock(target)
     let aside = StoreFile.freeName(target, time: options.clock.now())
     do {
-      let copy = try DiskFile(aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode(target))
+      let mode = DatabaseFileNames(target).permissions
+      let copy = try DiskFile(aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
       try held.copy(to: copy)
       try copy.sync()
       // A WAL that cannot be applied belongs to a damaged store. SQLite must not apply it to the restored
@@ -142,10 +144,5 @@ package struct StoreRestore {
       throw SatchelError(.busy, "\(target): the store is open, here or in another process; close it first")
     }
     return file
-  }
-
-  private func mode(_ target: String) -> mode_t {
-    var status = stat()
-    return stat(target, &status) == 0 ? status.st_mode & 0o666 : 0o644
   }
 }

@@ -4,8 +4,8 @@ import SatchelCore
 ///
 /// Several threads and processes may use it at once: each call holds the file's lock while it runs.
 package struct OutboxFile: Sendable {
-  package let path: String
-  private let storePath: String
+  package var path: String { store.outbox }
+  private let store: DatabaseFileNames
   private let timeout: Int
   private let calls: FileCalls
 
@@ -15,8 +15,7 @@ package struct OutboxFile: Sendable {
   ///   - store: the path of the store to which the file belongs
   ///   - timeout: how long a call waits for the lock, in milliseconds
   package init(store: String, timeout: Int = 5000, calls: FileCalls = .system) {
-    storePath = store
-    path = store + ".outbox"
+    self.store = DatabaseFileNames(store)
     self.timeout = timeout
     self.calls = calls
   }
@@ -140,7 +139,7 @@ package struct OutboxFile: Sendable {
   private func locked(_ flags: Int32) throws -> DiskFile {
     let start = Clock.monotonic.now()
     while true {
-      let file = try DiskFile(path, flags | O_NONBLOCK, mode: storeMode, calls: calls)
+      let file = try DiskFile(path, flags | O_NONBLOCK, mode: store.permissions, calls: calls)
       guard try file.status().st_mode & S_IFMT == S_IFREG else {
         throw SatchelError(.invalid, "\(path): not a regular file")
       }
@@ -156,11 +155,5 @@ package struct OutboxFile: Sendable {
       // The previous lock owner may have removed or renamed the file.
       if try file.isAtPath { return file }
     }
-  }
-
-  /// The permissions of the store's file, which also apply to its outbox.
-  private var storeMode: mode_t {
-    var status = stat()
-    return stat(storePath, &status) == 0 ? status.st_mode & 0o666 : 0o644
   }
 }

@@ -42,25 +42,20 @@ package struct StoreRecovery {
     guard access(target, F_OK) != 0 else {
       throw SatchelError(.invalid, "\(target): already exists; choose another path")
     }
-    let part = target + StoreCopy.partSuffix
+    // Not an `AtomicFile`, which has a lock on its file: creating a store replaces the file at its path.
+    let part = DatabaseFileNames(target + AtomicFile.partSuffix)
     let copy = try WorkingCopy(of: damaged, at: target + ".recovering")
-    remove(part)
+    part.remove()
     do {
-      var report = try fill(part, from: copy, damaged, progress)
+      var report = try fill(part.database, from: copy, damaged, progress)
       report.path = target
-      let file = try DiskFile(part, O_RDWR)
-      try file.sync()
-      guard rename(part, target) == 0 else { throw SatchelError(errno: errno, target) }
-      try DiskFile.syncDirectory(of: target)
+      try DiskFile(part.database, O_RDWR).sync()
+      try AtomicFile.move(part.database, to: target, replacing: true)
       return report
     } catch {
-      remove(part)
+      part.remove()
       throw error
     }
-  }
-
-  private func remove(_ path: String) {
-    for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
   }
 
   private func fill(

@@ -13,20 +13,18 @@ final class WorkingCopy {
   /// - Parameter path: the path of the copy, which is deleted with this object
   init(of original: String, at path: String) throws {
     self.path = path
-    remove()
+    DatabaseFileNames(path).remove()
     try Self.copy(original, to: path)
-    if StoreFile.hasWAL(original) { try Self.copy(original + "-wal", to: path + "-wal") }
+    if StoreFile.hasWAL(original) {
+      try Self.copy(DatabaseFileNames(resolving: original).wal, to: DatabaseFileNames(path).wal)
+    }
     try repairHeader()
     StoreFile.applyWAL(path)
     let file = try DiskFile(path, O_RDONLY)
     if !isHeaderLost { version = try Int64(file.read(100).number(4, at: 60)) }
   }
 
-  deinit { remove() }
-
-  private func remove() {
-    for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
-  }
+  deinit { DatabaseFileNames(path).remove() }
 
   private static func copy(_ original: String, to path: String) throws {
     try DatabaseFile(original).copy(to: DiskFile(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600))

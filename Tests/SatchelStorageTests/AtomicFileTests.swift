@@ -5,7 +5,7 @@ import Testing
 @testable import SatchelStorage
 
 @Suite("A file that replaces another one")
-struct PartFileTests {
+struct AtomicFileTests {
   private let fixture: StorageFixture
   private var target: String { fixture.directory.appending(path: "file").path }
 
@@ -14,9 +14,9 @@ struct PartFileTests {
   private func write(_ parts: [[UInt8]]) throws { try Self.write(parts, to: target) }
 
   private static func write(_ parts: [[UInt8]], to target: String) throws {
-    var file = try PartFile(replacing: target)
+    var file = try AtomicFile(replacing: target)
     for part in parts { try part.withUnsafeBytes { try file.append($0) } }
-    try file.finish()
+    try file.commit()
   }
 
   @Test(
@@ -30,11 +30,11 @@ struct PartFileTests {
     #expect(try fixture.listing() == ["file"])
   }
 
-  @Test("dropped before finish it is removed, and the old file is unchanged")
+  @Test("dropped before commit it is removed, and the old file is unchanged")
   func givenUp() throws {
     try write([[1]])
     do {
-      var file = try PartFile(replacing: target)
+      var file = try AtomicFile(replacing: target)
       try [2 as UInt8].withUnsafeBytes { try file.append($0) }
       #expect(try fixture.listing() == ["file", "file.part"])
     }
@@ -64,6 +64,34 @@ struct PartFileTests {
     mkdir(target, 0o755)
     #expect(throws: SatchelError.self) { try write([[1]]) }
     #expect(try fixture.listing() == ["file", "other"])
+  }
+
+  @Test("a writer that does not wait is refused while another one has the file")
+  func contention() throws {
+    var first = try AtomicFile(replacing: target)
+    try [1 as UInt8].withUnsafeBytes { try first.append($0) }
+    #expect(try code { _ = try AtomicFile(replacing: target, contention: .fail) } == .busy)
+    try first.commit()
+    #expect(try fixture.bytes(target) == [1])
+    try AtomicFile(replacing: target, contention: .fail).commit()
+    #expect(try fixture.bytes(target) == [])
+  }
+
+  @Test("a file that is moved replaces another one only when it is asked to")
+  func move() throws {
+    try write([[1]])
+    try Data([2]).write(to: URL(filePath: target + ".new"))
+    #expect(throws: SatchelError.self) {
+      try AtomicFile.move(target + ".new", to: target, replacing: false)
+    }
+    #expect(try fixture.bytes(target) == [1])
+    #expect(try fixture.listing() == ["file"])
+    try Data([2]).write(to: URL(filePath: target + ".new"))
+    try AtomicFile.move(target + ".new", to: target, replacing: true)
+    #expect(try fixture.bytes(target) == [2])
+    try Data([3]).write(to: URL(filePath: target + ".new"))
+    try AtomicFile.move(target + ".new", to: target + "2", replacing: false)
+    #expect(try fixture.listing() == ["file", "file2"])
   }
 
   @Test("writers on several threads wait for each other")
