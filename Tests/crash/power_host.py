@@ -141,12 +141,12 @@ class Host:
             os.fsync(descriptor)
             os.close(descriptor)
 
-    def begin_spilling(self) -> None:
+    def begin_spooling(self) -> None:
         """From now on the write-ahead log cannot grow, so that writes go to the outbox file."""
         if self.folder:
             limit_wal(0)
 
-    def end_spilling(self) -> None:
+    def end_spooling(self) -> None:
         if self.folder:
             unlimit_wal()
 

@@ -139,26 +139,26 @@ class Writer:
 
         return Operation("state", act)
 
-    def spill_state(self) -> Operation:
+    def spool_state(self) -> Operation:
         values = self._values(2)
 
         def act(host: Host) -> None:
-            host.begin_spilling()
+            host.begin_spooling()
             for key, value in values.items():
                 host.store.state.set(key, value)
             is_stored = host.store.state.flush()
-            host.end_spilling()
-            assert is_stored is (host.folder is None), "the log could grow"
+            host.end_spooling()
+            assert is_stored is (host.folder is None), "the WAL could grow"
 
         return Operation("outbox-state", act)
 
-    def spill_put(self) -> Operation:
+    def spool_put(self) -> Operation:
         key, document = f"n{self.dice.randrange(30)}", self._document(self.dice.choice([10, 500, 9000]))
 
         def act(host: Host) -> None:
-            host.begin_spilling()
+            host.begin_spooling()
             host.notes.put(key, document)
-            host.end_spilling()
+            host.end_spooling()
 
         return Operation("outbox-put", act)
 
@@ -235,9 +235,9 @@ def files(w: Writer) -> Iterator[Operation]:
         w.put,
         w.state,
         w.back_up,
-        w.spill_state,
-        w.spill_state,
-        w.spill_put,
+        w.spool_state,
+        w.spool_state,
+        w.spool_put,
         w.batch,
         w.delete,
         w.reopen,
@@ -249,7 +249,7 @@ def outbox(w: Writer) -> Iterator[Operation]:
     """Most of it goes to the outbox file, which is begun and ended again and again."""
     yield w.put()
     for _ in range(12):
-        yield from w.choose(w.dice.randrange(1, 4), w.spill_put, w.spill_state)
+        yield from w.choose(w.dice.randrange(1, 4), w.spool_put, w.spool_state)
         yield w.dice.choice([w.put, w.reopen])()
 
 

@@ -10,7 +10,7 @@ enum OutboxFormat {
   static let headerSize = 64
   static let frameHeaderSize = 72
   static let maxPayloadSize = 1 << 30
-  private static let magic = Array("satchel spill 1\n".utf8)
+  private static let magic = Array("satchel outbox1\n".utf8)
   private static let marker = Array("\u{1}entry\r\n".utf8)
   private static let hashedSize = 40
   /// The smallest unit in which disks write.
