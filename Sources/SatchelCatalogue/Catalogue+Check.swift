@@ -35,10 +35,7 @@ private struct CatalogueCheck {
   }
 
   /// Reports rows that must not exist.
-  ///
-  /// - Parameter query: selects the number of such rows
-  private mutating func expectNone(_ query: StaticString, _ code: String, _ message: String) throws {
-    let count = try connection.number(query)
+  private mutating func expectNone(_ count: Int64, _ code: String, _ message: String) {
     if count > 0 { report(code, "\(count) \(message)") }
   }
 
@@ -50,35 +47,30 @@ private struct CatalogueCheck {
       identities[row.anyInteger(0)] = "\(row.anyInteger(1)) \(row.text(2))"
     }
     var contexts: [Int64: PlaceChain] = [:]
-    var contradicting: [Int64] = []
     try connection.each(
-      "SELECT id, country, adminarea, locality, sublocality, coordinate, location FROM context"
+      "SELECT id, country, adminarea, locality, sublocality, coordinate, location FROM context ORDER BY id"
     ) { row in
       let chain = try PlaceChain(row, from: 1)
       contexts[row.anyInteger(0)] = chain
       let location = try? Location(json: JSONValue(parsing: row.bytes(6)))
       let keys = location?.keys.map { "\($0.level.rawValue) \($0.identity)" }
       if keys.map(Set.init) != Set(chain.levels.map { identities[chain[$0]] ?? "" }) {
-        contradicting.append(row.anyInteger(0))
+        report(
+          "context_place",
+          "context \(row.anyInteger(0)) is stored for places that differ from those of its location")
       }
-    }
-    for context in contradicting.sorted() {
-      report(
-        "context_place", "context \(context) is stored for places that differ from those of its location")
     }
 
     var listed: [Int64: (entries: Int, revisions: Set<Int64>)] = [:]
-    var misplaced: [Int64] = []
     try connection.each("SELECT place, own, revision, context FROM context_at") { row in
       let (place, context) = (row.anyInteger(0), row.anyInteger(3))
       guard let chain = contexts[context], let level = chain.levels.first(where: { chain[$0] == place }),
         row.flag(1) == (level == chain.levels.first)
-      else { return misplaced.append(context) }
+      else {
+        return report("context_at", "context \(context) is listed at a place that does not contain it")
+      }
       listed[context, default: (0, [])].entries += 1
       listed[context]?.revisions.insert(row.anyInteger(2))
-    }
-    for context in misplaced {
-      report("context_at", "context \(context) is listed at a place that does not contain it")
     }
     for (context, chain) in contexts.sorted(by: { $0.key < $1.key }) {
       let found = listed[context]
@@ -92,15 +84,15 @@ private struct CatalogueCheck {
 
   private mutating func checkSections() throws {
     try expectNone(
-      "SELECT count(*) FROM section WHERE context NOT IN (SELECT id FROM context)", "section_context",
-      "sections have no context")
+      connection.number("SELECT count(*) FROM section WHERE context NOT IN (SELECT id FROM context)"),
+      "section_context", "sections have no context")
     try expectNone(
-      "SELECT count(*) FROM section_content WHERE section NOT IN (SELECT id FROM section)",
+      connection.number("SELECT count(*) FROM section_content WHERE section NOT IN (SELECT id FROM section)"),
       "orphaned_content", "section contents have no section")
     try expectNone(
-      "SELECT count(*) - count(DISTINCT id) FROM section", "section_content", "sections share their content")
+      connection.number("SELECT count(*) - count(DISTINCT id) FROM section"), "section_content",
+      "sections share their content")
 
-    var (references, found): ([Int64: Int64], [(String, String)]) = ([:], [])
     try connection.each(
       """
       SELECT s.name, c.placeholders, c.template, s.in_global, s.in_country, s.in_adminarea, s.in_locality,
@@ -108,29 +100,25 @@ private struct CatalogueCheck {
       """
     ) { row in
       let name = row.text(0)
-      if row.isNull(1) { return found.append(("missing_content", "section \(name) has no content")) }
+      if row.isNull(1) { return report("missing_content", "section \(name) has no content") }
       let placeholders = PlaceholderCoding.decodeSection(row.bytes(1))
       for entity in Set(placeholders.map(\.target.entity)) { references[entity, default: 0] += 1 }
       if PlaceholderCoding.encode(placeholders).count != row.bytes(1).count
         || !row.bytes(2).hasPlaceholders(placeholders)
       {
-        found.append(("placeholder", "section \(name): its placeholders do not match its content"))
+        report("placeholder", "section \(name): its placeholders do not match its content")
       }
       let stored = (3..<9).map { row.anyInteger($0) }
       let counted = PlaceholderCoding.counts(placeholders.map(\.target))
       if stored != counted {
-        found.append(("section_counts", "section \(name) has \(counted) entities by scope, not \(stored)"))
+        report("section_counts", "section \(name) has \(counted) entities by scope, not \(stored)")
       }
     }
-    self.references = references
-    for (code, message) in found { report(code, message) }
   }
 
   // MARK: Entities
 
   private mutating func checkEntities() throws {
-    var references = references
-    var found: [(String, String)] = []
     try connection.each(
       """
       SELECT e.id, e.entity_id, e.reference_count, e.size, c.body, c.placeholders, e.scope, e.place, p.level
@@ -140,47 +128,46 @@ private struct CatalogueCheck {
       let expected = references.removeValue(forKey: row.anyInteger(0)) ?? 0
       let id = row.text(1)
       if row.anyInteger(2) != expected {
-        found.append(
-          (
-            "use_count",
-            "entity \(id) has the reference count \(row.anyInteger(2)), but \(expected) sections reference it"
-          ))
+        report(
+          "use_count",
+          "entity \(id) has the reference count \(row.anyInteger(2)), but \(expected) sections reference it")
       }
       let body = row.bytes(4)
       if row.isNull(3) != row.isNull(4) || (!row.isNull(3) && row.anyInteger(3) != Int64(body.count)) {
-        found.append(("content_size", "entity \(id) has content whose size differs from the stored size"))
+        report("content_size", "entity \(id) has content whose size differs from the stored size")
       }
       if !row.isNull(5) {
         let placeholders = PlaceholderCoding.decodeEntity(row.bytes(5))
         if PlaceholderCoding.encode(placeholders).count != row.bytes(5).count
           || !body.hasPlaceholders(placeholders)
         {
-          found.append(("placeholder", "entity \(id): its placeholders do not match its content"))
+          report("placeholder", "entity \(id): its placeholders do not match its content")
         }
       }
       let level = Scope(rawValue: Int(clamping: row.anyInteger(6)))?.level
       if level.map({ Int64($0.rawValue) }) != (row.anyInteger(7) == 0 ? nil : row.anyInteger(8)) {
-        found.append(("entity_place", "entity \(id) is stored for a place that its scope does not allow"))
+        report("entity_place", "entity \(id) is stored for a place that its scope does not allow")
       }
     }
-    for (code, message) in found { report(code, message) }
     for row in references.keys.sorted() {
       report("dangling_reference", "a section references entity row \(row), which does not exist")
     }
     try expectNone(
-      "SELECT count(*) FROM entity_content WHERE entity NOT IN (SELECT id FROM entity)", "orphaned_content",
-      "entity contents have no entity")
+      connection.number("SELECT count(*) FROM entity_content WHERE entity NOT IN (SELECT id FROM entity)"),
+      "orphaned_content", "entity contents have no entity")
   }
 
   /// Checks the expiry blocks. A missing block, or one with a time that is too late, hides expired entities
   /// from pruning; a time that is too early only costs a read.
   private mutating func checkExpiryBlocks() throws {
     try expectNone(
-      """
-      SELECT count(*) FROM (SELECT id / 256 AS block, min(expires_at) AS earliest FROM entity
-      WHERE size IS NOT NULL GROUP BY id / 256) e LEFT JOIN expiry_block b ON b.block = e.block
-      WHERE b.earliest IS NULL OR b.earliest > e.earliest
-      """, "expiry_block", "expiry blocks are missing, or have a time later than that of their entities")
+      connection.number(
+        """
+        SELECT count(*) FROM (SELECT id / ? AS number, min(expires_at) AS earliest FROM entity
+        WHERE size IS NOT NULL GROUP BY number) e LEFT JOIN expiry_block b ON b.block = e.number
+        WHERE b.earliest IS NULL OR b.earliest > e.earliest
+        """, .integer(EntityTable.blockSize)), "expiry_block",
+      "expiry blocks are missing, or have a time later than that of their entities")
   }
 
   private mutating func checkIndex() throws {

@@ -30,8 +30,9 @@ extension Catalogue {
       try connection.run("DELETE FROM expiry_block")
       try connection.run(
         """
-        INSERT INTO expiry_block SELECT id / 256, min(expires_at) FROM entity WHERE size IS NOT NULL GROUP BY id / 256
-        """)
+        INSERT INTO expiry_block(block, earliest) SELECT id / ? AS number, min(expires_at) FROM entity
+        WHERE size IS NOT NULL GROUP BY number
+        """, .integer(EntityTable.blockSize))
       // The next write that finds many entities missing from the index merges them.
       try connection.run("DELETE FROM entity_index")
       try connection.run("DELETE FROM setting WHERE key = 'indexed_through'")

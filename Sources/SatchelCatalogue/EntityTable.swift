@@ -175,7 +175,7 @@ extension UnsafeRawBufferPointer {
 
 extension EntityTable {
   /// The number of rows that share an entry of `expiry_block`.
-  private static let blockSize: Int64 = 256
+  static let blockSize: Int64 = 256
 
   /// Lowers the earliest expiry of an entity's block to `expiry`, if that is earlier.
   func lowerEarliest(of row: Int64, to expiry: Int64) throws {

@@ -23,32 +23,31 @@ private struct StateCheck {
   init(connection: Connection) { self.connection = connection }
 
   mutating func run() throws {
-    var found: [(String, String)] = []
     try connection.each("SELECT space, key, is_sealed, value FROM state_value") { row in
       let (space, key) = (row.text(0), row.text(1))
       guard let defect = Self.defect(of: row.bytes(3), isSealed: row.flag(2), key, in: space) else { return }
-      found.append(("state_value", "\(space), \(key): \(defect)"))
+      report("state_value", "\(space), \(key): \(defect)")
     }
     var last: (list: String, time: Int64)?
     try connection.each("SELECT list, number, time, identity, value FROM state_item ORDER BY list, number") {
       row in
       let (list, time) = (row.text(0), row.anyInteger(2))
       if let last, last.list == list, last.time > time {
-        found.append(
-          (
-            "state_item",
-            "list \(list), item \(row.anyInteger(1)) has an earlier time than the item before it"
-          ))
+        report(
+          "state_item", "list \(list), item \(row.anyInteger(1)) has an earlier time than the item before it")
       }
       last = (list, time)
       guard let value = try? JSONValue(parsing: row.bytes(4)) else {
-        return found.append(("state_item", "list \(list), item \(row.anyInteger(1)) is not JSON"))
+        return report("state_item", "list \(list), item \(row.anyInteger(1)) is not JSON")
       }
       if try ValueIdentity(value).bytes != Array(row.bytes(3)) {
-        found.append(("state_item", "list \(list), item \(row.anyInteger(1)) is indexed under another value"))
+        report("state_item", "list \(list), item \(row.anyInteger(1)) is indexed under another value")
       }
     }
-    findings = found.map { StoreFinding(code: $0.0, message: $0.1) }
+  }
+
+  private mutating func report(_ code: String, _ message: String) {
+    findings.append(StoreFinding(code: code, message: message))
   }
 
   /// Returns why a value cannot belong to its space; nil when it can.
