@@ -74,7 +74,7 @@ class Device(Life):
         self.made = number
 
     def _delete(self, key: str) -> bool | None:
-        """Whether that is a change to the master copy; None for a shared row that may not have come there."""
+        """Whether that is a change to the remote copy; None for a shared row that may not have come there."""
         if self.photos.delete(key) == 0:
             return False
         if key in own_rows(self.number):

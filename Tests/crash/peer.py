@@ -34,7 +34,7 @@ class Peer:
 
     def sync(self, strategy: str) -> dict[str, Any]:
         report = self.notes.sync(self.remote, USER, strategy)
-        moves = ("downloaded", "uploaded", "deleted_here", "deleted_there", "merged")
+        moves = ("downloaded", "uploaded", "deleted_locally", "deleted_remotely", "merged")
         return {
             "is_quiet": not any(getattr(report, name) for name in moves) and report.ok,
             "failed": [str(each) for each in report.failed],

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import master
+import remote
 import satchel
 import turn
 import verdict
@@ -48,18 +48,18 @@ class PhotoTurn(turn.Turn):
             satchel.open(self.folder / f"{number}.satchel") as store,
             store.photos(self.folder / f"photos-{number}") as photos,
         ):
-            shards = {each: photos.export_shard(int(each, 16)) for each in master.SHARDS}
+            shards = {each: photos.export_shard(int(each, 16)) for each in remote.SHARDS}
             status = photos.status()
             faults = [str(each) for each in store.check()]
             return verdict.Left(number, history, photos.conflicts(), shards, faults, status.changes)
 
     def faults(self) -> Iterator[turn.Verdict]:
-        found = master.read(self.store, self.options["prefix"], self.options["user"])
+        found = remote.read(self.store, self.options["prefix"], self.options["user"])
         devices = [self.left(number) for number in self.numbers]
-        yield "the master copy is sound", master.faults(found)
+        yield "the remote copy is sound", remote.faults(found)
         for left in devices:
-            differ = [each for each in master.SHARDS if left.shards[each] != found.shards[each]]
-            yield f"device {left.number} has what the master has", [f"not in shard {each}" for each in differ]
+            differ = [each for each in remote.SHARDS if left.shards[each] != found.shards[each]]
+            yield f"device {left.number} has what the remote has", [f"not in shard {each}" for each in differ]
             pending = [f"{left.changes} changes are pending"] if left.changes else []
             yield f"device {left.number} is sound", left.faults + pending
         syncs = [sync for left in devices for sync in left.history.syncs]

@@ -21,7 +21,7 @@ from journal import Edit
 from life import Life
 
 COLLECTION = "notes"
-MOVES = ("downloaded", "uploaded", "deleted_here", "deleted_there", "merged", "conflicts")
+MOVES = ("downloaded", "uploaded", "deleted_locally", "deleted_remotely", "merged", "conflicts")
 # Of 2024, and one that no clock of the machine is set back in.
 BEGINNING = 1_704_067_200_000
 

@@ -17,7 +17,7 @@ import documents
 from documents import is_merged, own_ids, shared_ids
 from journal import Edit, History
 from record_device import possible_texts
-from record_master import Envelope
+from record_remote import Envelope
 from satchel.records import RecordConflict
 
 #: Seconds in which two clocks that count milliseconds may say the same.
@@ -86,11 +86,11 @@ class Contest:
         return self.strategy == "merge" and self.id not in documents.lasting_ids()
 
 
-def contests(strategy: str, devices: list[Left], master: dict[str, Envelope]) -> list[Contest]:
+def contests(strategy: str, devices: list[Left], remote: dict[str, Envelope]) -> list[Contest]:
     """Of the records that all edit."""
     found = []
     for id in shared_ids():
-        envelope = master.get(id)
+        envelope = remote.get(id)
         final = documents.values(strategy, id, envelope.members.get("document") if envelope else None)
         for name, value in final.items():
             claims = [claim for left in devices for claim in _claims(strategy, left, id, name)]
@@ -123,11 +123,11 @@ def _claims(strategy: str, left: Left, id: str, name: str) -> list[Claim]:
 # What holds for each strategy
 
 
-def changed_own(devices: list[Left], master: dict[str, Envelope]) -> Iterator[str]:
+def changed_own(devices: list[Left], remote: dict[str, Envelope]) -> Iterator[str]:
     """Records that one device alone edits, and that are not as it left them."""
     for left in devices:
         for id in own_ids(left.number):
-            text = master[id].text if id in master else None
+            text = remote[id].text if id in remote else None
             possible = possible_texts(left.history.of_row(id), id)
             if text not in possible:
                 yield f"{id} is {text!r}, and device {left.number} has made it {possible!r}"
@@ -148,7 +148,7 @@ def went_back(devices: list[Left]) -> Iterator[str]:
                 known[id] = number
 
 
-def of_nobody(found: list[Contest], devices: list[Left], master: dict[str, Envelope]) -> Iterator[str]:
+def of_nobody(found: list[Contest], devices: list[Left], remote: dict[str, Envelope]) -> Iterator[str]:
     """Values that no edit has given, documents that none has spelled so, and others that are touched."""
     for contest in found:
         made = [claim for claim in contest.claims if claim.edit.is_made and claim.value is not None]
@@ -160,13 +160,13 @@ def of_nobody(found: list[Contest], devices: list[Left], master: dict[str, Envel
     decisions = [edit for edit in edits if "decision" in edit.told]
     decided = [json.loads(text) for edit in decisions for text in edit.rows.values() if text]
     for contest in found:
-        envelope = master.get(contest.id)
+        envelope = remote.get(contest.id)
         if envelope is None or envelope.text is None or is_merged(contest.strategy, contest.id):
             continue
         if envelope.text not in written and envelope.members["document"] not in decided:
             yield f"{contest.id}: nobody has spelled it {envelope.text!r}"
     for id in documents.other_ids():
-        if id not in master or master[id].members.get("document") != {"by": id}:
+        if id not in remote or remote[id].members.get("document") != {"by": id}:
             yield f"{id} is gone, or another, and nobody has touched it"
 
 
@@ -181,7 +181,7 @@ def come_back(found: list[Contest]) -> Iterator[str]:
 
 
 def broken_promises(found: list[Contest]) -> Iterator[str]:
-    """Values that were in the master when a later edit was made, which was acknowledged and is lost."""
+    """Values that were in the remote when a later edit was made, which was acknowledged and is lost."""
     for contest in found:
         if contest.may_come_back:
             continue
@@ -192,7 +192,7 @@ def broken_promises(found: list[Contest]) -> Iterator[str]:
 
 def _replaced_by(origin: Claim, others: list[Claim]) -> Claim | None:
     for other in others:
-        # To keep what the master had is no change to it.
+        # To keep what the remote had is no change to it.
         keeps = other.edit.told.get("decision") == "remote"
         if other.acknowledged == math.inf or other.value == origin.value or keeps or _undoes(other, others):
             continue
@@ -203,7 +203,7 @@ def _replaced_by(origin: Claim, others: list[Claim]) -> Claim | None:
 
 
 def _undoes(claim: Claim, claims: list[Claim]) -> bool:
-    """Whether it takes out what its device alone had added and not yet sent: no change to the master."""
+    """Whether it takes out what its device alone had added and not yet sent: no change to the remote."""
     own = [each for each in claims if each.device == claim.device and each.edit.number < claim.edit.number]
     sent = [each.edit.number for each in own if each.acknowledged < math.inf]
     unsent = [each for each in own if each.edit.number > max(sent, default=-1)]
@@ -218,14 +218,14 @@ def vanished(found: list[Contest]) -> Iterator[str]:
             if not claim.edit.is_made or claim.value in (contest.value, *seen) or claim.is_logged:
                 continue
             if claim.value is None and (contest.strategy == "merge" or not claim.is_settled):
-                # Nothing is left of a field that was taken out; and what the master never had is no change.
+                # Nothing is left of a field that was taken out; and what the remote never had is no change.
                 continue
             if not _may_be_replaced(claim, contest):
                 yield f"{contest.name}: {claim} has vanished; it is {contest.value!r}"
 
 
 def _may_be_replaced(claim: Claim, contest: Contest) -> bool:
-    """Whether the strategy lets somebody replace in the master what he has not seen."""
+    """Whether the strategy lets somebody replace in the remote what he has not seen."""
     others = [other for other in contest.claims if other.device != claim.device]
     if contest.strategy in ("remote_wins", "ask"):
         return False

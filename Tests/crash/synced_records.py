@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import documents
-import record_master
+import record_remote
 import record_verdict
 import satchel
 import turn
@@ -51,22 +51,22 @@ class RecordTurn(turn.Turn):
         prefix = f"{self.options['prefix']}records/{self.options['user']}/{COLLECTION}/"
         own = [id for number in self.numbers for id in documents.own_ids(number)]
         ids = [*own, *documents.shared_ids(), *documents.other_ids()]
-        master = record_master.read(self.store, prefix, ids)
+        remote = record_remote.read(self.store, prefix, ids)
         devices = [self.left(number) for number in self.numbers]
-        yield "the master copy is sound", record_master.faults(master, len(devices))
-        texts = {id: envelope.text for id, envelope in master.items() if envelope.text is not None}
+        yield "the remote copy is sound", record_remote.faults(remote, len(devices))
+        texts = {id: envelope.text for id, envelope in remote.items() if envelope.text is not None}
         for left in devices:
             differ = [id for id in {*texts, *left.texts} if texts.get(id) != left.texts.get(id)]
-            yield f"device {left.number} has what the master has", [f"not {each}" for each in differ]
+            yield f"device {left.number} has what the remote has", [f"not {each}" for each in differ]
             yield f"device {left.number} is sound", left.faults
         syncs = [sync for history in self.histories for sync in history.syncs]
         told = [error for sync in syncs for error in [sync.error or "", *sync.failed.values()] if error]
         others = [each for each in told if not each.startswith(("EBUSY", "EUNAVAILABLE"))]
         yield "syncs fail only because others are busy", others
-        found = record_verdict.contests(self.policy, devices, master)
-        yield "what one device edits is as it left it", list(record_verdict.changed_own(devices, master))
+        found = record_verdict.contests(self.policy, devices, remote)
+        yield "what one device edits is as it left it", list(record_verdict.changed_own(devices, remote))
         yield "nothing goes back", list(record_verdict.went_back(devices))
-        yield "every value is somebody's", list(record_verdict.of_nobody(found, devices, master))
+        yield "every value is somebody's", list(record_verdict.of_nobody(found, devices, remote))
         yield "what was seen and replaced is gone", list(record_verdict.come_back(found))
         yield "no acknowledged edit is lost", list(record_verdict.broken_promises(found))
         yield "nothing vanishes", list(record_verdict.vanished(found))
@@ -100,7 +100,7 @@ class RecordTurn(turn.Turn):
             "of several records": sum(len(edit.rows) > 1 for edit in edits),
             "uploads": moved("uploaded"),
             "downloads": moved("downloaded"),
-            "deletions that travelled": moved("deleted_here"),
+            "deletions that travelled": moved("deleted_locally"),
             "records changed on both sides": moved("conflicts"),
         }
         if self.policy == "merge":

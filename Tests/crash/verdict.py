@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from device import OTHERS, md5, own_rows, row, shared_rows
 from journal import Edit, History
-from master import Master
+from remote import Remote
 from satchel.photos import PhotoConflict
 
 
@@ -37,7 +37,7 @@ class Claim:
     value: str | None
     acknowledged: float = math.inf
     is_logged: bool = False
-    #: When the newest version of the master copy may have been read that the edit could replace.
+    #: When the newest version of the remote copy may have been read that the edit could replace.
     since: float = 0
 
     def __str__(self) -> str:
@@ -76,10 +76,10 @@ def _is_logged(left: Left, claim: Claim, key: str, count: int) -> bool:
     return any(each.md5 == key and each.local is None for each in logged)
 
 
-def broken_promises(devices: list[Left], master: Master) -> Iterator[str]:
-    """Rows of the master copy that come from nobody, or from an edit that an acknowledged one replaced."""
+def broken_promises(devices: list[Left], remote: Remote) -> Iterator[str]:
+    """Rows of the remote copy that come from nobody, or from an edit that an acknowledged one replaced."""
     for key in _keys(len(devices)):
-        value = master.rows[key][1] if key in master.rows else None
+        value = remote.rows[key][1] if key in remote.rows else None
         all_claims = [claim for left in devices for claim in claims(left, key)]
         origins = [claim for claim in all_claims if claim.value == value]
         lost = [_replaced_by(origin, all_claims) for origin in origins]
@@ -93,7 +93,7 @@ def broken_promises(devices: list[Left], master: Master) -> Iterator[str]:
 
 
 def _replaced_by(origin: Claim, others: list[Claim]) -> Claim | None:
-    """An acknowledged edit that came to the master copy later than this one."""
+    """An acknowledged edit that came to the remote copy later than this one."""
     for other in others:
         if other is origin or other.acknowledged == math.inf:
             continue
@@ -103,11 +103,11 @@ def _replaced_by(origin: Claim, others: list[Claim]) -> Claim | None:
     return None
 
 
-def vanished_edits(devices: list[Left], master: Master) -> Iterator[str]:
-    """The latest edits that are neither in the master copy nor acknowledged nor in the conflict log."""
+def vanished_edits(devices: list[Left], remote: Remote) -> Iterator[str]:
+    """The latest edits that are neither in the remote copy nor acknowledged nor in the conflict log."""
     for left in devices:
         for key in [*own_rows(left.number), *shared_rows()]:
-            value = master.rows[key][1] if key in master.rows else None
+            value = remote.rows[key][1] if key in remote.rows else None
             found = claims(left, key)
             made = [each for each, claim in enumerate(found) if claim.edit.is_made]
             if not made:
@@ -116,7 +116,7 @@ def vanished_edits(devices: list[Left], master: Master) -> Iterator[str]:
             latest = found[made[-1] :]
             is_shared = key in shared_rows()
             if is_shared and len(latest) > 1:
-                # Then it may also have come to the master copy, and others may have replaced it there.
+                # Then it may also have come to the remote copy, and others may have replaced it there.
                 continue
             if any(claim.value == value or claim.is_logged for claim in latest):
                 continue
@@ -124,11 +124,11 @@ def vanished_edits(devices: list[Left], master: Master) -> Iterator[str]:
                 yield f"row {key}: {latest[0]} is gone; the row is {value or 'deleted'!r}"
 
 
-def torn_rows(devices: list[Left], master: Master) -> Iterator[str]:
+def torn_rows(devices: list[Left], remote: Remote) -> Iterator[str]:
     """Rows that are not as their edit made them."""
     numbers = {(key, name): edit.number for left in devices for edit in left.history.edits
                for key, name in edit.rows.items()}  # fmt: skip
-    for key, found in master.rows.items():
+    for key, found in remote.rows.items():
         number = numbers.get((key, found[1]))
         if number is None:
             yield f"row {key} is of nobody"
@@ -136,7 +136,7 @@ def torn_rows(devices: list[Left], master: Master) -> Iterator[str]:
         columns = ["" if each is None else str(each) for each in row(key, found[1], number).values()]
         if found != [*columns, ""]:
             yield f"row {key} is {found}"
-    if missing := {md5("other", each) for each in range(OTHERS)} - master.rows.keys():
+    if missing := {md5("other", each) for each in range(OTHERS)} - remote.rows.keys():
         yield f"{len(missing)} rows are gone that nobody has touched"
 
 

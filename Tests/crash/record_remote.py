@@ -1,4 +1,4 @@
-"""Reads the master copy of a collection from an S3 store, without the library under test."""
+"""Reads the remote copy of a collection from an S3 store, without the library under test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
 
 @dataclass
 class Envelope:
-    """An object of the master copy."""
+    """An object of the remote copy."""
 
     members: dict[str, Any]
     #: The document as it is spelled there; None where it was deleted.
@@ -47,10 +47,10 @@ def spelled(id: str) -> str:
     return "".join(chr(byte) if chr(byte) in PLAIN else f"%{byte:02X}" for byte in id.encode())
 
 
-def faults(master: dict[str, Envelope], devices: int) -> list[str]:
-    """What contradicts itself in a master copy."""
+def faults(remote: dict[str, Envelope], devices: int) -> list[str]:
+    """What contradicts itself in a remote copy."""
     found = []
-    for id, envelope in master.items():
+    for id, envelope in remote.items():
         members = envelope.members
         wanted = MEMBERS if members["deleted"] else [*MEMBERS, "document"]
         if list(members) != wanted:
@@ -59,7 +59,7 @@ def faults(master: dict[str, Envelope], devices: int) -> list[str]:
             found.append(f"the object of {id} is {members['id']}'s")
         if members["revision"] < 1 or members["created"] > members["modified"]:
             found.append(f"{id} has revision {members['revision']} and times that are none")
-    writers = {envelope.members["writer"] for envelope in master.values()}
+    writers = {envelope.members["writer"] for envelope in remote.values()}
     if not 1 <= len(writers) <= devices:
         found.append(f"{devices} devices are {len(writers)} writers")
     return found

@@ -1,4 +1,4 @@
-"""Reads the master copy of a photo catalogue from an S3 store, without the library under test."""
+"""Reads the remote copy of a photo catalogue from an S3 store, without the library under test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARDS = "0123456789abcdef"
 
 
 @dataclass
-class Master:
+class Remote:
     """The manifest, the bytes of each shard, and what stands in them."""
 
     manifest: dict[str, Any]
@@ -24,24 +24,24 @@ class Master:
     rows: dict[str, list[str]]
 
 
-def read(store: dict[str, Any], prefix: str, user: str) -> Master:
+def read(store: dict[str, Any], prefix: str, user: str) -> Remote:
     """:raises RuntimeError: when there is no manifest, or the store does not answer"""
     manifest = _get(store, f"{prefix}catalogs/{user}/manifest.json")
     if manifest is None:
-        raise RuntimeError("the master copy has no manifest")
+        raise RuntimeError("the remote copy has no manifest")
     shards = {shard: _get(store, f"{prefix}catalogs/{user}/shards/{shard}.csv") or b"" for shard in SHARDS}
     rows: dict[str, list[str]] = {}
     for content in shards.values():
         for row in csv.reader(io.StringIO(content.decode(), newline="")):
             rows[row[0]] = row
-    return Master(json.loads(manifest), shards, rows)
+    return Remote(json.loads(manifest), shards, rows)
 
 
-def faults(master: Master) -> list[str]:
-    """What contradicts itself in a master copy."""
+def faults(remote: Remote) -> list[str]:
+    """What contradicts itself in a remote copy."""
     found = []
-    for shard, content in master.shards.items():
-        announced = master.manifest["shard-checksums"].get(shard, hashlib.sha256(b"").hexdigest())
+    for shard, content in remote.shards.items():
+        announced = remote.manifest["shard-checksums"].get(shard, hashlib.sha256(b"").hexdigest())
         if hashlib.sha256(content).hexdigest() != announced:
             found.append(f"shard {shard} has not the SHA-256 that the manifest says")
         keys = [row[0] for row in csv.reader(io.StringIO(content.decode(), newline=""))]
@@ -49,8 +49,8 @@ def faults(master: Master) -> list[str]:
             found.append(f"shard {shard} has rows of others")
         if keys != sorted(set(keys)):
             found.append(f"shard {shard} is not sorted, or has a row twice")
-    if master.manifest["photo-count"] != len(master.rows):
-        found.append(f"the manifest counts {master.manifest['photo-count']} photos of {len(master.rows)}")
+    if remote.manifest["photo-count"] != len(remote.rows):
+        found.append(f"the manifest counts {remote.manifest['photo-count']} photos of {len(remote.rows)}")
     return found
 
 
