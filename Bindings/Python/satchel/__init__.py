@@ -12,10 +12,7 @@ child. Times are Unix milliseconds; the dates of photos are Unix seconds.
 
 from __future__ import annotations
 
-from satchel import backup, json, photos, places, records, remote, state, stories
-from satchel._photo_values import Photo
-from satchel._record_values import Record
-from satchel._version import __version__
+from satchel import backup, catalogue, errors, json, photos, places, records, remote, state, stories
 from satchel.backup import Backup, recover, restore
 from satchel.catalogue import Catalogue
 from satchel.errors import (
@@ -39,15 +36,14 @@ from satchel.errors import (
     Unavailable,
     UnsoundStory,
 )
-from satchel.observer import Observer
-from satchel.photo_catalogue import PhotoCatalogue
-from satchel.records import Records
-from satchel.session import Session
+from satchel.observer import Change, Observer, RecordKey, StateKey
+from satchel.photos import Photo, PhotoCatalogue
+from satchel.records import Record, Records
+from satchel.session import Session, SessionSection, SessionState
 from satchel.state import State
 from satchel.store import Store, library_version, open
-from satchel.story_library import StoryLibrary
+from satchel.stories import StoryLibrary
 from satchel.values import (
-    Change,
     Entity,
     Finding,
     Plan,
@@ -56,8 +52,6 @@ from satchel.values import (
     Receipt,
     Section,
     SectionHeader,
-    SessionSection,
-    SessionState,
     StoreInfo,
 )
 
@@ -90,6 +84,7 @@ __all__ = [
     "ReadOnly",
     "Receipt",
     "Record",
+    "RecordKey",
     "Records",
     "SatchelError",
     "Section",
@@ -98,6 +93,7 @@ __all__ = [
     "SessionSection",
     "SessionState",
     "State",
+    "StateKey",
     "Store",
     "StoreInfo",
     "StoryLibrary",
@@ -106,6 +102,8 @@ __all__ = [
     "UnsoundStory",
     "__version__",
     "backup",
+    "catalogue",
+    "errors",
     "json",
     "library_version",
     "open",
@@ -118,3 +116,5 @@ __all__ = [
     "state",
     "stories",
 ]
+
+__version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""satchel.h in ctypes: its structs, its callbacks, and a table of all its functions.
+"""The C interface, satchel.h, in ctypes: its structs, its callbacks, and a table of all its functions.
 
 The tests compare this file with the header, with the map of exported symbols and with the library.
 """
@@ -19,6 +19,7 @@ from ctypes import (
     c_uint32,
     c_uint64,
     c_void_p,
+    sizeof,
 )
 from typing import Any, Dict, Tuple
 
@@ -72,7 +73,14 @@ RemoteList = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, c_int32, c_void_p)
 RecordMigration = CFUNCTYPE(c_bool, c_void_p, c_int32, c_int32, Bytes, c_void_p)
 
 
-class OpenOptions(Structure):
+class _Sized(Structure):
+    """The base of the structs that begin with their size, which is set."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(size=sizeof(self), **fields)
+
+
+class OpenOptions(_Sized):
     """``satchel_open_options``."""
 
     _fields_ = (
@@ -87,19 +95,19 @@ class OpenOptions(Structure):
     )
 
 
-class PersistOptions(Structure):
+class PersistOptions(_Sized):
     """``satchel_persist_options``."""
 
     _fields_ = (("size", c_size_t), ("reuse", c_int))
 
 
-class ReadOptions(Structure):
+class ReadOptions(_Sized):
     """``satchel_read_options``."""
 
     _fields_ = (("size", c_size_t), ("union_contexts", c_bool), ("allow_expired", c_bool))
 
 
-class PruneOptions(Structure):
+class PruneOptions(_Sized):
     """``satchel_prune_options``."""
 
     _fields_ = (
@@ -114,13 +122,13 @@ class PruneOptions(Structure):
     )
 
 
-class StoryCheckOptions(Structure):
+class StoryCheckOptions(_Sized):
     """``satchel_story_check_options``."""
 
     _fields_ = (("size", c_size_t), ("source", c_int), ("format", c_int), ("name", Bytes))
 
 
-class RemoteOperations(Structure):
+class RemoteOperations(_Sized):
     """``satchel_remote_operations``."""
 
     _fields_ = (
@@ -133,7 +141,7 @@ class RemoteOperations(Structure):
     )
 
 
-class ScanOptions(Structure):
+class ScanOptions(_Sized):
     """``satchel_scan_options``."""
 
     _fields_ = (
@@ -147,7 +155,7 @@ class ScanOptions(Structure):
     )
 
 
-class SyncOptions(Structure):
+class SyncOptions(_Sized):
     """``satchel_sync_options``."""
 
     _fields_ = (
@@ -161,7 +169,7 @@ class SyncOptions(Structure):
     )
 
 
-class VerifyOptions(Structure):
+class VerifyOptions(_Sized):
     """``satchel_verify_options``."""
 
     _fields_ = (
@@ -174,7 +182,7 @@ class VerifyOptions(Structure):
     )
 
 
-class RecordsOptions(Structure):
+class RecordsOptions(_Sized):
     """``satchel_records_options``."""
 
     _fields_ = (
@@ -185,27 +193,19 @@ class RecordsOptions(Structure):
     )
 
 
-class MirrorOptions(Structure):
+class MirrorOptions(_Sized):
     """``satchel_mirror_options``."""
 
     _fields_ = (("size", c_size_t), ("prefer", c_int), ("mode", c_int))
 
 
-class RecordSyncOptions(Structure):
+class RecordSyncOptions(_Sized):
     """``satchel_record_sync_options``."""
 
-    _fields_ = (
-        ("size", c_size_t),
-        ("on_conflict", c_int),
-        ("dry_run", c_bool),
-        ("allow_unsafe_remote", c_bool),
-        ("parallel", c_int32),
-        ("progress", ProgressCallback),
-        ("context", c_void_p),
-    )
+    _fields_ = SyncOptions._fields_
 
 
-class StateOptions(Structure):
+class StateOptions(_Sized):
     """``satchel_state_options``."""
 
     _fields_ = (
@@ -216,13 +216,13 @@ class StateOptions(Structure):
     )
 
 
-class StateListOptions(Structure):
+class StateListOptions(_Sized):
     """``satchel_state_list_options``."""
 
     _fields_ = (("size", c_size_t), ("limit", c_uint32), ("max_age_ms", c_uint64), ("unique", c_bool))
 
 
-class StateScoreOptions(Structure):
+class StateScoreOptions(_Sized):
     """``satchel_state_score_options``."""
 
     _fields_ = (("size", c_size_t), ("minimum", c_double), ("maximum", c_double))

@@ -1,8 +1,8 @@
 """Callbacks from the library into Python.
 
-The library receives one of the three functions below with a number as context; the Python callable is
-registered under that number until the library releases it. So the library never calls a collected
-object, and no callable is kept for longer.
+The library receives a function of this package with a number as context; the Python callable is registered
+under that number until the library releases it. So the library never calls a collected object, and no
+callable is kept for longer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,27 @@ import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from satchel._abi import ChangeCallback, Clock, Release, SessionCallback
+from satchel._abi import Bytes, ChangeCallback, Clock, Release, SessionCallback
+
+__all__ = [
+    "bytes_of",
+    "describe",
+    "elsewhere",
+    "entered",
+    "is_running",
+    "json_of",
+    "lookup",
+    "new_owner",
+    "no_event",
+    "on_change",
+    "on_clock",
+    "on_event",
+    "on_release",
+    "register",
+    "registered_count",
+    "release",
+    "report",
+]
 
 _registered: Dict[int, Tuple[Callable[..., Any], int]] = {}
 _numbers = itertools.count(1)
@@ -75,13 +95,29 @@ def bytes_of(message: Any) -> bytes:
     return ctypes.string_at(address, message.size) if address else b""
 
 
+def json_of(message: Any) -> Any:
+    """The JSON value of a ``satchel_bytes``; None when it is empty."""
+    return _json.loads(bytes_of(message) or b"null")
+
+
+def describe(error: BaseException, set_message: Callable[[int, Bytes], object], answer: int) -> None:
+    """Passes the message of a callable's exception to the library.
+
+    :param set_message: the library's function for messages of ``answer``
+    """
+    # A failure to describe the error must not replace it.
+    with contextlib.suppress(Exception):
+        text = f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:1000]
+        set_message(answer, Bytes(text, len(text)))
+
+
 def _deliver(context: Optional[int], message: Any) -> None:
     # An exception that leaves this function is handed to sys.unraisablehook by ctypes.
     function, owner = lookup(context)
     if function is None:
         return
     with entered(owner):
-        function(_json.loads(bytes_of(message) or b"null"))
+        function(json_of(message))
 
 
 def release(context: Optional[int]) -> None:
@@ -121,21 +157,3 @@ no_event = SessionCallback()
 on_clock = Clock(_read_clock)
 on_release = Release(release)
 
-
-__all__ = [
-    "bytes_of",
-    "elsewhere",
-    "entered",
-    "is_running",
-    "lookup",
-    "new_owner",
-    "no_event",
-    "on_change",
-    "on_clock",
-    "on_event",
-    "on_release",
-    "register",
-    "registered_count",
-    "release",
-    "report",
-]

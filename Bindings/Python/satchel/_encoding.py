@@ -1,4 +1,4 @@
-"""Encodes Python values for the library.
+"""Arguments of the library: checks Python values, and encodes them for C.
 
 Where the standard encoder would silently change a value (the key 1 becomes "1", NaN becomes a token that
 is not JSON), the value is rejected; the message has its JSON Pointer.
@@ -7,8 +7,11 @@ is not JSON), the value is rejected; the message has its JSON Pointer.
 from __future__ import annotations
 
 import json as _json
+import math
+import operator
 import os
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+from datetime import timedelta
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Type, Union
 
 from satchel._abi import Bytes
 from satchel.errors import InvalidArgument
@@ -17,6 +20,10 @@ from satchel.errors import InvalidArgument
 Encoded = Union[str, bytes, bytearray, memoryview]
 #: A JSON object, or the text of one.
 Document = Union[Dict[str, Any], Encoded]
+#: The path of a file or a directory.
+FilePath = Union[str, "os.PathLike[str]"]
+#: A timedelta, or milliseconds.
+Duration = Union[timedelta, int, float]
 
 _encode = _json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _DEEPEST = 512
@@ -59,6 +66,11 @@ def lend_document(value: Any, name: str) -> Bytes:
     return lend_value(value, name)
 
 
+def lend_given(values: Dict[str, Any], name: str) -> Bytes:
+    """A dict without its members that are None, as JSON."""
+    return lend_value({key: value for key, value in values.items() if value is not None}, name)
+
+
 def _utf8(text: str, name: str) -> bytes:
     try:
         return text.encode()
@@ -75,6 +87,66 @@ def choice(numbers: Dict[str, int], word: Any, name: str) -> int:
     if not isinstance(word, str) or word not in numbers:
         raise InvalidArgument(f"{name} must be one of {', '.join(map(repr, numbers))}, not {word!r}")
     return numbers[word]
+
+
+def check_callable(function: Any, name: str) -> None:
+    """Refuses an argument that cannot be called."""
+    if not callable(function):
+        raise InvalidArgument(f"{name} must be callable, not {type(function).__name__}")
+
+
+def whole(number: Any, name: str, minimum: int, maximum: int) -> int:
+    """Checks that a number is a whole number within a range, and returns it as an int."""
+    try:
+        checked = None if isinstance(number, bool) else operator.index(number)
+    except TypeError:
+        checked = None
+    if checked is None or not minimum <= checked <= maximum:
+        raise InvalidArgument(f"{name} must be an int from {minimum} to {maximum}, not {number!r}")
+    return checked
+
+
+def conflict_number(conflict: Any, kind: Type[Any]) -> int:
+    """The number of an entry of a conflict log.
+
+    :param conflict: the number, or the entry
+    :param kind: the class of the entries
+    """
+    number = conflict.id if isinstance(conflict, kind) else conflict
+    return whole(number, "conflict", -(2**63), 2**63 - 1)
+
+
+def whole_or_default(number: Any, name: str, minimum: int, maximum: int) -> int:
+    """As :func:`whole`; None is 0, the default in C."""
+    return 0 if number is None else whole(number, name, minimum, maximum)
+
+
+def parallel(number: Any) -> int:
+    """The C value of a degree of parallelism, 1 to 16; None is 0, the default."""
+    return whole_or_default(number, "parallel", 1, 16)
+
+
+def milliseconds(duration: Any, name: str, maximum: int) -> int:
+    """A :data:`Duration` in whole milliseconds, rounded down."""
+    if isinstance(duration, timedelta):
+        duration = duration // timedelta(milliseconds=1)
+    elif isinstance(duration, float) and math.isfinite(duration):
+        duration = math.floor(duration)
+    return whole(duration, name, 0, maximum)
+
+
+def timeout(seconds: Any, name: str, minimum: int, maximum: int) -> int:
+    """A timeout in seconds as whole milliseconds, rounded up.
+
+    :param minimum: in milliseconds
+    :param maximum: in milliseconds
+    """
+    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if is_number and 0 <= seconds <= maximum / 1000:
+        checked: int = math.ceil(seconds * 1000)
+        if minimum <= checked <= maximum:
+            return checked
+    raise InvalidArgument(f"{name} must be from 0 to {maximum // 1000} seconds, not {seconds!r}")
 
 
 def file_path(path: Any, name: str) -> Tuple[str, bytes]:

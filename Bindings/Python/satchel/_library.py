@@ -1,4 +1,4 @@
-"""Finds the shared library and declares the types of its functions.
+"""The shared library: finds it, declares its functions, and calls them.
 
 Searched in this order: the file that the environment variable SATCHEL_LIBRARY names; a
 libsatchel.so in the package, as in a wheel; the build folder of a source checkout; the
@@ -11,13 +11,23 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import os
+from json import JSONDecoder
 from pathlib import Path
-from typing import List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple, Type, TypeVar
 
-from satchel._abi import FUNCTIONS, SONAME
-from satchel.errors import error_for
+from satchel._abi import FUNCTIONS, SONAME, Buffer
+from satchel.errors import Damaged, InternalError, error_for
+
+if TYPE_CHECKING:
+    from ctypes import _SimpleCData
+
+_Scalar = TypeVar("_Scalar")
 
 _PACKAGE = Path(__file__).resolve().parent
+
+_decoder = JSONDecoder()
+# json.loads without detecting the encoding and skipping white space: documents are read very often.
+_scan: Callable[[str, int], Tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
 
 
 def beside_package(package: Path) -> Optional[Path]:
@@ -101,3 +111,86 @@ def check(status: int) -> None:
         message = library.satchel_error_message().decode("utf-8", "replace")
         name = library.satchel_status_name(status).decode("ascii", "replace")
         raise error_for(status, name, message)
+
+
+def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
+    """Calls a function whose last parameter is a buffer; returns its bytes, None when it has no data."""
+    buffer = Buffer()
+    out = ctypes.byref(buffer)
+    status = function(*arguments, out)
+    if status:
+        check(status)
+    try:
+        data: Optional[bytes] = buffer.data
+        if data is not None and len(data) != buffer.size:
+            # It contains a NUL, at which c_char_p stops.
+            data = ctypes.string_at(ctypes.c_void_p.from_buffer(buffer).value or 0, buffer.size)
+        return data
+    finally:
+        free_buffer(out)
+
+
+def text_answer(function: Callable[..., int], *arguments: Any) -> Optional[str]:
+    """As :func:`answer`, for text."""
+    data = answer(function, *arguments)
+    return None if data is None else data.decode("utf-8")
+
+
+def some_text(function: Callable[..., int], *arguments: Any) -> str:
+    """As :func:`text_answer`, for functions that always return a text."""
+    text = text_answer(function, *arguments)
+    if text is None:
+        raise InternalError("the library returned no text")
+    return text
+
+
+def json_answer(function: Callable[..., int], *arguments: Any) -> Any:
+    """As :func:`answer`, for JSON; None when the buffer has no data."""
+    data = answer(function, *arguments)
+    return None if data is None else value_of(data)
+
+
+def scalar_answer(
+    kind: Type[_SimpleCData[_Scalar]], function: Callable[..., int], *arguments: Any
+) -> _Scalar:
+    """Calls a function whose last parameter is a number or a Boolean, and returns that.
+
+    :param kind: its type in C
+    """
+    out = kind()
+    status = function(*arguments, ctypes.byref(out))
+    if status:
+        check(status)
+    return out.value
+
+
+def paged(name: str, first: Any, read: Callable[[Any], Dict[str, Any]]) -> Iterator[Dict[str, Any]]:
+    """The items of all pages, read lazily.
+
+    :param name: the member of a page that has its items
+    :param first: the cursor of the first page
+    :param read: reads the page of a cursor; its member ``next`` is the next cursor, or None
+    """
+    cursor = first
+    while cursor is not None:
+        page = read(cursor)
+        yield from page[name]
+        cursor = page["next"]
+
+
+def value_of(data: bytes) -> Any:
+    """Parses JSON from the library.
+
+    :raises Damaged: for a stored document that is not JSON
+    """
+    try:
+        text = data.decode()
+        try:
+            value, end = _scan(text, 0)
+        except StopIteration:
+            # Leading white space.
+            return _decoder.decode(text)
+        return value if end == len(text) else _decoder.decode(text)
+    except ValueError as error:
+        # Documents are returned as the file has them.
+        raise Damaged(f"a document in the store is not JSON: {error}") from error

@@ -1,4 +1,4 @@
-"""Long-running calls: they report progress, and Ctrl-C cancels them.
+"""Long-running calls, such as scans, synchronisations and backups: with progress, and cancelled by Ctrl-C.
 
 Python runs signal handlers on the main thread, and only between its own instructions. So a long call is
 made on a thread of its own, while the calling thread waits in a way that a signal can interrupt.
@@ -8,15 +8,18 @@ The progress callback runs on the calling thread, whatever thread the library re
 from __future__ import annotations
 
 import contextvars
-import json as _json
 import queue
 import threading
+from ctypes import byref
 from typing import Any, Callable, List, Optional, Tuple, TypeVar
 
-from satchel import _batches, _callbacks
+from satchel import _batches, _callbacks, _encoding
 from satchel._abi import ProgressCallback
-from satchel.errors import Busy, InvalidArgument
+from satchel._library import json_answer
+from satchel.errors import Busy
 from satchel.values import record_from
+
+__all__ = ["LongWork", "progress_callback", "with_progress"]
 
 _Result = TypeVar("_Result")
 
@@ -34,8 +37,8 @@ class LongWork:
     def __init__(
         self, owner: int, progress: Optional[Callable[[Any], object]] = None, subject: Optional[object] = None
     ) -> None:
-        self._owner = owner
-        self._subject = subject
+        self.owner = owner
+        self.subject = subject
         if subject is not None and _callbacks.is_running(subject):
             raise Busy("this cannot begin from one of its own callbacks, which has to return first")
         self._progress = progress
@@ -56,7 +59,7 @@ class LongWork:
         :param call: gets the progress callback of C and its context; made on another thread
         :raises BaseException: the error given to :meth:`fail`, or raised by the progress callback
         """
-        context = _callbacks.register(self._receive, self._owner)
+        context = _callbacks.register(self._receive, self.owner)
 
         def work() -> _Result:
             try:
@@ -138,7 +141,7 @@ class LongWork:
         if self._cancelled or self._progress is None:
             return not self._cancelled
         try:
-            with _callbacks.entered(self._owner, self._subject):
+            with _callbacks.entered(self.owner, self.subject):
                 if self._progress(value) is False:
                     self._cancelled = True
         except BaseException as error:
@@ -150,9 +153,22 @@ def progress_callback(kind: Any, progress: Any) -> Optional[Callable[[Any], obje
     """A progress callback that receives an instance of ``kind`` instead of a dict."""
     if progress is None:
         return None
-    if not callable(progress):
-        raise InvalidArgument(f"progress must be callable, not {type(progress).__name__}")
+    _encoding.check_callable(progress, "progress")
     return lambda said: progress(record_from(kind, said))
+
+
+def with_progress(options: Any, function: Callable[..., int], *arguments: Any) -> Callable[[Any, int], Any]:
+    """A call for :meth:`LongWork.run`, of a function that returns JSON.
+
+    :param options: a struct with the fields ``progress`` and ``context``; the last parameter of the function
+        before its buffer
+    """
+
+    def call(on_progress: Any, context: int) -> Any:
+        options.progress, options.context = on_progress, context
+        return json_answer(function, *arguments, byref(options))
+
+    return call
 
 
 def _on_progress(context: Optional[int], message: Any) -> bool:
@@ -162,7 +178,7 @@ def _on_progress(context: Optional[int], message: Any) -> bool:
         function, _ = _callbacks.lookup(context)
         if function is None:
             return False
-        return bool(function(_json.loads(_callbacks.bytes_of(message))))
+        return bool(function(_callbacks.json_of(message)))
     except BaseException as error:
         if function is not None:
             function.__self__.fail(error)  # type: ignore[attr-defined]

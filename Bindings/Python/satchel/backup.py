@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from satchel import _encoding
-from satchel._dataclasses import dataclass
-from satchel._handle import json_answer
-from satchel._library import library
+from satchel._encoding import FilePath
+from satchel._library import json_answer, library
 from satchel._long_work import LongWork, progress_callback
-from satchel._photo_arguments import whole
-from satchel.values import Finding, record_from
+from satchel.values import Finding, dataclass, record_from, records_from
 
 if TYPE_CHECKING:
     from satchel.store import Store
@@ -25,8 +22,6 @@ __all__ = [
     "recover",
     "restore",
 ]
-
-_Path = Union[str, os.PathLike[str]]
 
 
 @dataclass(frozen=True)
@@ -86,7 +81,7 @@ class Recovery:
     findings: List[Finding]
 
 
-def restore(backup: _Path, path: _Path) -> Restoration:
+def restore(backup: FilePath, path: FilePath) -> Restoration:
     """Replaces a store by a copy of a backup, which is checked first.
 
     Spooled writes beside the store are kept; the next opening applies them to the restored store.
@@ -102,7 +97,7 @@ def restore(backup: _Path, path: _Path) -> Restoration:
     return record_from(Restoration, json_answer(library.satchel_store_restore, *files))
 
 
-def recover(damaged: _Path, path: _Path) -> Recovery:
+def recover(damaged: FilePath, path: FilePath) -> Recovery:
     """Copies the readable part of a damaged store into a new one; the damaged file is not changed.
 
     Records that are lost may still be in a mirror: ``records.mirror(path, prefer="file")``.
@@ -116,9 +111,12 @@ def recover(damaged: _Path, path: _Path) -> Recovery:
     """
     files = _encoding.file_path(damaged, "damaged")[1], _encoding.file_path(path, "path")[1]
     answer = json_answer(library.satchel_store_recover, *files)
-    tables = [record_from(RecoveredTable, each) for each in answer["tables"]]
-    findings = [record_from(Finding, each) for each in answer["findings"]]
-    return record_from(Recovery, answer, tables=tables, findings=findings)
+    return record_from(
+        Recovery,
+        answer,
+        tables=records_from(RecoveredTable, answer["tables"]),
+        findings=records_from(Finding, answer["findings"]),
+    )
 
 
 def back_up(store: Store, path: Any, progress: Optional[Callable[[BackupProgress], object]]) -> Backup:
@@ -138,7 +136,7 @@ def back_up(store: Store, path: Any, progress: Optional[Callable[[BackupProgress
 def rotate(store: Store, directory: Any, keep: Any) -> Backup:
     """See ``store.backup_rotate``."""
     _, folder = _encoding.file_path(directory, "directory")
-    number = whole(keep, "keep", 1, 2**31 - 1)
+    number = _encoding.whole(keep, "keep", 1, 2**31 - 1)
     return _backup_from(json_answer(library.satchel_store_backup_rotate, store._pointer, folder, number))
 
 

@@ -12,14 +12,11 @@ as it was sent, without ``_storage``.
 from __future__ import annotations
 
 import ctypes
-import operator
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, cast
 
 from satchel import _abi, _encoding
-from satchel._encoding import Document
-from satchel._handle import check, json_answer, text_answer
-from satchel._library import library
+from satchel._encoding import Document, Duration
+from satchel._library import check, json_answer, library, text_answer
 from satchel.errors import InvalidArgument
 from satchel.session import Session
 from satchel.values import (
@@ -31,6 +28,7 @@ from satchel.values import (
     SectionHeader,
     receipt_from,
     record_from,
+    records_from,
 )
 
 if TYPE_CHECKING:
@@ -102,7 +100,7 @@ class Catalogue:
             _encoding.lend_document(location, "location"),
             ctypes.byref(_read_options(union, False)),
         )
-        return [record_from(SectionHeader, each) for each in headers]
+        return records_from(SectionHeader, headers)
 
     def load(
         self, location: Document, section: str, allow_expired: bool = False, union: bool = False
@@ -173,7 +171,7 @@ class Catalogue:
         section: Optional[str] = None,
         scope: Optional[str] = None,
         location: Optional[Document] = None,
-        contexts_unused_for: Optional[Union[timedelta, int, float]] = None,
+        contexts_unused_for: Optional[Duration] = None,
         max_bytes: Optional[int] = None,
     ) -> PruneReceipt:
         """Removes content, and shrinks the file.
@@ -192,17 +190,20 @@ class Catalogue:
         :param max_bytes: then removes, while the store has more bytes: expired and unreferenced entities,
             then whole places, the least recently used first
         """
-        options = _abi.PruneOptions(size=ctypes.sizeof(_abi.PruneOptions))
-        options.expired = bool(expired)
-        options.unreferenced = bool(unreferenced)
-        options.section = _restriction(section, "section")
-        options.scope = _restriction(scope, "scope")
-        if location is not None:
-            options.location = _encoding.lend_document(location, "location")
-            if options.location.size == 0:
-                raise InvalidArgument("location is empty")
-        options.contexts_unused_for_ms = _milliseconds(contexts_unused_for)
-        options.max_bytes = -1 if max_bytes is None else _count(max_bytes, "max_bytes")
+        unused_for, budget = -1, -1
+        if contexts_unused_for is not None:
+            unused_for = _encoding.milliseconds(contexts_unused_for, "contexts_unused_for", _LARGEST)
+        if max_bytes is not None:
+            budget = _encoding.whole(max_bytes, "max_bytes", 0, _LARGEST)
+        options = _abi.PruneOptions(
+            expired=bool(expired),
+            unreferenced=bool(unreferenced),
+            section=_restriction(section, "section", _encoding.lend_text),
+            scope=_restriction(scope, "scope", _encoding.lend_text),
+            location=_restriction(location, "location", _encoding.lend_document),
+            contexts_unused_for_ms=unused_for,
+            max_bytes=budget,
+        )
         receipt = json_answer(library.satchel_catalogue_prune, self._store._pointer, ctypes.byref(options))
         return record_from(PruneReceipt, receipt)
 
@@ -215,39 +216,18 @@ class Catalogue:
 
 
 def _persist_options(reuse: Any) -> _abi.PersistOptions:
-    number = _encoding.choice(_abi.REUSE, reuse, "reuse")
-    return _abi.PersistOptions(ctypes.sizeof(_abi.PersistOptions), number)
+    return _abi.PersistOptions(reuse=_encoding.choice(_abi.REUSE, reuse, "reuse"))
 
 
 def _read_options(union: Any, allow_expired: Any) -> _abi.ReadOptions:
-    return _abi.ReadOptions(ctypes.sizeof(_abi.ReadOptions), bool(union), bool(allow_expired))
+    return _abi.ReadOptions(union_contexts=bool(union), allow_expired=bool(allow_expired))
 
 
-def _restriction(text: Optional[str], name: str) -> _abi.Bytes:
-    if text is None:
+def _restriction(value: Any, name: str, lend: Callable[[Any, str], _abi.Bytes]) -> _abi.Bytes:
+    if value is None:
         return _encoding.NOTHING
-    lent = _encoding.lend_text(text, name)
-    # An empty string means "any" in C; here that is None, and an empty name is an error.
+    lent = lend(value, name)
+    # Empty means "any" in C; here that is None, and an empty name is an error.
     if lent.size == 0:
         raise InvalidArgument(f"{name} is empty")
     return lent
-
-
-def _milliseconds(duration: Any) -> int:
-    if duration is None:
-        return -1
-    if isinstance(duration, timedelta):
-        return _count(duration // timedelta(milliseconds=1), "contexts_unused_for")
-    if isinstance(duration, float) and abs(duration) < _LARGEST:  # so NaN and infinity are refused below
-        duration = int(duration // 1)
-    return _count(duration, "contexts_unused_for")
-
-
-def _count(number: Any, name: str) -> int:
-    try:
-        count = operator.index(number)
-    except TypeError:
-        raise InvalidArgument(f"{name} must be a whole number, not {number!r}") from None
-    if not 0 <= count <= _LARGEST:
-        raise InvalidArgument(f"{name} must be from 0 to {_LARGEST}, not {count}")
-    return count

@@ -1,4 +1,4 @@
-"""The errors: one class for each status of the library.
+"""Errors: one class for each status of the library.
 
 Each class derives from :class:`SatchelError` and from the built-in exception of the same meaning, so that
 ``except ValueError`` and ``except TimeoutError`` work without importing Satchel.
@@ -186,6 +186,11 @@ class Unavailable(SatchelError, ConnectionError):
 
 
 BY_STATUS: Dict[int, Type[SatchelError]] = {kind.status: kind for kind in SatchelError.__subclasses__()}
+
+
+def code_of(status: int) -> str:
+    """The code of a status, as in :attr:`SatchelError.code`."""
+    return BY_STATUS.get(status, SatchelError).code
 
 
 def error_for(status: int, name: str, message: str) -> SatchelError:

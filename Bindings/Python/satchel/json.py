@@ -17,9 +17,8 @@ from typing import Any, Dict, Optional, Union
 
 from satchel import _encoding
 from satchel._encoding import Encoded
-from satchel._handle import check as _check
-from satchel._handle import json_answer
-from satchel._library import library
+from satchel._library import check as _check
+from satchel._library import json_answer, library
 
 __all__ = ["check", "edit", "merge", "merge_patch", "patch", "value_at"]
 

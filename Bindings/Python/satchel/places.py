@@ -15,9 +15,7 @@ from typing import Optional
 
 from satchel import _encoding
 from satchel._encoding import Document
-from satchel._handle import text_answer
-from satchel._library import library
-from satchel.errors import InternalError
+from satchel._library import library, some_text, text_answer
 
 __all__ = ["entity_id", "key", "level_of_scope", "most_specific_level", "normalize", "section_of"]
 
@@ -52,10 +50,9 @@ def most_specific_level(location: Document) -> str:
 
     :raises InvalidArgument: when the location yields none
     """
-    level = text_answer(
+    return some_text(
         library.satchel_place_most_specific_level, _encoding.lend_document(location, "location")
     )
-    return _some(level)
 
 
 def level_of_scope(scope: str) -> Optional[str]:
@@ -69,20 +66,13 @@ def entity_id(section: str, label: str) -> str:
     :param label: a label of which nothing is left gives "cuisine:unknown"
     :raises InvalidArgument: when one of them is not a str
     """
-    made = text_answer(
+    return some_text(
         library.satchel_place_entity_id,
         _encoding.lend_text(section, "section"),
         _encoding.lend_text(label, "label"),
     )
-    return _some(made)
 
 
 def section_of(entity_id: str) -> Optional[str]:
     """The part of an entity id before its first colon; None when it is empty."""
     return text_answer(library.satchel_place_section_of, _encoding.lend_text(entity_id, "entity_id"))
-
-
-def _some(text: Optional[str]) -> str:
-    if text is None:
-        raise InternalError("the library answered nothing where it owes a text")
-    return text

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional
 
 from satchel import _callbacks, _encoding
 from satchel._encoding import Document
-from satchel._handle import Dependent, Handle, check, json_answer
-from satchel._library import library
+from satchel._handles import Dependent, Handle
+from satchel._library import check, json_answer, library
 from satchel.errors import InvalidArgument
-from satchel.values import Receipt, SessionSection, SessionState, receipt_from, record_from
+from satchel.values import Receipt, dataclass, receipt_from, record_from, records_from
 
 if TYPE_CHECKING:
     from satchel.store import Store
 
-__all__ = ["Session"]
+__all__ = ["Session", "SessionSection", "SessionState"]
+
+
+@dataclass(frozen=True)
+class SessionSection:
+    """A section of a screen; ``state`` is placeholder, loading, loaded or failed (``reason``)."""
+
+    section: str
+    state: str
+    display_title: Optional[str]
+    config: Any
+    entity_count: Optional[int]
+    content: Any
+    expired: List[str]
+    missing: List[str]
+    reason: Optional[str]
+
+
+@dataclass(frozen=True)
+class SessionState:
+    """What a screen shows. ``location`` and ``level`` are None before :meth:`Session.show`."""
+
+    location: Optional[Dict[str, Any]]
+    level: Optional[str]
+    sections: List[SessionSection]
 
 
 class Session(Dependent):
@@ -33,8 +57,8 @@ class Session(Dependent):
     __slots__ = ("_store",)
 
     def __init__(self, store: Store, callback: Optional[Callable[[Dict[str, Any]], object]] = None) -> None:
-        if callback is not None and not callable(callback):
-            raise InvalidArgument(f"callback must be callable, not {type(callback).__name__}")
+        if callback is not None:
+            _encoding.check_callable(callback, "callback")
         self._store = store
         pointer = store._pointer
         function, context = _callbacks.no_event, 0
@@ -79,7 +103,7 @@ class Session(Dependent):
     def state(self) -> SessionState:
         """The current content of the screen."""
         answer = json_answer(library.satchel_session_state, self._handle.pointer)
-        sections = [record_from(SessionSection, each) for each in answer["sections"]]
+        sections = records_from(SessionSection, answer["sections"])
         return record_from(SessionState, answer, sections=sections)
 
     def __repr__(self) -> str:

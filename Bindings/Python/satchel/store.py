@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import math
-import os
-import warnings
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import (
     Any,
@@ -17,32 +13,30 @@ from typing import (
     Iterator,
     List,
     Optional,
-    Set,
     Type,
     TypeVar,
     Union,
     overload,
 )
 
-from satchel import _abi, _batches, _callbacks, _encoding, _open_stores
-from satchel._handle import Closing, Dependent, Handle, check, json_answer
-from satchel._library import library
-from satchel._record_arguments import Index, MigrationStep, Relation
-from satchel._record_values import CollectionInfo
+from satchel import _abi, _batches, _callbacks, _encoding
+from satchel._encoding import FilePath
+from satchel._handles import Handle, Owner
+from satchel._library import json_answer, library, scalar_answer
 from satchel.backup import Backup, BackupProgress, back_up, rotate
 from satchel.catalogue import Catalogue
-from satchel.errors import Busy, InvalidArgument
-from satchel.observer import Observer
-from satchel.photo_catalogue import PhotoCatalogue
-from satchel.records import Records
+from satchel.errors import InvalidArgument
+from satchel.observer import Change, Observer
+from satchel.photos import PhotoCatalogue
+from satchel.records import CollectionInfo, Index, Records, Relation
+from satchel.records._declarations import MigrationStep
 from satchel.state import State
-from satchel.story_library import StoryLibrary
-from satchel.values import Change, Finding, StoreInfo, record_from
+from satchel.stories import StoryLibrary
+from satchel.values import Finding, StoreInfo, record_from, records_from
 
 __all__ = ["Store", "library_version", "open"]
 
 _Document = TypeVar("_Document")
-_Path = Union[str, os.PathLike[str]]
 
 
 def library_version() -> str:
@@ -52,7 +46,7 @@ def library_version() -> str:
 
 
 def open(
-    path: Union[str, os.PathLike[str]],
+    path: FilePath,
     clock: Optional[Callable[[], int]] = None,
     read_only: bool = False,
     *,
@@ -81,7 +75,7 @@ def open(
     return Store(path, clock, read_only, quarantine, durability, busy_timeout)
 
 
-class Store(Closing):
+class Store(Owner):
     """An open store; made by :func:`satchel.open`, closed by :meth:`close` or a ``with`` block.
 
     Any number of threads may use it at once. A store that was not closed is closed when it is collected, with
@@ -90,7 +84,7 @@ class Store(Closing):
 
     def __init__(
         self,
-        path: Union[str, os.PathLike[str]],
+        path: FilePath,
         clock: Optional[Callable[[], int]],
         read_only: bool,
         quarantine: bool,
@@ -99,24 +93,24 @@ class Store(Closing):
     ) -> None:
         """Use :func:`satchel.open`."""
         self._path, file = _encoding.file_path(path, "path")
-        if clock is not None and not callable(clock):
-            raise InvalidArgument(f"clock must be callable, not {type(clock).__name__}")
+        if clock is not None:
+            _encoding.check_callable(clock, "clock")
         if durability not in ("full", "relaxed"):
             raise InvalidArgument(f"durability must be 'full' or 'relaxed', not {durability!r}")
-        options = _abi.OpenOptions(size=ctypes.sizeof(_abi.OpenOptions))
-        options.read_only = bool(read_only)
-        options.quarantine = bool(quarantine)
-        options.relaxed_durability = durability == "relaxed"
-        options.busy_timeout_ms = _timeout(busy_timeout)
-        self._owner = _callbacks.new_owner()
-        self._observers: Set[Observer] = set()
-        self._dependents: Dict[int, weakref.ref[Dependent]] = {}
+        timeout = _encoding.timeout(busy_timeout, "busy_timeout", 0, 2**32 - 1)
+        super().__init__()
+        options = _abi.OpenOptions(
+            read_only=bool(read_only),
+            quarantine=bool(quarantine),
+            relaxed_durability=durability == "relaxed",
+            # 0 means the default in C; here it means the shortest timeout.
+            busy_timeout_ms=max(1, timeout),
+        )
         if clock is not None:
             options.clock = _callbacks.on_clock
             options.clock_context = _callbacks.register(clock, self._owner)
             options.clock_release = _callbacks.on_release
-        self._handle = Handle.made_by("store", library.satchel_store_open, file, ctypes.byref(options))
-        _open_stores.add(self._owner, self)
+        self._begin(Handle.made_by("store", library.satchel_store_open, file, ctypes.byref(options)))
 
     @property
     def path(self) -> str:
@@ -126,16 +120,14 @@ class Store(Closing):
     @property
     def read_only(self) -> bool:
         """Whether it was opened read-only."""
-        out = ctypes.c_bool()
-        check(library.satchel_store_is_read_only(self._pointer, ctypes.byref(out)))
-        return out.value
+        return scalar_answer(ctypes.c_bool, library.satchel_store_is_read_only, self._pointer)
 
     @property
     def catalogue(self) -> Catalogue:
         """Content scoped to places."""
         return Catalogue(self)
 
-    def stories(self, directory: Union[str, os.PathLike[str]]) -> StoryLibrary:
+    def stories(self, directory: FilePath) -> StoryLibrary:
         """Opens the library of the stories in a directory; no story is read yet.
 
         :param directory: the directory's path
@@ -145,7 +137,7 @@ class Store(Closing):
         """
         return StoryLibrary(self, directory)
 
-    def photos(self, directory: Union[str, os.PathLike[str]]) -> PhotoCatalogue:
+    def photos(self, directory: FilePath) -> PhotoCatalogue:
         """Opens the catalogue of the photos in a directory, and creates it when needed; no photo is read.
 
         :param directory: the directory's path; it need not exist
@@ -226,8 +218,7 @@ class Store(Closing):
 
     def collections(self) -> List[CollectionInfo]:
         """The collections of the store."""
-        found = json_answer(library.satchel_store_collections, self._pointer)
-        return [record_from(CollectionInfo, each) for each in found]
+        return records_from(CollectionInfo, json_answer(library.satchel_store_collections, self._pointer))
 
     @property
     def state(self) -> State:
@@ -263,7 +254,7 @@ class Store(Closing):
         with _batches.begun(self._pointer):
             yield
 
-    def backup(self, path: _Path, progress: Optional[Callable[[BackupProgress], object]] = None) -> Backup:
+    def backup(self, path: FilePath, progress: Optional[Callable[[BackupProgress], object]] = None) -> Backup:
         """Copies the store into another file, while other calls read and write.
 
         :param path: the new file, which replaces an existing one after the copy was checked
@@ -275,7 +266,7 @@ class Store(Closing):
         """
         return back_up(self, path, progress)
 
-    def backup_rotate(self, directory: _Path, keep: int) -> Backup:
+    def backup_rotate(self, directory: FilePath, keep: int) -> Backup:
         """Makes a backup in a directory, named by store and time, and removes the oldest of these backups.
 
         :param directory: the directory of the backups; must exist
@@ -293,8 +284,7 @@ class Store(Closing):
 
         :returns: the findings; [] when the store is sound
         """
-        findings = json_answer(library.satchel_store_check, self._pointer)
-        return [record_from(Finding, each) for each in findings]
+        return records_from(Finding, json_answer(library.satchel_store_check, self._pointer))
 
     def observe(self, callback: Callable[[Change], object]) -> Observer:
         """Calls a function after every commit, until the observer or the store is closed.
@@ -304,8 +294,7 @@ class Store(Closing):
             of the library, within about 0.2 s. It may use the store, but not close it. Its exceptions go to
             ``sys.unraisablehook``
         """
-        if not callable(callback):
-            raise InvalidArgument(f"callback must be callable, not {type(callback).__name__}")
+        _encoding.check_callable(callback, "callback")
 
         def notify(change: Dict[str, Any]) -> None:
             callback(record_from(Change, change))
@@ -322,91 +311,5 @@ class Store(Closing):
         )
         return Observer(handle, self._owner, self._observers)
 
-    def close(self) -> None:
-        """Closes the store with its observers, sessions, libraries and catalogues; idempotent.
-
-        Waits for running calls of other threads. Everything acknowledged before is in the file.
-
-        :raises InvalidArgument: inside a batch of the store
-        :raises Busy: in a callback of this store, and in any clock: it stays open then; also when a batch of
-            another task or thread was open: that is rolled back, and the store is closed
-        :raises SatchelError: when the last write failed; the store is closed in any case
-        """
-        if _callbacks.is_running(self._owner) and not self.closed:
-            raise Busy("a store cannot be closed from one of its own callbacks")
-        if not self.closed:
-            self._refuse_in_batch("a store cannot be closed in one of its own batches")
-            _batches.enter()
-        pointer = self._handle.give_away()
-        if pointer is None:
-            return
-        _open_stores.remove(self._owner)
-        try:
-            check(library.satchel_store_close(pointer))
-        except Busy:
-            if library.satchel_store_is_read_only(pointer, ctypes.byref(ctypes.c_bool())) == 0:
-                # Refused inside a callback that only the library knows of.
-                self._handle.take_back(pointer)
-                _open_stores.add(self._owner, self)
-            raise
-        finally:
-            if self.closed:
-                for child in self._children():
-                    child.close()
-
-    @property
-    def _pointer(self) -> int:
-        return self._handle.pointer
-
-    def _refuse_in_batch(self, message: str) -> None:
-        if _batches.is_in_batch(self._pointer):
-            raise InvalidArgument(message)
-
-    def _adopt(self, dependent: Dependent) -> None:
-        dependents = self._dependents
-        number = id(dependent)
-        dependents[number] = weakref.ref(dependent, lambda _: dependents.pop(number, None))
-
-    def _children(self) -> List[Dependent]:
-        others = (reference() for reference in list(self._dependents.values()))
-        return [*list(self._observers), *(other for other in others if other is not None)]
-
-    def _forget(self) -> None:
-        """Drops the handles without freeing them: they belong to the parent process."""
-        for child in self._children():
-            child._handle.give_away()
-        self._handle.give_away()
-
-    def __del__(self) -> None:
-        # A store that failed to open has no handle.
-        handle: Optional[Handle] = getattr(self, "_handle", None)
-        if handle is None or handle.closed:
-            return
-        try:
-            warnings.warn(f"unclosed store {self._path!r}", ResourceWarning, source=self, stacklevel=2)
-        finally:
-            # Also where warnings are errors.
-            self._close_collected()
-
-    def _close_collected(self) -> None:
-        if not _callbacks.is_running(self._owner):
-            with contextlib.suppress(Exception):
-                self.close()
-            return
-        # Collected inside its own callback, which closing would wait for: close on another thread.
-        _open_stores.remove(self._owner)
-        for child in self._children():
-            child.close()
-        pointer = self._handle.give_away()
-        if pointer is not None:
-            _callbacks.elsewhere(library.satchel_store_close, pointer)
-
     def __repr__(self) -> str:
         return f"<satchel.Store {self._path!r}{', closed' if self.closed else ''}>"
-
-
-def _timeout(seconds: Any) -> int:
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < 2**32 / 1000:
-        raise InvalidArgument(f"busy_timeout must be from 0 to 4294967 seconds, not {seconds!r}")
-    # 0 means "the default" in C; here it means the shortest timeout.
-    return min(max(1, math.ceil(seconds * 1000)), 2**32 - 1)

@@ -1,15 +1,28 @@
-"""Results of the library: frozen dataclasses. Times are Unix milliseconds."""
+"""Results of the catalogue and of the store: frozen dataclasses. Times are Unix milliseconds.
+
+At the end is how all modules make results from JSON.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
+import sys
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, TypeVar
 
-from satchel._dataclasses import dataclass
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+
+    def dataclass(**options: Any) -> Callable[[type], type]:
+        """As :func:`dataclasses.dataclass`, with slots where Python has them."""
+        if sys.version_info >= (3, 10):
+            options["slots"] = True
+        return dataclasses.dataclass(**options)
+
 
 __all__ = [
-    "Change",
     "Entity",
     "Finding",
     "Plan",
@@ -18,8 +31,6 @@ __all__ = [
     "Receipt",
     "Section",
     "SectionHeader",
-    "SessionSection",
-    "SessionState",
     "StoreInfo",
 ]
 
@@ -122,24 +133,6 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Change:
-    """A committed change, as an observer receives it.
-
-    ``keys`` depends on ``subject``: for ``"catalogue"`` names of sections and entity ids; for ``"stories"``
-    ids of stories; for ``"photos"`` MD5s, or ``"shard:0"`` to ``"shard:f"``; for ``"records"`` keys such as
-    ``"courses/algebra"``, ``"courses"``, ``"state/theme"`` or ``"@spooled"``. ``["*"]`` means: read
-    everything again. ``place`` is the key of a place, or the directory of the photos; ``own`` is whether this
-    store wrote it.
-    """
-
-    subject: str
-    keys: List[str]
-    place: Optional[str]
-    own: bool
-    revision: int
-
-
-@dataclass(frozen=True)
 class StoreInfo:
     """Facts about a store.
 
@@ -157,28 +150,17 @@ class StoreInfo:
     quarantined: Optional[str]
 
 
-@dataclass(frozen=True)
-class SessionSection:
-    """A section of a screen; ``state`` is placeholder, loading, loaded or failed (``reason``)."""
+# Making results from JSON.
 
-    section: str
-    state: str
-    display_title: Optional[str]
-    config: Any
-    entity_count: Optional[int]
-    content: Any
-    expired: List[str]
-    missing: List[str]
-    reason: Optional[str]
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
-@dataclass(frozen=True)
-class SessionState:
-    """What a screen shows. ``location`` and ``level`` are None before :meth:`Session.show`."""
+def moment(milliseconds: int) -> datetime:
+    """A time in UTC.
 
-    location: Optional[Dict[str, Any]]
-    level: Optional[str]
-    sections: List[SessionSection]
+    :raises OverflowError: for a year that ``datetime`` does not have
+    """
+    return EPOCH + timedelta(milliseconds=milliseconds)
 
 
 def _names_of(kind: Any) -> Tuple[str, ...]:
@@ -199,6 +181,11 @@ def record_from(kind: Type[_Record], answer: Dict[str, Any], **parts: Any) -> _R
     return kind(*map(answer.get, names_of(kind)))
 
 
+def records_from(kind: Type[_Record], answers: Iterable[Dict[str, Any]]) -> List[_Record]:
+    """Makes dataclasses from JSON objects."""
+    return [record_from(kind, each) for each in answers]
+
+
 def receipt_from(answer: Dict[str, Any]) -> Receipt:
     """A receipt with its problems."""
-    return record_from(Receipt, answer, problems=[record_from(Problem, each) for each in answer["problems"]])
+    return record_from(Receipt, answer, problems=records_from(Problem, answer["problems"]))

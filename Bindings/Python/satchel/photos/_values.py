@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any, Dict, List, Optional, Union, overload
 
-from satchel._dataclasses import dataclass
-from satchel.values import record_from
+from satchel.values import dataclass, moment, record_from, records_from
 
 __all__ = [
     "CatalogueStatus",
@@ -27,17 +26,6 @@ __all__ = [
     "photo_from",
     "status_from",
 ]
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-
-
-def _moment(milliseconds: Optional[int]) -> Optional[datetime]:
-    """A time in UTC.
-
-    :raises OverflowError: for a year that ``datetime`` does not have
-    """
-    return None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
-
 
 @dataclass(frozen=True, repr=False)
 class Photo(Mapping[str, Any]):
@@ -97,7 +85,7 @@ class Photo(Mapping[str, Any]):
 
         :raises OverflowError: for a year that ``datetime`` does not have
         """
-        return _EPOCH + timedelta(seconds=self.photodate)
+        return moment(self.photodate * 1000)
 
     @property
     def modified_at(self) -> datetime:
@@ -105,12 +93,12 @@ class Photo(Mapping[str, Any]):
 
         :raises OverflowError: for a year that ``datetime`` does not have
         """
-        return _EPOCH + timedelta(seconds=self.modified)
+        return moment(self.modified * 1000)
 
     @property
     def last_attempt_at(self) -> Optional[datetime]:
         """``last_attempt`` in UTC."""
-        return _moment(self.last_attempt)
+        return None if self.last_attempt is None else moment(self.last_attempt)
 
     def __getitem__(self, name: str) -> Any:
         if name in _ALL:
@@ -181,7 +169,7 @@ class CatalogueStatus:
     """The state of a catalogue.
 
     ``created``, ``modified`` and ``last_sync`` are Unix milliseconds. ``uuid`` is the catalogue's own,
-    ``master_uuid`` that of the remote copy synchronised with. They are None before the first photo, or
+    ``remote_uuid`` that of the remote copy synchronised with. They are None before the first photo, or
     before the first synchronisation. ``backup`` has the number of photos by backup status, except
     "not_backed_up".
     """
@@ -192,7 +180,7 @@ class CatalogueStatus:
     modified: Optional[int]
     last_sync: Optional[int]
     user: Optional[str]
-    master_uuid: Optional[str]
+    remote_uuid: Optional[str]
     photos: int
     changes: int
     conflicts: int
@@ -202,7 +190,7 @@ class CatalogueStatus:
     @property
     def last_sync_at(self) -> Optional[datetime]:
         """``last_sync`` in UTC."""
-        return _moment(self.last_sync)
+        return None if self.last_sync is None else moment(self.last_sync)
 
 
 @dataclass(frozen=True)
@@ -239,9 +227,9 @@ class PhotoConflict:
     base: Optional[Photo]
 
     @property
-    def happened_at(self) -> Optional[datetime]:
+    def happened_at(self) -> datetime:
         """``time`` in UTC."""
-        return _moment(self.time)
+        return moment(self.time)
 
 
 def photo_from(answer: Dict[str, Any]) -> Photo:
@@ -265,8 +253,7 @@ def page_from(answer: Dict[str, Any]) -> PhotoPage:
 
 def status_from(answer: Dict[str, Any]) -> CatalogueStatus:
     """The state of a catalogue with its shards."""
-    shards = [record_from(ShardStatus, each) for each in answer["shards"]]
-    return record_from(CatalogueStatus, answer, shards=shards)
+    return record_from(CatalogueStatus, answer, shards=records_from(ShardStatus, answer["shards"]))
 
 
 def change_from(answer: Dict[str, Any]) -> PhotoChange:

@@ -1,30 +1,77 @@
-"""A library: the stories of one directory, over a store."""
+"""Branching stories: checking, counting paths, drawing and comparing.
+
+A story is given as a path (str or os.PathLike) to its file, as the file's text (bytes, bytearray or
+memoryview), or as a dict. It is JSON as the guide "Stories" describes it, or Twee 3.
+
+>>> report = satchel.stories.check("frau-holle.json")
+>>> for finding in report.findings:
+...     print(finding.line, finding.code, finding.message)
+>>> satchel.stories.load("frau-holle.json").path_count == satchel.stories.UNBOUNDED
+True
+
+All functions are safe on any thread, and release the GIL. They raise :class:`satchel.NotFound` for a file
+that does not exist, :class:`satchel.IOFailure` for one that cannot be read, and
+:class:`satchel.InvalidArgument`, with line and column, for a text that is not a story. A library of a whole
+directory is :class:`StoryLibrary`, from ``store.stories(directory)``.
+"""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
 
 from satchel import _encoding
-from satchel._handle import OfDirectory, answer, check, json_answer
-from satchel._library import library
-from satchel._story_values import (
+from satchel._encoding import FilePath
+from satchel._handles import OfDirectory
+from satchel._library import answer, json_answer, library
+from satchel._library import check as _check
+from satchel.errors import NotFound
+from satchel.stories._story import UNBOUNDED, Story, StoryReport, check, diff, from_twee, load, story_from
+from satchel.stories._values import (
+    BrokenPosition,
+    Choice,
+    ChoiceName,
+    MovedChoice,
+    MovedStart,
     Segment,
+    StoryDiff,
+    StoryFinding,
     StoryListing,
+    StoryProblem,
     StoryRefresh,
+    StoryStatistics,
     StorySummary,
     problems_from,
     segment_from,
     summary_from,
 )
-from satchel.errors import InternalError, NotFound
-from satchel.stories import Story, story_from
 from satchel.values import record_from
 
 if TYPE_CHECKING:
     from satchel.store import Store
 
-__all__ = ["StoryLibrary"]
+__all__ = [
+    "UNBOUNDED",
+    "BrokenPosition",
+    "Choice",
+    "ChoiceName",
+    "MovedChoice",
+    "MovedStart",
+    "Segment",
+    "Story",
+    "StoryDiff",
+    "StoryFinding",
+    "StoryLibrary",
+    "StoryListing",
+    "StoryProblem",
+    "StoryRefresh",
+    "StoryReport",
+    "StoryStatistics",
+    "StorySummary",
+    "check",
+    "diff",
+    "from_twee",
+    "load",
+]
 
 # The name of the summary's field is accepted, too.
 _SORT_KEYS = {"estimated_reading_minutes": "reading_time"}
@@ -45,7 +92,7 @@ class StoryLibrary(OfDirectory):
 
     __slots__ = ()
 
-    def __init__(self, store: Store, directory: Union[str, os.PathLike[str]]) -> None:
+    def __init__(self, store: Store, directory: FilePath) -> None:
         super().__init__(
             "library", store, directory, library.satchel_stories_open, library.satchel_stories_free
         )
@@ -70,9 +117,7 @@ class StoryLibrary(OfDirectory):
         :raises UnsoundStory: with ``checked``, when it has errors; ``.report`` has all findings
         """
         lent = _encoding.lend_text(id, "id")
-        text = answer(library.satchel_stories_story, self._pointer, lent, False)
-        if text is None:
-            raise InternalError("the library returned no text")
+        text = answer(library.satchel_stories_story, self._pointer, lent, False) or b""
         return story_from(text, f"{id}.json", checked)
 
     def segment(self, story: str, id: Optional[str] = None) -> Segment:
@@ -131,8 +176,7 @@ class StoryLibrary(OfDirectory):
             "limit": limit,
             "offset": offset,
         }
-        given = {key: value for key, value in query.items() if value is not None}
-        lent = _encoding.lend_value(given, "query")
+        lent = _encoding.lend_given(query, "query")
         found = json_answer(library.satchel_stories_select, self._pointer, lent)
         return [summary_from(each) for each in found]
 
@@ -176,7 +220,7 @@ class StoryLibrary(OfDirectory):
     def mark_purchased(self, id: str, purchased: bool = True) -> None:
         """Notes in the store that the reader bought a story, or gave it back; the file is left as it is."""
         lent = _encoding.lend_text(id, "id")
-        check(library.satchel_stories_mark_purchased(self._pointer, lent, bool(purchased)))
+        _check(library.satchel_stories_mark_purchased(self._pointer, lent, bool(purchased)))
 
     def refresh(self) -> StoryRefresh:
         """Updates the index for files that were added, changed or removed."""
@@ -185,11 +229,11 @@ class StoryLibrary(OfDirectory):
 
     def preload(self) -> None:
         """Refreshes on a thread of the library, and returns at once."""
-        check(library.satchel_stories_preload(self._pointer))
+        _check(library.satchel_stories_preload(self._pointer))
 
     def clear_cache(self) -> None:
         """Empties the cache of parsed stories; the index is kept."""
-        check(library.satchel_stories_clear_cache(self._pointer))
+        _check(library.satchel_stories_clear_cache(self._pointer))
 
     def _facets(self, name: str) -> List[str]:
         facets = json_answer(library.satchel_stories_facets, self._pointer)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, Dict, List, Optional
 
-from satchel._dataclasses import dataclass
-from satchel.values import record_from
+from satchel.values import dataclass, record_from, records_from
 
 __all__ = [
     "BrokenPosition",
@@ -222,7 +221,7 @@ class StoryDiff:
 
 def segment_from(answer: Dict[str, Any]) -> Segment:
     """A segment with its choices."""
-    return record_from(Segment, answer, choices=[record_from(Choice, each) for each in answer["choices"]])
+    return record_from(Segment, answer, choices=records_from(Choice, answer["choices"]))
 
 
 def summary_from(answer: Dict[str, Any]) -> StorySummary:
@@ -232,12 +231,10 @@ def summary_from(answer: Dict[str, Any]) -> StorySummary:
 
 def problems_from(answers: List[Dict[str, Any]]) -> List[StoryProblem]:
     """Problems with their findings."""
-    return [record_from(StoryProblem, each, findings=findings_from(each["findings"])) for each in answers]
-
-
-def findings_from(answers: List[Dict[str, Any]]) -> List[StoryFinding]:
-    """Findings of a story."""
-    return [record_from(StoryFinding, each) for each in answers]
+    return [
+        record_from(StoryProblem, each, findings=records_from(StoryFinding, each["findings"]))
+        for each in answers
+    ]
 
 
 def diff_from(answer: Dict[str, Any]) -> StoryDiff:
@@ -246,9 +243,9 @@ def diff_from(answer: Dict[str, Any]) -> StoryDiff:
     return record_from(
         StoryDiff,
         answer,
-        broken=[record_from(BrokenPosition, each) for each in answer["broken"]],
+        broken=records_from(BrokenPosition, answer["broken"]),
         start=None if start is None else MovedStart(start["from"], start["to"]),
         moved=[record_from(MovedChoice, each, from_=each["from"]) for each in answer["moved"]],
-        added_choices=[record_from(ChoiceName, each) for each in answer["added_choices"]],
-        removed_choices=[record_from(ChoiceName, each) for each in answer["removed_choices"]],
+        added_choices=records_from(ChoiceName, answer["added_choices"]),
+        removed_choices=records_from(ChoiceName, answer["removed_choices"]),
     )

@@ -1,6 +1,6 @@
-"""Results of the records: frozen dataclasses. Times are Unix milliseconds.
+"""Results of records: frozen dataclasses; :mod:`satchel.records` exports them.
 
-:mod:`satchel.records` exports them.
+Times are Unix milliseconds. For each of them a property returns the same as an aware ``datetime``.
 """
 
 from __future__ import annotations
@@ -8,12 +8,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any, Callable, Dict, Generic, List, Optional, TypeVar
 
-from satchel._dataclasses import dataclass
-from satchel.errors import BY_STATUS, SatchelError
-from satchel.values import record_from
+from satchel.errors import code_of
+from satchel.values import dataclass, moment, record_from
 
 __all__ = [
     "CollectionInfo",
@@ -24,22 +23,11 @@ __all__ = [
     "RecordFailure",
     "SyncProgress",
     "SyncReport",
-    "conflict_from",
-    "moment",
     "record_of",
     "report_from",
 ]
 
 _Document = TypeVar("_Document")
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-
-
-def moment(milliseconds: int) -> datetime:
-    """A time in UTC.
-
-    :raises OverflowError: for a year that ``datetime`` does not have
-    """
-    return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
 @dataclass(frozen=True)
@@ -171,8 +159,8 @@ class SyncProgress:
 class SyncReport:
     """The result of a synchronisation, or of a ``dry_run``: numbers of records.
 
-    ``deleted_here`` were deleted locally because they were deleted remotely, ``deleted_there`` the reverse.
-    ``conflicts`` were changed on both sides, whether resolved by the policy or waiting for
+    ``deleted_locally`` were deleted locally because they were deleted remotely, ``deleted_remotely`` the
+    reverse. ``conflicts`` were changed on both sides, whether resolved by the policy or waiting for
     ``records.resolve()``; ``merged`` records were uploaded, too. ``requests`` counts requests to the object
     store, ``bytes_up`` and ``bytes_down`` the bytes of the transferred objects. ``failed`` records stay
     pending, and are retried with backoff.
@@ -180,8 +168,8 @@ class SyncReport:
 
     downloaded: int
     uploaded: int
-    deleted_here: int
-    deleted_there: int
+    deleted_locally: int
+    deleted_remotely: int
     merged: int
     conflicts: int
     unchanged: int
@@ -235,15 +223,8 @@ def report_from(answer: Dict[str, Any], cause_of: Callable[[str], Optional[BaseE
 
     :param cause_of: returns the exception that a function of the host raised for a record
     """
-    failed = [_failure(each, cause_of(each["id"])) for each in answer["failed"]]
+    failed = [
+        record_from(RecordFailure, each, code=code_of(each["code"]), cause=cause_of(each["id"]))
+        for each in answer["failed"]
+    ]
     return record_from(SyncReport, answer, failed=failed)
-
-
-def _failure(answer: Dict[str, Any], cause: Optional[BaseException]) -> RecordFailure:
-    kind = BY_STATUS.get(answer["code"], SatchelError)
-    return record_from(RecordFailure, answer, code=kind.code, cause=cause)
-
-
-def conflict_from(answer: Dict[str, Any]) -> RecordConflict:
-    """A conflict."""
-    return record_from(RecordConflict, answer)

@@ -1,4 +1,4 @@
-"""Photos, queries and times as JSON for the library."""
+"""Photos, queries and times of photos as arguments of the library."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
 
 from satchel import _encoding
 from satchel._abi import Bytes
-from satchel._photo_values import GIVEN, ROW, Photo
 from satchel.errors import InvalidArgument
+from satchel.photos._values import GIVEN, ROW, Photo
+from satchel.values import EPOCH
 
 __all__ = [
     "PhotoName",
@@ -21,7 +22,6 @@ __all__ = [
     "lend_query",
     "row_batches",
     "shard_number",
-    "whole",
 ]
 
 #: A photo by its MD5: 32 hexadecimal digits, the 16 bytes, or the photo itself.
@@ -33,27 +33,22 @@ _SECONDS = ("photodate", "modified")
 _MILLISECONDS = ("thumbnail_cached_at", "preview_cached_at")
 
 
-def seconds(value: Any, name: str) -> Any:
-    """Unix seconds, rounded down; values that are not dates are passed on as they are.
+def _number(value: Any, name: str, factor: int) -> Any:
+    """A datetime in Unix time, rounded down; values that are not dates are passed on as they are.
 
-    :raises InvalidArgument: for a datetime without a time zone
+    :param factor: the units of a second
     """
-    return _number(value, name, 1) if isinstance(value, date) else value
-
-
-def _number(value: date, name: str, factor: int) -> int:
+    if not isinstance(value, date):
+        return value
     if not isinstance(value, datetime) or value.utcoffset() is None:
         raise InvalidArgument(f"{name} must be an int or a datetime with a time zone, not {value!r}")
     # In whole numbers: timestamp() is a float, which microseconds of a far year do not fit.
-    apart = value - _EPOCH
+    apart = value - EPOCH
     return (apart.days * 86_400 + apart.seconds) * factor + apart.microseconds * factor // 1_000_000
 
 
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-
-
-def md5(photo: Any, name: str) -> str:
-    """A photo's MD5 as a string; the library validates it."""
+def _md5(photo: Any, name: str) -> str:
+    # The library validates a string.
     if isinstance(photo, Photo):
         return photo.md5
     if isinstance(photo, (bytes, bytearray)) and len(photo) == 16:
@@ -65,7 +60,7 @@ def md5(photo: Any, name: str) -> str:
 
 def lend_md5(photo: Any, name: str = "md5") -> Bytes:
     """A photo's MD5 for one call."""
-    return _encoding.lend_text(md5(photo, name), name)
+    return _encoding.lend_text(_md5(photo, name), name)
 
 
 def lend_md5s(photos: Any) -> Bytes:
@@ -73,7 +68,7 @@ def lend_md5s(photos: Any) -> Bytes:
     if isinstance(photos, (str, bytes, bytearray, Photo)):
         photos = (photos,)
     try:
-        names = [md5(photo, f"md5 {place}") for place, photo in enumerate(photos)]
+        names = [_md5(photo, f"md5 {place}") for place, photo in enumerate(photos)]
     except TypeError:
         raise InvalidArgument(f"md5 must be one MD5 or several, not {type(photos).__name__}") from None
     return _encoding.lend_value(names, "md5")
@@ -84,7 +79,7 @@ def row_batches(photos: Any, size: int) -> Iterator[List[Dict[str, Any]]]:
 
     :param photos: one photo, or an iterable of photos; each a Photo or a mapping
     """
-    whole(size, "batch", 1, 2**31)
+    size = _encoding.whole(size, "batch", 1, 2**31)
     if isinstance(photos, Mapping):
         photos = (photos,)
     if isinstance(photos, (str, bytes, bytearray)) or not isinstance(photos, Iterable):
@@ -138,25 +133,17 @@ def lend_query(
     :param more: order, descending, limit, after
     """
     query = {
-        "from": seconds(from_, "from_"),
-        "to": seconds(to, "to"),
+        "from": _number(from_, "from_", 1),
+        "to": _number(to, "to", 1),
         "filename": filename,
         "starred": starred,
         "backup_status": backup_status,
         "shard": shard,
         **more,
     }
-    given = {key: value for key, value in query.items() if value is not None}
-    return _encoding.lend_value(given, "query")
-
-
-def whole(number: Any, name: str, minimum: int, maximum: int) -> int:
-    """Checks that a number is an int within a range, and returns it."""
-    if isinstance(number, bool) or not isinstance(number, int) or not minimum <= number <= maximum:
-        raise InvalidArgument(f"{name} must be an int from {minimum} to {maximum}, not {number!r}")
-    return number
+    return _encoding.lend_given(query, "query")
 
 
 def shard_number(shard: Any) -> int:
     """Checks a shard number, 0 to 15."""
-    return whole(shard, "shard", 0, 15)
+    return _encoding.whole(shard, "shard", 0, 15)

@@ -1,54 +1,88 @@
-"""The photo catalogue of one directory, over a store."""
+"""Photo catalogues: the photos of a directory, synchronised between devices through an object store.
+
+>>> with satchel.open("album.satchel") as store, store.photos("/home/ada/Pictures") as photos:
+...     photos.scan()
+...     for photo in photos.iterate(filename="IMG_*", order="photodate"):
+...         print(photo.taken_at, photo.filename)
+...     report = photos.sync(satchel.remote.Directory("/mnt/album"), "ada")
+
+A photo is identified by the MD5 of its bytes. A parameter that names a photo accepts the MD5 as 32
+hexadecimal digits or as 16 bytes, or a :class:`Photo`. Dates of photos are Unix seconds, other times Unix
+milliseconds; a ``datetime`` with a time zone is accepted for both.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import os
-from typing import Any, Callable, Iterable, Mapping, Optional, Union
+from typing import Any, Callable, List, Optional, Union
 
 from satchel import _abi, _encoding
-from satchel._handle import check, json_answer
-from satchel._library import library
-from satchel._long_work import LongWork, progress_callback
-from satchel._photo_arguments import (
-    PhotoName,
-    lend_columns,
-    lend_md5,
-    lend_md5s,
-    row_batches,
-    shard_number,
-    whole,
-)
-from satchel._photo_reader import PhotoReader
-from satchel._photo_reports import (
+from satchel._encoding import FilePath
+from satchel._library import answer, check, json_answer, library, paged
+from satchel._long_work import LongWork, progress_callback, with_progress
+from satchel.errors import InvalidArgument
+from satchel.photos._arguments import shard_number
+from satchel.photos._reports import (
     DirectoryExport,
     DirectoryImport,
+    DuplicateFile,
+    FileRemark,
     ImportReport,
+    RejectedRow,
     ScanProgress,
     ScanReport,
+    ShardFailure,
     SyncProgress,
     SyncReport,
+    VerifiedShard,
     VerifyReport,
-    directory_export_from,
     directory_import_from,
     import_from,
     scan_from,
     sync_from,
     verify_from,
 )
-from satchel._photo_values import Photo, PhotoConflict
-from satchel._remote_host import Failures
-from satchel.errors import InvalidArgument, SatchelError
-from satchel.photo_backup import PhotoBackup
-from satchel.remote import Remote
+from satchel.photos._rows import PAGE, PhotoBackup, PhotoRows
+from satchel.photos._values import (
+    CatalogueStatus,
+    Photo,
+    PhotoChange,
+    PhotoConflict,
+    PhotoPage,
+    ShardStatus,
+    conflict_from,
+)
+from satchel.remote import Remote, work_with
+from satchel.values import record_from
 
-__all__ = ["PhotoCatalogue"]
+__all__ = [
+    "CatalogueStatus",
+    "DirectoryExport",
+    "DirectoryImport",
+    "DuplicateFile",
+    "FileRemark",
+    "ImportReport",
+    "Photo",
+    "PhotoBackup",
+    "PhotoCatalogue",
+    "PhotoChange",
+    "PhotoConflict",
+    "PhotoPage",
+    "RejectedRow",
+    "ScanProgress",
+    "ScanReport",
+    "ShardFailure",
+    "ShardStatus",
+    "SyncProgress",
+    "SyncReport",
+    "VerifiedShard",
+    "VerifyReport",
+]
 
 # The policies that photos accept.
 _POLICIES = {name: _abi.CONFLICT_POLICY[name] for name in ("remote_wins", "merge")}
 
 
-class PhotoCatalogue(PhotoReader):
+class PhotoCatalogue(PhotoRows):
     """The photos of one directory; made by ``store.photos(directory)``.
 
     Closed by :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
@@ -58,65 +92,12 @@ class PhotoCatalogue(PhotoReader):
 
     __slots__ = ()
 
-    @property
-    def backup(self) -> PhotoBackup:
-        """The queue of photos to be uploaded by the host."""
-        return PhotoBackup(self)
+    def export_shard(self, shard: int) -> bytes:
+        """A shard's file, byte for byte as every platform writes it.
 
-    def upsert(
-        self,
-        photos: Union[Photo, Mapping[str, Any], Iterable[Union[Photo, Mapping[str, Any]]]],
-        *,
-        batch: int = 5000,
-    ) -> int:
-        """Adds photos, or replaces their rows.
-
-        :param photos: dicts with the fields of a :class:`Photo`, or photos; or one. The state of a Photo
-            (star, backup) is ignored, and camera data that it lacks keeps its stored value
-        :param batch: the number of rows in one transaction. An invalid row rolls back its own batch only
-        :returns: the number of rows that changed
-        :raises InvalidArgument: names the row and the reason
+        :param shard: 0 to 15
         """
-        changed = 0
-        before = 0
-        for rows in row_batches(photos, batch):
-            out = ctypes.c_int64()
-            lent = _encoding.lend(_encoding.encoded(rows, "photos"))
-            try:
-                check(library.satchel_photos_upsert(self._pointer, lent, ctypes.byref(out)))
-            except SatchelError as error:
-                if before:
-                    error.args = (f"after {before} photos: {error}",)
-                raise
-            changed += out.value
-            before += len(rows)
-        return changed
-
-    def delete(self, md5: Union[PhotoName, Iterable[PhotoName]]) -> int:
-        """Deletes photos from the catalogue, in one transaction; files are not touched.
-
-        :param md5: one, or an iterable of several
-        :returns: how many existed
-        """
-        out = ctypes.c_int64()
-        check(library.satchel_photos_delete(self._pointer, lend_md5s(md5), ctypes.byref(out)))
-        return out.value
-
-    def set_local(self, md5: PhotoName, **columns: Any) -> None:
-        """Sets local-only columns of a photo; they are never uploaded, and imports do not change them.
-
-        :param columns: ``starred``, ``camera_make`` and so on, see :class:`Photo`; None clears
-        :raises NotFound: when the photo does not exist
-        :raises InvalidArgument: for other columns, and for ``backup_status``: see :attr:`backup`
-        """
-        check(library.satchel_photos_set_local(self._pointer, lend_md5(md5), lend_columns(columns)))
-
-    def star(self, md5: PhotoName, starred: bool = True) -> None:
-        """Stars a photo, or removes its star. Starring a photo that only this device has queues its backup.
-
-        :raises NotFound: when the photo does not exist
-        """
-        check(library.satchel_photos_star(self._pointer, lend_md5(md5), bool(starred)))
+        return answer(library.satchel_photos_export_shard, self._pointer, shard_number(shard)) or b""
 
     def import_shard(
         self, shard: int, data: _encoding.Encoded, on_conflict: str = "remote_wins"
@@ -135,18 +116,18 @@ class PhotoCatalogue(PhotoReader):
             json_answer(library.satchel_photos_import_shard, self._pointer, shard_number(shard), lent, number)
         )
 
-    def export_directory(self, path: Union[str, os.PathLike[str]]) -> DirectoryExport:
+    def export_directory(self, path: FilePath) -> DirectoryExport:
         """Writes 0.csv to f.csv and manifest.json into a directory, made when its parent exists.
 
         Files that are already identical are not touched.
         """
         _, folder = _encoding.file_path(path, "path")
-        return directory_export_from(
-            json_answer(library.satchel_photos_export_directory, self._pointer, _encoding.lend(folder))
-        )
+        lent = _encoding.lend(folder)
+        report = json_answer(library.satchel_photos_export_directory, self._pointer, lent)
+        return record_from(DirectoryExport, report)
 
     def import_directory(
-        self, path: Union[str, os.PathLike[str]], on_conflict: str = "remote_wins"
+        self, path: FilePath, on_conflict: str = "remote_wins"
     ) -> DirectoryImport:
         """Imports 0.csv to f.csv of a directory, as :meth:`import_shard`, each shard in one transaction.
 
@@ -188,19 +169,14 @@ class PhotoCatalogue(PhotoReader):
 
         However it ends, the photos found so far are stored, and the next scan continues from there.
         """
-        options = _abi.ScanOptions(size=ctypes.sizeof(_abi.ScanOptions))
-        options.delete_missing = bool(delete_missing)
-        options.force_rehash = bool(force_rehash)
-        options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
-        options.time_zone_offset = whole(time_zone_offset, "time_zone_offset", -1440, 1440)
-        pointer = self._pointer
+        options = _abi.ScanOptions(
+            delete_missing=bool(delete_missing),
+            force_rehash=bool(force_rehash),
+            time_zone_offset=_encoding.whole(time_zone_offset, "time_zone_offset", -1440, 1440),
+            parallel=_encoding.parallel(parallel),
+        )
         work = LongWork(self._store._owner, progress_callback(ScanProgress, progress))
-
-        def call(on_progress: Any, context: int) -> Any:
-            options.progress, options.context = on_progress, context
-            return json_answer(library.satchel_photos_scan, pointer, ctypes.byref(options))
-
-        return scan_from(work.run(call))
+        return scan_from(work.run(with_progress(options, library.satchel_photos_scan, self._pointer)))
 
     def sync(
         self,
@@ -235,26 +211,17 @@ class PhotoCatalogue(PhotoReader):
 
         Synchronisations of one catalogue run one at a time; other calls are not blocked.
         """
-        if not isinstance(remote, Remote):
-            raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
-        options = _abi.SyncOptions(size=ctypes.sizeof(_abi.SyncOptions))
-        options.on_conflict = _encoding.choice(_POLICIES, on_conflict, "on_conflict")
-        options.dry_run = bool(dry_run)
-        options.allow_unsafe_remote = bool(allow_unsafe_remote)
-        options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
-        lent = _encoding.lend_text(user, "user")
-        pointer, store = self._pointer, remote._pointer
+        options = _abi.SyncOptions(
+            on_conflict=_encoding.choice(_POLICIES, on_conflict, "on_conflict"),
+            dry_run=bool(dry_run),
+            allow_unsafe_remote=bool(allow_unsafe_remote),
+            parallel=_encoding.parallel(parallel),
+        )
         subject = (self._store._owner, "photos", self._directory)
         work = LongWork(self._store._owner, progress_callback(SyncProgress, progress), subject)
-        failures = Failures(self._store._owner, work.fail, subject)
-
-        def call(on_progress: Any, context: int) -> Any:
-            options.progress, options.context = on_progress, context
-            return json_answer(library.satchel_photos_sync, pointer, store, lent, ctypes.byref(options))
-
-        answered = remote._at_work(work, call, failures)
+        report, failures = work_with(remote, user, work, library.satchel_photos_sync, self._pointer, options)
         return sync_from(
-            answered,
+            report,
             lambda shard: failures.under(f"/shards/{shard:x}.csv") or failures.under("/manifest.json"),
         )
 
@@ -281,22 +248,14 @@ class PhotoCatalogue(PhotoReader):
         :returns: in ``ok`` whether the remote is sound now, and in ``shards`` what was found in each
         :raises: as :meth:`sync`
         """
-        if not isinstance(remote, Remote):
-            raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
-        options = _abi.VerifyOptions(size=ctypes.sizeof(_abi.VerifyOptions))
-        options.repair = bool(repair)
-        options.allow_unsafe_remote = bool(allow_unsafe_remote)
-        options.parallel = 0 if parallel is None else whole(parallel, "parallel", 1, 16)
-        lent = _encoding.lend_text(user, "user")
-        pointer, store = self._pointer, remote._pointer
+        options = _abi.VerifyOptions(
+            repair=bool(repair),
+            allow_unsafe_remote=bool(allow_unsafe_remote),
+            parallel=_encoding.parallel(parallel),
+        )
         work = LongWork(self._store._owner, progress_callback(SyncProgress, progress))
-        failures = Failures(self._store._owner, work.fail)
-
-        def call(on_progress: Any, context: int) -> Any:
-            options.progress, options.context = on_progress, context
-            return json_answer(library.satchel_photos_verify, pointer, store, lent, ctypes.byref(options))
-
-        return verify_from(remote._at_work(work, call, failures))
+        report, _ = work_with(remote, user, work, library.satchel_photos_verify, self._pointer, options)
+        return verify_from(report)
 
     def detach(self) -> None:
         """Forgets the remote copy, and what was synchronised with it.
@@ -305,13 +264,22 @@ class PhotoCatalogue(PhotoReader):
         """
         check(library.satchel_photos_detach(self._pointer))
 
+    def conflicts(self) -> List[PhotoConflict]:
+        """The conflict log: local changes that lost, oldest first."""
+
+        def page(after: int) -> Any:
+            return json_answer(library.satchel_photos_conflicts, self._pointer, after, PAGE)
+
+        return list(map(conflict_from, paged("conflicts", 0, page)))
+
     def reapply(self, conflict: Union[PhotoConflict, int]) -> None:
         """Applies a change that lost again, and removes it from the conflict log.
 
         :param conflict: the conflict, or its ``id``
         :raises NotFound: when it was reapplied or dismissed before
         """
-        check(library.satchel_photos_reapply(self._pointer, _conflict(conflict)))
+        number = _encoding.conflict_number(conflict, PhotoConflict)
+        check(library.satchel_photos_reapply(self._pointer, number))
 
     def dismiss(self, conflict: Union[PhotoConflict, int]) -> None:
         """Removes a change that lost from the conflict log.
@@ -319,12 +287,8 @@ class PhotoCatalogue(PhotoReader):
         :param conflict: the conflict, or its ``id``
         :raises NotFound: when it was reapplied or dismissed before
         """
-        check(library.satchel_photos_dismiss(self._pointer, _conflict(conflict)))
-
-
-def _conflict(conflict: Any) -> int:
-    id = conflict.id if isinstance(conflict, PhotoConflict) else conflict
-    return whole(id, "conflict", -(2**63), 2**63 - 1)
+        number = _encoding.conflict_number(conflict, PhotoConflict)
+        check(library.satchel_photos_dismiss(self._pointer, number))
 
 
 def _bytes(data: Any, name: str) -> _abi.Bytes:

@@ -1,4 +1,4 @@
-"""Results and exceptions of an object store that the host implements."""
+"""Results and exceptions of the functions of an object store; :mod:`satchel.remote` exports them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Optional, Union
 
-from satchel._dataclasses import dataclass
+from satchel.values import dataclass
 
 __all__ = [
     "NOT_MODIFIED",
@@ -96,8 +96,8 @@ class RemotePage:
 class Probe:
     """Whether a store supports conditional writes, and if not, what it did."""
 
-    honoured: bool
+    supported: bool
     reason: Optional[str]
 
     def __bool__(self) -> bool:
-        return self.honoured
+        return self.supported

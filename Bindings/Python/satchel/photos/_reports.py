@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, Callable, Dict, List, Optional
 
-from satchel._dataclasses import dataclass
-from satchel.errors import BY_STATUS, SatchelError
-from satchel.values import record_from
+from satchel.errors import code_of
+from satchel.values import dataclass, record_from, records_from
 
 __all__ = [
     "DirectoryExport",
@@ -246,18 +245,14 @@ class VerifyReport:
 
 def import_from(answer: Dict[str, Any]) -> ImportReport:
     """A report with its rejected rows."""
-    return record_from(ImportReport, answer, rejected=_rows(answer))
-
-
-def directory_export_from(answer: Dict[str, Any]) -> DirectoryExport:
-    """Makes the result of an export."""
-    return record_from(DirectoryExport, answer)
+    return record_from(ImportReport, answer, rejected=records_from(RejectedRow, answer["rejected"]))
 
 
 def directory_import_from(answer: Dict[str, Any]) -> DirectoryImport:
     """A report with its rejected rows."""
     failed = [_failure(each) for each in answer["failed"]]
-    return record_from(DirectoryImport, answer, failed=failed, rejected=_rows(answer))
+    rejected = records_from(RejectedRow, answer["rejected"])
+    return record_from(DirectoryImport, answer, failed=failed, rejected=rejected)
 
 
 def scan_from(answer: Dict[str, Any]) -> ScanReport:
@@ -265,34 +260,26 @@ def scan_from(answer: Dict[str, Any]) -> ScanReport:
     return record_from(
         ScanReport,
         answer,
-        skipped=[record_from(FileRemark, each) for each in answer["skipped"]],
-        remarks=[record_from(FileRemark, each) for each in answer["remarks"]],
-        duplicate_files=[record_from(DuplicateFile, each) for each in answer["duplicate_files"]],
+        skipped=records_from(FileRemark, answer["skipped"]),
+        remarks=records_from(FileRemark, answer["remarks"]),
+        duplicate_files=records_from(DuplicateFile, answer["duplicate_files"]),
     )
 
 
-def sync_from(
-    answer: Dict[str, Any], cause_of: Callable[[int], Optional[BaseException]] = lambda shard: None
-) -> SyncReport:
+def sync_from(answer: Dict[str, Any], cause_of: Callable[[int], Optional[BaseException]]) -> SyncReport:
     """A report with its failures and rejected rows.
 
     :param cause_of: returns the exception that a function of the host raised for a shard
     """
     failed = [_failure(each, cause_of(each["shard"])) for each in answer["failed"]]
-    return record_from(SyncReport, answer, failed=failed, rejected=_rows(answer))
+    rejected = records_from(RejectedRow, answer["rejected"])
+    return record_from(SyncReport, answer, failed=failed, rejected=rejected)
 
 
 def verify_from(answer: Dict[str, Any]) -> VerifyReport:
     """A report with its shards."""
-    return record_from(
-        VerifyReport, answer, shards=[record_from(VerifiedShard, each) for each in answer["shards"]]
-    )
+    return record_from(VerifyReport, answer, shards=records_from(VerifiedShard, answer["shards"]))
 
 
 def _failure(answer: Dict[str, Any], cause: Optional[BaseException] = None) -> ShardFailure:
-    kind = BY_STATUS.get(answer["code"], SatchelError)
-    return record_from(ShardFailure, answer, code=kind.code, cause=cause)
-
-
-def _rows(answer: Dict[str, Any]) -> List[RejectedRow]:
-    return [record_from(RejectedRow, each) for each in answer["rejected"]]
+    return record_from(ShardFailure, answer, code=code_of(answer["code"]), cause=cause)

@@ -11,17 +11,18 @@ one does not use the network. One remote serves any number of catalogues and thr
 from __future__ import annotations
 
 import ctypes
-import math
 import os
-from typing import Any, Callable, Dict, Optional, Union
+from typing import Any, Callable, Dict, Optional, Tuple
 from urllib.parse import urlsplit
 
 from satchel import _callbacks, _encoding
-from satchel._handle import Closing, Handle, json_answer
-from satchel._library import library
-from satchel._long_work import LongWork
-from satchel._remote_host import Failures, Host, operations
-from satchel._remote_values import (
+from satchel._encoding import FilePath
+from satchel._handles import Closing, Handle
+from satchel._library import json_answer, library
+from satchel._long_work import LongWork, with_progress
+from satchel.errors import Closed, InvalidArgument, SatchelError
+from satchel.remote._host import Failures, Host, operations
+from satchel.remote._values import (
     NOT_MODIFIED,
     AccessDenied,
     NotModified,
@@ -35,7 +36,6 @@ from satchel._remote_values import (
     TransientError,
     UnknownOutcome,
 )
-from satchel.errors import Closed, InvalidArgument, SatchelError
 from satchel.values import record_from
 
 __all__ = [
@@ -82,8 +82,9 @@ class Remote(Closing):
         """
         lent = _encoding.lend_text(prefix, "prefix")
         pointer = self._pointer
+        work = LongWork(0)
         answered = self._at_work(
-            LongWork(0), lambda *_: json_answer(library.satchel_remote_probe, pointer, lent), Failures()
+            work, lambda *_: json_answer(library.satchel_remote_probe, pointer, lent), Failures(work)
         )
         return record_from(Probe, answered)
 
@@ -139,7 +140,7 @@ class Directory(Remote):
 
     __slots__ = ("_path",)
 
-    def __init__(self, path: Union[str, os.PathLike[str]]) -> None:
+    def __init__(self, path: FilePath) -> None:
         self._path, folder = _encoding.file_path(path, "path")
         super().__init__(Handle.made_by("remote", library.satchel_remote_directory, _encoding.lend(folder)))
 
@@ -186,7 +187,7 @@ class S3(Remote):
         session_token: Optional[str] = None,
         prefix: Optional[str] = None,
         path_style: Optional[bool] = None,
-        ca_file: Optional[Union[str, os.PathLike[str]]] = None,
+        ca_file: Optional[FilePath] = None,
         connect_timeout: Optional[float] = None,
         stall_timeout: Optional[float] = None,
         total_timeout: Optional[float] = None,
@@ -205,9 +206,9 @@ class S3(Remote):
                 _encoding.lend_text(value, name)
         waits = {"connect": connect_timeout, "stall": stall_timeout, "total": total_timeout}
         timeouts = {
-            name: _milliseconds(value, f"{name}_timeout")
-            for name, value in waits.items()
-            if value is not None
+            name: _encoding.timeout(seconds, f"{name}_timeout", 1, 2**31 - 1)
+            for name, seconds in waits.items()
+            if seconds is not None
         }
         options: Dict[str, Any] = {
             **texts,
@@ -215,8 +216,7 @@ class S3(Remote):
             "ca_file": None if ca_file is None else _encoding.file_path(ca_file, "ca_file")[0],
             "timeouts": timeouts or None,
         }
-        given = {name: value for name, value in options.items() if value is not None}
-        lent = _encoding.lend_value(given, "options")
+        lent = _encoding.lend_given(options, "options")
         self._bucket = bucket
         self._endpoint = _without_user(endpoint)
         super().__init__(Handle.made_by("remote", library.satchel_remote_s3, lent))
@@ -267,8 +267,7 @@ class Callbacks(Remote):
     ) -> None:
         functions = {"get": get, "put": put, "head": head, "delete": delete, "list": list}
         for name, function in functions.items():
-            if not callable(function):
-                raise InvalidArgument(f"{name} must be callable, not {type(function).__name__}")
+            _encoding.check_callable(function, name)
         host = Host(functions)
         handle = Handle.made_by(
             "remote",
@@ -280,12 +279,6 @@ class Callbacks(Remote):
         super().__init__(handle, host)
 
 
-def _milliseconds(seconds: Any, name: str) -> int:
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < 2**31 / 1000:
-        raise InvalidArgument(f"{name} must be from 0 to 2147483 seconds, not {seconds!r}")
-    return math.ceil(seconds * 1000)
-
-
 def _without_user(endpoint: Optional[str]) -> Optional[str]:
     """A URL without user name, password and query."""
     if endpoint is None:
@@ -295,3 +288,24 @@ def _without_user(endpoint: Optional[str]) -> Optional[str]:
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
     except ValueError:
         return None
+
+
+def work_with(
+    remote: Any,
+    user: str,
+    work: LongWork,
+    function: Callable[..., int],
+    pointer: int,
+    options: Any,
+) -> Tuple[Any, Failures]:
+    """Synchronises or verifies with a remote.
+
+    :param work: the long work that the call is
+    :param function: of the library; its parameters are ``pointer``, the remote, the user and the options
+    :returns: the report as JSON, and the exceptions of the host's functions
+    """
+    if not isinstance(remote, Remote):
+        raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
+    call = with_progress(options, function, pointer, remote._pointer, _encoding.lend_text(user, "user"))
+    failures = Failures(work)
+    return remote._at_work(work, call, failures), failures

@@ -1,4 +1,7 @@
-"""Documents: dicts, dataclasses, or JSON as it is."""
+"""Documents of records and values of state: dicts, dataclasses and enums as JSON, and back.
+
+JSON text is passed on as it is.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Un
 
 from satchel import _encoding
 from satchel._abi import Bytes
-from satchel._handle import check
-from satchel._library import library
+from satchel._library import check, library
 from satchel.errors import InvalidArgument
 from satchel.values import names_of
 

@@ -1,81 +1,33 @@
-"""Branching stories: checking, counting paths, drawing and comparing.
-
-A story is given as a path (str or os.PathLike) to its file, as the file's text (bytes, bytearray or
-memoryview), or as a dict. It is JSON as the guide "Stories" describes it, or Twee 3.
-
->>> report = satchel.stories.check("frau-holle.json")
->>> for finding in report.findings:
-...     print(finding.line, finding.code, finding.message)
->>> satchel.stories.load("frau-holle.json").path_count == satchel.stories.UNBOUNDED
-True
-
-All functions are safe on any thread, and release the GIL. They raise :class:`satchel.NotFound` for a file
-that does not exist, :class:`satchel.IOFailure` for one that cannot be read, and
-:class:`satchel.InvalidArgument`, with line and column, for a text that is not a story. A library of a whole
-directory is :class:`satchel.StoryLibrary`, from ``store.stories(directory)``.
-"""
+"""One story: checking, reading, counting its paths, drawing and comparing it."""
 
 from __future__ import annotations
 
 import ctypes
 import json as _json
-import os
 from dataclasses import field
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 from satchel import _abi, _encoding
-from satchel._dataclasses import dataclass
-from satchel._handle import answer, json_answer
-from satchel._library import library
-from satchel._story_values import (
-    BrokenPosition,
-    Choice,
-    ChoiceName,
-    MovedChoice,
-    MovedStart,
+from satchel._encoding import FilePath
+from satchel._library import json_answer, library, some_text
+from satchel.errors import InvalidArgument, IOFailure, NotFound, UnsoundStory
+from satchel.stories._values import (
     Segment,
     StoryDiff,
     StoryFinding,
-    StoryListing,
-    StoryProblem,
-    StoryRefresh,
     StoryStatistics,
-    StorySummary,
     diff_from,
-    findings_from,
     segment_from,
 )
-from satchel.errors import InternalError, InvalidArgument, IOFailure, NotFound, UnsoundStory
-from satchel.values import record_from
+from satchel.values import dataclass, record_from, records_from
 
-__all__ = [
-    "UNBOUNDED",
-    "BrokenPosition",
-    "Choice",
-    "ChoiceName",
-    "MovedChoice",
-    "MovedStart",
-    "Segment",
-    "Story",
-    "StoryDiff",
-    "StoryFinding",
-    "StoryListing",
-    "StoryProblem",
-    "StoryRefresh",
-    "StoryReport",
-    "StoryStatistics",
-    "StorySummary",
-    "check",
-    "diff",
-    "from_twee",
-    "load",
-]
+__all__ = ["UNBOUNDED", "Story", "StoryReport", "check", "diff", "from_twee", "load", "story_from"]
 
 #: The path count of a story with a cycle on a path to an ending.
 UNBOUNDED = -1
 
 #: A story's file, its text, or the story itself.
-Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Dict[str, Any]]
+Source = Union[FilePath, bytes, bytearray, memoryview, Dict[str, Any]]
 
 _LARGEST = 2**63 - 1
 _NAMELESS = "story.json"
@@ -188,7 +140,7 @@ class Story:
         :raises InvalidArgument: for another format
         """
         number = _encoding.choice(_abi.GRAPH_FORMAT, format, "format")
-        return _text(answer(library.satchel_story_graph, _encoding.lend(self.text), number))
+        return some_text(library.satchel_story_graph, _encoding.lend(self.text), number)
 
 
 def check(source: Source, *, name: Optional[str] = None, language: str = "automatic") -> StoryReport:
@@ -206,7 +158,7 @@ def check(source: Source, *, name: Optional[str] = None, language: str = "automa
     return record_from(
         StoryReport,
         report,
-        findings=findings_from(report["findings"]),
+        findings=records_from(StoryFinding, report["findings"]),
         statistics=record_from(StoryStatistics, report["statistics"]),
         _name=known,
         _language=language,
@@ -265,21 +217,16 @@ def story_from(text: bytes, name: str, checked: bool) -> Story:
 
 
 def _checked(text: bytes, name: str, language: str, format: str) -> str:
-    options = _abi.StoryCheckOptions(size=ctypes.sizeof(_abi.StoryCheckOptions))
-    options.source = _encoding.choice(_abi.STORY_SOURCE, language, "language")
-    options.format = _encoding.choice(_abi.REPORT_FORMAT, format, "format")
-    options.name = _encoding.lend_text(name, "name")
-    return _text(answer(library.satchel_story_check, _encoding.lend(text), ctypes.byref(options)))
-
-
-def _text(data: Optional[bytes]) -> str:
-    if data is None:
-        raise InternalError("the library returned no text")
-    return data.decode("utf-8")
+    options = _abi.StoryCheckOptions(
+        source=_encoding.choice(_abi.STORY_SOURCE, language, "language"),
+        format=_encoding.choice(_abi.REPORT_FORMAT, format, "format"),
+        name=_encoding.lend_text(name, "name"),
+    )
+    return some_text(library.satchel_story_check, _encoding.lend(text), ctypes.byref(options))
 
 
 def _exact_path_count(text: bytes) -> int:
-    digits = _text(answer(library.satchel_story_path_count, _encoding.lend(text), None))
+    digits = some_text(library.satchel_story_path_count, _encoding.lend(text), None)
     if digits == "unbounded":
         return UNBOUNDED
     # int() refuses more than 4,300 digits, and takes a time that grows with their square: join halves.

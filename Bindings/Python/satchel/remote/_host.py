@@ -1,4 +1,4 @@
-"""An object store of Python functions, as the library calls it: from any thread, several at once.
+"""Calls the functions of :class:`satchel.remote.Callbacks` for the library: from any thread, several at once.
 
 No exception of a function crosses the library. It is translated into a result, and the exception itself is
 kept for the running call, which makes it the cause of its own exception or report.
@@ -7,14 +7,13 @@ kept for the running call, which makes it the cause of its own exception or repo
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import json as _json
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from satchel import _abi, _callbacks, _encoding
 from satchel._library import library
-from satchel._remote_values import (
+from satchel._long_work import LongWork
+from satchel.remote._values import (
     AccessDenied,
     NotModified,
     PreconditionFailed,
@@ -34,29 +33,19 @@ _RESULT = _abi.REMOTE_RESULT
 class Failures:
     """The exceptions of a host's functions during one call of the library, the last one for each key.
 
-    :param owner: identifies the store of the call, 0 for none
-    :param on_fatal: receives a BaseException that is not an Exception, such as KeyboardInterrupt, to end the
-        call
-    :param subject: the subject of the call, as in :class:`LongWork`
+    :param work: the call; an exception that is not an Exception, such as KeyboardInterrupt, ends it
     """
 
-    def __init__(
-        self,
-        owner: int = 0,
-        on_fatal: Optional[Callable[[BaseException], None]] = None,
-        subject: Optional[object] = None,
-    ) -> None:
-        self.owner = owner
-        self.subject = subject
+    def __init__(self, work: LongWork) -> None:
+        self.work = work
         self._by_key: Dict[str, BaseException] = {}
-        self._on_fatal = on_fatal
 
     def add(self, key: str, error: BaseException) -> None:
         """Adds an exception; from any thread."""
         self._by_key.pop(key, None)
         self._by_key[key] = error
-        if not isinstance(error, Exception) and self._on_fatal is not None:
-            self._on_fatal(error)
+        if not isinstance(error, Exception):
+            self.work.fail(error)
 
     def succeed(self, key: str) -> None:
         """Forgets the exception of a key, after a later request for it succeeded."""
@@ -96,12 +85,13 @@ class Host:
         """Calls a function and passes its result to the library; returns the C result."""
         listening = self._observers
         try:
-            with _callbacks.entered(*(owner for each in listening for owner in (each.owner, each.subject))):
+            running = (owner for each in listening for owner in (each.work.owner, each.work.subject))
+            with _callbacks.entered(*running):
                 result = self._functions[operation](key, *arguments, **conditions)
             _ANSWERS[operation](answer, result)
         except _ANSWERING as error:
             self._succeed(listening, key)
-            _set_message(answer, error)
+            _callbacks.describe(error, library.satchel_remote_answer_message, answer)
             return _result_of(error, operation)
         except BaseException as error:
             for failures in listening:
@@ -109,7 +99,7 @@ class Host:
             if not listening:
                 # The call has ended, so that no caller is left to raise it.
                 _callbacks.report(error)
-            _set_message(answer, error)
+            _callbacks.describe(error, library.satchel_remote_answer_message, answer)
             return _result_of(error, operation)
         self._succeed(listening, key)
         return _RESULT["not_modified" if isinstance(result, NotModified) else "ok"]
@@ -136,13 +126,6 @@ def _result_of(error: BaseException, operation: str) -> int:
         # A failed read changed nothing.
         return _RESULT["unknown" if operation in ("put", "delete") else "transient"]
     return _RESULT["failed"]
-
-
-def _set_message(answer: int, error: BaseException) -> None:
-    # A failure to describe the error must not replace it.
-    with contextlib.suppress(Exception):
-        text = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
-        library.satchel_remote_answer_message(answer, _encoding.lend(text[:1000]))
 
 
 def _set_object(answer: int, result: Any) -> None:
@@ -246,7 +229,7 @@ def _put_arguments(
     return (_callbacks.bytes_of(body),), {
         "if_match": _text_or_none(if_match),
         "if_absent": bool(if_absent),
-        "metadata": _json.loads(_callbacks.bytes_of(metadata) or b"{}"),
+        "metadata": _callbacks.json_of(metadata) or {},
     }
 
 
@@ -256,10 +239,9 @@ def _list_arguments(after: Any, limit: int) -> Tuple[Tuple[Any, ...], Dict[str, 
 
 # Kept alive here: ctypes does not keep the callbacks of a copied struct.
 operations = _abi.RemoteOperations(
-    ctypes.sizeof(_abi.RemoteOperations),
-    _abi.RemoteGet(_requesting("get", lambda tag: ((), {"if_none_match": _text_or_none(tag)}))),
-    _abi.RemotePut(_requesting("put", _put_arguments)),
-    _abi.RemoteHead(_requesting("head", lambda: ((), {}))),
-    _abi.RemoteRemove(_requesting("delete", lambda tag: ((), {"if_match": _text_or_none(tag)}))),
-    _abi.RemoteList(_requesting("list", _list_arguments)),
+    get=_abi.RemoteGet(_requesting("get", lambda tag: ((), {"if_none_match": _text_or_none(tag)}))),
+    put=_abi.RemotePut(_requesting("put", _put_arguments)),
+    head=_abi.RemoteHead(_requesting("head", lambda: ((), {}))),
+    remove=_abi.RemoteRemove(_requesting("delete", lambda tag: ((), {"if_match": _text_or_none(tag)}))),
+    list=_abi.RemoteList(_requesting("list", _list_arguments)),
 )

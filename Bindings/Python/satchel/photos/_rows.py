@@ -1,0 +1,273 @@
+"""The photos of a catalogue one by one: reading, querying and editing them, and their backup queue."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
+
+from satchel import _encoding
+from satchel._encoding import FilePath
+from satchel._handles import OfDirectory
+from satchel._library import check, json_answer, library, paged, scalar_answer
+from satchel.errors import NotFound, SatchelError
+from satchel.photos._arguments import (
+    PhotoName,
+    Time,
+    lend_columns,
+    lend_md5,
+    lend_md5s,
+    lend_query,
+    row_batches,
+)
+from satchel.photos._values import (
+    CatalogueStatus,
+    Photo,
+    PhotoChange,
+    PhotoPage,
+    change_from,
+    page_from,
+    photo_from,
+    status_from,
+)
+
+if TYPE_CHECKING:
+    from satchel.store import Store
+
+__all__ = ["PAGE", "PhotoBackup", "PhotoRows"]
+
+#: The items that are read at once where all are returned.
+PAGE = 1000
+
+
+class PhotoRows(OfDirectory):
+    """The part of :class:`satchel.PhotoCatalogue` that reads and edits photos."""
+
+    __slots__ = ()
+
+    def __init__(self, store: Store, directory: FilePath) -> None:
+        super().__init__(
+            "catalogue", store, directory, library.satchel_photos_open, library.satchel_photos_free
+        )
+
+    def get(self, md5: PhotoName) -> Optional[Photo]:
+        """A photo with its local-only columns; None when it does not exist."""
+        try:
+            found = json_answer(library.satchel_photos_get, self._pointer, lend_md5(md5))
+        except NotFound:
+            return None
+        return photo_from(found)
+
+    def count(
+        self,
+        *,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
+        filename: Optional[str] = None,
+        starred: Optional[bool] = None,
+        backup_status: Optional[str] = None,
+        shard: Optional[int] = None,
+    ) -> int:
+        """The number of photos that match; see :meth:`query`."""
+        lent = lend_query(from_, to, filename, starred, backup_status, shard)
+        return scalar_answer(ctypes.c_int64, library.satchel_photos_count, self._pointer, lent)
+
+    def query(
+        self,
+        *,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
+        filename: Optional[str] = None,
+        starred: Optional[bool] = None,
+        backup_status: Optional[str] = None,
+        shard: Optional[int] = None,
+        order: Optional[str] = None,
+        descending: bool = False,
+        limit: int = 1000,
+        after: Optional[str] = None,
+    ) -> PhotoPage:
+        r"""The photos that match all given conditions, a page at a time.
+
+        :param from_: the earliest ``photodate``, in Unix seconds or as a datetime with a time zone
+        :param to: the latest, itself included
+        :param filename: the whole name; "*" stands for any characters, "?" for one, "\" escapes the
+            next character; case-sensitive
+        :param starred: whether they are starred
+        :param backup_status: "not_backed_up", "queued", "uploading", "uploaded" or "error"
+        :param shard: 0 to 15
+        :param order: "md5", "photodate" or "filename"; None for "md5"
+        :param descending: reverses the order
+        :param limit: the maximum number of photos, 1 to 100,000
+        :param after: the ``next`` of the previous page of the same query
+        """
+        more = {"order": order, "descending": bool(descending), "limit": limit, "after": after}
+        lent = lend_query(from_, to, filename, starred, backup_status, shard, **more)
+        return page_from(json_answer(library.satchel_photos_query, self._pointer, lent))
+
+    def iterate(
+        self,
+        *,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
+        filename: Optional[str] = None,
+        starred: Optional[bool] = None,
+        backup_status: Optional[str] = None,
+        shard: Optional[int] = None,
+        order: Optional[str] = None,
+        descending: bool = False,
+    ) -> Iterator[Photo]:
+        """All photos that match, read lazily; see :meth:`query`.
+
+        Concurrent changes may be seen or not; an unchanged photo is yielded exactly once.
+        """
+        query: Dict[str, Any] = {
+            "from_": from_,
+            "to": to,
+            "filename": filename,
+            "starred": starred,
+            "backup_status": backup_status,
+            "shard": shard,
+            "order": order,
+            "descending": descending,
+            "limit": PAGE,
+        }
+        # Read the first page now, so that an invalid query raises here and not during iteration.
+        return self._walk(query, self.query(**query))
+
+    def _walk(self, query: Dict[str, Any], page: PhotoPage) -> Iterator[Photo]:
+        yield from page
+        while page.next is not None:
+            page = self.query(**query, after=page.next)
+            yield from page
+
+    def status(self) -> CatalogueStatus:
+        """Numbers and dates of the catalogue and its shards."""
+        return status_from(json_answer(library.satchel_photos_status, self._pointer))
+
+    def modified_shards(self) -> List[int]:
+        """The shards with photos that were added, changed or deleted locally since the last synchronisation.
+
+        An imported file is not counted as a change, though the next synchronisation uploads it: see
+        ``pending`` of :meth:`status`.
+        """
+        bits = scalar_answer(ctypes.c_uint32, library.satchel_photos_modified_shards, self._pointer)
+        return [shard for shard in range(16) if bits >> shard & 1]
+
+    def changes(self) -> List[PhotoChange]:
+        """The change log: rows changed locally since the last synchronisation, in the order of MD5s."""
+        return list(self.iterate_changes())
+
+    def iterate_changes(self) -> Iterator[PhotoChange]:
+        """As :meth:`changes`, read lazily."""
+
+        def page(after: str) -> Any:
+            lent = _encoding.lend_text(after, "after")
+            return json_answer(library.satchel_photos_changes, self._pointer, lent, PAGE)
+
+        return map(change_from, paged("changes", "", page))
+
+    @property
+    def backup(self) -> PhotoBackup:
+        """The queue of photos to be uploaded by the host."""
+        return PhotoBackup(self)
+
+    def upsert(
+        self,
+        photos: Union[Photo, Mapping[str, Any], Iterable[Union[Photo, Mapping[str, Any]]]],
+        *,
+        batch: int = 5000,
+    ) -> int:
+        """Adds photos, or replaces their rows.
+
+        :param photos: dicts with the fields of a :class:`Photo`, or photos; or one. The state of a Photo
+            (star, backup) is ignored, and camera data that it lacks keeps its stored value
+        :param batch: the number of rows in one transaction. An invalid row rolls back its own batch only
+        :returns: the number of rows that changed
+        :raises InvalidArgument: names the row and the reason
+        """
+        changed = 0
+        before = 0
+        for rows in row_batches(photos, batch):
+            lent = _encoding.lend(_encoding.encoded(rows, "photos"))
+            try:
+                changed += scalar_answer(ctypes.c_int64, library.satchel_photos_upsert, self._pointer, lent)
+            except SatchelError as error:
+                if before:
+                    error.args = (f"after {before} photos: {error}",)
+                raise
+            before += len(rows)
+        return changed
+
+    def delete(self, md5: Union[PhotoName, Iterable[PhotoName]]) -> int:
+        """Deletes photos from the catalogue, in one transaction; files are not touched.
+
+        :param md5: one, or an iterable of several
+        :returns: how many existed
+        """
+        return scalar_answer(ctypes.c_int64, library.satchel_photos_delete, self._pointer, lend_md5s(md5))
+
+    def set_local(self, md5: PhotoName, **columns: Any) -> None:
+        """Sets local-only columns of a photo; they are never uploaded, and imports do not change them.
+
+        :param columns: ``starred``, ``camera_make`` and so on, see :class:`Photo`; None clears
+        :raises NotFound: when the photo does not exist
+        :raises InvalidArgument: for other columns, and for ``backup_status``: see :attr:`backup`
+        """
+        check(library.satchel_photos_set_local(self._pointer, lend_md5(md5), lend_columns(columns)))
+
+    def star(self, md5: PhotoName, starred: bool = True) -> None:
+        """Stars a photo, or removes its star. Starring a photo that only this device has queues its backup.
+
+        :raises NotFound: when the photo does not exist
+        """
+        check(library.satchel_photos_star(self._pointer, lend_md5(md5), bool(starred)))
+
+
+class PhotoBackup:
+    """The backup queue; ``photos.backup``.
+
+    A photo goes from "not_backed_up" or "error" to "queued", to "uploading", and to "uploaded" or "error".
+    Any other transition raises :class:`satchel.InvalidArgument`, naming both states. The host uploads:
+
+    >>> while photo := photos.backup.claim():
+    ...     try:
+    ...         upload(photo)
+    ...     except OSError as error:
+    ...         photos.backup.failed(photo, error)
+    ...     else:
+    ...         photos.backup.done(photo)
+    """
+
+    __slots__ = ("_photos",)
+
+    def __init__(self, photos: PhotoRows) -> None:
+        self._photos = photos
+
+    def queue(self, photo: PhotoName) -> None:
+        """Queues a photo that is not backed up, or whose upload failed.
+
+        :param photo: its MD5, or the photo
+        :raises NotFound: when the photo does not exist
+        """
+        check(library.satchel_photos_backup_queue(self._photos._pointer, lend_md5(photo, "photo")))
+
+    def claim(self) -> Optional[Photo]:
+        """Leases the oldest queued photo to this process, for uploading; None when the queue is empty.
+
+        Concurrent callers, also of other processes, get different photos. A photo whose lease owner died or
+        closed its catalogue is queued again.
+        """
+        claimed = json_answer(library.satchel_photos_backup_claim, self._photos._pointer)
+        return None if claimed is None else photo_from(claimed)
+
+    def done(self, photo: PhotoName) -> None:
+        """Marks a leased photo as uploaded."""
+        check(library.satchel_photos_backup_done(self._photos._pointer, lend_md5(photo, "photo")))
+
+    def failed(self, photo: PhotoName, error: Union[str, BaseException]) -> None:
+        """Marks the upload of a leased photo as failed.
+
+        :param error: the reason; an exception stands for its message
+        """
+        said = str(error) or type(error).__name__ if isinstance(error, BaseException) else error
+        lent = lend_md5(photo, "photo"), _encoding.lend_text(said, "error")
+        check(library.satchel_photos_backup_failed(self._photos._pointer, *lent))

@@ -1,0 +1,246 @@
+"""Records: the app's own documents, in collections.
+
+>>> with satchel.open("app.satchel") as store:
+...     courses = store.records("courses", indexes=["semester"])
+...     courses.put("algebra", {"title": "Algebra", "semester": "autumn", "credits": 6})
+...     for course in courses.list(where={"credits": {"gte": 5}}, order_by="title"):
+...         print(course.id, course["title"])
+
+A document is a dict, or an instance of a dataclass; bytes and str are JSON text, which is stored byte for
+byte. JSON has at most 512 levels and integers of 64 bits. Returned documents are copies.
+
+Each write is durable when its call returns. While the store's file cannot be written, writes are spooled to
+an outbox file beside it; the next opening, ``store.state.flush()`` or write drains it. Observers are notified
+under the subject "records" with the keys "@spooled" and "@drained".
+
+``where`` is a dict whose conditions must all hold: ``{path: value}``, or ``{path: {operator: value}}`` with
+the operators eq, ne, lt, lte, gt, gte, in (a list or any other iterable), prefix, contains (an item of a
+list, a substring of a string) and exists. To compare with a list or a dict, use eq.
+``{"any": [where, …]}``, ``{"all": [where, …]}`` and ``{"not": where}`` combine. A path is "a.b", or a JSON
+Pointer; "@id", "@created", "@modified", "@revision" and "@sync_status" are metadata of the record.
+Numbers compare with numbers only, strings by their UTF-8 bytes.
+
+``order_by`` is a path, "-path" for descending, or a list of them: missing values first, then None, False,
+True, numbers, strings, lists, dicts; equal ones in the order in which the records were added.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Callable, List, Optional, TypeVar, Union
+from urllib.parse import quote
+
+from satchel import _abi, _encoding
+from satchel._documents import lend_json, text_of
+from satchel._encoding import FilePath
+from satchel._library import check, json_answer, library, paged, scalar_answer
+from satchel._long_work import LongWork, progress_callback
+from satchel.errors import InvalidArgument
+from satchel.records._collection import Collection
+from satchel.records._declarations import Index, Migration, Relation
+from satchel.records._values import (
+    CollectionInfo,
+    MirrorDifference,
+    MirrorReport,
+    Record,
+    RecordConflict,
+    RecordFailure,
+    SyncProgress,
+    SyncReport,
+    report_from,
+)
+from satchel.remote import Remote, work_with
+from satchel.values import record_from, records_from
+
+__all__ = [
+    "CollectionInfo",
+    "Index",
+    "Migration",
+    "MirrorDifference",
+    "MirrorReport",
+    "Record",
+    "RecordConflict",
+    "RecordFailure",
+    "Records",
+    "Relation",
+    "SyncProgress",
+    "SyncReport",
+]
+
+_Document = TypeVar("_Document")
+_PAGE = 1000
+# Tells a missing argument of resolve() from None.
+_LEFT_OUT: Any = object()
+
+
+class Records(Collection[_Document]):
+    """One collection of a store; made by ``store.records(name)``.
+
+    Closed by :meth:`close`, at the end of a ``with`` block, or with the store. The methods may be called on
+    any thread, also concurrently; they release the GIL. Observers of the store are notified of changes under
+    the subject "records", with keys such as "courses/algebra", or "courses" after many changes.
+
+    All methods raise :class:`satchel.Closed` after closing; InvalidArgument for an invalid id; NewerStore
+    after another process migrated the collection to a newer version; IOFailure and Damaged when the file
+    cannot be read. Each call is atomic. Methods that write raise Conflict after ``redeclare=True`` dropped or
+    replaced an index, a relation or the schema elsewhere: call ``store.records`` again.
+    """
+
+    __slots__ = ()
+
+    def mirror(
+        self,
+        path: FilePath,
+        prefer: Optional[str] = None,
+        *,
+        mode: str = "store_first",
+    ) -> MirrorReport:
+        """Keeps a copy of the collection in one JSON file, replaced at each commit, until this is closed.
+
+        An existing file is compared with the collection first. It is overwritten when this store wrote it
+        last, or when it has no record that the store lacks. Otherwise neither side is changed, unless
+        ``prefer`` names the side that wins.
+
+        :param path: the file; its directory must exist
+        :param prefer: the side that wins where both differ: "file": the store imports the file, and keeps the
+            records that only the store has; "store": the file is quarantined beside the new one; None raises
+        :param mode: the side that is written first: "store_first", or "file_first", with which the store
+            imports the records that it lacks, when the file lacks none
+        :returns: the number of imported records, and the path of the quarantined file
+        :raises InvalidArgument: for a file that differs (the message counts and names the differences) or
+            cannot be parsed (line and column), and in a batch; nothing is changed
+        :raises NotFound, ReadOnly, Full, IOFailure: when the file cannot be written now. Later, observers
+            are notified of "@mirror_failed", or of "@mirror_edited" when another program changed the file,
+            which is then left alone; with "file_first" the write fails
+        """
+        _, file = _encoding.file_path(path, "path")
+        options = _abi.MirrorOptions(
+            prefer=0 if prefer is None else _encoding.choice(_abi.MIRROR_PREFER, prefer, "prefer"),
+            mode=_encoding.choice(_abi.MIRROR_MODE, mode, "mode"),
+        )
+        found = json_answer(
+            library.satchel_records_mirror, self._pointer, _encoding.lend(file), ctypes.byref(options)
+        )
+        return record_from(MirrorReport, found)
+
+    def verify_mirror(self) -> List[MirrorDifference]:
+        """Compares the collection with its mirror.
+
+        :returns: one difference for each record that differs
+        :raises InvalidArgument: without a mirror, or when it cannot be parsed (line and column)
+        """
+        found = json_answer(library.satchel_records_verify_mirror, self._pointer)
+        return records_from(MirrorDifference, found)
+
+    def rebuild(self, which: str) -> int:
+        """Replaces one side of a mirror by the other, atomically.
+
+        :param which: the side that is replaced, "mirror" or "store"; records that only it has are lost
+        :returns: the number of records that differed
+        :raises InvalidArgument: without a mirror; for "store" also when the file cannot be parsed
+        :raises ConstraintViolation: for "store" when a record of the file violates schema, index or relation
+        :raises NotFound: for "store" when the file does not exist
+        """
+        number = _encoding.choice(_abi.REBUILD, which, "which")
+        return scalar_answer(ctypes.c_int64, library.satchel_records_rebuild, self._pointer, number)
+
+    def sync(
+        self,
+        remote: Remote,
+        user: str,
+        on_conflict: str = "newest_wins",
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+        dry_run: bool = False,
+        *,
+        parallel: Optional[int] = None,
+        allow_unsafe_remote: bool = False,
+    ) -> SyncReport:
+        """Synchronises the collection with the remote copy, deletions included.
+
+        :param remote: the object store with the remote copy
+        :param user: the owner of the records: ASCII letters, digits, ".", "_" and "-", at most 128
+        :param on_conflict: decides where both sides changed a record: "newest_wins", "remote_wins",
+            "local_wins"; "merge": field by field, compared with the version synchronised last; where both
+            changed the same field, the newest, and an edit outlives a deletion; "ask": both versions are kept
+            as a conflict until :meth:`resolve`
+        :param progress: receives a :class:`SyncProgress`, on this thread; returning False cancels. An
+            exception in it cancels too, and is raised here
+        :param dry_run: reports what would be transferred, without transferring it
+        :param parallel: concurrent transfers, 1 to 16; None for 4
+        :param allow_unsafe_remote: accepts a remote without conditional writes, where two devices that
+            synchronise at the same time may overwrite each other
+        :returns: in ``failed`` the records that failed; they stay pending, and the others are synchronised
+        :raises InvalidArgument: for an invalid user, for a remote without conditional writes, and in a batch
+        :raises ForeignFile: when the records were synchronised as another user: :meth:`detach`
+        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unavailable: when the remote cannot be reached
+        :raises Cancelled: when ``progress`` returned False
+        """
+        self._store._refuse_in_batch("a collection cannot be synchronised in a batch")
+        options = _abi.RecordSyncOptions(
+            on_conflict=_encoding.choice(_abi.CONFLICT_POLICY, on_conflict, "on_conflict"),
+            dry_run=bool(dry_run),
+            allow_unsafe_remote=bool(allow_unsafe_remote),
+            parallel=_encoding.parallel(parallel),
+        )
+        subject = (self._store._owner, "records", self._name)
+        work = LongWork(self._store._owner, progress_callback(SyncProgress, progress), subject)
+        report, failures = work_with(
+            remote, user, work, library.satchel_records_sync, self._pointer, options
+        )
+        return report_from(report, lambda id: failures.under(_object_name(self._name, id)))
+
+    def detach(self) -> None:
+        """Forgets the remote copy, and what was synchronised with it.
+
+        The next synchronisation, with the same or another remote, treats every record as added locally.
+        Nothing is deleted on either side.
+        """
+        check(library.satchel_records_detach(self._pointer))
+
+    def conflicts(self) -> List[RecordConflict]:
+        """The conflict log: records that both sides changed, oldest first.
+
+        :returns: those not yet resolved by :meth:`resolve`; their documents are dicts, also with ``of``
+        """
+
+        def page(after: int) -> Any:
+            return json_answer(library.satchel_records_conflicts, self._pointer, after, _PAGE)
+
+        return records_from(RecordConflict, paged("conflicts", 0, page))
+
+    def resolve(
+        self,
+        conflict: Union[RecordConflict, int],
+        keep: Optional[str] = None,
+        *,
+        document: Any = _LEFT_OUT,
+    ) -> None:
+        """Resolves a conflict.
+
+        :param conflict: the conflict, or its ``id``
+        :param keep: "local" or "remote"; "remote" only removes a conflict of the kind "lost"
+        :param document: the document to store instead, as in :meth:`put`; None deletes the record
+        :raises NotFound: when it was resolved before
+        :raises InvalidArgument: for neither or both of these; otherwise as :meth:`put`
+        """
+        if (keep is None) == (document is _LEFT_OUT):
+            raise InvalidArgument("resolve takes either keep or document")
+        lent = _lend_resolution(keep, document)
+        number = _encoding.conflict_number(conflict, RecordConflict)
+        check(library.satchel_records_resolve(self._pointer, number, lent))
+
+
+def _lend_resolution(keep: Any, document: Any) -> _abi.Bytes:
+    """Encodes the resolution of a conflict; ``document`` is used when ``keep`` is None."""
+    if keep is not None:
+        return lend_json({"keep": keep}, "keep")
+    return _encoding.lend(b'{"document":%b}' % text_of(document, "document"))
+
+
+def _object_name(collection: str, id: str) -> str:
+    """The last part of the key of a record's object."""
+    name = quote(id, safe="").replace("~", "%7E")
+    if name.startswith("."):
+        name = "%2E" + name[1:]
+    return f"/{collection}/{name}.json"

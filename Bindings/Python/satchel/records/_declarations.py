@@ -1,0 +1,223 @@
+"""Declarations of collections, and the migrations by functions of the host while one is opened."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
+
+from satchel import _abi, _callbacks, _encoding
+from satchel._documents import encoded, lend_json, plain
+from satchel._handles import Handle
+from satchel._library import library
+from satchel.errors import InvalidArgument, SatchelError
+from satchel.values import dataclass
+
+if TYPE_CHECKING:
+    from satchel.store import Store
+
+__all__ = [
+    "Index",
+    "Migration",
+    "MigrationStep",
+    "Relation",
+    "items_of",
+    "lend_declaration",
+    "opened",
+    "steps_of",
+]
+
+#: Takes a document of one version, and returns that of the next.
+Step = Callable[[Dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index of the records by the value at ``path``, optionally unique.
+
+    A unique index ignores null and missing values.
+    """
+
+    path: str
+    unique: bool = False
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The target of a field: a record of ``collection`` by its id, or ``many`` of them by a list of ids.
+
+    ``on_delete`` says what happens to this record when that one is deleted: "restrict" refuses the
+    deletion, "cascade" deletes this record too, "nullify" removes the id.
+    """
+
+    collection: str
+    on_delete: str = "restrict"
+    many: bool = False
+
+
+@dataclass(frozen=True)
+class Migration:
+    """A migration step with an optional inverse, with which an older app can open newer records.
+
+    Both functions take a document and return it as the other version has it.
+    """
+
+    forward: Step
+    back: Optional[Step] = None
+
+
+#: A step between two versions: a list of declared changes, or a function.
+MigrationStep = Union[Sequence[Mapping[str, Any]], Step, Migration]
+
+
+def steps_of(migrations: Any) -> Optional[List[Any]]:
+    """The migrations as a list; functions become a :class:`Migration`, None stays None.
+
+    :raises InvalidArgument: for what is neither a function nor a list of changes
+    """
+    if migrations is None:
+        return None
+    return [_step(each, f"migration {i}") for i, each in enumerate(items_of(migrations, "migrations"), 1)]
+
+
+def _step(step: Any, name: str) -> Any:
+    if isinstance(step, Migration):
+        for function in (step.forward, step.back):
+            if function is not None:
+                _encoding.check_callable(function, name)
+        return step
+    if callable(step):
+        return Migration(step)
+    return [dict(each) if isinstance(each, Mapping) else each for each in items_of(step, name)]
+
+
+def lend_declaration(
+    name: Any, indexes: Any, relations: Any, schema: Any, version: Any, steps: Optional[List[Any]]
+) -> _abi.Bytes:
+    """Encodes the declaration of a collection; None is left out.
+
+    :param steps: of :func:`steps_of`
+    """
+    if not isinstance(name, str):
+        raise InvalidArgument(f"name must be a str, not {type(name).__name__}")
+    declared: Dict[str, Any] = {"name": name}
+    if indexes is not None:
+        declared["indexes"] = [_index(each) for each in items_of(indexes, "indexes")]
+    if relations is not None:
+        declared["relations"] = _relations(relations)
+    if schema is not None:
+        if not isinstance(schema, (bool, Mapping)):
+            raise InvalidArgument(f"schema must be a dict, not {type(schema).__name__}")
+        declared["schema"] = dict(schema) if isinstance(schema, Mapping) else schema
+    if version is not None:
+        declared["version"] = _encoding.whole(version, "version", 1, 2**31 - 1)
+    if steps is not None:
+        declared["migrations"] = [_declared(each) for each in steps]
+    return lend_json(declared, "the declaration")
+
+
+def _declared(step: Any) -> Any:
+    if not isinstance(step, Migration):
+        return step
+    return "callback" if step.back is None else {"callback": {"inverse": True}}
+
+
+def items_of(values: Any, name: str) -> List[Any]:
+    """The items of an argument that must be a list or another iterable, but no text and no dict."""
+    if isinstance(values, (str, bytes, bytearray, Mapping)) or not isinstance(values, Iterable):
+        raise InvalidArgument(f"{name} must be a list, not {type(values).__name__}")
+    return list(values)
+
+
+def _index(index: Any) -> Any:
+    if isinstance(index, Index):
+        return {"path": index.path, "unique": bool(index.unique)}
+    return dict(index) if isinstance(index, Mapping) else index
+
+
+def _relations(relations: Any) -> Dict[str, Any]:
+    if not isinstance(relations, Mapping):
+        raise InvalidArgument(f"relations must be a dict, not {type(relations).__name__}")
+    return {path: _relation(relation, path) for path, relation in relations.items()}
+
+
+def _relation(relation: Any, path: Any) -> Any:
+    if isinstance(relation, str):
+        return {"collection": relation}
+    if isinstance(relation, Relation):
+        return plain(relation, f"the relation of {path!r}")
+    return dict(relation) if isinstance(relation, Mapping) else relation
+
+
+def opened(store: Store, declaration: _abi.Bytes, steps: Optional[List[Any]], redeclare: bool) -> Handle:
+    """Opens a collection.
+
+    :param steps: the migrations, of which the functions are called meanwhile
+    :param redeclare: whether what is not declared is dropped
+    :raises SatchelError: the exception of a function is its cause
+    """
+    run = _Run(steps or [], store._owner)
+    context = _callbacks.register(run.migrate, store._owner)
+    options = _abi.RecordsOptions(migrate=_on_migrate, context=context, redeclare=redeclare)
+    try:
+        return Handle.made_by(
+            "collection", library.satchel_records_open, store._pointer, declaration, ctypes.byref(options)
+        )
+    except SatchelError as error:
+        if run.raised is None:
+            raise
+        if not isinstance(run.raised, Exception):
+            # KeyboardInterrupt and the like are not errors of the call.
+            raise run.raised from None
+        raise error from run.raised
+    finally:
+        _callbacks.release(context)
+
+
+class _Run:
+    """The functions of one opening, and what they raised."""
+
+    def __init__(self, steps: List[Any], owner: int) -> None:
+        self._steps = steps
+        self._owner = owner
+        self.raised: Optional[BaseException] = None
+
+    def migrate(self, start: int, to: int, record: Any, answer: int) -> bool:
+        """Migrates one record, for C; whether it could."""
+        try:
+            document = self._migrated(start, to, record["document"])
+            text = encoded(document, f"what the migration from {start} to {to} returned")
+        except BaseException as error:
+            self.raised = error
+            _callbacks.describe(error, library.satchel_record_answer_message, answer)
+            return False
+        library.satchel_record_answer_document(answer, _encoding.lend(text))
+        return True
+
+    def _migrated(self, start: int, to: int, document: Any) -> Any:
+        place = min(start, to) - 1
+        step = self._steps[place] if 0 <= place < len(self._steps) else None
+        function = None
+        if isinstance(step, Migration):
+            function = step.forward if to > start else step.back
+        if function is None:
+            raise LookupError(f"there is no function from version {start} to {to}")
+        with _callbacks.entered(self._owner):
+            migrated = function(document)
+        if migrated is None:
+            raise TypeError("a migration must return the document, not None")
+        return migrated
+
+
+def _migrate(context: Optional[int], start: int, to: int, record: Any, answer: int) -> bool:
+    # No exception may cross C; it means that the record could not be migrated.
+    try:
+        function, _ = _callbacks.lookup(context)
+        if function is None:
+            return False
+        return bool(function(start, to, _callbacks.json_of(record), answer))
+    except BaseException:
+        return False
+
+
+_on_migrate = _abi.RecordMigration(_migrate)

@@ -1,0 +1,169 @@
+"""State: small values that an app changes often.
+
+>>> store.state.set("theme", "dark")
+>>> store.state.list("history", limit=10).push("soup dumplings")
+>>> store.state.members("favourites").add("cuisine:xiaolongbao")
+>>> store.state.scores("cuisine").add("chinese", 0.2)
+
+Reads see a change at once. It is written to the file 2 s after the last change, with the tenth change, 5 s
+after the first, by :meth:`State.flush`, or when the store is closed: see :meth:`State.configure`. Observers
+are notified then, under the subject "state" with keys such as "value/theme". Names and keys are 1 to 255
+bytes of UTF-8; values are JSON values and dataclasses; bytes are JSON text.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, List, Optional
+
+from satchel import _abi, _encoding
+from satchel._documents import lend_json
+from satchel._encoding import Duration
+from satchel._library import answer, check, json_answer, library, scalar_answer, value_of
+from satchel.errors import InvalidArgument
+from satchel.state._lists import Scores, StateItem, StateList, StateMembers, milliseconds
+
+if TYPE_CHECKING:
+    from satchel.store import Store
+
+__all__ = ["Scores", "State", "StateItem", "StateList", "StateMembers"]
+
+
+class State:
+    """The state of a store; ``store.state``. Safe on any thread, also concurrently.
+
+    Methods that change it raise :class:`satchel.Closed` once the store is closed, ReadOnly when it was opened
+    read-only, and InvalidArgument for an invalid name or value. They do not wait for the disk; a save that
+    fails later is retried, then spooled, or reported to observers as "@unsaved". Values are copied when they
+    are set and read; a value has at most 16 MB.
+    """
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def configure(
+        self,
+        *,
+        save_delay: Optional[Duration] = None,
+        max_pending: Optional[int] = None,
+        max_delay: Optional[Duration] = None,
+    ) -> None:
+        """Sets when changes are saved; a parameter that is left out gets its default.
+
+        :param save_delay: the time from the last change to the save, a timedelta or milliseconds;
+            default 2,000
+        :param max_pending: the number of pending changes that are saved immediately; default 10
+        :param max_delay: the maximum time from the first pending change to the save, a timedelta or
+            milliseconds; default 5,000
+        :raises InvalidArgument: for a negative duration, and for fewer changes than 1
+        """
+        options = _abi.StateOptions(
+            save_delay_ms=milliseconds(save_delay, "save_delay", 2**32 - 1),
+            max_pending=_encoding.whole_or_default(max_pending, "max_pending", 1, 2**32 - 1),
+            max_delay_ms=milliseconds(max_delay, "max_delay", 2**32 - 1),
+        )
+        check(library.satchel_state_configure(self._store._pointer, ctypes.byref(options)))
+
+    def set(self, key: str, value: Any, sensitive: bool = False) -> None:
+        """Sets or replaces a value.
+
+        :param value: a JSON value, a dataclass, or JSON text in bytes; a str is a JSON string
+        :param sensitive: stores it encrypted (AES-256-GCM); needs :meth:`set_key` before
+        :raises InvalidArgument: for a value that JSON cannot represent, with its JSON Pointer; for a
+            sensitive value without a key
+        """
+        lent = _encoding.lend_text(key, "key"), lend_json(value, "value")
+        check(library.satchel_state_set(self._store._pointer, *lent, bool(sensitive)))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Returns a value, dataclasses as dicts; or the default when the key is missing.
+
+        :raises InvalidArgument: for a sensitive value without its key
+        :raises Damaged: for a sensitive value that was tampered with
+        """
+        found = answer(library.satchel_state_get, self._store._pointer, _encoding.lend_text(key, "key"))
+        return default if found is None else value_of(found)
+
+    def remove(self, key: str) -> None:
+        """Removes a value, sensitive or not; a missing one is ignored."""
+        check(library.satchel_state_remove(self._store._pointer, _encoding.lend_text(key, "key")))
+
+    def keys(self, prefix: str = "") -> List[str]:
+        """The keys of values that begin with a prefix, sorted by their bytes in UTF-8."""
+        lent = _encoding.lend_text(prefix, "prefix")
+        found: List[str] = json_answer(library.satchel_state_keys, self._store._pointer, lent)
+        return found
+
+    def flush(self) -> bool:
+        """Saves pending changes, so that they survive a kill of the process, and drains the outbox.
+
+        :returns: True when they are in the store; False when they were spooled, because the store cannot be
+            written
+        :raises InvalidArgument: in a batch
+        :raises Full, ReadOnly, IOFailure, Damaged, Busy: when they cannot be spooled either; they stay in
+            memory, and saving is retried
+        """
+        return not scalar_answer(ctypes.c_bool, library.satchel_state_flush, self._store._pointer)
+
+    def set_key(self, key: bytes) -> None:
+        """Sets the key for sensitive values, until the store is closed.
+
+        :param key: 32 bytes, from the keychain of the system; copied, never stored
+        :raises InvalidArgument: when stored values were encrypted with another key; nothing is changed
+        """
+        check(library.satchel_state_set_key(self._store._pointer, _lend_key(key)))
+
+    def rotate_key(self, key: bytes) -> None:
+        """Encrypts all sensitive values again with a new key, in one transaction.
+
+        :param key: the new key, 32 bytes, which replaces the current one
+        :raises InvalidArgument: when the current key was not set, and in a batch
+        :raises Busy, Full, IOFailure: see their classes; the current key stays
+        """
+        check(library.satchel_state_rotate_key(self._store._pointer, _lend_key(key)))
+
+    def list(
+        self,
+        name: str,
+        limit: Optional[int] = None,
+        max_age: Optional[Duration] = None,
+        unique: bool = False,
+    ) -> StateList:
+        """A bounded list, newest first. The bounds are not stored: pass the same ones wherever it is used.
+
+        :param limit: the maximum number of items; None for no limit
+        :param max_age: of an item, a timedelta or milliseconds; None for no limit
+        :param unique: pushing an item that the list has moves it to the front
+        :returns: the list, not read yet; a list that was never written is empty
+        """
+        return StateList(self._store, name, limit, max_age, unique)
+
+    def members(self, name: str) -> StateMembers:
+        """A set, not read yet; a set that was never written is empty."""
+        return StateMembers(self._store, name)
+
+    def scores(self, name: str, minimum: float = -1.0, maximum: float = 1.0) -> Scores:
+        """Numbers by key, to which deltas are added. The bounds are not stored.
+
+        :param minimum: the lower bound of each score
+        :param maximum: the upper bound of each score
+        :raises InvalidArgument: for bounds that are not finite
+        """
+        return Scores(self._store, name, minimum, maximum)
+
+    def __contains__(self, key: object) -> bool:
+        lent = _encoding.lend_text(key, "key")
+        return answer(library.satchel_state_get, self._store._pointer, lent) is not None
+
+    def __repr__(self) -> str:
+        return f"<satchel.State of {self._store.path!r}>"
+
+
+def _lend_key(key: Any) -> _abi.Bytes:
+    """A key of encryption, for one call; that it has 32 bytes, the library says."""
+    if not isinstance(key, (bytes, bytearray, memoryview)):
+        # Not its value: it may be a secret all the same.
+        raise InvalidArgument(f"key must be bytes, not {type(key).__name__}")
+    return _encoding.lend(bytes(key))

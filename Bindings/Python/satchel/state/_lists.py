@@ -1,0 +1,209 @@
+"""Lists, sets and scores of the state; :mod:`satchel.state` exports them."""
+
+from __future__ import annotations
+
+import ctypes
+import json as _json
+import math
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List
+
+from satchel import _abi, _encoding
+from satchel._documents import lend_json
+from satchel._library import check, json_answer, library, scalar_answer
+from satchel.errors import InvalidArgument
+from satchel.values import dataclass, moment, records_from
+
+if TYPE_CHECKING:
+    from satchel.store import Store
+
+__all__ = ["Scores", "StateItem", "StateList", "StateMembers", "milliseconds"]
+
+
+@dataclass(frozen=True)
+class StateItem:
+    """An item of a list, and when it was pushed, in Unix milliseconds."""
+
+    value: Any
+    time: int
+
+    @property
+    def pushed_at(self) -> datetime:
+        """``time`` in UTC."""
+        return moment(self.time)
+
+
+class _Named:
+    """A named part of the state."""
+
+    __slots__ = ("_name", "_store")
+
+    def __init__(self, store: Store, name: str) -> None:
+        _encoding.lend_text(name, "name")
+        self._store = store
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"<satchel.{type(self).__name__} {self._name!r}>"
+
+
+class StateList(_Named):
+    """A bounded list of the state, newest first; iterating gives values."""
+
+    __slots__ = ("_options",)
+
+    def __init__(self, store: Store, name: str, limit: Any, max_age: Any, unique: Any) -> None:
+        super().__init__(store, name)
+        self._options = _abi.StateListOptions(
+            limit=_encoding.whole_or_default(limit, "limit", 1, 2**32 - 1),
+            max_age_ms=milliseconds(max_age, "max_age", 2**63 - 1),
+            unique=bool(unique),
+        )
+
+    def push(self, value: Any) -> None:
+        """Inserts a value at the front, and drops the items beyond the bounds.
+
+        :param value: as in :meth:`State.set`
+        """
+        lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
+        check(library.satchel_state_list_push(self._store._pointer, *lent, ctypes.byref(self._options)))
+
+    def items(self) -> List[StateItem]:
+        """The items within the bounds, newest first, with their times."""
+        lent = _encoding.lend_text(self._name, "name")
+        found = json_answer(
+            library.satchel_state_list_items, self._store._pointer, lent, ctypes.byref(self._options)
+        )
+        return records_from(StateItem, found)
+
+    def values(self) -> List[Any]:
+        """The values within the bounds, newest first."""
+        return [each.value for each in self.items()]
+
+    def remove(self, value: Any) -> None:
+        """Removes the items that equal a value."""
+        lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
+        check(library.satchel_state_list_remove(self._store._pointer, *lent))
+
+    def clear(self) -> None:
+        """Removes all items."""
+        lent = _encoding.lend_text(self._name, "name")
+        check(library.satchel_state_list_clear(self._store._pointer, lent))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values())
+
+    def __len__(self) -> int:
+        return len(self.items())
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class StateMembers(_Named):
+    """A set of the state: any JSON values, in a stable order."""
+
+    __slots__ = ()
+
+    def add(self, value: Any) -> bool:
+        """Adds a value, and returns whether it was new. 1, 1.0 and True are distinct.
+
+        :param value: as in :meth:`State.set`
+        """
+        lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
+        return scalar_answer(ctypes.c_bool, library.satchel_state_member_add, self._store._pointer, *lent)
+
+    def remove(self, value: Any) -> bool:
+        """Removes a value, and returns whether the set had it."""
+        lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
+        return scalar_answer(ctypes.c_bool, library.satchel_state_member_remove, self._store._pointer, *lent)
+
+    def values(self) -> List[Any]:
+        """All values."""
+        lent = _encoding.lend_text(self._name, "name")
+        found: List[Any] = json_answer(library.satchel_state_members, self._store._pointer, lent)
+        return found
+
+    def __contains__(self, value: object) -> bool:
+        wanted = _identity(value)
+        return any(_identity(each) == wanted for each in self.values())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values())
+
+    def __len__(self) -> int:
+        return len(self.values())
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class Scores(_Named):
+    """Scores of the state: numbers by key, each beginning at 0 and staying within its bounds."""
+
+    __slots__ = ("_options",)
+
+    def __init__(self, store: Store, name: str, minimum: Any, maximum: Any) -> None:
+        super().__init__(store, name)
+        self._options = _abi.StateScoreOptions(
+            minimum=_finite(minimum, "minimum"), maximum=_finite(maximum, "maximum")
+        )
+
+    def add(self, key: str, delta: float) -> float:
+        """Adds to a score.
+
+        :param key: 1 to 255 bytes of UTF-8
+        :param delta: a finite number
+        :returns: the new score, within the bounds
+        :raises InvalidArgument: for a minimum above the maximum, and a delta that is not finite
+        """
+        lent = _encoding.lend_text(self._name, "name"), _encoding.lend_text(key, "key")
+        return scalar_answer(
+            ctypes.c_double,
+            library.satchel_state_score_add,
+            self._store._pointer,
+            *lent,
+            _finite(delta, "delta"),
+            ctypes.byref(self._options),
+        )
+
+    def value(self, key: str) -> float:
+        """A score; 0.0 when nothing was added to it."""
+        return self.all().get(key, 0.0)
+
+    def all(self) -> Dict[str, float]:
+        """All scores by their keys."""
+        lent = _encoding.lend_text(self._name, "name")
+        found: Dict[str, float] = json_answer(library.satchel_state_scores, self._store._pointer, lent)
+        return {key: float(score) for key, score in found.items()}
+
+
+def milliseconds(duration: Any, name: str, maximum: int) -> int:
+    """A duration as its C value; None is 0, the default."""
+    # 0 means the default in C; here it means the shortest duration.
+    return 0 if duration is None else max(1, _encoding.milliseconds(duration, name, maximum))
+
+
+def _finite(number: Any, name: str) -> float:
+    """A number that is one."""
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        raise InvalidArgument(f"{name} must be a number, not {number!r}")
+    try:
+        value = float(number)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise InvalidArgument(f"{name} must be finite, not {value}")
+    return value
+
+
+def _identity(value: Any) -> str:
+    """A key that is equal for equal values, by the rules of the library: 1, 1.0 and True are distinct."""
+    text = lend_json(value, "value").data or b""
+    # Adding makes one zero of two.
+    return _json.dumps(_json.loads(text, parse_float=lambda digits: float(digits) + 0.0), sort_keys=True)
