@@ -330,7 +330,7 @@ SATCHEL_API satchel_status satchel_json_patch(
  *
  * @param value     a JSON value; empty means null
  * @param path      the path
- * @param[out] out  the value; {NULL, 0} when there is none at the path
+ * @param[out] out  the value; {NULL, 0} when the path does not exist
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the path leads through a value that is
  * neither an object nor an array.
@@ -573,8 +573,8 @@ SATCHEL_API satchel_status satchel_store_is_read_only(satchel_store *store, bool
 /**
  * Begins a batch, a transaction of several calls.
  *
- * What is written in a batch becomes visible and durable at satchel_store_commit(), all
- * of it or nothing. Batches nest: rolling back an inner batch undoes only that batch.
+ * The writes of a batch become visible and durable at satchel_store_commit(), all of them
+ * or none. Batches nest: rolling back an inner batch rolls back only that batch.
  *
  * A batch belongs to the calling thread, which carries it until it ends; another thread
  * joins it with satchel_store_enter(). Every call of a thread that carries the innermost
@@ -789,16 +789,28 @@ typedef struct satchel_observer satchel_observer;
 /**
  * Receives one change.
  *
- * | field      | type             | meaning                                            |
- * | ---------- | ---------------- | -------------------------------------------------- |
- * | `subject`  | string           | "catalogue", "photos", "stories" or "records"      |
- * | `keys`     | array of strings | the names and ids of what changed                  |
- * | `place`    | string or null   | the place key or directory that changed            |
- * | `own`      | boolean          | whether the change was written through this handle |
- * | `revision` | integer          | the number of the commit                           |
+ * | field           | type             | meaning                                            |
+ * | --------------- | ---------------- | -------------------------------------------------- |
+ * | `subject`       | string           | what changed, see below                            |
+ * | `keys`          | array of strings | the names and ids of what changed, see below       |
+ * | `section_count` | integer          | the number of keys that are names of sections      |
+ * | `place`         | string or null   | the place key or directory that changed            |
+ * | `own`           | boolean          | whether the change was written through this handle |
+ * | `revision`      | integer          | the number of the commit; 0 for some events        |
  *
- * `keys` is ["*"] when another handle wrote more than the change log keeps, or when a
- * change is too large to list: read everything again.
+ * | `subject`   | `keys`                                                                   |
+ * | ----------- | ------------------------------------------------------------------------ |
+ * | "catalogue" | `section_count` names of sections, then ids of entities                  |
+ * | "photos"    | MD5s; after many changes "shard:0" to "shard:f"                          |
+ * | "stories"   | ids of stories                                                           |
+ * | "records"   | collection and id, as "courses/c1"; after many changes the collection    |
+ * | "state"     | kind and name, as "value/theme", "list/history", "set/seen", "scores/x"  |
+ *
+ * The first "/" of a key of records or state is the separator. A key of records or state
+ * that begins with "@" is an @ref json_record_events "event".
+ *
+ * `keys` is ["*"], and `section_count` 0, when another handle wrote more than the change
+ * log keeps, or when a change is too large to list: read everything of the subject again.
  *
  * @param context  the context that was given with the function
  * @param change   a JSON object; valid during the callback
@@ -1046,10 +1058,10 @@ SATCHEL_API satchel_status satchel_remote_callbacks(
  * sequential, so that a store whose conditions are not atomic is not recognized: the
  * guide to photos lists the stores that are known to work. The result is
  *
- * | field      | type           | meaning                                  |
- * | ---------- | -------------- | ---------------------------------------- |
- * | `honoured` | boolean        | whether conditional writes are supported |
- * | `reason`   | string or null | what failed                              |
+ * | field       | type           | meaning                                  |
+ * | ----------- | -------------- | ---------------------------------------- |
+ * | `supported` | boolean        | whether conditional writes are supported |
+ * | `reason`    | string or null | what failed                              |
  *
  * @param remote    the remote
  * @param prefix    the prefix of the test object's key
@@ -1191,8 +1203,8 @@ typedef struct satchel_sync_options {
  * | `bytes`        | integer | the bytes of content that were written               |
  * | `shared_bytes` | integer | the bytes of content that were stored before         |
  *
- * An object remains in the section when its `_storage` is invalid, or when it has none in
- * a container of entities.
+ * An object remains in the section when its `_storage` is invalid, or missing in a
+ * container of entities.
  *
  * Observers receive changes with the subject "catalogue", and the names of sections and
  * ids of entities as keys.
@@ -1485,8 +1497,8 @@ SATCHEL_API satchel_status satchel_catalogue_set_active_location(
  * Returns the active location.
  *
  * @param store     an open store
- * @param[out] out  the @ref json_location "location" as it was set; {NULL, 0} when none
- *                  is set
+ * @param[out] out  the @ref json_location "location" as it was set; {NULL, 0} when it
+ *                  was not set
  *
  * **Returns** SATCHEL_OK or a default status.
  */
@@ -1516,8 +1528,8 @@ typedef struct satchel_prune_options {
     /** Restricts to what the own context of this location refers to; empty for all. */
     satchel_bytes location;
     /** Removes contexts that were neither written nor read for this long, with the
-     *  entities that only they refer to; negative for none. The context of the active
-     *  location remains. */
+     *  entities that only they refer to; a negative time removes no contexts. The context
+     *  of the active location remains. */
     int64_t contexts_unused_for_ms;
     /** Then removes, while the whole store holds more bytes than this: expired content,
      *  unreferenced entities, and whole contexts, the least recently used first; negative
@@ -1907,7 +1919,7 @@ SATCHEL_API satchel_status satchel_photos_count(
  * | `modified`    | integer or null  | Unix ms                                        |
  * | `last_sync`   | integer or null  | the last complete synchronization, Unix ms     |
  * | `user`        | string or null   | the user that it is synchronized as            |
- * | `master_uuid` | string or null   | the id of the remote catalogue                 |
+ * | `remote_uuid` | string or null   | the id of the remote catalogue                 |
  * | `photos`      | integer          | the number of photos                           |
  * | `changes`     | integer          | local changes since the last synchronization   |
  * | `conflicts`   | integer          | entries of the conflict log                    |
@@ -2233,7 +2245,7 @@ SATCHEL_API satchel_status satchel_photos_scan(
  * | `dry_run`       | boolean           | whether it was a dry run                    |
  *
  * Photos are removed locally when the remote shards do not have them. A shard in
- * `conflicts` is also listed under what then happened to it. A shard is repaired when its
+ * `conflicts` is also listed under its outcome. A shard is repaired when its
  * object was damaged, or when the manifest did not describe it.
  *
  * Rejected lines of the remote are kept. Two kinds of rejected lines are only in this
@@ -2415,7 +2427,7 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * and memory grow with the segments and choices of the story.
  *
  * @anchor json_story_header
- * **Header.** What a story says about itself; null for what it does not say:
+ * **Header.** The fields of a story that describe it; null for a missing field:
  *
  * | field                       | type             | meaning                        |
  * | --------------------------- | ---------------- | ------------------------------ |
@@ -2441,7 +2453,7 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | `endings`          | integer         | the endings that can be reached              |
  * | `words`            | integer         | the words of all segments                    |
  * | `shortest_path`    | integer or null | the segments of a shortest path to an ending |
- * | `longest_path`     | integer or null | of a longest path; null when there is none   |
+ * | `longest_path`     | integer or null | of a longest path; null if it is unbounded   |
  * | `shortest_minutes` | number          | for a shortest reading, see below            |
  * | `longest_minutes`  | number          | for all that can be reached, see below       |
  * | `path_count`       | integer         | as `count` of satchel_story_path_count()     |
@@ -2459,7 +2471,7 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | `line`       | integer        | the line in the text                         |
  * | `column`     | integer        | the column in the text                       |
  * | `message`    | string         | the description                              |
- * | `suggestion` | string or null | what was probably meant                      |
+ * | `suggestion` | string or null | the id that was probably intended            |
  *
  * @anchor json_story_segment
  * **Segment.**
@@ -2598,7 +2610,7 @@ SATCHEL_API satchel_status satchel_story_graph(
     satchel_bytes text, satchel_graph_format format, satchel_buffer *out);
 
 /**
- * Compares two versions of a story, with regard to readers who are in the middle of it.
+ * Compares two versions of a story, and the effect on saved reading positions.
  *
  * | field              | type             | meaning                                |
  * | ------------------ | ---------------- | -------------------------------------- |
@@ -2866,7 +2878,7 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  *
  * A collection stores JSON objects under ids (1 to 255 bytes of UTF-8 without control
  * characters). Every write is durable when its call returns. A write that the store
- * cannot take (the disk is full, the file is read-only or damaged) is spooled: it goes to
+ * cannot accept (the disk is full, the file is read-only or damaged) is spooled: it goes to
  * the outbox file `<path>.outbox` beside the store, and is drained into the store, once
  * and in order, at the next opening, flush or write.
  *
@@ -2905,9 +2917,9 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  * Equal values are in the order of insertion.
  *
  * @anchor json_record_events
- * **Events.** Observers receive changes with the subject "records" and keys such as
- * "courses/c1"; after many changes, with only the name of the collection. These keys are
- * events:
+ * **Events.** Observers receive changes with the subject "records", see
+ * satchel_change_callback. These keys are events. The subject is "records" or "state",
+ * that of the writes; "@outbox_damaged" is reported for both.
  *
  * | key               | meaning                                                    |
  * | ----------------- | ---------------------------------------------------------- |
@@ -2997,8 +3009,8 @@ typedef struct satchel_records_options {
  * declared version.
  *
  * All pending migrations run in one transaction, after a backup beside the store. A
- * declaration adds indexes, relations and a schema to the stored ones, and removes none,
- * unless the option `redeclare` is set. What is added applies to every handle of the
+ * declaration adds indexes, relations and a schema to the stored ones, and removes them
+ * only with the option `redeclare`. The additions apply to every handle of the
  * collection from its next write on, in every process. A declaration of another version
  * replaces what it names; going back to an older version also drops the schema of the
  * newer one. A declaration is a JSON object; all fields but `name` may be left out:
@@ -3311,20 +3323,20 @@ typedef struct satchel_record_sync_options {
  * Deletions are synchronized, too. Blocks until it is done. A record that fails remains
  * pending, is retried at growing intervals, and does not stop the others. The result is
  *
- * | field           | type             | meaning                                      |
- * | --------------- | ---------------- | -------------------------------------------- |
- * | `downloaded`    | integer          | records that were downloaded                 |
- * | `uploaded`      | integer          | records that were uploaded                   |
- * | `deleted_here`  | integer          | records deleted locally, see below           |
- * | `deleted_there` | integer          | records deleted remotely, see below          |
- * | `merged`        | integer          | records merged from both sides               |
- * | `conflicts`     | integer          | records that both sides changed, see below   |
- * | `unchanged`     | integer          | records that needed no transfer              |
- * | `requests`      | integer          | requests to the object store, with retries   |
- * | `bytes_up`      | integer          | bytes of bodies that were sent               |
- * | `bytes_down`    | integer          | bytes of bodies that were received           |
- * | `failed`        | array of objects | {"id", "code" (a satchel_status), "message"} |
- * | `dry_run`       | boolean          | whether it was a dry run                     |
+ * | field              | type             | meaning                                    |
+ * | ------------------ | ---------------- | ------------------------------------------ |
+ * | `downloaded`       | integer          | records that were downloaded               |
+ * | `uploaded`         | integer          | records that were uploaded                 |
+ * | `deleted_locally`  | integer          | records deleted locally, see below         |
+ * | `deleted_remotely` | integer          | records deleted remotely, see below        |
+ * | `merged`           | integer          | records merged from both sides             |
+ * | `conflicts`        | integer          | records that both sides changed, see below |
+ * | `unchanged`        | integer          | records that needed no transfer            |
+ * | `requests`         | integer          | requests to the object store, with retries |
+ * | `bytes_up`         | integer          | bytes of bodies that were sent             |
+ * | `bytes_down`       | integer          | bytes of bodies that were received         |
+ * | `failed`           | array of objects | {"id", "code" (satchel_status), "message"} |
+ * | `dry_run`          | boolean          | whether it was a dry run                   |
  *
  * Records are deleted on one side because they were deleted on the other. `conflicts`
  * also counts the conflicts that wait for the host's decision.
@@ -3426,8 +3438,8 @@ SATCHEL_API void satchel_records_free(satchel_records *records);
  * Reads see a change immediately. Changes are written to the file 2 s after the last
  * change, with the tenth change, 5 s after the first change, by satchel_state_flush(),
  * and when the store is closed. Names and keys are 1 to 255 bytes of UTF-8. Observers
- * receive changes with the subject "records" and keys such as "state/theme", after they
- * were written, and @ref json_record_events "events".
+ * receive changes with the subject "state" after they were written, see
+ * satchel_change_callback, and @ref json_record_events "events".
  * @{
  */
 
@@ -3501,7 +3513,7 @@ SATCHEL_API satchel_status satchel_state_set(
  *
  * @param store     an open store
  * @param key       the key of the value
- * @param[out] out  the JSON value; {NULL, 0} when there is none
+ * @param[out] out  the JSON value; {NULL, 0} when the key has no value
  *
  * **Returns** SATCHEL_OK; SATCHEL_EINVALID for a sensitive value whose encryption key was
  * not set; SATCHEL_EDAMAGED for one that was modified outside of the library.
@@ -3562,7 +3574,7 @@ typedef struct satchel_state_list_options {
     bool unique;
 } satchel_state_list_options;
 
-/** The default limits of a list: none. */
+/** The default options of a list: no limits. */
 #define SATCHEL_STATE_LIST_OPTIONS_INIT \
     { sizeof(satchel_state_list_options), 0, 0, false }
 

@@ -48,7 +48,7 @@ public struct StoreStatistics: Equatable, Sendable {
   public var rejected: Int
 }
 
-extension StoreStatistics {
+extension StoreStatistics: JSONConvertible {
   /// The JSON that `satchel store stats --json` prints.
   public var json: JSONValue {
     [
@@ -56,20 +56,20 @@ extension StoreStatistics {
       "page_size": .int(pageSize), "free_pages": .int(Int64(freePages)),
       "subjects": .array(subjects.map(\.json)), "collections": .array(collections.map(\.json)),
       "spooled": .int(Int64(spooled)), "outbox_damages": .array(outboxDamages.map { .string($0) }),
-      "refused": .int(Int64(rejected)),
+      "rejected": .int(Int64(rejected)),
     ]
   }
 }
 
-extension StoreStatistics.Subject {
-  var json: JSONValue {
+extension StoreStatistics.Subject: JSONConvertible {
+  public var json: JSONValue {
     let counts = JSONObject(counts.map { ($0.name, JSONValue.int(Int64($0.count))) })
     return ["name": .string(name), "bytes": bytes.map { .int($0) } ?? .null, "counts": .object(counts)]
   }
 }
 
-extension StoreStatistics.Collection {
-  var json: JSONValue {
+extension StoreStatistics.Collection: JSONConvertible {
+  public var json: JSONValue {
     [
       "name": .string(name), "version": .int(Int64(version)), "records": .int(Int64(records)),
       "bytes": .int(bytes), "pending": .int(Int64(pending)), "conflicts": .int(Int64(conflicts)),

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 
 /// A summary of a location that content was delivered for.
-public struct ContextSummary: Sendable, Equatable {
+public struct ContextSummary: Sendable, Equatable, JSONConvertible {
   /// The location as it was first delivered.
   public var location: Location
   public var sectionCount: Int

@@ -27,7 +27,7 @@ public struct PruneOptions: Sendable {
 }
 
 /// The counts of what a prune removed.
-public struct PruneReceipt: Sendable, Equatable {
+public struct PruneReceipt: Sendable, Equatable, JSONConvertible {
   /// The number of variants whose content was removed.
   public var entities = 0
   /// The number of contexts that were removed.
@@ -62,7 +62,7 @@ extension Catalogue {
       var pruner = Pruner(options, transaction, database)
       try pruner.run()
       if pruner.receipt.entities > 0 || pruner.receipt.contexts > 0 {
-        transaction.note(subject: "catalogue", keys: pruner.changedKeys, place: nil)
+        pruner.noteChange()
       }
       return pruner.receipt
     }
@@ -80,7 +80,7 @@ private struct Pruner {
   let database: Database
   let entities: EntityTable
   var receipt = PruneReceipt()
-  private var changed = IDList()
+  private var (changedSections, changedEntities) = (IDList(), IDList())
 
   /// The maximum number of keys in a change; with more, observers are notified of `*` and read everything
   /// again.
@@ -94,7 +94,15 @@ private struct Pruner {
     entities = EntityTable(connection: connection)
   }
 
-  var changedKeys: [String] { changed.ids.count > Self.maxKeys ? ["*"] : changed.ids }
+  /// Notifies observers of what was removed.
+  func noteChange() {
+    let (sections, entities) = (changedSections.ids, changedEntities.ids)
+    if sections.count + entities.count > Self.maxKeys {
+      transaction.note(subject: .catalogue, keys: ["*"])
+    } else {
+      transaction.note(subject: .catalogue, keys: sections + entities, sectionCount: sections.count)
+    }
+  }
 
   mutating func run() throws {
     if options.expired || options.unreferenced {
@@ -181,7 +189,7 @@ private struct Pruner {
     let rows = try referenced(by: sections)
     for section in sections {
       try SectionTable.remove(section.name, of: section.context, in: transaction)
-      changed.add(section.name)
+      changedSections.add(section.name)
     }
     try pruneUnreferenced(rows)
     for context in Set(sections.map(\.context)).sorted()
@@ -197,7 +205,7 @@ private struct Pruner {
     guard let record = try entities.record(row) else { return }
     if let scope = options.scope, record.scope != scope { return }
     guard let bytes = try entities.prune(row) else { return }
-    changed.add(record.entityID)
+    changedEntities.add(record.entityID)
     receipt.entities += 1
     receipt.bytes += Int(bytes)
   }
@@ -206,7 +214,7 @@ private struct Pruner {
     for row in rows.sorted()
     where try connection.number("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) == 0 {
       guard let record = try entities.record(row) else { continue }
-      changed.add(record.entityID)
+      changedEntities.add(record.entityID)
       if let bytes = try entities.prune(row) {
         receipt.entities += 1
         receipt.bytes += Int(bytes)
@@ -235,7 +243,7 @@ private struct Pruner {
       let sections = try SectionTable(connection: connection).records(of: row)
       let entities = try referenced(by: sections.map { (row, $0.name, $0.id) })
       try ContextTable.remove(row, in: transaction)
-      for section in sections { changed.add(section.name) }
+      for section in sections { changedSections.add(section.name) }
       receipt.contexts += 1
       try pruneUnreferenced(entities)
     }

@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// A section with its content.
-public struct Section: Sendable, Equatable {
+public struct Section: Sendable, Equatable, JSONCodable {
   public var header: SectionHeader
   /// The content as delivered, without `_storage` and without entities that are missing, expired or of other
   /// places.
@@ -10,10 +10,36 @@ public struct Section: Sendable, Equatable {
   public var missing: [String]
   /// The ids of expired entities; they are in the content only when the caller allowed expired ones.
   public var expired: [String]
+
+  public init(
+    header: SectionHeader, content: JSONValue, missing: [String] = [], expired: [String] = []
+  ) {
+    self.header = header
+    self.content = content
+    self.missing = missing
+    self.expired = expired
+  }
+
+  /// Creates a section from the JSON object that the C interface returns.
+  public init(json: JSONValue) throws {
+    let members = try MemberReader("a section", json)
+    self.init(
+      header: try SectionHeader(members), content: try members.required("content", members["content"]),
+      missing: try members.strings("missing"), expired: try members.strings("expired"))
+  }
+
+  /// The JSON object that the C interface returns.
+  public var json: JSONValue {
+    var object = header.members
+    object["missing"] = .array(missing.map { .string($0) })
+    object["expired"] = .array(expired.map { .string($0) })
+    object["content"] = content
+    return .object(object)
+  }
 }
 
 /// The entities of one section that are fresh, expired and missing.
-public struct Plan: Sendable, Equatable {
+public struct Plan: Sendable, Equatable, JSONConvertible {
   /// The ids of entities that do not have to be fetched.
   public var fresh: [String] = []
   /// The ids of entities that are stored but expired.
@@ -29,7 +55,7 @@ public struct Plan: Sendable, Equatable {
 }
 
 /// A variant of an entity, with its content.
-public struct Entity: Sendable, Equatable {
+public struct Entity: Sendable, Equatable, JSONConvertible {
   public var entityID: String
   public var content: JSONValue
   public var scope: Scope

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 
 /// The metadata of a section, which can be shown before its content is read.
-public struct SectionHeader: Sendable, Equatable {
+public struct SectionHeader: Sendable, Equatable, JSONCodable {
   /// The section's name.
   public var section: String
   public var displayTitle: String?
@@ -16,12 +16,38 @@ public struct SectionHeader: Sendable, Equatable {
   /// The level at which it was found.
   public var level: Level
 
+  public init(
+    section: String, displayTitle: String? = nil, config: JSONValue = .null, entityCount: Int,
+    updatedAt: Int64, level: Level
+  ) {
+    self.section = section
+    self.displayTitle = displayTitle
+    self.config = config
+    self.entityCount = entityCount
+    self.updatedAt = updatedAt
+    self.level = level
+  }
+
+  /// Creates a header from the JSON object that the C interface returns, of a header or of a section.
+  public init(json: JSONValue) throws { try self.init(MemberReader("a section's header", json)) }
+
+  init(_ members: MemberReader) throws {
+    self.init(
+      section: try members.required("section", members.string("section")),
+      displayTitle: try members.string("display_title"), config: members["config"] ?? .null,
+      entityCount: try Int(clamping: members.required("entity_count", members.integer("entity_count"))),
+      updatedAt: try members.required("updated_at", members.integer("updated_at")),
+      level: try members.required("level", members.value("level", as: Level.self)))
+  }
+
   /// The JSON object that the C interface returns.
-  public var json: JSONValue {
+  public var json: JSONValue { .object(members) }
+
+  var members: JSONObject {
     [
       "section": .string(section), "display_title": displayTitle.map { .string($0) } ?? .null,
       "config": config,
-      "entity_count": .int(Int64(entityCount)), "updated_at": .int(updatedAt), "level": .string(level.name),
+      "entity_count": .int(Int64(entityCount)), "updated_at": .int(updatedAt), "level": level.json,
     ]
   }
 }

@@ -59,7 +59,7 @@ struct SectionPayload {
 }
 
 /// The counts of what persisting a section stored, and the problems that it found.
-public struct Receipt: Sendable, Equatable {
+public struct Receipt: Sendable, Equatable, JSONConvertible {
   /// An object that could not be stored as an entity, and the reason.
   public struct Problem: Sendable, Equatable {
     /// The JSON Pointer (RFC 6901) of the object or member, from the root of the given document.

@@ -130,7 +130,7 @@ final class SectionPersister {
       payload, content: filled, counts: counts, replacing: before, of: context, in: transaction)
     receipt.bytes += filled.bytes.count
     transaction.note(
-      subject: "catalogue", keys: [payload.name] + normalized.entities.map(\.tag.entityID),
+      subject: .catalogue, keys: [payload.name] + normalized.entities.map(\.tag.entityID), sectionCount: 1,
       place: location.keys.first?.text)
     return receipt
   }

@@ -19,7 +19,7 @@ public enum SectionState: Sendable, Equatable {
 }
 
 /// A section on a screen.
-public struct SessionSection: Sendable, Equatable {
+public struct SessionSection: Sendable, Equatable, JSONConvertible {
   public var name: String
   /// The header; nil while nothing is stored for the section.
   public var header: SectionHeader?
@@ -44,7 +44,7 @@ public struct SessionSection: Sendable, Equatable {
 }
 
 /// An event that a session delivers to its host.
-public enum SessionEvent: Sendable, Equatable {
+public enum SessionEvent: Sendable, Equatable, JSONConvertible {
   /// The list of sections changed; a new section starts as a placeholder.
   case sections
   /// The state or the content of one section changed.

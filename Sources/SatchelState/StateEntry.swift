@@ -22,12 +22,12 @@ struct StateEntry: Sendable {
     var keys: [String] = []
     for operation in operations where operation.sequence > saved {
       try tables.apply(operation)
-      keys.append(operation.target.changeKey)
+      keys.append(operation.target.changeKey.text)
     }
     guard let through = operations.last?.sequence, !keys.isEmpty else { return }
     try tables.noteSaved(writer, through: through, time: transaction.now)
     try tables.forgetSaved(before: transaction.now - Self.retention)
-    transaction.note(subject: "records", keys: Self.distinct(keys), place: nil)
+    transaction.note(subject: .state, keys: Self.distinct(keys))
   }
 
   /// Returns each key once, in the order of its first occurrence.

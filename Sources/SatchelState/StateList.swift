@@ -15,7 +15,7 @@ public struct StateList: Sendable {
   let bounds: StateListBounds
 
   private var target: StateTarget { .list(name) }
-  private var location: String { target.changeKey }
+  private var location: String { target.location }
 
   /// Inserts a value in front, and removes the items that exceed the bounds.
   ///

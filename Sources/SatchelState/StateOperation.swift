@@ -58,8 +58,18 @@ struct StateTarget: Hashable, Sendable {
     StateTarget(kind: .score, name: name, key: key)
   }
 
-  /// The key that observers are notified of.
-  var changeKey: String {
+  /// The value, list, set or scores that observers are notified of.
+  var changeKey: Change.StateKey {
+    switch kind {
+    case .value: Change.StateKey(.value, name.text)
+    case .list: Change.StateKey(.list, name.text)
+    case .member: Change.StateKey(.set, name.text)
+    case .score: Change.StateKey(.scores, name.text)
+    }
+  }
+
+  /// The location for messages.
+  var location: String {
     switch kind {
     case .value: "state/\(name.text)"
     case .list: "state/list/\(name.text)"

@@ -121,7 +121,7 @@ final class StateSaver: @unchecked Sendable {
         changes.cancelSave(before: before)
         pausedUntil = Clock.monotonic.now() + Self.pause
       }
-      database.notify(subject: "records", keys: ["@unsaved"])
+      database.notify(.unsaved, of: .state)
       throw error
     }
   }

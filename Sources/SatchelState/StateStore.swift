@@ -24,7 +24,7 @@ public final class StateStore: Sendable {
     self.database = database
     self.outbox = outbox
     if try database.has(StateSchema.subject) { try database.prepare(StateSchema.subject) }
-    outbox.register(StateEntry.kind) { entry, transaction, database in
+    outbox.register(StateEntry.kind, of: .state) { entry, transaction, database in
       try database.prepare(StateSchema.subject)
       try StateEntry(json: entry).apply(in: transaction)
     }

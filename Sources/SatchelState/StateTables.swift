@@ -98,7 +98,7 @@ struct StateTables {
 
   static func number(_ bytes: [UInt8], _ target: StateTarget) throws -> Double {
     guard let number = Double(String(decoding: bytes, as: UTF8.self)), number.isFinite else {
-      throw SatchelError(.damaged, "\(target.changeKey): the score of “\(target.row)” is not a number")
+      throw SatchelError(.damaged, "\(target.location): the score of “\(target.row)” is not a number")
     }
     return number
   }

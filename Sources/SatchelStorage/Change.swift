@@ -1,124 +1,96 @@
 import SatchelCore
 import SatchelJSON
 
-/// A change made by one commit.
-public struct Change: Equatable, Sendable {
-  /// "catalogue", "photos", "stories" or "records".
-  public var subject: String
-  /// Names and ids of the changed items; `["*"]` when too much was changed elsewhere to list it.
+/// A change of one subject, made by one commit.
+///
+/// Each subject has typed members for `keys`: `sections` and `entities`, `photos` and `shards`, `stories`,
+/// `records`, `state`. They are empty for changes of other subjects.
+public struct Change: Equatable, Sendable, JSONConvertible {
+  /// The part of the store that changed.
+  public struct Subject: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The name in the JSON of the C interface.
+    public let rawValue: String
+
+    /// Creates a subject by its name; a newer version of the library may report others than those below.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let catalogue = Subject(rawValue: "catalogue")
+    public static let photos = Subject(rawValue: "photos")
+    public static let stories = Subject(rawValue: "stories")
+    public static let records = Subject(rawValue: "records")
+    public static let state = Subject(rawValue: "state")
+
+    /// The subjects that this version reports.
+    public static let all = [catalogue, photos, stories, records, state]
+
+    public var description: String { rawValue }
+  }
+
+  /// An event of records or of state that is not a change of content.
+  public enum Event: String, Sendable, CaseIterable {
+    /// A write went to the outbox file.
+    case spooled = "@spooled"
+    /// Writes of the outbox file are in the store.
+    case drained = "@drained"
+    /// The store rejected writes of the outbox file.
+    case rejected = "@rejected"
+    /// A part of the outbox file cannot be read.
+    case outboxDamaged = "@outbox_damaged"
+    /// A mirror could not be written after a commit.
+    case mirrorFailed = "@mirror_failed"
+    /// Another program changed a mirror.
+    case mirrorEdited = "@mirror_edited"
+    /// State could be written neither to the store nor to the outbox file.
+    case unsaved = "@unsaved"
+  }
+
+  public var subject: Subject
+  /// Names and ids of the changed items, as the JSON of the C interface has them; `["*"]` when too much was
+  /// changed to list it.
   public var keys: [String]
-  /// The text key of the change's place, if it has one.
+  /// The text key of the changed place, or the directory of the changed photos.
   public var place: String?
   /// Whether the notifying handle also wrote it.
   public var isOwn: Bool
-  /// The commit's revision.
+  /// The commit's revision; 0 for an event outside of commits.
   public var revision: Int64
+  /// The number of the first `keys` that are names of sections.
+  package var sectionCount: Int
 
-  package init(subject: String, keys: [String], place: String?, isOwn: Bool, revision: Int64) {
+  package init(
+    subject: Subject, keys: [String], sectionCount: Int = 0, place: String?, isOwn: Bool, revision: Int64
+  ) {
     self.subject = subject
     self.keys = keys
+    self.sectionCount = sectionCount
     self.place = place
     self.isOwn = isOwn
     self.revision = revision
   }
 
-  /// The JSON of the C interface.
-  package var json: JSONValue {
+  /// Whether too much of the subject was changed to list it: read everything again.
+  public var concernsAll: Bool { keys == ["*"] && sectionCount == 0 }
+
+  /// The event that is reported; nil for a change of content.
+  public var event: Event? { isEvent ? keys.first.flatMap { Event(rawValue: $0) } : nil }
+
+  /// Whether it reports an event, perhaps one of a newer version. No key of a record or of state begins with
+  /// "@".
+  private var isEvent: Bool {
+    (subject == .records || subject == .state) && keys.first?.utf8.first == UInt8(ascii: "@")
+  }
+
+  /// Returns the keys of a change of content of one subject; empty for other changes.
+  package func keys(of subject: Subject) -> [String] {
+    self.subject == subject && !concernsAll && !isEvent ? keys : []
+  }
+
+  /// The JSON object that the C interface gives to observers.
+  public var json: JSONValue {
     [
-      "subject": .string(subject), "keys": .array(keys.map { .string($0) }),
-      "place": place.map { .string($0) } ?? .null, "own": .bool(isOwn), "revision": .int(revision),
+      "subject": .string(subject.rawValue), "keys": .array(keys.map { .string($0) }),
+      "section_count": .int(Int64(sectionCount)), "place": place.map { .string($0) } ?? .null,
+      "own": .bool(isOwn), "revision": .int(revision),
     ]
-  }
-}
-
-/// The change log: a table of the latest commits' changes, from which processes learn of each other's
-/// commits.
-package enum ChangeLog {
-  /// The minimum number of commits that the change log keeps.
-  static let kept: Int64 = 1024
-  static let trimInterval: Int64 = 256
-
-  /// The valid revisions.
-  static var revisions: ClosedRange<Int64> { 1...StoredRange.usual.upperBound }
-
-  package static let rules = StoredRules(
-    bounds: [
-      "change.revision": revisions, "change.time": StoredRange.time, "change.writer": StoredRange.any,
-    ],
-    documents: ["change.entries"])
-
-  package static let schema = """
-    CREATE TABLE change(
-      revision INTEGER PRIMARY KEY,
-      time INTEGER NOT NULL,
-      writer INTEGER NOT NULL,
-      entries TEXT NOT NULL
-    );
-    """
-
-  /// Returns changes as the JSON of the change log.
-  static func json(of changes: [Change]) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(changes.reduce(64) { $0 + 64 + $1.keys.count * 32 })
-    text.append(UInt8(ascii: "["))
-    for (position, change) in changes.enumerated() {
-      text.append(contentsOf: (position == 0 ? #"{"subject":"# : #",{"subject":"#).utf8)
-      JSONValue.write(change.subject, into: &text)
-      if let place = change.place {
-        text.append(contentsOf: #","place":"#.utf8)
-        JSONValue.write(place, into: &text)
-      }
-      text.append(contentsOf: #","keys":["#.utf8)
-      for (position, key) in change.keys.enumerated() {
-        if position > 0 { text.append(UInt8(ascii: ",")) }
-        JSONValue.write(key, into: &text)
-      }
-      text.append(contentsOf: "]}".utf8)
-    }
-    text.append(UInt8(ascii: "]"))
-    return text
-  }
-
-  /// Returns the time of the newest commit.
-  static func newestTime(_ connection: Connection) throws -> Int64 {
-    try connection.number("SELECT time FROM change ORDER BY revision DESC LIMIT 1")
-  }
-
-  /// Returns the newest commit's revision.
-  static func newest(_ connection: Connection) throws -> Int64 {
-    try connection.number("SELECT max(revision) FROM change")
-  }
-
-  /// All subjects: changes that were already removed from the change log may have been about any of them.
-  private static let subjects = ["catalogue", "photos", "stories", "records"]
-
-  /// Returns the changes that other handles committed after `revision`.
-  static func read(_ connection: Connection, after revision: Int64, except writer: Int64) throws -> [Change] {
-    var changes: [Change] = []
-    let oldest = try connection.number("SELECT min(revision) FROM change")
-    let isGap = oldest > revision + 1
-    if isGap {
-      changes = subjects.map { Change(subject: $0, keys: ["*"], place: nil, isOwn: false, revision: oldest) }
-    }
-    try connection.each(
-      "SELECT revision, entries FROM change WHERE revision > ? AND writer <> ? ORDER BY revision",
-      .integer(revision), .integer(writer)
-    ) { row in
-      guard case .array(let entries) = try JSONValue(parsing: row.bytes(1)) else { return }
-      for case .object(let entry) in entries {
-        guard case .string(let subject)? = entry["subject"], case .array(let keys)? = entry["keys"] else {
-          continue
-        }
-        var place: String?
-        if case .string(let text)? = entry["place"] { place = text }
-        let names = keys.compactMap { key -> String? in if case .string(let text) = key { text } else { nil }
-        }
-        changes.append(
-          Change(
-            subject: subject, keys: names, place: place, isOwn: false,
-            revision: try row.integer(0, in: ChangeLog.revisions)))
-      }
-    }
-    return changes
   }
 }

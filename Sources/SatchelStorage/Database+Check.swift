@@ -3,7 +3,7 @@ import SatchelCore
 import SatchelJSON
 
 /// A problem found in a store's file.
-public struct StoreFinding: Equatable, Sendable {
+public struct StoreFinding: Equatable, Sendable, JSONConvertible {
   /// A stable code for programs: "integrity", "dangling_reference", …
   public var code: String
   /// The description for people.
@@ -14,7 +14,7 @@ public struct StoreFinding: Equatable, Sendable {
     self.message = message
   }
 
-  package var json: JSONValue { ["code": .string(code), "message": .string(message)] }
+  public var json: JSONValue { ["code": .string(code), "message": .string(message)] }
 }
 
 extension Database {

@@ -33,7 +33,8 @@ extension Database {
 
   /// Notifies observers of an event that is not part of a commit: data was kept elsewhere, or could not be
   /// kept.
-  package func notify(subject: String, keys: [String]) {
-    changes.notify(Change(subject: subject, keys: keys, place: nil, isOwn: true, revision: 0))
+  package func notify(_ event: Change.Event, of subject: Change.Subject) {
+    changes.notify(
+      Change(subject: subject, keys: [event.rawValue], place: nil, isOwn: true, revision: 0))
   }
 }

@@ -167,8 +167,20 @@ package final class Transaction {
   }
 
   /// Records a change, of which observers are notified after the commit.
-  package func note(subject: String, keys: [String], place: String?) {
-    changes.append(Change(subject: subject, keys: keys, place: place, isOwn: true, revision: revision))
+  ///
+  /// - Parameter sectionCount: the number of the first keys that are names of sections
+  package func note(
+    subject: Change.Subject, keys: [String], sectionCount: Int = 0, place: String? = nil
+  ) {
+    changes.append(
+      Change(
+        subject: subject, keys: keys, sectionCount: sectionCount, place: place, isOwn: true,
+        revision: revision))
+  }
+
+  /// Records an event, of which observers are notified after the commit.
+  package func note(_ event: Change.Event, of subject: Change.Subject) {
+    note(subject: subject, keys: [event.rawValue])
   }
 
   /// Writes the transaction's time into the change log, even when nothing else has changed.

@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// A problem of a story, and its location.
-public struct StoryFinding: Error, Equatable, Sendable {
+public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
   /// The kind of the problem; its raw value never changes.
   public enum Code: String, Sendable, CaseIterable {
     // The four rules of the format.

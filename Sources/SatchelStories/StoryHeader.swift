@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// The metadata in a story's file. A field that is missing or has the wrong type is nil or empty.
-public struct StoryHeader: Equatable, Sendable {
+public struct StoryHeader: Equatable, Sendable, JSONConvertible {
   public var id: String?
   public var title: String?
   public var author: String?

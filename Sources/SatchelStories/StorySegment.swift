@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// A segment of a story, and its choices.
-public struct StorySegment: Equatable, Sendable {
+public struct StorySegment: Equatable, Sendable, JSONConvertible {
   /// A choice at the end of a segment.
   public struct Choice: Equatable, Sendable {
     public var id: String

@@ -63,7 +63,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library library_threads \
-  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks records; do
+  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes records; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -100,6 +100,7 @@ counted bad_photo_handles "$folder/bad_photo_handles" "$folder/photo-files"
 counted bad_remote "$folder/bad_remote" "$folder/photo-files"
 counted batches "$folder/batches" "$folder"
 counted callbacks "$folder/callbacks" "$folder"
+counted changes "$folder/changes"
 mkdir "$folder/record-files"
 counted records "$folder/records" "$folder/record-files"
 

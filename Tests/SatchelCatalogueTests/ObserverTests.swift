@@ -25,7 +25,7 @@ struct ObserverTests {
     }
     try fixture.persist("s", content, at: here)
     let first = try #require(received.withLock { $0 }.first)
-    #expect(first.subject == "catalogue" && first.isOwn && first.place == "fr_ara_lyon")
+    #expect(first.subject == .catalogue && first.isOwn && first.place == "fr_ara_lyon")
     #expect(first.keys.first == "s" && Set(first.keys) == ["s", "s:1", "t:2"])
     #expect(committed.withLock { $0 } == [true])
     fixture.clock.advance(hour)

@@ -205,7 +205,7 @@ import Testing
     try photos.importShard(shard, [])
     try photos.upsert((0..<1001).map { CatalogueFixture.photo($0) })
     let changes = heard.withLock { $0 }
-    #expect(changes.map(\.subject) == ["photos", "photos", "photos"])
+    #expect(changes.map(\.subject) == [.photos, .photos, .photos])
     #expect(changes.map(\.keys) == [["\(photo.md5)"], ["shard:5"], ["shard:5"]])
     #expect(changes.allSatisfy { $0.place == photos.directory })
   }

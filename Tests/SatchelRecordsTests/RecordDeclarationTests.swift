@@ -138,10 +138,53 @@ struct RecordDeclarationTests {
     let courses = try RecordShelf().collection("courses")
     let algebra = Course(title: "Algebra", credits: 3, tags: ["maths"])
     try courses.put("c1", algebra)
-    #expect(try courses.get("c1", as: Course.self) == algebra)
-    #expect(try courses.list(RecordQuery(.field("credits", .greater(2))), as: Course.self) == [algebra])
+    #expect(try courses.get("c1", as: Course.self)?.document == algebra)
+    #expect(try courses.get("c0", as: Course.self) == nil)
+    let found = try courses.list(RecordQuery(.field("credits", .greater(2))), as: Course.self)
+    #expect(
+      found.map(\.id) == ["c1"] && found.map(\.document) == [algebra] && found.map(\.title) == ["Algebra"])
     try courses.put("c2", ["title": "x", "credits": "three"])
     #expect(message(.invalid) { _ = try courses.get("c2", as: Course.self) }.contains("/credits"))
     #expect(throws: SatchelError.self) { try courses.put("c3", [1, 2]) }
+  }
+
+  @Test("a record that was read as a value has its metadata, and is written only if nobody changed it since")
+  func typed() throws {
+    struct Course: Codable, Equatable, Sendable { var id: Int; var title: String }
+    let courses = try RecordShelf().collection("courses")
+    try courses.put("c1", Course(id: 1, title: "Algebra"))
+    try courses.put("c2", Course(id: 2, title: "History"))
+    var query = RecordQuery(order: [.init("title")])
+    query.wantsDocuments = false
+    let list = try courses.list(query, as: Course.self)
+    // The record's own members come before those of the document.
+    #expect(list.map(\.id) == ["c1", "c2"] && list.map(\.document.id) == [1, 2])
+
+    var first = try #require(list.first)
+    let record = try #require(try courses.get("c1"))
+    #expect(first.revision == record.revision && first.modified == record.modified)
+    #expect(first.created == record.created && first.syncStatus == record.syncStatus)
+    #expect("\(first)" == "\(record)")
+    first.title = "Linear Algebra"
+    #expect(try courses.put(first).revision == first.revision + 1)
+    #expect(try courses.get("c1", as: Course.self)?.document == Course(id: 1, title: "Linear Algebra"))
+    #expect(message(.conflict) { try courses.put(first) }.contains("courses/c1"))
+    try courses.delete("c2")
+    #expect(message(.conflict) { try courses.put(list[1]) }.contains("courses/c2"))
+  }
+
+  @Test("a record prints as the JSON of the C interface")
+  func description() throws {
+    let courses = try RecordShelf().collection("courses")
+    try courses.put("c1", text: #"{ "n": 1.0 }"#)
+    let record = try #require(try courses.get("c1"))
+    let start = #"{"id":"c1","revision":1,"created":\#(record.created),"modified":\#(record.modified),"#
+    #expect("\(record)" == start + #""sync_status":"local","document":{"n":1.0}}"#)
+    var query = RecordQuery()
+    query.wantsDocuments = false
+    #expect(try "\(courses.list(query)[0])" == start + #""sync_status":"local"}"#)
+    var damaged = record
+    damaged.body = [UInt8(ascii: "{")]
+    #expect("\(damaged)".hasPrefix("Record: c1: the document is damaged"))
   }
 }

@@ -130,7 +130,7 @@ struct RecordWriteTests {
     let courses = try shelf.collection("courses")
     let heard = Locked<[[String]]>([])
     let observation = try shelf.database.observe { change in
-      if change.subject == "records" { heard.withLock { $0.append(change.keys) } }
+      if change.subject == .records { heard.withLock { $0.append(change.keys) } }
     }
     defer { observation.cancel() }
     try courses.put("c1", ["a": 1])

@@ -18,15 +18,13 @@ struct OutboxTests {
     let database: Database
     let outbox: Outbox
 
-    init(_ fixture: StateFixture, calls: FileCalls? = nil) throws {
+    init(_ fixture: StateFixture, calls: FileCalls = .system) throws {
       database = try fixture.database()
-      outbox =
-        calls.map { Outbox(outboxFile: OutboxFile(store: fixture.path, calls: $0)) }
-        ?? Outbox(path: fixture.path)
+      outbox = Outbox(path: fixture.path, calls: calls)
       try database.write {
         try $0.connection.execute("CREATE TABLE IF NOT EXISTS name(id INTEGER PRIMARY KEY, name TEXT UNIQUE)")
       }
-      outbox.register("name") { entry, transaction, _ in
+      outbox.register("name", of: .state) { entry, transaction, _ in
         try Names.add(entry.stringValue ?? "", transaction)
       }
     }
@@ -288,7 +286,7 @@ extension Outbox {
   /// Another outbox for the same file, with the same kinds.
   fileprivate static func reopened(_ outbox: Outbox, _ fixture: StateFixture) -> Outbox {
     let other = Outbox(path: fixture.path)
-    other.register("name") { entry, transaction, database in
+    other.register("name", of: .state) { entry, transaction, database in
       try outbox.apply(["name": entry], in: transaction, of: database)
     }
     return other

@@ -111,8 +111,8 @@ struct StateOutboxTests {
     #expect(stateWaits { observed.keys == ["@spooled"] })
     try blocker.rollback()
     try store.state.set("l", 2)
-    #expect(stateWaits { observed.keys.contains("state/l") })
-    #expect(observed.keys == ["@spooled", "state/k", "@drained", "state/l"])
+    #expect(stateWaits { observed.keys.contains("value/l") })
+    #expect(observed.keys == ["@spooled", "value/k", "@drained", "value/l"])
     #expect(!fixture.isSpooled)
     subscription.cancel()
   }

@@ -105,7 +105,7 @@ struct StateSavingTests {
     try store.state.scores("cuisine").add("thai", 0.5)
     #expect(own.keys.isEmpty)
     try store.state.flush()
-    let keys = ["state/theme", "state/list/history", "state/set/seen", "state/scores/cuisine"]
+    let keys = ["value/theme", "list/history", "set/seen", "scores/cuisine"]
     #expect(own.keys == keys)
     #expect(stateWaits { others.keys == keys })
     #expect(try other.state.get("theme") == "light")

@@ -118,7 +118,7 @@ struct GateTests {
     let observed = ObservedChanges()
     let (entered, mayLeave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     @Sendable func note(_ key: String) {
-      observed.add(Change(subject: "work", keys: [key], place: nil, isOwn: true, revision: 0))
+      observed.add(Change(subject: .test, keys: [key], place: nil, isOwn: true, revision: 0))
     }
     try worker.add { note("a") }
     try worker.add {

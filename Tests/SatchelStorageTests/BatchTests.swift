@@ -13,7 +13,7 @@ struct BatchTests {
   private func write(_ database: Database) throws {
     try database.write {
       try $0.add("one")
-      $0.note(subject: "test", keys: ["one"], place: nil)
+      $0.note(subject: .test, keys: ["one"], place: nil)
     }
   }
 

@@ -42,7 +42,7 @@ struct ClockTests {
     let first = try fixture.open { $0.clock = host.clock }
     try first.write { transaction in
       #expect(transaction.now == 5000)
-      transaction.note(subject: "test", keys: ["a"], place: nil)
+      transaction.note(subject: .test, keys: ["a"], place: nil)
     }
     try first.close()
     host.set(1000)
@@ -61,10 +61,10 @@ struct ClockTests {
     let one = try fixture.open { $0.clock = early.clock }
     let other = try fixture.open { $0.clock = late.clock }
     try one.write { #expect($0.now == 1000) }
-    try other.write { $0.note(subject: "test", keys: ["a"], place: nil) }
+    try other.write { $0.note(subject: .test, keys: ["a"], place: nil) }
     try one.write { transaction in
       #expect(transaction.now == 9000)
-      transaction.note(subject: "test", keys: ["b"], place: nil)
+      transaction.note(subject: .test, keys: ["b"], place: nil)
     }
     early.set(9500)
     try one.write { #expect($0.now == 9500) }

@@ -49,7 +49,7 @@ struct FaultRemovedFileTests {
     let code = try code {
       try database.write { transaction in
         try transaction.add("lost")
-        transaction.note(subject: "test", keys: ["lost"], place: nil)
+        transaction.note(subject: .test, keys: ["lost"], place: nil)
         try lose(loss)
       }
     }

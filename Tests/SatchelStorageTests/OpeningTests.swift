@@ -192,7 +192,7 @@ struct OpeningTests {
     try database.write { transaction in
       try transaction.add("a")
       #expect(try database.read { try $0.items() } == 1)
-      transaction.note(subject: "test", keys: ["a"], place: nil)
+      transaction.note(subject: .test, keys: ["a"], place: nil)
     }
     #expect(throws: CancellationError.self) {
       try database.write {

@@ -56,7 +56,7 @@ enum RecoveryFixture {
         }
       }
       try connection.run("UPDATE setting SET value = 7 WHERE name = 'second'")
-      transaction.note(subject: "test", keys: ["filled"], place: nil)
+      transaction.note(subject: .test, keys: ["filled"], place: nil)
     }
   }
 

@@ -41,7 +41,7 @@ final class StorageFixture {
     let database = try open()
     try database.write { transaction in
       for number in 0..<items { try transaction.add("item \(number) " + String(repeating: "x", count: 100)) }
-      transaction.note(subject: "test", keys: ["made"], place: nil)
+      transaction.note(subject: .test, keys: ["made"], place: nil)
     }
     try database.close()
     return try bytes()
@@ -132,6 +132,10 @@ final class Background: @unchecked Sendable {
     done.signal()
     return true
   }
+}
+
+extension Change.Subject {
+  static let test = Change.Subject(rawValue: "test")
 }
 
 /// The changes that observers received.

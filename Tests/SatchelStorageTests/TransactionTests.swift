@@ -20,7 +20,7 @@ struct TransactionTests {
     #expect(throws: Refused.self) {
       try database.write { transaction in
         try transaction.add("gone")
-        transaction.note(subject: "test", keys: ["gone"], place: nil)
+        transaction.note(subject: .test, keys: ["gone"], place: nil)
         transaction.onFailure { mended.append(1) }
         transaction.onFailure { mended.append(2) }
         throw Refused()
@@ -42,16 +42,16 @@ struct TransactionTests {
     nonisolated(unsafe) var mended: [String] = []
     try database.write { outer in
       try outer.add("before")
-      outer.note(subject: "test", keys: ["before"], place: nil)
+      outer.note(subject: .test, keys: ["before"], place: nil)
       outer.onFailure { mended.append("outer") }
       #expect(throws: Refused.self) {
         try database.write { inner in
           try inner.add("inner")
-          inner.note(subject: "test", keys: ["inner"], place: nil)
+          inner.note(subject: .test, keys: ["inner"], place: nil)
           inner.onFailure { mended.append("inner") }
           try database.write { innermost in
             try innermost.add("innermost")
-            innermost.note(subject: "test", keys: ["innermost"], place: nil)
+            innermost.note(subject: .test, keys: ["innermost"], place: nil)
           }
           #expect(try database.read { try $0.items() } == 3)
           throw Refused()
@@ -60,7 +60,7 @@ struct TransactionTests {
       #expect(try database.read { try $0.items() } == 1)
       try database.write { sibling in
         try sibling.add("sibling")
-        sibling.note(subject: "test", keys: ["sibling"], place: nil)
+        sibling.note(subject: .test, keys: ["sibling"], place: nil)
         #expect(sibling.revision == outer.revision)
       }
       #expect(observed.all.isEmpty, "reported before the commit")
@@ -216,21 +216,6 @@ struct TransactionTests {
       }
       #expect(try connection.first("SELECT name FROM item WHERE id = ?") { $0.text(0) } == nil)
     }
-  }
-
-  @Test("a trace observes the statements that run")
-  func trace() throws {
-    let database = try fixture.open()
-    let observed = ObservedChanges()
-    try database.write { transaction in
-      transaction.connection.trace {
-        observed.add(Change(subject: "sql", keys: [$0], place: nil, isOwn: true, revision: 0))
-      }
-      try transaction.add("x")
-      transaction.connection.trace(nil)
-      try transaction.add("y")
-    }
-    #expect(observed.keys == ["INSERT INTO item(name) VALUES(?)"])
   }
 
   @Test("values are returned as they were bound")

@@ -42,6 +42,36 @@ def test_a_change_of_ones_own_is_heard_before_the_call_returns(store: satchel.St
     assert "cuisine:b" in heard[1][0].keys
 
 
+def test_sections_and_entities_are_told_apart(store: satchel.Store) -> None:
+    heard = heard_from(store)
+    store.catalogue.persist(SHANGHAI, section({"A": storage("cuisine")}))
+    change = heard[0][0]
+    assert change.keys == ["cuisine", "cuisine"] and change.section_count == 1
+    assert change.sections == ["cuisine"] and change.entities == ["cuisine"]
+    assert (change.records, change.state, change.photos, change.stories) == ([], [], [], [])
+    assert not change.concerns_all and change.event is None
+
+
+@pytest.mark.parametrize(
+    ("subject", "keys", "count", "found"),
+    [
+        ("catalogue", ["*"], 0, ("concerns_all", True)),
+        ("catalogue", ["*"], 1, ("sections", ["*"])),
+        ("stories", ["@spooled"], 0, ("stories", ["@spooled"])),
+        ("photos", ["shard:0", "shard:f"], 0, ("shards", [0, 15])),
+        ("photos", ["shard:0", "shard:f"], 0, ("photos", [])),
+        ("records", ["@spooled"], 0, ("event", "@spooled")),
+        ("records", ["@spooled"], 0, ("records", [])),
+        ("records", ["a", "b/c/d"], 0, ("records", [("a", None), ("b", "c/d")])),
+        ("state", ["@unsaved"], 0, ("state", [])),
+        ("state", ["set/a/b"], 0, ("state", [("set", "a/b")])),
+    ],
+)
+def test_changes_are_read_by_subject(subject: str, keys: List[str], count: int, found: Tuple[str, Any]) -> None:
+    change = satchel.Change(subject, keys, count, None, True, 1)
+    assert getattr(change, found[0]) == found[1]
+
+
 def test_reading_is_no_change(store: satchel.Store) -> None:
     store.catalogue.persist(SHANGHAI, GOOD)
     heard = heard_from(store)

@@ -131,8 +131,23 @@ def test_observers_hear_of_state_when_it_is_saved(store: satchel.Store, state: S
         state.set("theme", "light")
         assert heard == []
         assert state.flush() is True
-    assert [(each.subject, each.own) for each in heard] == [("records", True)]
-    assert "state/theme" in heard[0].keys
+    assert [(each.subject, each.own) for each in heard] == [("state", True)]
+    assert heard[0].keys == ["value/theme"] and heard[0].state == [satchel.StateKey("value", "theme")]
+
+
+def test_state_and_a_collection_named_state_are_told_apart(store: satchel.Store, state: State) -> None:
+    heard: List[satchel.Change] = []
+    with store.observe(heard.append):
+        store.records("state").put("theme", {})
+        state.set("theme", "dark")
+        state.set("list/a", 1)
+        state.list("a").push(1)
+        state.flush()
+    record, saved = heard
+    assert (record.subject, record.keys) == ("records", ["state/theme"])
+    assert record.records == [satchel.RecordKey("state", "theme")] and record.state == []
+    assert saved.subject == "state" and saved.records == []
+    assert saved.state == [("value", "theme"), ("value", "list/a"), ("list", "a")]
 
 
 def saved(path: Path, name: str) -> bool:

@@ -3,7 +3,7 @@ import SatchelJSON
 /// A location as a device reports it. Every field is optional, but a location has at least one key.
 ///
 /// The initializer derives the keys.
-public struct Location: Sendable, Equatable {
+public struct Location: Sendable, Equatable, JSONCodable {
   /// Degrees, -90 to 90.
   public let latitude: Double?
   /// Degrees, -180 to 180.
@@ -83,15 +83,12 @@ extension Location {
   ///
   /// - Throws: `JSONError` with a pointer such as "/latitude".
   public init(json: JSONValue) throws {
-    guard case .object(let object) = json else {
-      throw JSONError("a location must be an object, not \(json.kind)", pointer: "")
-    }
+    let members = try MemberReader("a location", json)
     try self.init(
-      latitude: Location.number("latitude", of: object), longitude: Location.number("longitude", of: object),
-      sublocality: Location.text("sublocality", of: object), locality: Location.text("locality", of: object),
-      adminArea: Location.text("admin_area", of: object),
-      countryCode: Location.text("country_code", of: object),
-      countryName: Location.text("country_name", of: object))
+      latitude: members.number("latitude"), longitude: members.number("longitude"),
+      sublocality: members.string("sublocality"), locality: members.string("locality"),
+      adminArea: members.string("admin_area"), countryCode: members.string("country_code"),
+      countryName: members.string("country_name"))
   }
 
   /// The location as a JSON object, without the keys of fields that are nil.
@@ -105,22 +102,6 @@ extension Location {
     object["country_code"] = countryCode.map(JSONValue.string)
     object["country_name"] = countryName.map(JSONValue.string)
     return .object(object)
-  }
-
-  private static func number(_ key: String, of object: JSONObject) throws -> Double? {
-    guard let value = object[key], !value.isNull else { return nil }
-    guard let number = value.doubleValue else {
-      throw JSONError("\"\(key)\" is \(value.kind), not a number", pointer: "/\(key)")
-    }
-    return number
-  }
-
-  private static func text(_ key: String, of object: JSONObject) throws -> String? {
-    guard let value = object[key], !value.isNull else { return nil }
-    guard case .string(let text) = value else {
-      throw JSONError("\"\(key)\" is \(value.kind), not a string", pointer: "/\(key)")
-    }
-    return text
   }
 }
 

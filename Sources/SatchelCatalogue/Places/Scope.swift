@@ -1,3 +1,5 @@
+import SatchelJSON
+
 /// The scope of content: the whole world, or the places that share a level. A greater scope is more specific.
 public enum Scope: Int, CaseIterable, Sendable, Comparable {
   case global = 0
@@ -64,4 +66,36 @@ public enum Level: Int, CaseIterable, Sendable, Comparable {
   public static var mostSpecificFirst: [Level] { allCases.reversed() }
 
   public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The JSON form is the name.
+extension Scope: JSONCodable {
+  public var json: JSONValue { .string(name) }
+  public var description: String { name }
+
+  public init(json: JSONValue) throws {
+    guard let scope = json.stringValue.flatMap(Scope.init(name:)) else {
+      throw JSONError("must be the name of a scope, such as \"global\"", pointer: "")
+    }
+    self = scope
+  }
+
+  public init(from decoder: any Decoder) throws { self = try Self.decode(from: decoder) }
+  public func encode(to encoder: any Encoder) throws { try encodeJSON(to: encoder) }
+}
+
+/// The JSON form is the name.
+extension Level: JSONCodable {
+  public var json: JSONValue { .string(name) }
+  public var description: String { name }
+
+  public init(json: JSONValue) throws {
+    guard let level = json.stringValue.flatMap(Level.init(name:)) else {
+      throw JSONError("must be the name of a level, such as \"country\"", pointer: "")
+    }
+    self = level
+  }
+
+  public init(from decoder: any Decoder) throws { self = try Self.decode(from: decoder) }
+  public func encode(to encoder: any Encoder) throws { try encodeJSON(to: encoder) }
 }

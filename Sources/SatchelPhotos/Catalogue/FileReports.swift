@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 
 /// The result of importing a shard's file.
-public struct ImportReport: Sendable, Equatable {
+public struct ImportReport: Sendable, Equatable, JSONConvertible {
   /// Photos in the file.
   public var photos: Int64
   /// Lines that were rejected. All but duplicates stay in the shard.
@@ -24,7 +24,7 @@ public struct ImportReport: Sendable, Equatable {
 }
 
 /// The result of importing a directory.
-public struct DirectoryReport: Sendable {
+public struct DirectoryReport: Sendable, JSONConvertible {
   /// Photos in the files.
   public var photos: Int64 = 0
   /// Lines that were rejected, by shard. All but duplicates stay in their shards.
@@ -53,7 +53,7 @@ public struct DirectoryReport: Sendable {
 }
 
 /// The result of exporting a catalogue to a directory.
-public struct ExportReport: Sendable, Equatable {
+public struct ExportReport: Sendable, Equatable, JSONConvertible {
   /// Photos in the files.
   public var photos: Int64 = 0
   /// Names of the files that were written.
@@ -75,7 +75,7 @@ public struct ExportReport: Sendable, Equatable {
 }
 
 /// A shard that failed while the others continued, and the error.
-public struct ShardFailure: Sendable {
+public struct ShardFailure: Sendable, JSONConvertible {
   public var shard: Shard.Index
   public var error: SatchelError
 

@@ -38,7 +38,7 @@ extension PhotoCatalogue {
 }
 
 /// A local change of a photo since the last sync.
-public struct PhotoChange: Sendable, Equatable {
+public struct PhotoChange: Sendable, Equatable, JSONConvertible {
   public var md5: MD5
   /// The local photo; nil when it was deleted.
   public var photo: Photo?

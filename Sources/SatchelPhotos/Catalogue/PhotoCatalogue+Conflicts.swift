@@ -50,7 +50,7 @@ extension PhotoCatalogue {
 }
 
 /// A local change that was overwritten.
-public struct PhotoConflict: Sendable, Equatable, Identifiable {
+public struct PhotoConflict: Sendable, Equatable, Identifiable, JSONConvertible {
   /// What overwrote the change.
   public enum Cause: String, Sendable {
     /// The remote.

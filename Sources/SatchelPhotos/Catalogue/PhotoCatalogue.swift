@@ -83,13 +83,14 @@ public final class PhotoCatalogue: Sendable {
     if photos.count > Self.maxKeys {
       notify(Set(photos.map(\.shard)).sorted(), in: transaction)
     } else {
-      transaction.note(subject: "photos", keys: photos.map(\.description), place: directory)
+      transaction.note(subject: .photos, keys: photos.map(\.description), place: directory)
     }
   }
 
   /// Notifies observers of changed shards.
   func notify(_ shards: [Shard.Index], in transaction: Transaction) {
     if shards.isEmpty { return }
-    transaction.note(subject: "photos", keys: shards.map { "shard:\($0)" }, place: directory)
+    transaction.note(
+      subject: .photos, keys: shards.map { "\(Change.shardPrefix)\($0)" }, place: directory)
   }
 }

@@ -30,7 +30,7 @@ public struct PhotoDetails: Sendable, Equatable {
   }
 }
 
-extension PhotoDetails {
+extension PhotoDetails: JSONConvertible {
   /// The photo as a JSON object: its members, starred, local_only, backup_status, attempts, last_attempt,
   /// error, and those of its metadata.
   public var json: JSONValue {

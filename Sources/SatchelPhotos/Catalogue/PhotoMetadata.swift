@@ -46,7 +46,7 @@ public struct PhotoMetadata: Sendable, Equatable {
   }
 }
 
-extension PhotoMetadata {
+extension PhotoMetadata: JSONConvertible {
   /// The names of the JSON members.
   static let keys: Set = [
     "camera_make", "camera_model", "orientation", "latitude", "longitude", "aperture", "shutter_speed", "iso",

@@ -87,7 +87,7 @@ extension PhotoQuery {
 }
 
 /// A page of the photos that match a query.
-public struct PhotoPage: Sendable, Equatable {
+public struct PhotoPage: Sendable, Equatable, JSONConvertible {
   public var photos: [PhotoDetails]
   /// The cursor of the next page, for `PhotoQuery.cursor`; nil when there are no more. Photos that are added
   /// or deleted between two pages neither hide nor repeat others.

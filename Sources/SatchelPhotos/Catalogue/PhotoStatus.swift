@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// The status of a catalogue, which is known without reading its photos.
-public struct PhotoStatus: Sendable, Equatable {
+public struct PhotoStatus: Sendable, Equatable, JSONConvertible {
   public var directory: String
   /// The catalogue's identifier; nil while nothing was written to it.
   public var uuid: String?
@@ -38,14 +38,14 @@ public struct PhotoStatus: Sendable, Equatable {
       "created": created.map { .int($0) } ?? .null, "modified": modified.map { .int($0) } ?? .null,
       "photos": .int(photos), "changes": .int(changes), "shards": .array(shards.map(\.json)),
       "conflicts": .int(conflicts), "backup": .object(counts),
-      "master_uuid": remoteUUID.map { .string($0) } ?? .null, "user": user.map { .string($0) } ?? .null,
+      "remote_uuid": remoteUUID.map { .string($0) } ?? .null, "user": user.map { .string($0) } ?? .null,
       "last_sync": lastSync.map { .int($0) } ?? .null,
     ]
   }
 }
 
 /// The status of a shard, which is known without reading its photos.
-public struct ShardStatus: Sendable, Equatable {
+public struct ShardStatus: Sendable, Equatable, JSONConvertible {
   public var shard: Shard.Index
   public var photos: Int64 = 0
   /// Photos that were changed locally since the last sync; those of an imported file are not counted.

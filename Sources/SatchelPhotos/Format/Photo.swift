@@ -60,7 +60,7 @@ extension Photo: Equatable {
   }
 }
 
-extension Photo {
+extension Photo: JSONConvertible {
   /// The row's JSON members, in the order of its columns.
   var members: JSONObject {
     var object = JSONObject()

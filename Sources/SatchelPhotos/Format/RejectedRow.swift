@@ -45,7 +45,7 @@ public struct RejectedRow: Sendable, Equatable {
   public var reason: String { fault.description }
 }
 
-extension RejectedRow {
+extension RejectedRow: JSONConvertible {
   /// The line as a JSON object: line, fault, reason, raw. Bytes that are not UTF-8 are replaced in `raw`, and
   /// only there.
   public var json: JSONValue { .object(fields) }

@@ -26,7 +26,7 @@ public struct ScanOptions: Sendable, Equatable {
 }
 
 /// The progress of a scan, reported several times a second, also while a large file is read.
-public struct ScanProgress: Sendable, Equatable {
+public struct ScanProgress: Sendable, Equatable, JSONConvertible {
   /// The phase of a scan.
   public enum Phase: String, Sendable {
     /// Finding files.
@@ -48,7 +48,7 @@ public struct ScanProgress: Sendable, Equatable {
   public var bytesTotal: Int64?
 
   /// The progress as a JSON object.
-  package var json: JSONValue {
+  public var json: JSONValue {
     [
       "phase": .string(phase.rawValue), "files_found": .int(filesFound), "files_done": .int(filesDone),
       "files_total": filesTotal.map { .int($0) } ?? .null, "bytes_done": .int(bytesDone),

@@ -2,9 +2,9 @@ import SatchelJSON
 
 /// The result of a scan. Each file is counted in one of `added`, `changed`, `unchanged`, `duplicates` or
 /// `skippedCount`.
-public struct ScanReport: Sendable, Equatable {
+public struct ScanReport: Sendable, Equatable, JSONConvertible {
   /// The most entries in each list; the counts include all.
-  public static let listed = 1000
+  public static let maxListed = 1000
 
   /// A file or directory, and a reason.
   public struct Remark: Sendable, Equatable {
@@ -56,21 +56,21 @@ public struct ScanReport: Sendable, Equatable {
   mutating func skip(_ path: String, _ reason: String) {
     skippedCount += 1
     if reason == OpenFile.Fault.link.reason { skippedLinks += 1 }
-    if skipped.count < Self.listed { skipped.append(Remark(path: path, reason: reason)) }
+    if skipped.count < Self.maxListed { skipped.append(Remark(path: path, reason: reason)) }
   }
 
   mutating func remark(_ path: String, _ reason: String) {
     remarksCount += 1
-    if remarks.count < Self.listed { remarks.append(Remark(path: path, reason: reason)) }
+    if remarks.count < Self.maxListed { remarks.append(Remark(path: path, reason: reason)) }
   }
 
   mutating func addMissing(_ path: String) {
     missing += 1
-    if missingFiles.count < Self.listed { missingFiles.append(path) }
+    if missingFiles.count < Self.maxListed { missingFiles.append(path) }
   }
 
   /// The report as a JSON object.
-  package var json: JSONValue {
+  public var json: JSONValue {
     func list(_ remarks: [Remark]) -> JSONValue {
       .array(remarks.map { ["path": .string($0.path), "reason": .string($0.reason)] })
     }

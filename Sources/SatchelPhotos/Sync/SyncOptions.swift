@@ -33,7 +33,7 @@ extension ConflictPolicy {
 }
 
 /// The progress of a sync.
-public struct SyncProgress: TransferProgress, Equatable {
+public struct SyncProgress: TransferProgress, Equatable, JSONConvertible {
   public enum Phase: String, Sendable, CaseIterable {
     /// Determining what has to be transferred.
     case plan

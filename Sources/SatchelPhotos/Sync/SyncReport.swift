@@ -41,7 +41,7 @@ public struct SyncReport: Sendable {
   }
 }
 
-extension SyncReport {
+extension SyncReport: JSONConvertible {
   public var json: JSONValue {
     [
       "downloaded": SyncReport.numbers(downloaded), "uploaded": SyncReport.numbers(uploaded),
@@ -58,7 +58,7 @@ extension SyncReport {
   }
 }
 
-extension SyncReport.Rejected {
+extension SyncReport.Rejected: JSONConvertible {
   /// The line as a JSON object: the members of a rejected row, and shard.
   public var json: JSONValue { row.json(in: shard) }
 }

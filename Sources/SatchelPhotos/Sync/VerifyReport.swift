@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 
 /// The state of the remote, shard by shard, compared with its manifest.
-public struct VerifyReport: Sendable {
+public struct VerifyReport: Sendable, JSONConvertible {
   /// The state of a shard's object.
   public enum State: String, Sendable, CaseIterable {
     /// The object matches the manifest; an empty shard may have no object.
@@ -70,8 +70,8 @@ public struct VerifyReport: Sendable {
   }
 }
 
-extension VerifyReport.ShardFinding {
-  var json: JSONValue {
+extension VerifyReport.ShardFinding: JSONConvertible {
+  public var json: JSONValue {
     [
       "shard": .int(Int64(shard.number)), "state": .string(state.rawValue), "repaired": .bool(isRepaired),
       "message": error.map { .string($0.message) } ?? .null,

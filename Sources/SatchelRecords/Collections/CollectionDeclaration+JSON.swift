@@ -93,7 +93,7 @@ extension RecordIndex {
   }
 }
 
-extension RecordRelation {
+extension RecordRelation: JSONConvertible {
   fileprivate init(_ json: JSONValue, at pointer: String) throws {
     guard case .object(let members) = json else { throw JSONError("must be an object", pointer: pointer) }
     guard case .string(let collection)? = members["collection"] else {
@@ -116,7 +116,7 @@ extension RecordRelation {
     }
   }
 
-  var json: JSONValue {
+  public var json: JSONValue {
     [
       "collection": .string(collection), "on_delete": .string(onDelete.rawValue), "many": .bool(isMany),
     ]

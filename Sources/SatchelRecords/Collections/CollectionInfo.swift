@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 
 /// A description of a collection.
-public struct CollectionInfo: Equatable, Sendable {
+public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
   public var name: String
   public var version: Int
   public var count: Int

@@ -14,7 +14,7 @@ public enum RecordSyncStatus: String, Sendable, CaseIterable {
 }
 
 /// A document and its metadata.
-public struct Record: Equatable, Sendable {
+public struct Record: Equatable, Sendable, Identifiable, JSONConvertible {
   public var id: String
   /// The number of changes, from 1.
   public var revision: Int64
@@ -41,6 +41,18 @@ public struct Record: Equatable, Sendable {
 }
 
 extension Record {
+  /// The JSON object that the C interface returns; without `document` when a query excluded documents.
+  public var json: JSONValue {
+    get throws {
+      var object: JSONObject = [
+        "id": .string(id), "revision": .int(revision), "created": .int(created), "modified": .int(modified),
+        "sync_status": .string(syncStatus.rawValue),
+      ]
+      if !body.isEmpty { object["document"] = try document }
+      return .object(object)
+    }
+  }
+
   /// Appends the JSON form of the public interfaces: id, revision, created, modified, sync_status, document.
   func write(into bytes: inout [UInt8], withDocument: Bool) {
     body.withUnsafeBytes { body in

@@ -39,15 +39,15 @@ extension RecordCollection {
     case .reject(let error, let file):
       switch (prefer, file) {
       case (.file, let file?): report.imported = try apply(file, isWhole: false)
-      case (.store, _): report.quarantine = try MirrorFile.quarantine(path, time: database.clock.now())
+      case (.store, _): report.quarantinePath = try MirrorFile.quarantine(path, time: database.clock.now())
       default: throw error
       }
     }
-    mirror.accept(report.quarantine == nil ? image?.stamp : nil, image?.digest ?? "")
+    mirror.accept(report.quarantinePath == nil ? image?.stamp : nil, image?.digest ?? "")
     do {
       try attach(mirror)
     } catch {
-      if let quarantine = report.quarantine { MirrorFile.moveBack(quarantine, to: path) }
+      if let quarantine = report.quarantinePath { MirrorFile.moveBack(quarantine, to: path) }
       throw error
     }
     return report
@@ -89,17 +89,13 @@ extension RecordCollection {
   }
 
   private func follow(_ change: Change) {
-    guard change.subject == "records", let mirror = mirroring.withLock({ $0 }) else { return }
-    let concernsCollection = change.keys.contains { key in
-      key == "*" || key.utf8.elementsEqual(name.utf8) || key.utf8.starts(with: (name + "/").utf8)
-    }
-    guard concernsCollection else { return }
+    guard change.concerns(collection: name), let mirror = mirroring.withLock({ $0 }) else { return }
     do {
       try update(mirror)
     } catch is EditedMirror {
-      database.notify(subject: "records", keys: ["@mirror_edited"])
+      database.notify(.mirrorEdited, of: .records)
     } catch {
-      database.notify(subject: "records", keys: ["@mirror_failed"])
+      database.notify(.mirrorFailed, of: .records)
     }
   }
 

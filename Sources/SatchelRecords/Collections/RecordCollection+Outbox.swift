@@ -55,7 +55,7 @@ extension RecordCollection {
 extension RecordStore {
   /// Registers the handlers that drain spooled writes.
   func registerEntries() {
-    outbox.register("put") { [weak self] entry, _, _ in
+    outbox.register("put", of: .records) { [weak self] entry, _, _ in
       try self?.apply(entry) { work, collection, key in
         guard let document = entry["document"]?.stringValue else {
           throw SatchelError(.invalid, "put: an entry must have \"document\"")
@@ -68,12 +68,12 @@ extension RecordStore {
         }
       }
     }
-    outbox.register("delete") { [weak self] entry, _, _ in
+    outbox.register("delete", of: .records) { [weak self] entry, _, _ in
       try self?.apply(entry) { work, collection, key in
         _ = try work.delete(key, from: collection, ifRevision: entry["if_revision"]?.intValue)
       }
     }
-    outbox.register("put_many") { [weak self] entry, _, _ in
+    outbox.register("put_many", of: .records) { [weak self] entry, _, _ in
       guard let name = entry["collection"]?.stringValue, let documents = entry["documents"]?.stringValue
       else {
         throw SatchelError(.invalid, "put_many: an entry must have \"collection\" and \"documents\"")

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 
 /// A conflict between the local and the remote version of a record.
-public struct RecordConflict: Sendable {
+public struct RecordConflict: Sendable, JSONConvertible {
   public enum Kind: String, Sendable {
     /// The host has to decide.
     case open

@@ -20,15 +20,15 @@ public enum MirrorPreference: Sendable {
 }
 
 /// The result of attaching a mirror.
-public struct MirrorReport: Sendable, Equatable {
+public struct MirrorReport: Sendable, Equatable, JSONConvertible {
   /// The number of records that the store imported from the file, or deleted because an interrupted commit
   /// had deleted them.
   public var imported = 0
   /// The path to which the previous file was moved because the store was preferred; nil when there was none.
-  public var quarantine: String?
+  public var quarantinePath: String?
 
   public var json: JSONValue {
-    ["imported": .int(Int64(imported)), "quarantined": quarantine.map { .string($0) } ?? .null]
+    ["imported": .int(Int64(imported)), "quarantined": quarantinePath.map { .string($0) } ?? .null]
   }
 }
 

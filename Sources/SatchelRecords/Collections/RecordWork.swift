@@ -146,7 +146,7 @@ final class RecordWork {
       keys = Set(keys.map { String($0.prefix { $0 != "/" }) }).sorted()
     }
     for collection in changed { try writeMirror(of: collection) }
-    if !keys.isEmpty { try live().note(subject: "records", keys: keys, place: nil) }
+    if !keys.isEmpty { try live().note(subject: .records, keys: keys) }
     try store.keep(collections, self, live())
   }
 

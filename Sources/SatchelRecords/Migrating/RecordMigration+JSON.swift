@@ -1,6 +1,6 @@
 import SatchelJSON
 
-extension RecordMigration {
+extension RecordMigration: JSONConvertible {
   /// Reads a declaration: a list of steps, "callback", or {"callback": {"inverse": bool}}.
   ///
   /// - Parameters:
@@ -38,7 +38,7 @@ extension RecordMigration {
   }
 }
 
-extension MigrationStep {
+extension MigrationStep: JSONConvertible {
   /// Reads a step; see `RecordMigration.init(json:callback:)`.
   public init(json: JSONValue) throws {
     guard case .object(let object) = json, object.count == 1, let (name, value) = object.first else {

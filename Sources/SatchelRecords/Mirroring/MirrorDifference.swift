@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// A record that differs between a collection and its mirror.
-public struct MirrorDifference: Sendable, Equatable {
+public struct MirrorDifference: Sendable, Equatable, JSONConvertible {
   public enum Kind: String, Sendable {
     case missingInFile = "missing_in_file"
     case missingInStore = "missing_in_store"

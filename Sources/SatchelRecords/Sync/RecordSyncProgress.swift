@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelRemote
 
 /// The progress of a sync of records.
-public struct RecordSyncProgress: TransferProgress, Equatable {
+public struct RecordSyncProgress: TransferProgress, Equatable, JSONConvertible {
   public enum Phase: String, Sendable, CaseIterable {
     /// Listing both sides.
     case list

@@ -23,9 +23,9 @@ public struct RecordSyncReport: Sendable, Equatable {
   /// Records whose content was uploaded.
   public var uploaded = 0
   /// Records deleted locally because they were deleted remotely.
-  public var deletedHere = 0
+  public var deletedLocally = 0
   /// Records deleted remotely because they were deleted locally.
-  public var deletedThere = 0
+  public var deletedRemotely = 0
   /// Records merged from both sides; they were uploaded, too.
   public var merged = 0
   /// Records that were changed on both sides, and those whose conflict the host has not resolved yet.
@@ -45,23 +45,24 @@ public struct RecordSyncReport: Sendable, Equatable {
 
   /// Whether nothing was transferred.
   public var isUnchanged: Bool {
-    downloaded + uploaded + deletedHere + deletedThere + merged + conflicts == 0 && failed.isEmpty
+    downloaded + uploaded + deletedLocally + deletedRemotely + merged + conflicts == 0 && failed.isEmpty
   }
 }
 
-extension RecordSyncReport {
+extension RecordSyncReport: JSONConvertible {
   public var json: JSONValue {
     func number(_ count: Int) -> JSONValue { .int(Int64(count)) }
     return [
-      "downloaded": number(downloaded), "uploaded": number(uploaded), "deleted_here": number(deletedHere),
-      "deleted_there": number(deletedThere), "merged": number(merged), "conflicts": number(conflicts),
-      "unchanged": number(unchanged), "requests": .int(requests), "bytes_up": .int(bytesUp),
+      "downloaded": number(downloaded), "uploaded": number(uploaded),
+      "deleted_locally": number(deletedLocally), "deleted_remotely": number(deletedRemotely),
+      "merged": number(merged), "conflicts": number(conflicts), "unchanged": number(unchanged),
+      "requests": .int(requests), "bytes_up": .int(bytesUp),
       "bytes_down": .int(bytesDown), "failed": .array(failed.map(\.json)), "dry_run": .bool(isDryRun),
     ]
   }
 }
 
-extension RecordSyncReport.Failure {
+extension RecordSyncReport.Failure: JSONConvertible {
   public var json: JSONValue {
     ["id": .string(id), "code": .int(Int64(code.rawValue)), "message": .string(message)]
   }

@@ -85,7 +85,7 @@ extension StoreFile {
 }
 
 /// The outcome of a backup.
-public struct BackupReport: Equatable, Sendable {
+public struct BackupReport: Equatable, Sendable, JSONConvertible {
   /// The path of the backup.
   public var path: String
   /// The number of copied pages.
@@ -97,7 +97,7 @@ public struct BackupReport: Equatable, Sendable {
   /// The paths of older backups that were deleted after this one was made.
   public var removed: [String] = []
 
-  package var json: JSONValue {
+  public var json: JSONValue {
     [
       "path": .string(path), "pages": .int(Int64(pages)), "bytes": .int(bytes),
       "milliseconds": .int(milliseconds), "removed": .array(removed.map { .string($0) }),

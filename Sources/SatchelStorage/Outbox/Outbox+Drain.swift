@@ -77,35 +77,55 @@ extension Outbox {
       let through = try connection.number(
         "SELECT through FROM outbox_applied WHERE file = ?", .text(identity))
       var counts = (applied: 0, rejected: 0)
+      var applied: Set<Change.Subject> = []
+      var rejected: Set<Change.Subject> = []
       for frame in frames where frame.number > through {
-        if let reason = try reason ?? rejectionReason(of: frame, in: database) {
+        let (subject, reason) = try apply(frame, rejecting: reason, in: database)
+        if let reason {
           try keep(frame.payload, identity, frame.number, reason, in: transaction)
           counts.rejected += 1
+          rejected.insert(subject)
         } else {
           counts.applied += 1
+          applied.insert(subject)
         }
       }
       guard counts.applied + counts.rejected > 0, let last = frames.last else { return counts }
       try connection.run(
         "INSERT OR REPLACE INTO outbox_applied VALUES(?, ?)", .text(identity), .integer(last.number))
-      if counts.applied > 0 { transaction.note(subject: "records", keys: ["@drained"], place: nil) }
-      if counts.rejected > 0 { transaction.note(subject: "records", keys: ["@rejected"], place: nil) }
+      for subject in Change.Subject.all {
+        if applied.contains(subject) { transaction.note(.drained, of: subject) }
+        if rejected.contains(subject) { transaction.note(.rejected, of: subject) }
+      }
       return counts
     }
     report.applied += counts.applied
     report.rejected += counts.rejected
   }
 
-  /// Applies an entry in a savepoint; returns the reason when the store will never accept it.
-  private func rejectionReason(of frame: OutboxFrame, in database: Database) throws -> String? {
+  /// Applies an entry in a savepoint.
+  ///
+  /// - Parameter reason: the reason to reject it without trying; nil to apply it
+  /// - Returns: the entry's subject, and the reason when it is rejected
+  private func apply(
+    _ frame: OutboxFrame, rejecting reason: String?, in database: Database
+  ) throws -> (subject: Change.Subject, reason: String?) {
+    let entry: JSONValue
     do {
-      try database.write { try apply(JSONValue(parsing: frame.payload), in: $0, of: database) }
-      return nil
+      entry = try JSONValue(parsing: frame.payload)
+    } catch {
+      return (.records, reason ?? "\(error)")
+    }
+    let subject = subject(of: entry)
+    if let reason { return (subject, reason) }
+    do {
+      try database.write { try apply(entry, in: $0, of: database) }
+      return (subject, nil)
     } catch let error as SatchelError {
       guard error.isRejection else { throw error }
-      return error.message
+      return (subject, error.message)
     } catch {
-      return "\(error)"
+      return (subject, "\(error)")
     }
   }
 
@@ -132,7 +152,8 @@ extension Outbox {
       let messages = content.damages.map { "\(path): \($0.message)" }
       try database.write { transaction in
         for message in messages { try keep([], content.identity, 0, message, in: transaction) }
-        transaction.note(subject: "records", keys: ["@outbox_damaged"], place: nil)
+        // The part that cannot be read may be of any of them.
+        for subject in subjects { transaction.note(.outboxDamaged, of: subject) }
       }
       report.damages += messages
       return true

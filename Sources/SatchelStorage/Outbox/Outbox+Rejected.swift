@@ -42,7 +42,7 @@ extension Outbox {
         try database.write { transaction in
           try apply(entry, in: transaction, of: database)
           try forgetRejected(rejected.id, in: database)
-          transaction.note(subject: "records", keys: ["@drained"], place: nil)
+          transaction.note(.drained, of: subject(of: entry))
         }
       } catch let error as SatchelError where error.isRejection {}
     }

@@ -21,24 +21,35 @@ package final class Outbox: Sendable {
   let outboxFile: OutboxFile?
   /// Held while entries are applied, so that two threads do not do the same work.
   let draining = ConditionLock()
-  private let kinds = Locked<[String: Apply]>([:])
+  private let kinds = Locked<[String: (subject: Change.Subject, apply: Apply)]>([:])
 
   /// Creates the outbox of a store.
   ///
-  /// - Parameter path: the store's path; a store in memory has no outbox file
-  package init(path: String) {
-    outboxFile = path == ":memory:" ? nil : OutboxFile(store: path)
+  /// - Parameters:
+  ///   - path: the store's path; a store in memory has no outbox file
+  ///   - calls: the system calls for the outbox file
+  package init(path: String, calls: FileCalls = .system) {
+    outboxFile = path == ":memory:" ? nil : OutboxFile(store: path, calls: calls)
   }
 
-  /// Creates an outbox for tests, with an outbox file that can fail.
-  init(outboxFile: OutboxFile?) { self.outboxFile = outboxFile }
-
-  /// Registers the function that applies entries of a kind.
+  /// Registers the subject of a kind of entries, and the function that applies them.
   ///
   /// An entry for which it throws `.invalid`, `.notFound`, `.foreign`, `.conflict`, `.constraint` or
   /// `.internal` is rejected; other errors mean that the store cannot accept it now.
-  package func register(_ kind: String, apply: @escaping Apply) {
-    kinds.withLock { $0[kind] = apply }
+  package func register(_ kind: String, of subject: Change.Subject, apply: @escaping Apply) {
+    kinds.withLock { $0[kind] = (subject, apply) }
+  }
+
+  /// Returns the subject whose observers are notified of an entry; records for an entry of an unknown kind.
+  func subject(of entry: JSONValue) -> Change.Subject {
+    let kind = entry.objectValue?.first?.key ?? ""
+    return kinds.withLock { $0[kind]?.subject } ?? .records
+  }
+
+  /// The subjects that spool entries.
+  var subjects: [Change.Subject] {
+    let known = kinds.withLock { Set($0.values.map(\.subject)) }
+    return Change.Subject.all.filter(known.contains)
   }
 
   /// Runs `body` in a transaction, or spools the entry to the outbox file when the store cannot accept it.
@@ -105,7 +116,7 @@ package final class Outbox: Sendable {
         cause.code, "\(cause.message); and the outbox file could not store it either: \(second.message)",
         underlying: second)
     }
-    database.notify(subject: "records", keys: ["@spooled"])
+    database.notify(.spooled, of: subject(of: entry))
   }
 
   /// Applies an entry according to its kind.
@@ -113,7 +124,7 @@ package final class Outbox: Sendable {
     guard let member = entry.objectValue?.first, entry.objectValue?.count == 1 else {
       throw SatchelError(.invalid, "an entry must be an object with one member")
     }
-    guard let apply = kinds.withLock({ $0[member.key] }) else {
+    guard let apply = kinds.withLock({ $0[member.key]?.apply }) else {
       throw SatchelError(.invalid, "unknown kind of entry: “\(member.key)”")
     }
     try apply(member.value, transaction, database)

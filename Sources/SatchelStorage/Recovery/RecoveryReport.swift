@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 
 /// The outcome of a recovery.
-public struct RecoveryReport: Equatable, Sendable {
+public struct RecoveryReport: Equatable, Sendable, JSONConvertible {
   /// The recovered rows of a table.
   public struct Table: Equatable, Sendable {
     public var name: String
@@ -32,7 +32,7 @@ public struct RecoveryReport: Equatable, Sendable {
     unknownTables.isEmpty && tables.allSatisfy { $0.lostRows == 0 && $0.lostPages == 0 }
   }
 
-  package var json: JSONValue {
+  public var json: JSONValue {
     let tables = tables.map { table -> JSONValue in
       [
         "name": .string(table.name), "rows": .int(Int64(table.rows)),

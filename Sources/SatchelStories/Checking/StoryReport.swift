@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// The result of checking a story.
-public struct StoryReport: Sendable {
+public struct StoryReport: Sendable, JSONConvertible {
   /// The maximum number of findings in a report, which bounds its memory.
   public static let maxFindings = 1_000_000
 

@@ -3,7 +3,7 @@ import SatchelJSON
 /// The differences between two versions of a story, in particular those that break saved reading positions.
 ///
 /// A reading position is the id of the segment that a reader is at.
-public struct StoryDiff: Equatable, Sendable {
+public struct StoryDiff: Equatable, Sendable, JSONConvertible {
   /// A reading position of the old version that the new version breaks.
   public struct BrokenPosition: Equatable, Sendable {
     public enum Reason: String, Sendable {

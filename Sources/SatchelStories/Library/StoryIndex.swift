@@ -90,7 +90,7 @@ final class StoryIndex: Sendable {
       if counted.added + counted.changed + counted.removed > 0 {
         try table.changeToken(of: library)
         let keys = stories.map(\.text).sorted(by: StoryName.precedes)
-        transaction.note(subject: "stories", keys: keys.count > Self.maxKeys ? ["*"] : keys, place: nil)
+        transaction.note(subject: .stories, keys: keys.count > Self.maxKeys ? ["*"] : keys)
       }
       refresh = counted
     }

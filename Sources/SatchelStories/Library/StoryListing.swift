@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// The stories and problems of a library.
-public struct StoryListing: Equatable, Sendable {
+public struct StoryListing: Equatable, Sendable, JSONConvertible {
   /// The stories, sorted by file name.
   public var stories: [StorySummary]
   /// The files that are not stories, with the reasons, sorted by file name.
@@ -14,7 +14,7 @@ public struct StoryListing: Equatable, Sendable {
 }
 
 /// The result of a refresh. The counts are numbers of files.
-public struct StoryRefresh: Equatable, Sendable {
+public struct StoryRefresh: Equatable, Sendable, JSONConvertible {
   public var added = 0
   /// The number of files whose content changed.
   public var changed = 0
@@ -38,7 +38,7 @@ public struct StoryRefresh: Equatable, Sendable {
 }
 
 /// The reason why a file of a library is not one of its stories. There is one problem for each such file.
-public struct StoryProblem: Error, Equatable, Sendable {
+public struct StoryProblem: Error, Equatable, Sendable, JSONConvertible {
   /// The name of the file in the library's directory.
   public var file: String
   /// The kind of the problem: `unreadable`, `notJSON`, `notAStory` or `duplicateStory`; `missingField`,

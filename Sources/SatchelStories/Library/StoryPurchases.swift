@@ -36,7 +36,7 @@ final class StoryPurchases: Sendable {
         "INSERT OR REPLACE INTO story_purchase(story, is_purchased, marked_at) VALUES(?, ?, ?)", .text(story),
         .integer(isPurchased ? 1 : 0), .integer(transaction.now))
       try connection.run("UPDATE story_state SET purchases = ?", .integer(.random(in: 1...Int64.max)))
-      transaction.note(subject: "stories", keys: [story], place: nil)
+      transaction.note(subject: .stories, keys: [story])
     }
   }
 }

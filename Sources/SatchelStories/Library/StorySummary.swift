@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// The metadata, statistics and purchase state of a story, from the library's index.
-public struct StorySummary: Equatable, Sendable {
+public struct StorySummary: Equatable, Sendable, JSONConvertible {
   public var id: String
   /// The name of its file in the library's directory.
   public var file: String

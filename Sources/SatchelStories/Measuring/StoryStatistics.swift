@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// The statistics of a story.
-public struct StoryStatistics: Equatable, Sendable {
+public struct StoryStatistics: Equatable, Sendable, JSONConvertible {
   public var segments: Int
   public var choices: Int
   /// The number of endings that can be reached.

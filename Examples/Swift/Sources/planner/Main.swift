@@ -3,7 +3,7 @@ import Satchel
 
 /// A study planner, on a laptop and on a phone: semesters, courses, tasks, grades, events and activities refer to each
 /// other. The planner saves by itself, is killed, comes back, renames a field of every course, and both devices agree
-/// through a master copy in an object store: here a directory, or S3 as for the album.
+/// through a remote copy in an object store: here a directory, or S3 as for the album.
 /// Usage: planner folder, which is made
 @main
 struct Main {
@@ -57,15 +57,15 @@ struct Main {
 
   private static func change(_ planner: Planner, _ body: (inout Task) -> Void) throws {
     guard var essay = try planner.tasks.get("essay", as: Task.self) else { return }
-    body(&essay)
-    try planner.tasks.put("essay", essay)
+    body(&essay.document)
+    try planner.tasks.put(essay)
   }
 
-  /// Where the master copy is.
+  /// Where the remote copy is.
   static func openRemote(in folder: String) throws -> any ObjectStore {
     let variables = ProcessInfo.processInfo.environment
     guard let bucket = variables["SATCHEL_S3_BUCKET"] else {
-      return try DirectoryStore(path: "\(folder)/master")
+      return try DirectoryStore(path: "\(folder)/remote")
     }
     let prefix = "planner-\(Int(Date().timeIntervalSince1970))"
     let endpoint = variables["SATCHEL_S3_ENDPOINT"].map { JSONValue.string($0) } ?? .null

@@ -1,0 +1,42 @@
+import SatchelJSON
+
+/// A record whose document is a Swift value: its metadata as in `Record`, and the decoded document.
+///
+/// The document's members can be read and set on the record itself: `task.title` is `task.document.title`.
+@dynamicMemberLookup
+public struct TypedRecord<Document>: Identifiable {
+  public var id: String
+  /// The number of changes, from 1.
+  public var revision: Int64
+  /// Unix milliseconds.
+  public var created: Int64
+  /// Unix milliseconds.
+  public var modified: Int64
+  public var syncStatus: RecordSyncStatus
+  public var document: Document
+
+  public subscript<Member>(dynamicMember member: WritableKeyPath<Document, Member>) -> Member {
+    get { document[keyPath: member] }
+    set { document[keyPath: member] = newValue }
+  }
+
+  public subscript<Member>(dynamicMember member: KeyPath<Document, Member>) -> Member {
+    document[keyPath: member]
+  }
+}
+
+extension TypedRecord: Sendable where Document: Sendable {}
+extension TypedRecord: Equatable where Document: Equatable {}
+extension TypedRecord: Hashable where Document: Hashable {}
+
+extension TypedRecord: CustomStringConvertible, JSONConvertible where Document: Encodable {
+  /// The JSON object that the C interface returns.
+  public var json: JSONValue {
+    get throws {
+      [
+        "id": .string(id), "revision": .int(revision), "created": .int(created), "modified": .int(modified),
+        "sync_status": .string(syncStatus.rawValue), "document": try JSONValue(encoding: document),
+      ]
+    }
+  }
+}
