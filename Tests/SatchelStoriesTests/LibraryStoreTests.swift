@@ -42,7 +42,7 @@ struct LibraryStoreTests {
     func news() -> [[String]] {
       received.withLock { received in
         defer { received = [] }
-        #expect(received.allSatisfy { $0.subject == "stories" && $0.isOwn })
+        #expect(received.allSatisfy { $0.subject == .stories && $0.isOwn })
         return received.map(\.keys)
       }
     }
