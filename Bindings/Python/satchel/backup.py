@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class BackupProgress:
-    """How far a backup has come, in pages of the file."""
+    """The progress of a backup: ``pages_done`` of ``pages_total`` pages of the file."""
 
     pages_done: int
     pages_total: int
@@ -34,7 +34,7 @@ class BackupProgress:
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup: its size in pages and in bytes, and its duration in milliseconds.
+    """A backup: its ``path``, its size in ``pages`` and ``bytes``, its duration in ``milliseconds``.
 
     ``removed`` are the paths of older backups that the rotation deleted.
     """
@@ -55,7 +55,10 @@ class Restoration:
 
 @dataclass(frozen=True)
 class RecoveredTable:
-    """A table of a damaged store: the number of recovered rows, and the known losses."""
+    """A table of a damaged store, by its ``name``.
+
+    ``rows`` were recovered; ``lost_rows`` and ``lost_pages`` are known to be lost.
+    """
 
     name: str
     rows: int
@@ -65,11 +68,12 @@ class RecoveredTable:
 
 @dataclass(frozen=True)
 class Recovery:
-    """The result of :func:`recover`, table by table; ``complete`` when nothing is missing.
+    """The result of :func:`recover`: ``path`` is the new store, ``tables`` what was recovered of each table.
 
-    ``header_lost`` and ``schema_lost``: the first page, or sqlite_schema, is unreadable, and tables were
-    identified from their page layout. ``unknown_tables`` are not Satchel's, and were left out. ``findings``:
-    inconsistencies of the new store, such as a record that refers to a lost one.
+    ``complete``: nothing is missing. ``header_lost`` and ``schema_lost``: the first page, or sqlite_schema,
+    is unreadable, and tables were identified from their page layout. ``unknown_tables`` are not Satchel's,
+    and were left out. ``findings``: inconsistencies of the new store, such as a record that refers to a lost
+    one.
     """
 
     path: str

@@ -76,9 +76,12 @@ class Catalogue:
         )
 
     def deliver(self, delivery: Document, reuse: str = "unless_changed") -> List[Receipt]:
-        """Stores a delivery, {"location": …, "sections": [section, …]}, in one transaction.
+        """Stores several sections of a location in one transaction; they are on the disk when this returns.
 
-        :returns: a receipt for each section; otherwise as :meth:`persist`
+        :param delivery: {"location": …, "sections": [section, …]}
+        :param reuse: as in :meth:`persist`
+        :returns: a receipt for each section
+        :raises InvalidArgument: for an invalid section; nothing is changed
         """
         receipts = json_answer(
             library.satchel_catalogue_deliver,
@@ -91,6 +94,7 @@ class Catalogue:
     def sections(self, location: Document, union: bool = False) -> List[SectionHeader]:
         """Headers of a location's sections, in the order of delivery; no content is read.
 
+        :param location: the place of the content
         :param union: includes the sections of all places that share a level with the location, the most
             specific winning section by section
         """
@@ -107,6 +111,7 @@ class Catalogue:
     ) -> Optional[Section]:
         """A section with its content.
 
+        :param location: the place of the content
         :param section: the section's name
         :param allow_expired: keeps expired entities in the content; ``expired`` lists them in any case
         :param union: as in :meth:`sections`
@@ -122,7 +127,11 @@ class Catalogue:
         return None if found is None else record_from(Section, found)
 
     def plan(self, location: Document) -> Dict[str, Plan]:
-        """The entities to fetch for a location, by the name of the section; no content is read."""
+        """The entities to fetch for a location; no content is read.
+
+        :param location: the place of the content
+        :returns: a plan for each section, by its name
+        """
         plans = json_answer(
             library.satchel_catalogue_plan,
             self._store._pointer,
@@ -131,7 +140,12 @@ class Catalogue:
         return {name: record_from(Plan, each) for name, each in plans.items()}
 
     def has_cached(self, location: Document) -> Optional[Literal["exact", "inherited"]]:
-        """Whether a location has content of its own, inherits that of another place, or has none."""
+        """Whether a location has content.
+
+        :param location: the place of the content
+        :returns: "exact" for content of its own, "inherited" for that of another place that shares a level
+            with it, None for no content
+        """
         found = text_answer(
             library.satchel_catalogue_has_cached,
             self._store._pointer,
@@ -140,7 +154,12 @@ class Catalogue:
         return cast("Optional[Literal['exact', 'inherited']]", found)
 
     def entity(self, entity_id: str, location: Document) -> Optional[Entity]:
-        """The most specific variant of an entity that covers a location; None when no variant does."""
+        """The most specific variant of an entity that covers a location.
+
+        :param entity_id: such as "cuisine:xiaolongbao"
+        :param location: the place of the content
+        :returns: None when no variant covers the location
+        """
         found = json_answer(
             library.satchel_catalogue_entity,
             self._store._pointer,
@@ -150,9 +169,11 @@ class Catalogue:
         return None if found is None else record_from(Entity, found)
 
     def set_active_location(self, location: Optional[Document]) -> None:
-        """Stores the location of the user, across restarts; None clears it.
+        """Stores the location of the user, across restarts.
 
         A byte budget evicts the content of the active location last.
+
+        :param location: the place where the user is; None clears it
         """
         lent = _encoding.NOTHING if location is None else _encoding.lend_document(location, "location")
         check(library.satchel_catalogue_set_active_location(self._store._pointer, lent))
@@ -189,6 +210,8 @@ class Catalogue:
             milliseconds, with the entities that only they refer to; the active location stays
         :param max_bytes: then removes, while the store has more bytes: expired and unreferenced entities,
             then whole places, the least recently used first
+        :returns: the numbers of what was removed
+        :raises InvalidArgument: for an empty name, a negative number, or an invalid location
         """
         unused_for, budget = -1, -1
         if contexts_unused_for is not None:
@@ -210,7 +233,8 @@ class Catalogue:
     def session(self, callback: Optional[Callable[[Dict[str, Any]], object]] = None) -> Session:
         """Makes a session: the content of one screen.
 
-        :param callback: receives the session's events as dicts; see :class:`Session`
+        :param callback: receives the session's events as dicts; see :class:`satchel.Session`
+        :returns: a new session; close it when the screen is gone
         """
         return Session(self._store, callback)
 

@@ -24,8 +24,9 @@ __all__ = ["check", "edit", "merge", "merge_patch", "patch", "value_at"]
 
 
 def check(text: Encoded) -> None:
-    """Whether a text is JSON.
+    """Checks that a text is JSON.
 
+    :param text: str, or bytes of UTF-8
     :raises InvalidArgument: with line, column and JSON Pointer, when it is not
     """
     _check(library.satchel_json_check(_encoding.lend_document(text, "text")))
@@ -51,7 +52,12 @@ def edit(existing: Any, new: Any, config: Optional[Union[Dict[str, Any], bytes]]
 
 
 def merge(existing: Any, new: Any) -> Any:
-    """Deep merge: objects merge, new values win, None is stored, anything else is replaced."""
+    """Deep merge: objects merge, new values win, None is stored, anything else is replaced.
+
+    :param existing: the value to change; it is copied
+    :param new: the value to merge into it
+    :returns: the merged value
+    """
     return json_answer(
         library.satchel_json_merge,
         _encoding.lend_value(existing, "existing"),
@@ -60,7 +66,12 @@ def merge(existing: Any, new: Any) -> Any:
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
-    """JSON Merge Patch, RFC 7396: as :func:`merge`, but None removes."""
+    """JSON Merge Patch, RFC 7396: as :func:`merge`, but None removes.
+
+    :param target: the value to change; it is copied
+    :param patch: the merge patch
+    :returns: the patched value
+    """
     return json_answer(
         library.satchel_json_merge_patch,
         _encoding.lend_value(target, "target"),
@@ -71,7 +82,10 @@ def merge_patch(target: Any, patch: Any) -> Any:
 def patch(target: Any, operations: Any) -> Any:
     """JSON Patch, RFC 6902: all operations or none.
 
+    :param target: the value to change; it is copied
     :param operations: a list of operations
+    :returns: the patched value
+    :raises InvalidArgument: for an operation that is invalid, or that fails on the target
     """
     return json_answer(
         library.satchel_json_patch,
@@ -83,6 +97,8 @@ def patch(target: Any, operations: Any) -> Any:
 def value_at(value: Any, path: str) -> Any:
     """The value at a path.
 
+    :param value: any JSON value
+    :param path: dot-separated keys, or a JSON Pointer
     :returns: None when the path leads to nothing (and when it leads to null)
     :raises InvalidArgument: when it runs through a scalar
     """

@@ -12,14 +12,14 @@ __all__ = ["Change", "Observer", "RecordKey", "StateKey"]
 
 
 class RecordKey(NamedTuple):
-    """A changed record; ``id`` is None for a collection of which very many records changed."""
+    """A changed record of a ``collection``; ``id`` is None when very many of its records changed."""
 
     collection: str
     id: Optional[str]
 
 
 class StateKey(NamedTuple):
-    """Changed state; ``kind`` is "value", "list", "set" or "scores"."""
+    """Changed state: its ``name``, and its ``kind``, "value", "list", "set" or "scores"."""
 
     kind: str
     name: str
@@ -32,7 +32,8 @@ class Change:
     ``subject`` is "catalogue", "photos", "stories", "records" or "state". ``keys`` has what changed as text;
     the properties have it by subject, and are empty for changes of other subjects. ``section_count`` is the
     number of the first keys that are names of sections. ``place`` is the key of a place, or the directory of
-    the photos; ``own`` is whether this store wrote it.
+    the photos; ``own`` is whether this store wrote it. ``revision`` is the number of
+    the commit, 0 for some events.
     """
 
     subject: str

@@ -35,6 +35,8 @@ def normalize(text: Optional[str]) -> Optional[str]:
 def key(location: Document, level: str) -> Optional[str]:
     """The key of a location at a level, as text: "cn_shanghai_shanghai".
 
+    :param location: a dict, or the JSON text of one
+    :param level: "coordinate", "sublocality", "locality", "adminarea" or "country"
     :returns: None when the location has no key at that level
     :raises InvalidArgument: for an unknown level, or a location that yields no key at all
     """
@@ -48,6 +50,7 @@ def key(location: Document, level: str) -> Optional[str]:
 def most_specific_level(location: Document) -> str:
     """The most specific level of a location that yields a key.
 
+    :param location: a dict, or the JSON text of one
     :raises InvalidArgument: when the location yields none
     """
     return some_text(
@@ -56,13 +59,18 @@ def most_specific_level(location: Document) -> str:
 
 
 def level_of_scope(scope: str) -> Optional[str]:
-    """The level (or "global") that a scope names in any letter case; None for an unknown scope."""
+    """The level that a scope names, or "global".
+
+    :param scope: in any letter case
+    :returns: None for an unknown scope
+    """
     return text_answer(library.satchel_place_level_of_scope, _encoding.lend_text(scope, "scope"))
 
 
 def entity_id(section: str, label: str) -> str:
     """The entity id of a label in a section: "cuisine:chinese_cuisine".
 
+    :param section: the section's name
     :param label: a label of which nothing is left gives "cuisine:unknown"
     :raises InvalidArgument: when one of them is not a str
     """
@@ -74,5 +82,9 @@ def entity_id(section: str, label: str) -> str:
 
 
 def section_of(entity_id: str) -> Optional[str]:
-    """The part of an entity id before its first colon; None when it is empty."""
+    """The name of an entity's section.
+
+    :param entity_id: such as "cuisine:chinese_cuisine"
+    :returns: the part before the first colon; None when that is empty
+    """
     return text_answer(library.satchel_place_section_of, _encoding.lend_text(entity_id, "entity_id"))

@@ -19,7 +19,12 @@ __all__ = ["Session", "SessionSection", "SessionState"]
 
 @dataclass(frozen=True)
 class SessionSection:
-    """A section of a screen; ``state`` is placeholder, loading, loaded or failed (``reason``)."""
+    """A section of a screen, by its name ``section``.
+
+    ``state`` is "placeholder", "loading", "loaded" or "failed"; ``reason`` is why it failed.
+    ``display_title``, ``config`` and ``entity_count`` are those of its header. ``content`` is None until it
+    is loaded; ``expired`` and ``missing`` are then the ids of expired and of missing entities.
+    """
 
     section: str
     state: str
@@ -34,7 +39,11 @@ class SessionSection:
 
 @dataclass(frozen=True)
 class SessionState:
-    """What a screen shows. ``location`` and ``level`` are None before :meth:`Session.show`."""
+    """The content of a screen: its ``sections``, in their order.
+
+    ``location`` is the shown location, ``level`` the level at which the sections were found; both are None
+    before :meth:`Session.show`.
+    """
 
     location: Optional[Dict[str, Any]]
     level: Optional[str]
@@ -73,28 +82,48 @@ class Session(Dependent):
     def show(self, location: Document) -> None:
         """Shows a location: its headers at once, from the store; then the event "refresh" follows.
 
-        Makes the location the active one.
+        :param location: the place to show, which becomes the active location
+        :raises InvalidArgument: for a location that yields no key
         """
         lent = _encoding.lend_document(location, "location")
         check(library.satchel_session_show(self._handle.pointer, lent))
 
     def handle(self, section: Document) -> Receipt:
-        """Persists a section for the session's location, and shows it."""
+        """Persists a section for the session's location, and shows it.
+
+        :param section: the section as the backend sent it
+        :returns: the receipt; see :meth:`satchel.Catalogue.persist`
+        :raises InvalidArgument: for an invalid section, and before :meth:`show`; nothing is changed
+        :raises Busy, Full, ReadOnly, IOFailure: when it cannot be written; nothing is changed
+        """
         lent = _encoding.lend_document(section, "section")
         return receipt_from(json_answer(library.satchel_session_handle, self._handle.pointer, lent))
 
     def load(self, section: str) -> None:
-        """Asks for a section's content; the event "section" follows on a thread of the library."""
+        """Loads a section's content; the event "section" follows on a thread of the library.
+
+        :param section: the section's name
+        :raises InvalidArgument: before :meth:`show`
+        """
         lent = _encoding.lend_text(section, "section")
         check(library.satchel_session_load(self._handle.pointer, lent))
 
     def fail(self, section: str, reason: str) -> None:
-        """Reports that fetching a section failed, and the reason."""
+        """Reports that the host could not fetch a section. A section that is loaded remains loaded.
+
+        :param section: the section's name
+        :param reason: the cause, for the section's ``reason``
+        :raises InvalidArgument: before :meth:`show`
+        """
         lent = _encoding.lend_text(section, "section"), _encoding.lend_text(reason, "reason")
         check(library.satchel_session_fail(self._handle.pointer, *lent))
 
     def set_order(self, sections: Iterable[str]) -> None:
-        """Orders the sections; those not named follow in the order of delivery."""
+        """Orders the sections.
+
+        :param sections: names of sections; those not named follow in the order of delivery
+        :raises InvalidArgument: for a single str
+        """
         if isinstance(sections, (str, bytes)):
             raise InvalidArgument("sections must be an iterable of names, not one str")
         lent = _encoding.lend_value(list(sections), "sections")

@@ -39,7 +39,7 @@ _Record = TypeVar("_Record")
 
 @dataclass(frozen=True)
 class Problem:
-    """An object whose ``_storage`` could not be used; it stays inline.
+    """An object whose ``_storage`` could not be used, and the ``reason``; it stays inline.
 
     ``pointer`` is its JSON Pointer in the section as it was sent.
     """
@@ -50,11 +50,11 @@ class Problem:
 
 @dataclass(frozen=True)
 class Receipt:
-    """The result of persisting a section.
+    """The result of persisting a section; ``section`` is its name.
 
     ``saved``, ``updated`` and ``reused`` count entities; ``inline`` counts objects that are not entities
-    because their ``_storage`` is invalid or missing; ``bytes`` counts the bytes of content written,
-    ``shared_bytes`` those that were stored already.
+    because their ``_storage`` is invalid or missing, and ``problems`` are those with an invalid one.
+    ``bytes`` counts the bytes of content written, ``shared_bytes`` those that were stored already.
     """
 
     section: str
@@ -69,7 +69,12 @@ class Receipt:
 
 @dataclass(frozen=True)
 class SectionHeader:
-    """A section without its content. ``level`` is the level of the place where it was found."""
+    """A section without its content, by its name ``section``.
+
+    ``display_title`` and ``config`` are as delivered, None when missing; ``entity_count`` counts the entities
+    that the location sees; ``updated_at`` is when it was written last, in Unix milliseconds. ``level`` is the
+    level of the place where it was found.
+    """
 
     section: str
     display_title: Optional[str]
@@ -81,7 +86,12 @@ class SectionHeader:
 
 @dataclass(frozen=True)
 class Section:
-    """A section with its content; ``missing`` and ``expired`` are entity ids."""
+    """A section with its ``content``, by its name ``section``.
+
+    ``display_title`` and ``config`` are as delivered, None when missing. ``missing`` and ``expired`` are the
+    ids of entities that are no longer stored, and that have expired. ``level`` is the level of the place
+    where it was found; ``updated_at`` is when it was written last, in Unix milliseconds.
+    """
 
     section: str
     display_title: Optional[str]
@@ -95,7 +105,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Plan:
-    """A section's entity ids, by what a host has to do: nothing, refresh, fetch."""
+    """A section's entity ids: ``fresh`` ones, ``expired`` ones to refresh, ``missing`` ones to fetch."""
 
     fresh: List[str]
     expired: List[str]
@@ -104,7 +114,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Entity:
-    """The variant of an entity that covers a location."""
+    """The variant of an entity that covers a location.
+
+    ``entity_id`` is its id; ``content`` is the object as delivered, without ``_storage``; ``scope`` is the
+    scope of the variant, ``display_name`` the name to display. ``expires_at`` and ``updated_at`` are Unix
+    milliseconds.
+    """
 
     entity_id: str
     content: Any
@@ -116,7 +131,11 @@ class Entity:
 
 @dataclass(frozen=True)
 class PruneReceipt:
-    """The result of pruning: removed entities, contexts and bytes of content, and bytes freed in the file."""
+    """The result of pruning.
+
+    ``entities``, ``contexts`` (places) and ``bytes`` of content were removed; ``file_bytes`` are the bytes by
+    which the file shrank.
+    """
 
     entities: int
     contexts: int
@@ -126,7 +145,7 @@ class PruneReceipt:
 
 @dataclass(frozen=True)
 class Finding:
-    """An inconsistency of a store's file: a stable code, and a message."""
+    """An inconsistency of a store's file: a stable ``code``, and a ``message``."""
 
     code: str
     message: str
@@ -136,6 +155,8 @@ class Finding:
 class StoreInfo:
     """Facts about a store.
 
+    ``path`` is that of the file, ``file_bytes`` its size; ``read_only`` is whether it was opened so.
+    ``schema_version`` is the version of the store's tables, ``sqlite_version`` that of the loaded SQLite.
     ``quarantined`` is the new path of a file that could not be opened and was quarantined, or None.
     ``sqlite_wal_reset_bug`` is whether the version of SQLite has the bug of that name
     (https://sqlite.org/wal.html#walresetbug), which Satchel prevents on any version.

@@ -96,6 +96,7 @@ class PhotoCatalogue(PhotoRows):
         """A shard's file, byte for byte as every platform writes it.
 
         :param shard: 0 to 15
+        :returns: the file in UTF-8
         """
         return answer(library.satchel_photos_export_shard, self._pointer, shard_number(shard)) or b""
 
@@ -117,9 +118,11 @@ class PhotoCatalogue(PhotoRows):
         )
 
     def export_directory(self, path: FilePath) -> DirectoryExport:
-        """Writes 0.csv to f.csv and manifest.json into a directory, made when its parent exists.
+        """Writes 0.csv to f.csv and manifest.json into a directory; files that are identical are not touched.
 
-        Files that are already identical are not touched.
+        :param path: the directory, which is created when its parent exists
+        :raises NotFound: when the parent does not exist
+        :raises ReadOnly, Full, IOFailure: when a file cannot be written
         """
         _, folder = _encoding.file_path(path, "path")
         lent = _encoding.lend(folder)
@@ -136,6 +139,8 @@ class PhotoCatalogue(PhotoRows):
         ``failed`` as well: it may be truncated. All shards are on the disk when this returns; a power failure
         before that may undo the latest.
 
+        :param path: the directory
+        :param on_conflict: as for :meth:`import_shard`
         :raises NotFound: when none of the files exists
         :raises InvalidArgument: for a manifest.json that cannot be parsed
         """
@@ -258,7 +263,7 @@ class PhotoCatalogue(PhotoRows):
         return verify_from(report)
 
     def detach(self) -> None:
-        """Forgets the remote copy, and what was synchronised with it.
+        """Forgets the remote copy, and what was synchronised with it; nothing is deleted on either side.
 
         The next synchronisation, with the same or another remote, treats every photo as added locally.
         """

@@ -44,7 +44,11 @@ class RejectedRow:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """The result of importing a shard: its number of photos, rejected lines, changes that lost."""
+    """The result of importing a shard.
+
+    ``photos`` counts those in the file, ``conflicts`` local changes that lost and went to the conflict log;
+    ``rejected`` are the lines that are not photos.
+    """
 
     photos: int
     rejected: List[RejectedRow]
@@ -53,9 +57,10 @@ class ImportReport:
 
 @dataclass(frozen=True)
 class ShardFailure:
-    """A shard that failed; the others were synchronised.
+    """A ``shard`` that failed; the others were synchronised.
 
-    ``code`` is that of the errors, such as "EUNAVAILABLE". ``cause`` is the exception of a function of
+    ``code`` is that of the errors, such as "EUNAVAILABLE", ``message`` the description. ``cause`` is the
+    exception of a function of
     :class:`satchel.remote.Callbacks`, if that is the reason.
     """
 
@@ -67,11 +72,13 @@ class ShardFailure:
 
 @dataclass(frozen=True)
 class DirectoryImport:
-    """The result of importing a directory: the number of photos, rejected lines, changes that lost.
+    """The result of importing a directory.
 
-    ``changed`` are shards whose rows changed, ``missing`` those without a file, and ``failed`` those whose
-    file could not be read, or differs from its entry in a manifest.json beside it: both stay unchanged.
-    Without a manifest (``has_manifest``) truncated files cannot be detected.
+    ``photos`` counts those in the files, ``conflicts`` local changes that lost and went to the conflict log;
+    ``rejected`` are the lines that are not photos. ``changed`` are shards whose rows changed, ``missing``
+    those without a file, and ``failed`` those whose file could not be read, or differs from its entry in a
+    manifest.json beside it: both stay unchanged. Without a manifest (``has_manifest``) truncated files cannot
+    be detected.
     """
 
     photos: int
@@ -85,7 +92,10 @@ class DirectoryImport:
 
 @dataclass(frozen=True)
 class DirectoryExport:
-    """The result of exporting to a directory: the names of written and of identical files."""
+    """The result of exporting ``photos`` to a directory.
+
+    ``written`` are the names of files that were written, ``unchanged`` of those that were identical already.
+    """
 
     photos: int
     written: List[str]
@@ -96,7 +106,9 @@ class DirectoryExport:
 class ScanProgress:
     """The progress of a scan.
 
-    ``phase`` is "walking", while the totals are not known yet, or "reading".
+    ``phase`` is "walking", while the totals are not known yet, or "reading". ``files_found`` counts the files
+    below the directory; ``files_done`` of ``files_total`` files and ``bytes_done`` of ``bytes_total`` bytes
+    were read. The totals are None while walking.
     """
 
     phase: str
@@ -109,7 +121,10 @@ class ScanProgress:
 
 @dataclass(frozen=True)
 class FileRemark:
-    """A file or directory below the catalogue's directory, and why it was skipped or only partly read."""
+    """A file or directory that was skipped or only partly read, and the ``reason``.
+
+    ``path`` is relative to the catalogue's directory.
+    """
 
     path: str
     reason: str
@@ -117,7 +132,10 @@ class FileRemark:
 
 @dataclass(frozen=True)
 class DuplicateFile:
-    """A file with the same bytes as another one, whose ``path`` is ``first``."""
+    """A file with the same bytes as another one, whose path is ``first``; ``md5`` is that of both.
+
+    The paths are relative to the catalogue's directory.
+    """
 
     path: str
     first: str
@@ -129,10 +147,12 @@ class ScanReport:
     """The result of a scan.
 
     Each file is one of ``added``, ``changed``, ``unchanged``, ``duplicates`` (of one before it) or
-    ``skipped_count``. ``missing`` counts files that are gone, ``removed`` the photos that were deleted for
-    that. The lists name the first 1,000 of a kind, with paths below the directory: ``skipped`` were not
-    added, ``remarks`` could only be read in part. ``missing_libraries`` are not installed; without them
-    sizes and camera data of new photos stay unknown.
+    ``skipped_count``, of which ``skipped_links`` are links. ``missing`` counts photos whose files are gone,
+    ``removed`` those that were deleted for that, ``bytes_read`` bytes of files, ``remarks_count`` photos that
+    could only be read in part. The lists ``duplicate_files``, ``missing_files``, ``skipped`` and ``remarks``
+    name the first 1,000 of a kind, with paths relative to the directory. ``missing_libraries`` are not
+    installed; without them sizes and camera data of new photos stay unknown. ``cancelled``: the progress
+    callback ended the scan.
     """
 
     added: int
@@ -144,6 +164,7 @@ class ScanReport:
     bytes_read: int
     skipped: List[FileRemark]
     skipped_count: int
+    skipped_links: int
     remarks: List[FileRemark]
     remarks_count: int
     duplicate_files: List[DuplicateFile]
@@ -154,7 +175,10 @@ class ScanReport:
 
 @dataclass(frozen=True)
 class SyncProgress:
-    """The progress of a synchronisation; ``phase`` is "plan", "shards" or "manifest"."""
+    """The progress of a synchronisation; ``phase`` is "plan", "shards" or "manifest".
+
+    ``shards_done`` of ``shards_total`` shards were transferred, ``bytes_up`` and ``bytes_down`` bytes.
+    """
 
     phase: str
     shards_done: int
@@ -167,12 +191,13 @@ class SyncProgress:
 class SyncReport:
     """The result of a synchronisation, or of a ``dry_run``.
 
-    ``downloaded``, ``uploaded``, ``conflicts`` (changed on both sides) and ``repaired`` (damaged, or
-    left over from an interrupted upload) are shard numbers; ``conflict_rows`` counts changes that lost,
-    which ``photos.conflicts()`` lists. ``removed`` counts local photos that the remote shards do not have.
-    ``failed`` shards stay pending. ``rejected`` are lines that are not photos: those of the remote, and those
-    of locally imported files that the remote replaced; and, with the fault "discarded", photos that only a
-    damaged remote shard had, which was replaced. ``unchanged``: nothing had changed on either side.
+    ``downloaded``, ``uploaded``, ``conflicts`` (changed on both sides) and ``repaired`` (damaged, or left
+    over from an interrupted upload) are shard numbers; ``conflict_rows`` counts changes that lost, which
+    ``photos.conflicts()`` lists. ``requests`` counts requests to the object store with retries, ``bytes_up``
+    and ``bytes_down`` bytes of transferred objects, ``removed`` local photos that the remote shards do not
+    have. ``failed`` shards stay pending. ``rejected`` are lines that are not photos: those of the remote, and
+    those of locally imported files that the remote replaced; and, with the fault "discarded", photos that
+    only a damaged remote shard had, which was replaced. ``unchanged``: nothing had changed on either side.
     """
 
     downloaded: List[int]
@@ -219,8 +244,10 @@ class VerifiedShard:
 class VerifyReport:
     """The result of verifying, for each of the sixteen shards.
 
-    ``ok``: the remote is sound now. ``manifest`` is "ok", "missing" or "unreadable". ``removed`` counts
-    photos that the repair removed locally.
+    ``ok``: the remote is sound now. ``manifest`` is "ok", "missing" or "unreadable"; ``manifest_repaired``:
+    it was corrected. ``shards`` has what was found in each. ``removed`` counts photos that the repair removed
+    locally, ``requests`` requests to the object store with retries, ``bytes_up`` and ``bytes_down`` bytes of
+    transferred objects.
     """
 
     ok: bool

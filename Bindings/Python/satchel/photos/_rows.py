@@ -50,7 +50,11 @@ class PhotoRows(OfDirectory):
         )
 
     def get(self, md5: PhotoName) -> Optional[Photo]:
-        """A photo with its local-only columns; None when it does not exist."""
+        """A photo with its local-only columns.
+
+        :param md5: its MD5, or the photo
+        :returns: None when it does not exist
+        """
         try:
             found = json_answer(library.satchel_photos_get, self._pointer, lend_md5(md5))
         except NotFound:
@@ -67,7 +71,11 @@ class PhotoRows(OfDirectory):
         backup_status: Optional[str] = None,
         shard: Optional[int] = None,
     ) -> int:
-        """The number of photos that match; see :meth:`query`."""
+        """The number of photos that match all given conditions.
+
+        The conditions ``from_``, ``to``, ``filename``, ``starred``, ``backup_status`` and ``shard`` are those
+        of :meth:`query`.
+        """
         lent = lend_query(from_, to, filename, starred, backup_status, shard)
         return scalar_answer(ctypes.c_int64, library.satchel_photos_count, self._pointer, lent)
 
@@ -98,6 +106,7 @@ class PhotoRows(OfDirectory):
         :param descending: reverses the order
         :param limit: the maximum number of photos, 1 to 100,000
         :param after: the ``next`` of the previous page of the same query
+        :raises InvalidArgument: for an invalid condition; the message names it
         """
         more = {"order": order, "descending": bool(descending), "limit": limit, "after": after}
         lent = lend_query(from_, to, filename, starred, backup_status, shard, **more)
@@ -115,7 +124,10 @@ class PhotoRows(OfDirectory):
         order: Optional[str] = None,
         descending: bool = False,
     ) -> Iterator[Photo]:
-        """All photos that match, read lazily; see :meth:`query`.
+        """All photos that match, read lazily.
+
+        The conditions ``from_``, ``to``, ``filename``, ``starred``, ``backup_status`` and ``shard``, and
+        ``order`` and ``descending`` are those of :meth:`query`.
 
         Concurrent changes may be seen or not; an unchanged photo is yielded exactly once.
         """
@@ -200,14 +212,16 @@ class PhotoRows(OfDirectory):
     def delete(self, md5: Union[PhotoName, Iterable[PhotoName]]) -> int:
         """Deletes photos from the catalogue, in one transaction; files are not touched.
 
-        :param md5: one, or an iterable of several
+        :param md5: one MD5 or photo, or an iterable of several
         :returns: how many existed
+        :raises InvalidArgument: names what is not an MD5; nothing is deleted
         """
         return scalar_answer(ctypes.c_int64, library.satchel_photos_delete, self._pointer, lend_md5s(md5))
 
     def set_local(self, md5: PhotoName, **columns: Any) -> None:
         """Sets local-only columns of a photo; they are never uploaded, and imports do not change them.
 
+        :param md5: its MD5, or the photo
         :param columns: ``starred``, ``camera_make`` and so on, see :class:`Photo`; None clears
         :raises NotFound: when the photo does not exist
         :raises InvalidArgument: for other columns, and for ``backup_status``: see :attr:`backup`
@@ -217,6 +231,8 @@ class PhotoRows(OfDirectory):
     def star(self, md5: PhotoName, starred: bool = True) -> None:
         """Stars a photo, or removes its star. Starring a photo that only this device has queues its backup.
 
+        :param md5: its MD5, or the photo
+        :param starred: False removes the star
         :raises NotFound: when the photo does not exist
         """
         check(library.satchel_photos_star(self._pointer, lend_md5(md5), bool(starred)))
@@ -260,13 +276,19 @@ class PhotoBackup:
         return None if claimed is None else photo_from(claimed)
 
     def done(self, photo: PhotoName) -> None:
-        """Marks a leased photo as uploaded."""
+        """Marks a leased photo as uploaded.
+
+        :param photo: its MD5, or the photo
+        :raises NotFound: when the photo does not exist
+        """
         check(library.satchel_photos_backup_done(self._photos._pointer, lend_md5(photo, "photo")))
 
     def failed(self, photo: PhotoName, error: Union[str, BaseException]) -> None:
         """Marks the upload of a leased photo as failed.
 
+        :param photo: its MD5, or the photo
         :param error: the reason; an exception stands for its message
+        :raises NotFound: when the photo does not exist
         """
         said = str(error) or type(error).__name__ if isinstance(error, BaseException) else error
         lent = lend_md5(photo, "photo"), _encoding.lend_text(said, "error")

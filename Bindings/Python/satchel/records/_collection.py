@@ -98,6 +98,7 @@ class Collection(Dependent, Generic[_Document]):
     def get(self, id: str) -> Optional[_Document]:
         """A record's document: a dict, or what the collection was opened ``of``.
 
+        :param id: of the record
         :returns: a copy; None when the record does not exist
         :raises InvalidArgument: for a document that does not fit the dataclass; the message names record and
             JSON Pointer
@@ -106,11 +107,19 @@ class Collection(Dependent, Generic[_Document]):
         return None if data is None else self._read(value_of(data), id)
 
     def text(self, id: str) -> Optional[bytes]:
-        """A record's document as JSON in UTF-8, byte for byte as written; None when it does not exist."""
+        """A record's document as JSON in UTF-8, byte for byte as written.
+
+        :param id: of the record
+        :returns: None when the record does not exist
+        """
         return answer(library.satchel_records_get, self._handle.pointer, _encoding.lend_text(id, "id"))
 
     def record(self, id: str) -> Optional[Record[_Document]]:
-        """A record with its metadata, otherwise as :meth:`get`; None when it does not exist."""
+        """A record with its metadata, otherwise as :meth:`get`.
+
+        :param id: of the record
+        :returns: None when the record does not exist
+        """
         found = json_answer(library.satchel_records_record, self._pointer, _encoding.lend_text(id, "id"))
         return None if found is None else record_of(found, self._read)
 
@@ -154,12 +163,18 @@ class Collection(Dependent, Generic[_Document]):
         limit: Optional[int] = None,
         offset: Optional[int] = None,
     ) -> List[str]:
-        """As :meth:`list`, but only the ids."""
+        """The ids of the records that match.
+
+        ``where``, ``order_by``, ``limit`` and ``offset`` are those of :meth:`list`.
+        """
         lent = _lend_query(where, order_by, limit, offset, documents=False)
         return [each["id"] for each in json_answer(library.satchel_records_list, self._pointer, lent)]
 
     def count(self, where: Optional[Mapping[str, Any]] = None) -> int:
-        """The number of records that match, see :meth:`list`; by default all, in constant time."""
+        """The number of records that match; by default all, in constant time.
+
+        :param where: as in :meth:`list`
+        """
         return scalar_answer(
             ctypes.c_int64, library.satchel_records_count, self._pointer, _lend_query(where)
         )

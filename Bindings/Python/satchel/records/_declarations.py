@@ -57,9 +57,10 @@ class Relation:
 
 @dataclass(frozen=True)
 class Migration:
-    """A migration step with an optional inverse, with which an older app can open newer records.
+    """A migration step: ``forward`` to the next version, and optionally ``back`` to the previous one.
 
-    Both functions take a document and return it as the other version has it.
+    Both functions take a document and return it as the other version has it. With ``back`` an older app can
+    open newer records.
     """
 
     forward: Step

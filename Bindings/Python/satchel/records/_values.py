@@ -32,7 +32,7 @@ _Document = TypeVar("_Document")
 
 @dataclass(frozen=True)
 class Record(Mapping[str, Any], Generic[_Document]):
-    """A document with its metadata.
+    """A document with its metadata; ``id`` is unique in its collection.
 
     ``revision`` counts its writes, from 1; ``created`` and ``modified`` are Unix milliseconds.
     ``sync_status`` is "local" (its collection was never synchronised), "pending", "synced" or "conflict".
@@ -93,8 +93,9 @@ class Record(Mapping[str, Any], Generic[_Document]):
 class CollectionInfo:
     """A collection of a store.
 
-    ``indexes`` and ``relations`` are as declared; ``user`` is the user of the remote copy that it was
-    synchronised with, or None.
+    ``name`` identifies it; ``version`` is that of its documents, ``count`` the number of records. ``indexes``
+    and ``relations`` are as declared; ``user`` is the user of the remote copy that it was synchronised with,
+    or None.
     """
 
     name: str
@@ -107,7 +108,7 @@ class CollectionInfo:
 
 @dataclass(frozen=True)
 class MirrorDifference:
-    """A record that differs between a collection and its mirror.
+    """A record that differs between a collection and its mirror, by its ``id``.
 
     ``kind`` is "missing_in_file", "missing_in_store" or "differs"; then ``pointer`` is the JSON Pointer of
     the first difference.
@@ -132,9 +133,10 @@ class MirrorReport:
 
 @dataclass(frozen=True)
 class RecordFailure:
-    """A record that failed; the others were synchronised.
+    """A record, by its ``id``, that failed; the others were synchronised.
 
-    ``code`` is that of the errors, such as "EUNAVAILABLE". ``cause`` is the exception of a function of
+    ``code`` is that of the errors, such as "EUNAVAILABLE", ``message`` the description. ``cause`` is the
+    exception of a function of
     :class:`satchel.remote.Callbacks`, if that is the reason.
     """
 
@@ -146,7 +148,10 @@ class RecordFailure:
 
 @dataclass(frozen=True)
 class SyncProgress:
-    """The progress of a synchronisation; ``phase`` is "list" or "records"."""
+    """The progress of a synchronisation; ``phase`` is "list" or "records".
+
+    ``records_done`` of ``records_total`` records were transferred, ``bytes_up`` and ``bytes_down`` bytes.
+    """
 
     phase: str
     records_done: int
@@ -159,6 +164,7 @@ class SyncProgress:
 class SyncReport:
     """The result of a synchronisation, or of a ``dry_run``: numbers of records.
 
+    ``downloaded`` and ``uploaded`` records were transferred, ``unchanged`` ones needed no transfer.
     ``deleted_locally`` were deleted locally because they were deleted remotely, ``deleted_remotely`` the
     reverse. ``conflicts`` were changed on both sides, whether resolved by the policy or waiting for
     ``records.resolve()``; ``merged`` records were uploaded, too. ``requests`` counts requests to the object

@@ -71,9 +71,10 @@ class Remote(Closing):
     def probe(self, prefix: str = "") -> Probe:
         """Tests whether the object store supports conditional writes, which prevent lost updates.
 
-        Writes an object of its own below ``prefix`` ("" or "catalogs/"), and removes it again. A sequential
-        probe cannot detect conditions that are not atomic: the guide lists the suitable servers.
+        Writes an object of its own, and removes it again. A sequential probe cannot detect conditions that
+        are not atomic: the guide lists the suitable servers.
 
+        :param prefix: begins the key of the object, "" or "catalogs/"
         :returns: true when they are supported; otherwise ``.reason`` is what the store did
         :raises Unauthorized: when the remote rejects the credentials
         :raises Unavailable: when the remote cannot be reached
@@ -157,13 +158,16 @@ class S3(Remote):
     """A bucket of an S3-compatible store, over HTTPS.
 
     Options that are left out come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
-    AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL. Certificates are verified. Over http://
-    the secret key is not sent, but contents can be read and changed in transit: use it for tests and closed
-    networks only. Messages and ``repr`` never contain credentials.
+    AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL. Certificates are verified. Over
+    http:// the secret key is not sent, but contents can be read and changed in transit: use it for tests and
+    closed networks only. Messages and ``repr`` never contain credentials.
 
     :param bucket: its name
     :param endpoint: such as "https://s3.example.org"; AWS by default
     :param region: such as "eu-central-1"
+    :param access_key: the id of the access key
+    :param secret_key: the secret of the access key
+    :param session_token: of temporary credentials
     :param prefix: begins every key, such as "apps/album/"
     :param path_style: puts the bucket into the path instead of the host name; None for the host name with
         AWS and the path elsewhere

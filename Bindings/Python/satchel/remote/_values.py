@@ -59,7 +59,10 @@ NOT_MODIFIED = NotModified()
 
 @dataclass(frozen=True)
 class RemoteObject:
-    """An object: its bytes, its etag (which changes whenever they do), and the metadata of its ``put``."""
+    """An object: its bytes ``body``, its ``etag``, and the ``metadata`` of its ``put``.
+
+    The etag is a text that changes whenever the bytes do.
+    """
 
     body: Union[bytes, bytearray, memoryview] = field(repr=False)
     etag: str
@@ -68,7 +71,7 @@ class RemoteObject:
 
 @dataclass(frozen=True)
 class RemoteHead:
-    """An object without its bytes."""
+    """An object without its bytes: its ``size``, its ``etag``, and the ``metadata`` of its ``put``."""
 
     size: int
     etag: str
@@ -77,7 +80,7 @@ class RemoteHead:
 
 @dataclass(frozen=True)
 class RemoteEntry:
-    """An object in a listing."""
+    """An object in a listing: its ``key``, its ``size`` in bytes and, where it is known, its ``etag``."""
 
     key: str
     size: int
@@ -86,7 +89,7 @@ class RemoteEntry:
 
 @dataclass(frozen=True)
 class RemotePage:
-    """A page of a listing; ``has_more`` when more keys follow the last one."""
+    """A page of a listing, with its ``entries``; ``has_more`` when more keys follow the last one."""
 
     entries: Sequence[RemoteEntry]
     has_more: bool = False
@@ -94,7 +97,7 @@ class RemotePage:
 
 @dataclass(frozen=True)
 class Probe:
-    """Whether a store supports conditional writes, and if not, what it did."""
+    """Whether conditional writes are ``supported``, and if not, the ``reason``: what the object store did."""
 
     supported: bool
     reason: Optional[str]

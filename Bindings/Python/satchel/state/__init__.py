@@ -69,6 +69,7 @@ class State:
     def set(self, key: str, value: Any, sensitive: bool = False) -> None:
         """Sets or replaces a value.
 
+        :param key: 1 to 255 bytes of UTF-8
         :param value: a JSON value, a dataclass, or JSON text in bytes; a str is a JSON string
         :param sensitive: stores it encrypted (AES-256-GCM); needs :meth:`set_key` before
         :raises InvalidArgument: for a value that JSON cannot represent, with its JSON Pointer; for a
@@ -78,8 +79,10 @@ class State:
         check(library.satchel_state_set(self._store._pointer, *lent, bool(sensitive)))
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Returns a value, dataclasses as dicts; or the default when the key is missing.
+        """Returns a value, dataclasses as dicts.
 
+        :param key: of the value
+        :param default: returned when the key is missing
         :raises InvalidArgument: for a sensitive value without its key
         :raises Damaged: for a sensitive value that was tampered with
         """
@@ -87,11 +90,17 @@ class State:
         return default if found is None else value_of(found)
 
     def remove(self, key: str) -> None:
-        """Removes a value, sensitive or not; a missing one is ignored."""
+        """Removes a value, sensitive or not.
+
+        :param key: of the value; a missing one is ignored
+        """
         check(library.satchel_state_remove(self._store._pointer, _encoding.lend_text(key, "key")))
 
     def keys(self, prefix: str = "") -> List[str]:
-        """The keys of values that begin with a prefix, sorted by their bytes in UTF-8."""
+        """The keys of values, sorted by their bytes in UTF-8.
+
+        :param prefix: begins the keys
+        """
         lent = _encoding.lend_text(prefix, "prefix")
         found: List[str] = json_answer(library.satchel_state_keys, self._store._pointer, lent)
         return found
@@ -133,6 +142,7 @@ class State:
     ) -> StateList:
         """A bounded list, newest first. The bounds are not stored: pass the same ones wherever it is used.
 
+        :param name: of the list, 1 to 255 bytes of UTF-8
         :param limit: the maximum number of items; None for no limit
         :param max_age: of an item, a timedelta or milliseconds; None for no limit
         :param unique: pushing an item that the list has moves it to the front
@@ -141,12 +151,17 @@ class State:
         return StateList(self._store, name, limit, max_age, unique)
 
     def members(self, name: str) -> StateMembers:
-        """A set, not read yet; a set that was never written is empty."""
+        """A set.
+
+        :param name: of the set, 1 to 255 bytes of UTF-8
+        :returns: the set, not read yet; a set that was never written is empty
+        """
         return StateMembers(self._store, name)
 
     def scores(self, name: str, minimum: float = -1.0, maximum: float = 1.0) -> Scores:
         """Numbers by key, to which deltas are added. The bounds are not stored.
 
+        :param name: of the scores, 1 to 255 bytes of UTF-8
         :param minimum: the lower bound of each score
         :param maximum: the upper bound of each score
         :raises InvalidArgument: for bounds that are not finite

@@ -22,7 +22,7 @@ __all__ = ["Scores", "StateItem", "StateList", "StateMembers", "milliseconds"]
 
 @dataclass(frozen=True)
 class StateItem:
-    """An item of a list, and when it was pushed, in Unix milliseconds."""
+    """An item of a list: its ``value``, and the ``time`` when it was pushed, in Unix milliseconds."""
 
     value: Any
     time: int
@@ -86,7 +86,10 @@ class StateList(_Named):
         return [each.value for each in self.items()]
 
     def remove(self, value: Any) -> None:
-        """Removes the items that equal a value."""
+        """Removes the items that equal a value.
+
+        :param value: as in :meth:`State.set`
+        """
         lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
         check(library.satchel_state_list_remove(self._store._pointer, *lent))
 
@@ -119,7 +122,10 @@ class StateMembers(_Named):
         return scalar_answer(ctypes.c_bool, library.satchel_state_member_add, self._store._pointer, *lent)
 
     def remove(self, value: Any) -> bool:
-        """Removes a value, and returns whether the set had it."""
+        """Removes a value, and returns whether the set had it.
+
+        :param value: as in :meth:`State.set`
+        """
         lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
         return scalar_answer(ctypes.c_bool, library.satchel_state_member_remove, self._store._pointer, *lent)
 
@@ -173,7 +179,11 @@ class Scores(_Named):
         )
 
     def value(self, key: str) -> float:
-        """A score; 0.0 when nothing was added to it."""
+        """A score.
+
+        :param key: of the score
+        :returns: 0.0 when nothing was added to it
+        """
         return self.all().get(key, 0.0)
 
     def all(self) -> Dict[str, float]:

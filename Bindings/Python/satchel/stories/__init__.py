@@ -111,6 +111,7 @@ class StoryLibrary(OfDirectory):
     def story(self, id: str, checked: bool = False) -> Story:
         """A story, from the cache or from the file.
 
+        :param id: of the story
         :param checked: raises for a story that has errors
         :raises NotFound: when the library has no story with this id
         :raises InvalidArgument: for an invalid id, or a text that cannot be parsed, with line and column
@@ -181,7 +182,10 @@ class StoryLibrary(OfDirectory):
         return [summary_from(each) for each in found]
 
     def search(self, text: str) -> List[StorySummary]:
-        """The stories whose title or synopsis has a word for each prefix in a text, best match first."""
+        """The stories whose title or synopsis has a word for each prefix in a text, best match first.
+
+        :param text: prefixes of words; case and diacritics are ignored
+        """
         _encoding.lend_text(text, "text")
         return self.select(search=text)
 
@@ -194,13 +198,18 @@ class StoryLibrary(OfDirectory):
         culture: Optional[str] = None,
         purchased: Optional[bool] = None,
     ) -> List[StorySummary]:
-        """The stories that match all given conditions, by title; see :meth:`select`."""
+        """The stories that match all given conditions, by title.
+
+        The conditions ``tag``, ``age_range``, ``age``, ``culture`` and ``purchased`` are those of
+        :meth:`select`.
+        """
         return self.select(tag=tag, age_range=age_range, age=age, culture=culture, purchased=purchased)
 
     def sorted_by(self, key: str, descending: bool = False) -> List[StorySummary]:
         """All stories in order.
 
         :param key: "title", "reading_time" or "path_count" (unbounded is the most)
+        :param descending: reverses the order
         """
         _encoding.lend_text(key, "key")
         return self.select(sort=key, descending=descending)
@@ -218,7 +227,12 @@ class StoryLibrary(OfDirectory):
         return self._facets("age_ranges")
 
     def mark_purchased(self, id: str, purchased: bool = True) -> None:
-        """Notes in the store that the reader bought a story, or gave it back; the file is left as it is."""
+        """Stores that the reader bought a story, or returned it; the file is not changed.
+
+        :param id: of the story
+        :param purchased: False for a story that was returned
+        :raises InvalidArgument: for an invalid id
+        """
         lent = _encoding.lend_text(id, "id")
         _check(library.satchel_stories_mark_purchased(self._pointer, lent, bool(purchased)))
 

@@ -35,10 +35,10 @@ _NAMELESS = "story.json"
 
 @dataclass(frozen=True)
 class StoryReport:
-    """The result of a check; the findings are in the order of the text.
+    """The result of a check, with facts about the story in ``statistics``.
 
-    ``ok``: there are no errors; warnings are allowed. ``errors`` and ``warnings`` count findings; findings
-    beyond a million are only counted, in ``omitted``.
+    ``ok``: there are no errors; warnings are allowed. ``findings`` are in the order of the text; ``errors``
+    and ``warnings`` count them. Findings beyond a million are only counted, in ``omitted``.
     """
 
     ok: bool
@@ -79,7 +79,10 @@ class StoryReport:
 class Story:
     """A parsed story, with or without errors; fields that it lacks are None.
 
-    ``text`` is its source; the methods parse that again, and do not read the file.
+    ``id``, ``title``, ``author``, ``original_source``, ``cultural_origin``, ``synopsis``,
+    ``cover_image_name``, ``estimated_reading_minutes``, ``age_range``, ``tags`` and ``is_purchased`` are as
+    written; ``statistics`` are facts about its segments. ``text`` is its source; the methods parse that
+    again, and do not read the file.
     """
 
     id: Optional[str]
@@ -121,6 +124,7 @@ class Story:
 
         Parses the whole text: in a library, ``library.segment(story, id)`` parses it only once.
 
+        :param id: of the segment
         :raises NotFound: when the segment does not exist
         """
         lent = _encoding.lend_text(id, "id")

@@ -29,9 +29,9 @@ __all__ = [
 class StoryFinding:
     """An error or a warning in a story, and its location.
 
-    ``code`` never changes; ``severity`` is "error" or "warning"; ``pointer`` is a JSON Pointer into the
-    story; ``line`` and ``column`` count from 1, in its text; ``suggestion`` is the probable intention,
-    such as the nearest id, or None.
+    ``code`` never changes; ``severity`` is "error" or "warning"; ``message`` is the description; ``pointer``
+    is a JSON Pointer into the story; ``line`` and ``column`` count from 1, in its text; ``suggestion`` is the
+    probable intention, such as the nearest id, or None.
     """
 
     code: str
@@ -45,7 +45,7 @@ class StoryFinding:
 
 @dataclass(frozen=True)
 class StoryStatistics:
-    """Facts about a story.
+    """Facts about a story: its numbers of ``segments``, ``choices`` and ``words``.
 
     ``endings`` counts those that can be reached. ``shortest_path`` and ``longest_path`` count segments,
     both ends included; None where no path exists. ``shortest_minutes`` and ``longest_minutes`` are reading
@@ -66,7 +66,10 @@ class StoryStatistics:
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice; ``next_segment_id`` is the id of its target, which may not exist."""
+    """A choice with its ``text``; ``next_segment_id`` is the id of its target, which may not exist.
+
+    ``id`` is unique in its segment.
+    """
 
     id: str
     text: str
@@ -75,7 +78,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment of a story. ``is_ending``: marked as an ending, or without choices."""
+    """A segment of a story: its ``id``, its ``text`` and its ``choices``.
+
+    ``is_authentic_path``: it is on the path of the original story. ``is_ending``: it is marked as an ending,
+    or has no choices.
+    """
 
     id: str
     text: str
@@ -86,10 +93,12 @@ class Segment:
 
 @dataclass(frozen=True)
 class StorySummary:
-    """A story in a library's index: all but its segments.
+    """A story in a library's index: all but its segments. Fields that the story lacks are None.
 
-    Fields that the story lacks are None. ``is_purchased`` is the value of ``mark_purchased``, otherwise that
-    of the file; ``errors`` and ``warnings`` count findings.
+    ``id``, ``title``, ``author``, ``original_source``, ``cultural_origin``, ``synopsis``,
+    ``cover_image_name``, ``estimated_reading_minutes``, ``age_range`` and ``tags`` are those of the story;
+    ``file`` is the name of its file, ``statistics`` are facts about its segments. ``is_purchased`` is the
+    value of ``mark_purchased``, otherwise that of the file; ``errors`` and ``warnings`` count findings.
     """
 
     id: str
@@ -116,10 +125,11 @@ class StorySummary:
 
 @dataclass(frozen=True)
 class StoryProblem:
-    """A file of a library that is not a story, or was left out; ``code`` is the reason.
+    """A ``file`` of a library that is not a story, or was left out.
 
-    ``line`` and ``column`` are None without a location; ``story`` is the story's id, if it has one.
-    ``findings`` are those of a story that was left out because of its errors.
+    ``code`` is the reason, ``message`` its description. ``line`` and ``column`` are None without a location;
+    ``story`` is the story's id, if it has one. ``findings`` are those of a story that was left out because of
+    its errors.
     """
 
     file: str
@@ -133,7 +143,7 @@ class StoryProblem:
 
 @dataclass(frozen=True)
 class StoryListing:
-    """All stories of a library, and the files that are not stories; iterates over the stories."""
+    """All ``stories`` of a library; iterates over them. ``problems`` are the files that are not stories."""
 
     stories: List[StorySummary]
     problems: List[StoryProblem]
@@ -150,12 +160,17 @@ class StoryListing:
 
 @dataclass(frozen=True)
 class StoryRefresh:
-    """The result of a refresh: the numbers of added, changed, removed, unchanged and parsed files."""
+    """The result of a refresh: numbers of files, and ``problems``, the files that are not stories.
+
+    Files were ``added``, ``changed``, ``removed`` or ``unchanged``; ``read`` ones were opened and hashed,
+    ``parsed`` ones also checked.
+    """
 
     added: int
     changed: int
     removed: int
     unchanged: int
+    read: int
     parsed: int
     problems: List[StoryProblem]
 
@@ -175,7 +190,10 @@ class BrokenPosition:
 
 @dataclass(frozen=True)
 class MovedStart:
-    """The ids of the first segments, where they differ; None for a story that has none."""
+    """The ids of the first segments where they differ: ``from_`` the old one, ``to`` the new one.
+
+    None for a story without segments.
+    """
 
     from_: Optional[str]
     to: Optional[str]
@@ -183,7 +201,7 @@ class MovedStart:
 
 @dataclass(frozen=True)
 class MovedChoice:
-    """A choice with another target; ``from_`` and ``to`` are ids of segments."""
+    """A ``choice`` of a ``segment`` with another target; ``from_`` and ``to`` are ids of segments."""
 
     segment: str
     choice: str
@@ -193,7 +211,7 @@ class MovedChoice:
 
 @dataclass(frozen=True)
 class ChoiceName:
-    """A choice by the ids of its segment and itself."""
+    """A choice: the ids of its ``segment`` and of the ``choice``."""
 
     segment: str
     choice: str
@@ -203,7 +221,10 @@ class ChoiceName:
 class StoryDiff:
     """The differences of two versions of a story; lists of segments contain ids.
 
-    ``broken`` are the reading positions that the new version breaks. ``changed_texts`` are segments whose
+    ``same``: readers see no difference. ``broken`` are the reading positions that the new version breaks.
+    ``start`` is None when the first segment is the same; ``moved`` are choices with another target.
+    ``added_segments``, ``removed_segments``, ``added_choices`` and ``removed_choices`` are in one version
+    only. ``changed_texts`` are segments whose
     text, or whose choices' texts, differ; ``changed_fields`` fields of the story itself.
     """
 
