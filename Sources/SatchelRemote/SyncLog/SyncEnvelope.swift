@@ -1,0 +1,162 @@
+import SatchelCore
+import SatchelJSON
+
+/// A document as it travels: its content, the writer that sent it, and what that writer had seen.
+///
+/// Its bytes are what is stored, sent and compared: no two writings have the same, because each has its writer's name
+/// and number.
+package struct SyncEnvelope: Sendable, Equatable {
+  static let format: Int64 = 2
+  /// The maximum size of a document in bytes.
+  package static let maximumDocument = 32 << 20
+  /// The maximum size of an envelope: of the document, and 64 KiB for all other members.
+  static let maximumSize = maximumDocument + 64 << 10
+  /// The numbers of a writer's changes.
+  static let numbers: ClosedRange<Int64> = 0...1 << 53
+  static let checksumDigits = 32
+
+  package let key: SyncKey
+  /// The version of the documents of its collection.
+  package let version: Int64
+  package let content: SyncContent
+  /// The name of the store that wrote it.
+  package let writer: String
+  /// The writer's own number of the change, which it never uses twice for one key.
+  package let number: Int64
+  package let ancestors: SyncAncestors
+  package let bytes: [UInt8]
+  /// The first half of the SHA-256 of the bytes, in hexadecimal digits.
+  package let checksum: String
+
+  init(
+    bytes: [UInt8], key: SyncKey, version: Int64, content: SyncContent, writer: String, number: Int64,
+    ancestors: SyncAncestors
+  ) {
+    self.bytes = bytes
+    self.key = key
+    self.version = version
+    self.content = content
+    self.writer = writer
+    self.number = number
+    self.ancestors = ancestors
+    checksum = SHA256.digest(bytes).prefix(Self.checksumDigits / 2).hexadecimal
+  }
+
+  /// Makes the envelope of a change.
+  ///
+  /// - Parameters:
+  ///   - base: the envelope that it replaces: what is built on it is not older, whatever the clocks say
+  ///   - ancestors: all that the content was built on
+  package init(
+    _ content: SyncContent, of key: SyncKey, version: Int64, writer: String, number: Int64,
+    base: SyncEnvelope?, ancestors: SyncAncestors
+  ) {
+    var content = content
+    content.modified = max(content.modified, base?.content.modified ?? 0)
+    self.init(
+      bytes: Self.bytes(content, key, version, writer, number, ancestors), key: key, version: version,
+      content: content, writer: writer, number: number, ancestors: ancestors)
+  }
+
+  /// Whether its writer had seen another envelope of the same key.
+  package func isBuilt(on other: SyncEnvelope) -> Bool { ancestors.include(other) }
+
+  private static func bytes(
+    _ content: SyncContent, _ key: SyncKey, _ version: Int64, _ writer: String, _ number: Int64,
+    _ ancestors: SyncAncestors
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity((content.document?.count ?? 0) + 384)
+    func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
+    add("{\"format\":\(format),\"collection\":\"\(key.collection)\",\"id\":")
+    JSONValue.write(key.id, into: &bytes)
+    add(",\"version\":\(version),\"n\":\(number),\"revision\":\(content.revision)")
+    add(",\"created\":\(content.created),\"modified\":\(content.modified),\"deleted\":\(content.isDeleted)")
+    add(",\"writer\":")
+    JSONValue.write(writer, into: &bytes)
+    add(",\"ancestors\":")
+    ancestors.write(into: &bytes)
+    if let document = content.document {
+      add(",\"document\":")
+      bytes += document
+    }
+    add("}")
+    return bytes
+  }
+
+  /// Whether a text can name a writer: 1 to 128 printable ASCII characters.
+  static func isWriter(_ text: String) -> Bool {
+    (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  }
+}
+
+/// The content of an entry at one moment.
+package struct SyncContent: Sendable, Equatable {
+  /// A JSON object as it was written; nil when it was deleted.
+  package var document: [UInt8]?
+  package var revision: Int64
+  /// Unix milliseconds.
+  package var created: Int64
+  /// Unix milliseconds; of a deletion, its time.
+  package var modified: Int64
+
+  package init(document: [UInt8]?, revision: Int64 = 0, created: Int64 = 0, modified: Int64 = 0) {
+    self.document = document
+    self.revision = revision
+    self.created = created
+    self.modified = modified
+  }
+
+  package var isDeleted: Bool { document == nil }
+}
+
+extension SyncEnvelope {
+  private static let memberLimit = 64
+
+  /// Reads an envelope, trusting none of it. Members that are not known are ignored.
+  ///
+  /// - Throws: `SatchelError`: `newer` for another format, `damaged` for everything else
+  package init(parsing bytes: [UInt8]) throws {
+    guard bytes.count <= Self.maximumSize else {
+      throw SatchelError(.damaged, "envelope: has more than \(Self.maximumSize) bytes")
+    }
+    self = try bytes.withUnsafeBytes {
+      try SyncEnvelope(SyncMembers($0, of: "envelope", limit: Self.memberLimit), bytes)
+    }
+  }
+
+  private init(_ members: SyncMembers, _ bytes: [UInt8]) throws {
+    let format = try members.integer("format", 1...Int64.max)
+    guard format == Self.format else {
+      throw SatchelError(
+        format > Self.format ? .newer : .damaged,
+        "envelope: /format is \(format), and this version reads \(Self.format)")
+    }
+    let key: SyncKey
+    do {
+      key = try SyncKey(members.text("collection", 1...64), members.text("id", 1...255))
+    } catch {
+      throw SatchelError(.damaged, "envelope: \(error)", underlying: error)
+    }
+    let writer = try members.text("writer", 1...128)
+    guard Self.isWriter(writer) else { throw members.failure("writer", "is not the name of a writer") }
+    let time = 0...NonDecreasingClock.latest
+    let document = members.raw("document")
+    guard document?.first ?? UInt8(ascii: "{") == UInt8(ascii: "{") else {
+      throw members.failure("document", "is not an object")
+    }
+    guard try members.flag("deleted") == (document == nil) else {
+      throw members.failure("document", document == nil ? "is missing" : "belongs to a deleted entry")
+    }
+    guard document?.count ?? 0 <= Self.maximumDocument else {
+      throw members.failure("document", "has more than \(Self.maximumDocument) bytes")
+    }
+    self.init(
+      bytes: bytes, key: key, version: try members.integer("version", 1...Int64(Int32.max)),
+      content: SyncContent(
+        document: document.map { Array($0) }, revision: try members.integer("revision", 0...1 << 53),
+        created: try members.integer("created", time), modified: try members.integer("modified", time)),
+      writer: writer, number: try members.integer("n", Self.numbers),
+      ancestors: try SyncAncestors(members.object("ancestors", limit: SyncAncestors.limit)))
+  }
+}
