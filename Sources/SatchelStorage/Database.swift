@@ -142,9 +142,12 @@ package final class Database: @unchecked Sendable {
 
   /// Syncs the WAL, including the unsynced commits of other handles. Does nothing where the store's
   /// durability is not `full`, nor inside `write`, which syncs when it ends.
-  package func sync() throws {
+  ///
+  /// - Parameter always: syncs whatever the store's durability
+  package func sync(always: Bool = false) throws {
     try whileOpen {
-      guard options.durability == .full, !options.isReadOnly, !isMemory, !isWriting else { return }
+      let isFull = options.durability == .full
+      guard always || isFull, !options.isReadOnly, !isMemory, !isWriting else { return }
       try writing.withLock(within: timeout) { try openWriter().syncWAL() }
     }
   }
