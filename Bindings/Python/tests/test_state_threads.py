@@ -38,7 +38,8 @@ def test_threads_change_state_at_once(path: Path) -> None:
 def test_changes_of_two_stores_add_up(path: Path) -> None:
     with satchel.open(path) as one, satchel.open(path) as other:
         for store in (one, other):
-            store.state.configure(save_delay=timedelta(hours=1), max_pending=1000, max_delay=timedelta(hours=1))
+            hour = timedelta(hours=1)
+            store.state.configure(save_delay=hour, max_pending=1000, max_delay=hour)
         for each in range(10):
             for store, name in ((one, "one"), (other, "other")):
                 store.state.scores("s", -100, 100).add("k", 1)
