@@ -5,6 +5,12 @@
 ...     for header in store.catalogue.sections(location):
 ...         print(header.display_title, header.entity_count)
 
+A store gives access to the subjects: ``store.catalogue``, ``store.stories(directory)``,
+``store.photos(directory)``, ``store.records(name)`` and ``store.state``. The modules of the same names
+describe them; :mod:`satchel.remote` has the object stores that photos and records are synchronised with,
+:mod:`satchel.backup` backups and recovery, :mod:`satchel.json` and :mod:`satchel.places` functions that need
+no store, :mod:`satchel.errors` the errors.
+
 Threads: a store may be used from any number of threads at once; calls release the GIL.
 Processes: several may open one file. Open a store after ``fork``: one opened before is closed in the
 child. Times are Unix milliseconds; the dates of photos are Unix seconds.

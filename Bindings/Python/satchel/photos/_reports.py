@@ -30,9 +30,9 @@ class RejectedRow:
     """A line of a shard's file that is not a photo; it is kept, and every export writes it again.
 
     ``line`` counts from 1; ``raw`` is the line, with U+FFFD for invalid UTF-8. ``shard`` is None where the
-    call named the shard. ``fault`` is a code for the reason, such as "columns" or "md5". Two kinds are not
-    kept: of a "duplicate" the later line is used, and a "replaced" line was in a locally imported file when
-    the remote shard replaced it.
+    call named the shard. ``fault`` is a code, such as "columns" or "md5", and ``reason`` its description. Two
+    kinds are not kept: of a "duplicate" the later line is used, and a "replaced" line was in a locally
+    imported file when the remote shard replaced it.
     """
 
     line: int
@@ -132,7 +132,7 @@ class FileRemark:
 
 @dataclass(frozen=True)
 class DuplicateFile:
-    """A file with the same bytes as another one, whose path is ``first``; ``md5`` is that of both.
+    """A file at ``path`` with the same bytes as the one at ``first``; ``md5`` is that of both.
 
     The paths are relative to the catalogue's directory.
     """
@@ -222,7 +222,7 @@ class SyncReport:
 
 @dataclass(frozen=True)
 class VerifiedShard:
-    """The state of a shard in the remote, compared with the manifest.
+    """The state of a shard in the remote, compared with the manifest; ``shard`` is 0 to 15.
 
     ``state`` is "ok", "missing", "empty", "cut", "corrupt", "outdated" (an earlier version than the one last
     synced), "newer" (whole, and not yet in the manifest), "unproven" (neither in the manifest nor known to

@@ -242,7 +242,8 @@ class PhotoBackup:
     """The backup queue; ``photos.backup``.
 
     A photo goes from "not_backed_up" or "error" to "queued", to "uploading", and to "uploaded" or "error".
-    Any other transition raises :class:`satchel.InvalidArgument`, naming both states. The host uploads:
+    Any other transition raises :class:`satchel.InvalidArgument`, naming both states. Any number of threads
+    and processes may work on it. The host uploads:
 
     >>> while photo := photos.backup.claim():
     ...     try:

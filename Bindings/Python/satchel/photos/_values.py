@@ -125,7 +125,7 @@ ROW = GIVEN[:8]
 
 @dataclass(frozen=True)
 class PhotoPage(Sequence[Photo]):
-    """A page of the photos that match a query: a sequence of them, and ``next``.
+    """A page of the ``photos`` that match a query: a sequence of them, and ``next``.
 
     ``next`` is the cursor of the next page, for ``query(after=…)``; None on the last page.
     """

@@ -33,7 +33,7 @@ Step = Callable[[Dict[str, Any]], Any]
 
 @dataclass(frozen=True)
 class Index:
-    """An index of the records by the value at ``path``, optionally unique.
+    """An index of the records by the value at ``path``, optionally ``unique``.
 
     A unique index ignores null and missing values.
     """

@@ -195,10 +195,10 @@ class SyncReport:
 class RecordConflict:
     """A record that both sides changed.
 
-    ``record`` is its id, ``time`` the time of detection, in Unix milliseconds. ``kind`` is "open" (it waits
-    for ``records.resolve()``) or "lost" (the policy discarded the local version). ``local``, ``remote`` and
-    ``base`` are the local document, the remote one, and the one synchronised last: dicts, or None where it
-    was deleted or did not exist.
+    ``id`` is the number of the conflict, ``record`` the record's id, ``time`` the time of detection, in Unix
+    milliseconds. ``kind`` is "open" (it waits for ``records.resolve()``) or "lost" (the policy discarded the
+    local version). ``local``, ``remote`` and ``base`` are the local document, the remote one, and the one
+    synchronised last: dicts, or None where it was deleted or did not exist.
     """
 
     id: int

@@ -177,7 +177,7 @@ class StoryRefresh:
 
 @dataclass(frozen=True)
 class BrokenPosition:
-    """A reading position that a new version breaks.
+    """A reading position that a new version breaks: the id of its ``segment``.
 
     ``reason``: the segment was "removed", is "unreachable", or is a "trap" from which no ending is reachable.
     ``suggestion`` is a new segment with the same text or nearly the same id.
