@@ -2,39 +2,22 @@ import Testing
 
 @testable import SatchelPhotos
 
-/// Shows that the simulation finds errors: each rule of a sync is
-/// switched off in turn.
+/// Shows that the simulation finds errors: the devices synchronise through a faulty store or a faulty ledger.
 @Suite(.serialized) struct SimulationMutantTests {
-  struct Mutant: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var change: @Sendable (inout SyncRules) -> Void
-  }
-
-  static let mutants = [
-    Mutant(testDescription: "conditions are left out") { $0.usesConditions = false },
-    Mutant(testDescription: "the manifest is written before the shard") { $0.uploadsShardFirst = false },
-    Mutant(testDescription: "changes during an upload count as uploaded") {
-      $0.confirmsOnlySentChanges = false
-    },
-    Mutant(testDescription: "bytes are not verified") { $0.verifiesBytes = false },
-    Mutant(testDescription: "pending uploads are ignored") { $0.checksPendingUploads = false },
-    Mutant(testDescription: "the manifest is overwritten without examining the shards again") {
-      $0.rechecksShards = false
-    },
-    Mutant(testDescription: "a sync without changes does not list the objects") { $0.usesListing = false },
-    Mutant(testDescription: "bytes that no checksum proves are applied") { $0.comparesUnproven = false },
-    Mutant(testDescription: "damaged objects are not repaired") { $0.repairsDamage = false },
-    Mutant(testDescription: "a damaged or emptied shard is judged by a manifest that may be old") {
-      $0.confirmsManifestFirst = false
-    },
-  ]
-
-  @Test(arguments: mutants)
-  func `the simulation finds it when`(_ mutant: Mutant) throws {
-    var rules = SyncRules()
-    mutant.change(&rules)
-    let found = SimulationRun.find(0..<3_000, rules: rules)
+  @Test(arguments: SimulationMutant.common)
+  func `the simulation finds it when`(_ mutant: SimulationMutant) {
+    let found = SimulationRun.find(mutant.firstSeed..<mutant.firstSeed + 3_000, mutant: mutant)
     #expect(found != nil, "3,000 schedules have found nothing wrong")
     print("\(mutant.testDescription): seed \(found?.seed ?? 0): \(found?.violation ?? "nothing")")
+  }
+
+  /// The seeds differ in the policies of the devices, and in whether etags identify versions or contents.
+  @Test(arguments: SimulationMutant.scripted, 0..<8 as Range<UInt64>)
+  func `a script finds it when`(_ mutant: SimulationMutant, _ seed: UInt64) throws {
+    let sound = try SimulationRun.history(seed, script: mutant.script)
+    #expect(!sound.contains("VIOLATION"), "\(sound)")
+    let faulty = try SimulationRun.history(seed, mutant: mutant, script: mutant.script)
+    #expect(faulty.contains("VIOLATION"), "\(faulty)")
+    print("\(mutant.testDescription): \(faulty.split(separator: "\n").last ?? "")")
   }
 }

@@ -4,13 +4,14 @@ import SatchelTesting
 @testable import SatchelPhotos
 @testable import SatchelRemote
 
-/// A schedule of devices that keep photo catalogues.
+/// A schedule of devices that keep photo catalogues: random, or given by a script.
 // Unchecked: the simulation runs one thread at a time.
 final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
   let stage: SimulationStage
   let devices: [SimulationDevice]
   let rounds = 4
-  let rules: SyncRules
+  private let mutant: SimulationMutant?
+  let script: SimulationScript<SimulationWorld>?
   let user: UserID
   let manifestKey: ObjectKey
   /// The manifest that was checked last.
@@ -23,9 +24,13 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
   let pageSize = 1000
 
   init(
-    seed: UInt64, rules: SyncRules, runner: SimulationRunner, stores: SimulationStores, isLogging: Bool
+    seed: UInt64, mutant: SimulationMutant?, script: SimulationScript<SimulationWorld>?,
+    runner: SimulationRunner,
+    stores: SimulationStores, isLogging: Bool
   ) throws {
-    let stage = SimulationStage(seed: seed, isLogging: isLogging)
+    let stage = SimulationStage(seed: seed, isLogging: isLogging) { setting in
+      if script != nil { SimulationScript<SimulationWorld>.adapt(&setting) }
+    }
     let both: [ConflictPolicy] = [.remoteWins, .merge]
     let onConflict: ConflictPolicy? = [.remoteWins, .merge, nil][stage.chance(3)]
     devices = try (0..<stage.setting.devices).map { number in
@@ -37,9 +42,10 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
     stage.allowsLateWrites = !stage.setting.hasContentETags
     stage.note("policies: \(devices.map(\.onConflict))")
     self.stage = stage
-    self.rules = rules
+    self.mutant = mutant
+    self.script = script
     chance = SeededRandom(seed: seed ^ 0xDA3A_6ED0)
-    listsETags = seed % 5 != 1
+    listsETags = script != nil || seed % 5 != 1
     // Without etags in listings damage is found only when a shard is changed, or verified.
     // In schedule 1014 damage leaves exactly the bytes that a device writes next, which these checks cannot tell apart.
     isDamaging = seed % 3 == 0 && seed < 1000 && listsETags
@@ -57,10 +63,14 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
 
   func edit(_ device: SimulationDevice) throws {
     let photo = stage.chance(SimulationPhoto.all.count)
+    try edit(device, photo, isDeletion: stage.chance(3) == 0)
+  }
+
+  func edit(_ device: SimulationDevice, _ photo: Int, isDeletion: Bool = false) throws {
     try check(device, photo)
     let md5 = SimulationPhoto.all[photo]
     stage.edits += 1
-    let value = stage.chance(3) == 0 ? nil : "d\(device.number)-\(stage.edits).jpg"
+    let value = isDeletion ? nil : "d\(device.number)-\(stage.edits).jpg"
     var edit = SimulationEdit(
       value: value, versions: remote.versions[try key(md5.shard)]?.count ?? 0, conflict: 0)
     edit.conflict = try device.conflicts(after: 0).last?.id ?? 0
@@ -89,10 +99,10 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
     options.allowUnsafeRemote = true
     options.retry = Retry(attempts: 5, base: 0, ceiling: 0, limit: .max)
     options.cancellation = sync.cancellation
+    let ledger = SimulationLedger(world: self, device: device, sync: sync)
     return try SyncRun.perform(
-      on: SimulationLedger(world: self, device: device, sync: sync), with: connection, user: user,
-      options: options,
-      probed: ConditionProbeCache(nil), rules: rules, now: { Int64(self.remote.time) * 100 })
+      on: mutant?.ledger(ledger) ?? ledger, with: mutant?.store(connection, self) ?? connection, user: user,
+      options: options, probed: ConditionProbeCache(nil), now: { Int64(self.remote.time) * 100 })
   }
 
   /// Reads of shards are never stale.

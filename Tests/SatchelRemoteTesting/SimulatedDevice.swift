@@ -20,6 +20,8 @@ package protocol SimulatedReport: Sendable {
 package final class SimulationSync<Report: SimulatedReport>: @unchecked Sendable {
   package internal(set) var isCrashed = false
   var isCancelled = false
+  /// The request that the device makes when it is resumed; nil before the first one.
+  var next: String?
   var result: Result<Report, any Error>?
 
   package var cancellation: Cancellation { Cancellation { self.isCancelled || self.isCrashed } }

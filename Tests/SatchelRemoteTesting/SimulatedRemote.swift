@@ -54,6 +54,16 @@ package struct SimulatedRemote {
       Version(object: object, checksum: checksum, time: time, isDamaged: true, isRemoved: body == nil))
   }
 
+  /// Replaces an object by an earlier version of it with that version's metadata, as restoring a backup would.
+  package mutating func restore(_ key: ObjectKey, version: Int) {
+    guard let all = versions[key], all.indices.contains(version) else { return }
+    var earlier = all[version]
+    if !hasContentETags, let etag = ETag("\"restored-\(time)-\(all.count)\"") { earlier.object.etag = etag }
+    earlier.time = time
+    earlier.isDamaged = true
+    versions[key, default: []].append(earlier)
+  }
+
   package mutating func tick() { time += 1 }
 
   /// Changes an object's last version without a request.

@@ -9,6 +9,7 @@ extension SimulatedWorld {
   /// Waits for the device's turn, and draws the request's fault.
   func request(_ device: Device, _ sync: Sync, _ name: String) throws(ObjectStoreError) -> SimulationFault? {
     if sync.isCrashed { throw ObjectStoreError(.failed(.internal), "the device has crashed") }
+    sync.next = name
     device.fiber.pause()
     stage.remote.tick()
     let fault = stage.drawFault()

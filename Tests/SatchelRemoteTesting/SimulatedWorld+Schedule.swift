@@ -9,13 +9,13 @@ extension SimulatedWorld {
       for _ in 0..<2 { for device in devices { try complete(device) } }
     }
     stage.isFaulty = stage.setting.rarity > 0
-    for _ in 0..<stage.setting.steps { try step() }
+    if let script { try script.steps(self) } else { for _ in 0..<stage.setting.steps { try step() } }
     stage.isFaulty = false
     stage.note("-- no faults from here on")
     while let device = stage.pick(devices.filter { $0.sync != nil }) { try resume(device) }
     // A device must read the repairs of another one, and may add changes of its own.
     for round in 0..<rounds {
-      if round == 1, let device = devices.first { try edit(device) }
+      if round == 1, script == nil, let device = devices.first { try edit(device) }
       for device in devices {
         while try decide(device) {}
         try complete(device, isCalm: round == rounds - 1)
@@ -38,7 +38,7 @@ extension SimulatedWorld {
   }
 
   /// Runs a whole sync without interruption.
-  private func complete(_ device: Device, isCalm: Bool = false) throws {
+  package func complete(_ device: Device, isCalm: Bool = false) throws {
     begin(device)
     var result: Result<Device.Report, any Error>?
     while let sync = device.sync {
@@ -59,6 +59,15 @@ extension SimulatedWorld {
     device.fiber.begin { [self] in
       let connection = SimulatedConnection(world: self, device: device, sync: sync)
       sync.result = Result { try perform(device, sync, over: connection) }
+    }
+  }
+
+  /// Begins a sync, and runs it until it is about to make a request whose name has this prefix.
+  package func begin(_ device: Device, until request: String) throws {
+    begin(device)
+    repeat { try resume(device) } while device.sync.map { $0.next?.hasPrefix(request) != true } ?? false
+    guard device.sync != nil else {
+      throw SimulationViolation(description: "device \(device.number) has ended without \"\(request)\"")
     }
   }
 

@@ -7,6 +7,8 @@ package protocol SimulatedWorld: AnyObject, Sendable {
 
   var stage: SimulationStage { get }
   var devices: [Device] { get }
+  /// The steps of the schedule; nil for random ones.
+  var script: SimulationScript<Self>? { get }
   /// The number of syncs of each device, without faults, after which all devices have converged.
   var rounds: Int { get }
 
@@ -48,6 +50,8 @@ package protocol SimulatedWorld: AnyObject, Sendable {
 
 extension SimulatedWorld {
   package var remote: SimulatedRemote { stage.remote }
+
+  package var script: SimulationScript<Self>? { nil }
 
   package func decide(_ device: Device) throws -> Bool { false }
 

@@ -16,9 +16,14 @@ package final class SimulationStage: @unchecked Sendable {
   private var random: SeededRandom
   private var late: [(sender: ObjectIdentifier, put: () -> Void)] = []
 
-  package init(seed: UInt64, isLogging: Bool) {
+  /// - Parameter adapt: changes the setting that was drawn from the seed
+  package init(
+    seed: UInt64, isLogging: Bool, adapting adapt: (inout SimulationSetting) -> Void = { _ in }
+  ) {
     random = SeededRandom(seed: seed)
-    setting = SimulationSetting(drawnFrom: &random)
+    var setting = SimulationSetting(drawnFrom: &random)
+    adapt(&setting)
+    self.setting = setting
     remote = SimulatedRemote(hasContentETags: setting.hasContentETags)
     history = isLogging ? [] : nil
   }

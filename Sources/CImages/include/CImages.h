@@ -21,8 +21,8 @@ struct satchel_images;
 const struct satchel_images *satchel_images_shared(void);
 
 /*
- * Opens libraries by other names; NULL stands for the usual one. For tests.
- * NULL when there is no memory. What is returned stays for the life of the process.
+ * Opens libraries with these file names; NULL stands for the usual one of the system.
+ * Returns NULL when there is no memory. The result is valid for the life of the process.
  */
 const struct satchel_images *satchel_images_open(const char *exif, const char *jpeg, const char *png);
 

@@ -19,14 +19,12 @@ struct ManifestUpdate: Sendable {
 
   /// Removes the entries whose objects have been replaced since they were seen.
   ///
-  /// - Parameters:
-  ///   - heads: the heads of all entries' shards, read after the manifest that will be replaced
-  ///   - trusting: whether every object that replaced an upload counts as built on it
-  mutating func keep(heldBy heads: [Shard.Index: ObjectHead], trusting: Bool = false) {
+  /// - Parameter heads: the heads of all entries' shards, read after the manifest that will be replaced
+  mutating func keep(heldBy heads: [Shard.Index: ObjectHead]) {
     let gone = entries.filter { !$0.isHeld(by: heads[$0.shard]) }
     entries.removeAll { !$0.isHeld(by: heads[$0.shard]) }
-    superseded += gone.filter { trusting || $0.isAncestor(of: heads[$0.shard]) }
-    lost += gone.filter { !trusting && !$0.isAncestor(of: heads[$0.shard]) }
+    superseded += gone.filter { $0.isAncestor(of: heads[$0.shard]) }
+    lost += gone.filter { !$0.isAncestor(of: heads[$0.shard]) }
   }
 
   /// Whether the manifest has to be written.

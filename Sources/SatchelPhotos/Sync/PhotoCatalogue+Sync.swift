@@ -34,13 +34,11 @@ extension SyncRun {
   /// Runs a sync, and counts its requests.
   static func perform(
     on ledger: any SyncLedger, with store: any ObjectStore, user: UserID, options: SyncOptions,
-    probed: ConditionProbeCache, rules: SyncRules = SyncRules(),
-    progress: (@Sendable (SyncProgress) -> Bool)? = nil,
+    probed: ConditionProbeCache, progress: (@Sendable (SyncProgress) -> Bool)? = nil,
     now: @escaping @Sendable () -> Int64
   ) throws -> SyncReport {
     let (report, traffic) = try run(
-      on: ledger, with: store, user: user, options: options, probed: probed, rules: rules, progress: progress,
-      now: now
+      on: ledger, with: store, user: user, options: options, probed: probed, progress: progress, now: now
     ) { try $0.run() }
     return report.counting(traffic)
   }
@@ -50,7 +48,7 @@ extension SyncRun {
   /// - Parameter only: the shards to which the run is limited; nil for all
   static func run<Result>(
     on ledger: any SyncLedger, with store: any ObjectStore, user: UserID, options: SyncOptions,
-    only: Set<Shard.Index>? = nil, probed: ConditionProbeCache, rules: SyncRules = SyncRules(),
+    only: Set<Shard.Index>? = nil, probed: ConditionProbeCache,
     progress: (@Sendable (SyncProgress) -> Bool)? = nil,
     now: @escaping @Sendable () -> Int64, _ body: (SyncRun) throws -> Result
   ) throws -> (Result, Traffic) {
@@ -61,8 +59,7 @@ extension SyncRun {
     do {
       let remote = try SyncRemote(store: meter, user: user, retry: options.retry, cancellation: cancellation)
       let run = SyncRun(
-        ledger: ledger, remote: remote, user: user, options: options, rules: rules, only: only,
-        progress: reporter, now: now
+        ledger: ledger, remote: remote, user: user, options: options, only: only, progress: reporter, now: now
       ) {
         if accepts { return }
         try probed.check(

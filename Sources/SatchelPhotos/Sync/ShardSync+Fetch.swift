@@ -59,7 +59,6 @@ extension ShardSync {
 
   /// Whether this device has the bytes that the manifest names, or newer ones than the object.
   func canRepair(_ damage: ShardDamage) -> Bool {
-    guard run.rules.repairsDamage else { return false }
     if damage == .outdated { return true }
     // Without a manifest, another device may just have written the object: a device that has nothing of it
     // leaves it alone.
@@ -71,9 +70,8 @@ extension ShardSync {
 
   /// Decides what may be done with an object's bytes.
   func judge(_ object: StoredObject, _ checksum: String) throws -> ShardVerdict {
-    guard run.rules.verifiesBytes else { return .proven }
     let claimed = object.metadata[SyncRemote.checksumName]
-    if run.rules.rejectsOutdated, claimed == checksum, checksum != known.baseChecksum,
+    if claimed == checksum, checksum != known.baseChecksum,
       SyncAncestors(known.ancestors).follows(SyncAncestors(object.metadata[SyncAncestors.name]))
     {
       return .damaged(.outdated)
@@ -85,7 +83,6 @@ extension ShardSync {
     if claimed == checksum {
       return try run.remote.head(key)?.etag == object.etag ? .proven : .undecided
     }
-    guard run.rules.comparesUnproven else { return .plausible }
     let (base, expected) = (try announcedBytes(), run.announcedPhotos(of: shard))
     return object.body.withUnsafeBytes { body in
       func verdict(_ base: UnsafeRawBufferPointer?) -> ShardVerdict {

@@ -36,7 +36,6 @@ extension ShardSync {
         var upload = ManifestEntry(
           shard: shard, checksum: export.checksum, photos: export.photos, ancestors: ancestors,
           origin: .upload(export))
-        if !run.rules.uploadsShardFirst { try run.announceEarly(upload) }
         switch try put(export, ancestors: ancestors) {
         case .written(let etag, let ancestors):
           upload.etag = etag
@@ -84,8 +83,7 @@ extension ShardSync {
   private func put(_ export: ShardExport, ancestors: String) throws -> Put {
     try run.checkConditions()
     let start = Clock.monotonic.now()
-    var condition = known.etag.map { ObjectCondition.ifMatch($0) } ?? .ifAbsent
-    if !run.rules.usesConditions { condition = .none }
+    let condition = known.etag.map { ObjectCondition.ifMatch($0) } ?? .ifAbsent
     let metadata = try ObjectMetadata([
       SyncAncestors.name: ancestors, SyncRemote.checksumName: export.checksum,
     ])

@@ -27,7 +27,6 @@ struct ShardSync {
     self.known = known
     shard = known.index
     key = try run.remote.key(shard)
-    if !run.rules.checksPendingUploads { self.known.pendingUpload = nil }
   }
 
   /// - Returns: the entry for the manifest, if that has to change
@@ -130,8 +129,7 @@ struct ShardSync {
   /// Returns the number of the last local change in the remote, when that has a pending upload or is built on
   /// it.
   private func confirmed(checksum: String?, ancestors: String?) -> Int64? {
-    guard run.rules.checksPendingUploads else { return nil }
-    return pendingUploads.first { pendingUpload in
+    pendingUploads.first { pendingUpload in
       pendingUpload.checksum == checksum
         || SyncAncestors(ancestors).contains(self.ancestors(of: pendingUpload.checksum))
     }?.sequence

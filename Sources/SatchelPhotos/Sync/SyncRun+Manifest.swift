@@ -25,8 +25,12 @@ extension SyncRun {
         }
       case .object(let object)?:
         let proof = ObjectProof(object, checksum: Shard.checksum(object.body))
-        var isProven = if case .sound = proof { true } else { !rules.verifiesBytes }
-        if case .unknown = proof { isProven = isProven || last == object }
+        let isProven =
+          switch proof {
+          case .sound: true
+          case .broken: false
+          case .unknown: last == object
+          }
         if isProven {
           let manifest = try Manifest(parsing: object.body)
           try bind(manifest)
@@ -88,9 +92,7 @@ extension SyncRun {
     let start = Clock.monotonic.now()
     var (failures, hadManifest) = (0, view.manifest != nil)
     // The sync of one of the shards may have read a newer one.
-    if manifestView.withLock({ $0.generation }) != view.generation, rules.rechecksShards {
-      try recheck(&update)
-    }
+    if manifestView.withLock({ $0.generation }) != view.generation { try recheck(&update) }
     while true {
       let current = manifestView.withLock { $0 }
       if hadManifest, current.manifest == nil { return false }
@@ -101,7 +103,7 @@ extension SyncRun {
         replacing: current.manifest, uuid: state.newRemoteUUID, now: now(),
         photos: photos.withLock { $0 })
       do throws(ObjectStoreError) {
-        try put(next, over: current, isFirst: failures == 0)
+        try put(next, over: current)
         return true
       } catch {
         switch error.reason {
@@ -112,7 +114,7 @@ extension SyncRun {
         try remote.pause(afterFailures: failures, since: start, error)
       }
       // Also when the remote has this manifest: an earlier attempt may have written it.
-      if rules.rechecksShards { try recheck(&update) }
+      try recheck(&update)
     }
   }
 
@@ -128,17 +130,15 @@ extension SyncRun {
     try? put(next, over: view)
   }
 
-  func put(_ next: Manifest, over current: ManifestView, isFirst: Bool = true) throws(ObjectStoreError) {
+  func put(_ next: Manifest, over current: ManifestView) throws(ObjectStoreError) {
     let bytes: [UInt8]
     do {
       bytes = try next.serialized()
     } catch {
       throw ObjectStoreError(.failed(.invalid), "\(error)")
     }
-    var condition = current.etag.map { ObjectCondition.ifMatch($0) } ?? .ifAbsent
-    if !rules.usesConditions || (!rules.rechecksShards && !isFirst) { condition = .none }
     let etag = try remote.store.put(
-      remote.manifestKey, bytes, condition: condition,
+      remote.manifestKey, bytes, condition: current.etag.map { .ifMatch($0) } ?? .ifAbsent,
       metadata: ObjectMetadata([SyncRemote.checksumName: Shard.checksum(bytes)]),
       cancellation: remote.cancellation)
     setManifest(next, etag)
@@ -150,7 +150,7 @@ extension SyncRun {
     try readManifest()
     var heads: [Shard.Index: ObjectHead] = [:]
     for entry in update.entries { heads[entry.shard] = try remote.head(remote.key(entry.shard)) }
-    update.keep(heldBy: heads, trusting: !rules.confirmsOnlyAncestors)
+    update.keep(heldBy: heads)
   }
 
   /// Verifies by a conditional write that the manifest still is the one that was read. A device that
@@ -158,7 +158,6 @@ extension SyncRun {
   ///
   /// - Returns: false when it has changed; it was read again then
   func confirmManifest() throws -> Bool {
-    guard rules.confirmsManifestFirst else { return true }
     try checkConditions()
     return try confirmation.withLock { _ in
       let view = manifestView.withLock { $0 }
@@ -198,7 +197,7 @@ extension SyncRun {
         continue
       }
       do {
-        try finish(entry, export)
+        try ledger.finishUpload(entry.shard, export: export, etag: entry.etag, ancestors: entry.ancestors)
         report.withLock { report in
           report.uploaded.append(entry.shard)
           if entry.isRepair { report.repaired.append(entry.shard) }
@@ -207,22 +206,5 @@ extension SyncRun {
         fail(entry.shard, error)
       }
     }
-  }
-
-  private func finish(_ entry: ManifestEntry, _ export: ShardExport) throws {
-    var export = export
-    if !rules.confirmsOnlySentChanges {
-      export.sequence = try ledger.export(entry.shard).sequence
-      try ledger.recordPendingUpload(entry.shard, export)
-    }
-    try ledger.finishUpload(entry.shard, export: export, etag: entry.etag, ancestors: entry.ancestors)
-  }
-
-  /// Announces a shard before it is uploaded; only without `uploadsShardFirst`.
-  func announceEarly(_ entry: ManifestEntry) throws {
-    let view = manifestView.withLock { $0 }
-    let next = ManifestUpdate([entry]).manifest(
-      replacing: view.manifest, uuid: uuid.withLock { $0 } ?? "none", now: now(), photos: [:])
-    try put(next, over: view)
   }
 }

@@ -12,7 +12,6 @@ final class SyncRun: Sendable {
   let remote: SyncRemote
   let user: UserID
   let options: SyncOptions
-  let rules: SyncRules
   /// Unix milliseconds.
   let now: @Sendable () -> Int64
   /// Checks that the store supports conditional writes.
@@ -33,7 +32,7 @@ final class SyncRun: Sendable {
   let ignoresManifest = Locked(false)
 
   init(
-    ledger: any SyncLedger, remote: SyncRemote, user: UserID, options: SyncOptions, rules: SyncRules,
+    ledger: any SyncLedger, remote: SyncRemote, user: UserID, options: SyncOptions,
     only: Set<Shard.Index>? = nil, progress: ProgressReporter<SyncProgress>,
     now: @escaping @Sendable () -> Int64,
     probe: @escaping @Sendable () throws -> Void
@@ -42,7 +41,6 @@ final class SyncRun: Sendable {
     self.remote = remote
     self.user = user
     self.options = options
-    self.rules = rules
     self.only = only
     self.progress = progress
     self.now = now
@@ -89,9 +87,8 @@ final class SyncRun: Sendable {
 
   func makePlan(_ state: SyncState, changed: Set<Shard.Index> = []) throws -> SyncPlan {
     let manifest = manifestView.withLock { $0.manifest }
-    var plan = SyncPlan(
-      local: state, manifest: manifest, present: manifest == nil ? try remote.present() : [],
-      changed: changed, checksPendingUploads: rules.checksPendingUploads)
+    let present = manifest == nil ? try remote.present() : []
+    var plan = SyncPlan(local: state, manifest: manifest, present: present, changed: changed)
     if let only { plan.keep(only) }
     return plan
   }
@@ -107,7 +104,7 @@ final class SyncRun: Sendable {
       try readManifest()
       return only
     }
-    guard isClean, let known = state.manifestETag, rules.usesListing, let listing = try remote.listing()
+    guard isClean, let known = state.manifestETag, let listing = try remote.listing()
     else { return try readManifest(ifNoneMatch: isClean ? state.manifestETag : nil) ? [] : nil }
     let changed = listing.changed(since: state)
     guard listing.manifest == known else {
@@ -226,34 +223,4 @@ final class SyncRun: Sendable {
       return report
     }
   }
-}
-
-/// The rules that protect a sync from losing data. Tests switch each one off, to show that the simulation
-/// then finds the loss; otherwise all are on.
-struct SyncRules: Sendable {
-  /// Writes are conditional on the version that they build on.
-  var usesConditions = true
-  /// The manifest never announces a shard before it is uploaded.
-  var uploadsShardFirst = true
-  /// An upload confirms only the changes that it contained.
-  var confirmsOnlySentChanges = true
-  /// Bytes are verified before they are parsed.
-  var verifiesBytes = true
-  /// The outcome of a pending upload is determined before anything else is done with its shard.
-  var checksPendingUploads = true
-  /// A manifest that has changed is read again, and the shards are examined, before it is written.
-  var rechecksShards = true
-  /// A listing shows whether the objects are those synchronized last.
-  var usesListing = true
-  /// Bytes that no checksum proves are compared with the version synchronized last.
-  var comparesUnproven = true
-  /// A damaged object is replaced by the version synchronized last.
-  var repairsDamage = true
-  /// A damaged object is replaced only after a conditional write has shown that the manifest is the one that
-  /// was read.
-  var confirmsManifestFirst = true
-  /// An object that is an earlier version than the one synchronized last is damage.
-  var rejectsOutdated = true
-  /// An upload that another object replaced is confirmed only if that was built on it.
-  var confirmsOnlyAncestors = true
 }
