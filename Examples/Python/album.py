@@ -1,6 +1,6 @@
 """The photos of a holiday, on a phone and on a tablet.
 
-Both keep a catalogue of them, and agree on it through a master copy in an object store. Here both devices are
+Both keep a catalogue of them, and agree on it through a remote copy in an object store. Here both devices are
 in one program, and the store is a directory, or S3 when SATCHEL_S3_BUCKET names a bucket (SATCHEL_S3_ENDPOINT
 where it is not with AWS, and AWS_ACCESS_KEY_ID and so on). Usage: album.py folder, which is made
 """
@@ -44,10 +44,10 @@ def photo(md5: str, filename: str, taken: int) -> dict[str, Any]:
 
 
 def open_remote(folder: Path) -> Remote:
-    """Where the master copy is."""
+    """Where the remote copy is."""
     bucket = os.environ.get("SATCHEL_S3_BUCKET")
     if bucket is None:
-        return Directory(folder / "master")
+        return Directory(folder / "remote")
     endpoint = os.environ.get("SATCHEL_S3_ENDPOINT")
     return S3(bucket=bucket, prefix=f"album-{int(time.time())}", endpoint=endpoint)
 

@@ -1,7 +1,7 @@
 """A study planner, on a laptop and on a phone.
 
 Semesters, courses, tasks, grades, events and activities refer to each other. The planner saves by itself, is
-killed, comes back, renames a field of every course, and both devices agree through a master copy in an object
+killed, comes back, renames a field of every course, and both devices agree through a remote copy in an object
 store: here a directory, or S3 as for album.py. Usage: planner.py folder, which is made
 """
 
@@ -115,10 +115,10 @@ def come_back(planner: Planner) -> None:
 
 
 def open_remote(folder: Path) -> Remote:
-    """Where the master copy is."""
+    """Where the remote copy is."""
     bucket = os.environ.get("SATCHEL_S3_BUCKET")
     if bucket is None:
-        return Directory(folder / "master")
+        return Directory(folder / "remote")
     endpoint = os.environ.get("SATCHEL_S3_ENDPOINT")
     return S3(bucket=bucket, prefix=f"planner-{int(time.time())}", endpoint=endpoint)
 

@@ -120,7 +120,7 @@ private struct StatisticsReader {
       ]
     }
     if subjects.contains(OutboxSchema.subject.name) {
-      counts["outbox"] = [StoreStatistics.Count(name: "refused", count: try rejected())]
+      counts["outbox"] = [StoreStatistics.Count(name: "rejected", count: try rejected())]
     }
     return counts
   }

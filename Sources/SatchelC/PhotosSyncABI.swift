@@ -37,7 +37,7 @@ public func satchel_photos_verify(
     if let parallel = try reader.parallel(\.parallel) { syncOptions.parallel = parallel }
     syncOptions.cancellation = progress.cancellation
     let report = try catalogue.verify(
-      store, user: UserID(user.text("user")), repairs: reader.flag(\.repair), options: syncOptions
+      store, user: UserID(user.text("user")), repair: reader.flag(\.repair), options: syncOptions
     ) { progress.report($0.json) }
     if let out { try give(report.json, to: out) }
   }

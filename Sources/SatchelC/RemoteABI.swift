@@ -37,7 +37,7 @@ public func satchel_remote_probe(
       case .supported: .null
       case .unsupported(let reason): .string(reason)
       }
-    try give(["honoured": .bool(reason == .null), "reason": reason], to: out)
+    try give(["supported": .bool(reason == .null), "reason": reason], to: out)
   }
 }
 

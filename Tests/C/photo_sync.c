@@ -59,7 +59,7 @@ static void begin(struct device *phone, struct device *tablet, satchel_remote *r
     json_t *found = get_photo(tablet->photos, md5_of('1', 1));
     CHECK(json_is_true(at(found, "/starred")) && json_is_false(at(found, "/local_only"))
               && json_is_null(at(found, "/camera_make")),
-          "what came from the master");
+          "what came from the remote");
     json_decref(found);
     settle(phone, tablet, remote);
 }
@@ -75,7 +75,7 @@ static void conflict(struct device *phone, struct device *tablet, satchel_remote
     CHECK(number_at(report, "/conflict_rows") == 2, "%lld rows in conflict", number_at(report, "/conflict_rows"));
     moved("tablet", report, SHARDS(1, 15), NO_SHARDS, SHARDS(1, 15));
     CHECK(is_named(tablet->photos, md5_of('1', 1), "phone.jpg") && is_named(tablet->photos, md5_of('f', 2), "two.jpg"),
-          "the master did not win");
+          "the remote did not win");
 
     json_t *page = conflicts_of(tablet);
     json_t *renamed = conflict_in(page, 1), *removed = conflict_in(page, 15);
@@ -130,17 +130,17 @@ static void foreign(struct device *tablet, satchel_remote *other) {
     char *before = files_of(tablet->photos);
     CHECK(satchel_photos_sync(tablet->photos, other, text("lena"), NULL, &out) == SATCHEL_EFOREIGN
               && out.data == NULL,
-          "a foreign master");
+          "a foreign remote");
     char *after = files_of(tablet->photos);
-    CHECK(strcmp(before, after) == 0, "a foreign master changed something");
+    CHECK(strcmp(before, after) == 0, "a foreign remote changed something");
     free(before);
     free(after);
-    must(satchel_photos_detach(tablet->photos), "forgetting the master");
+    must(satchel_photos_detach(tablet->photos), "forgetting the remote");
     long long photos = count_photos(tablet->photos);
     satchel_sync_options options = SATCHEL_SYNC_OPTIONS_INIT;
     options.on_conflict = SATCHEL_CONFLICT_MERGE;
     json_decref(sync_device(tablet, other, &options));
-    CHECK(count_photos(tablet->photos) == photos + 1, "joining another master");
+    CHECK(count_photos(tablet->photos) == photos + 1, "joining another remote");
     settle(tablet, &stranger, other);
     give_away(&stranger);
 }
@@ -228,7 +228,7 @@ static satchel_remote *open_directory(const char *folder, const char *name) {
 
 int main(int count, char **arguments) {
     if (count != 2) return 2;
-    satchel_remote *directory = open_directory(arguments[1], "master");
+    satchel_remote *directory = open_directory(arguments[1], "remote");
     satchel_remote *another = open_directory(arguments[1], "another");
     all(directory, another);
     satchel_remote_free(directory);

@@ -82,7 +82,7 @@ static void no_conditions(void) {
     CHECK(object_at(&memory, ".csv") == NULL, "something was written");
     must(satchel_remote_probe(remote, text("catalogs/"), &out), "probing");
     json_t *verdict = take(&out);
-    CHECK(json_is_false(at(verdict, "/honoured")) && json_string_length(at(verdict, "/reason")) > 0, "the verdict");
+    CHECK(json_is_false(at(verdict, "/supported")) && json_string_length(at(verdict, "/reason")) > 0, "the verdict");
     json_decref(verdict);
     satchel_sync_options options = SATCHEL_SYNC_OPTIONS_INIT;
     options.allow_unsafe_remote = true;

@@ -223,8 +223,8 @@ struct SyncDamageTests {
 
   // MARK: Verifying
 
-  private func verify(_ device: PhotoCatalogue, repairs: Bool = false) throws -> VerifyReport {
-    try device.verify(fixture.store, user: fixture.user, repairs: repairs, options: fixture.options())
+  private func verify(_ device: PhotoCatalogue, repair: Bool = false) throws -> VerifyReport {
+    try device.verify(fixture.store, user: fixture.user, repair: repair, options: fixture.options())
   }
 
   @Test(arguments: Damage.allCases, [false, true])
@@ -248,9 +248,9 @@ struct SyncDamageTests {
       #expect(found.shards.map(\.state) == Shard.Index.all.map { $0.number == 2 ? state : .ok })
     }
     #expect(fixture.store.requests.filter { $0.method == .put }.count == writes, "nothing is written")
-    let failed = try verify(third, repairs: true)
+    let failed = try verify(third, repair: true)
     #expect(!failed.isSound && failed.shards[2].error != nil && !failed.shards[2].isRepaired)
-    let repair = try verify(one, repairs: true)
+    let repair = try verify(one, repair: true)
     #expect(repair.isSound && repair.shards[2].isRepaired && repair.shards[2].error == nil)
     #expect(fixture.content() == content)
     #expect(try verify(third).isSound)
@@ -266,7 +266,7 @@ struct SyncDamageTests {
     try fixture.store.put(try ObjectKey(fixture.manifest), old, metadata: metadata)
     let third = try fixture.device()
     #expect(try verify(third).shards[2].state == .newer)
-    #expect(try verify(third, repairs: true).isSound)
+    #expect(try verify(third, repair: true).isSound)
     #expect(
       try fixture.readManifest().checksum(of: try #require(Shard.Index(2)))
         == Shard.checksum(fixture.content()[2]))
@@ -284,8 +284,8 @@ struct SyncDamageTests {
       }
       let third = try fixture.device()
       #expect(try verify(third).manifest == state)
-      if damaged != nil { #expect(try !verify(third, repairs: true).isSound) }
-      let report = try verify(one, repairs: true)
+      if damaged != nil { #expect(try !verify(third, repair: true).isSound) }
+      let report = try verify(one, repair: true)
       #expect(report.manifest == state && report.isManifestRepaired && report.isSound)
       #expect(try fixture.readManifest().directoryUUID == uuid)
       #expect(try fixture.readManifest().photoCount == 20)

@@ -20,7 +20,7 @@ struct SyncProbeTests {
   private func requests(_ number: Int) throws -> Int64 {
     try device.reopen()
     try device.photos.upsert([CatalogueFixture.photo(number)])
-    let remote = try DirectoryStore(path: directory.path + "/master")
+    let remote = try DirectoryStore(path: directory.path + "/remote")
     return try device.photos.sync(with: remote, user: UserID("anna")).requests
   }
 

@@ -14,7 +14,7 @@ final class RecordSimulationDevice: @unchecked Sendable {
     /// What a field was set to; nil when the record was deleted.
     var field: String?
     var value: String?
-    /// Which of the master's versions it was made on top of; -1 for none.
+    /// Which of the remote's versions it was made on top of; -1 for none.
     var base: Int
     /// The newest line of the device's conflicts at that time.
     var conflict: Int64
@@ -28,13 +28,13 @@ final class RecordSimulationDevice: @unchecked Sendable {
   /// How far its clock is off, in milliseconds.
   let skew: Int64
   var claims: [String: [Claim]] = [:]
-  /// Numbers of its edits by record that may still come to the master: each may do so once.
+  /// Numbers of its edits by record that may still come to the remote: each may do so once.
   var edits: [String: Set<String>] = [:]
   /// Those that there were when it was last about to send the record.
   var sent: [String: Set<String>] = [:]
-  /// Deletions by record that may still come to the master.
+  /// Deletions by record that may still come to the remote.
   var deletions: [String: Int] = [:]
-  /// The last of the master's versions with content that it has written, by record.
+  /// The last of the remote's versions with content that it has written, by record.
   var landed: [String: Int] = [:]
   /// The sync under way.
   var sync: SimulationSync<RecordSyncReport>?

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SatchelRecords
 
-/// Schedules of several devices and one master, with faults between any two requests. The rules that each of them has
+/// Schedules of several devices and one remote, with faults between any two requests. The rules that each of them has
 /// to keep are in RecordSimulationWorld+Checks.swift.
 @Suite(.serialized) struct RecordSimulationTests {
   /// With a ledger in memory, and with real collections, of which there are fewer because they take longer.

@@ -12,10 +12,10 @@ extension RecordSimulationWorld {
     try (remote.versions[keys.key(id)] ?? []).map { try RecordEnvelope(parsing: $0.object.body, id: id) }
   }
 
-  // MARK: What comes to the master
+  // MARK: What comes to the remote
 
   /// A version replaces only what its writer has seen; and what is new in it is a change of its writer that has not
-  /// been in the master before. Else somebody takes back what somebody else has put there.
+  /// been in the remote before. Else somebody takes back what somebody else has put there.
   func checkWrite(
     _ device: RecordSimulationDevice, _ key: ObjectKey, old: SimulatedRemote.Version?, new: [UInt8]
   ) throws {
@@ -104,7 +104,7 @@ extension RecordSimulationWorld {
       conflict: try device.records.conflicts().filter { !$0.isOpen }.map(\.id).max() ?? 0)
   }
 
-  /// What a device has changed is still there, or came to the master, or stands in the list of conflicts.
+  /// What a device has changed is still there, or came to the remote, or stands in the list of conflicts.
   func check(_ device: RecordSimulationDevice) throws { try checkClaims(device, isFinal: false) }
 
   private func checkClaims(_ device: RecordSimulationDevice, isFinal: Bool) throws {
@@ -128,7 +128,7 @@ extension RecordSimulationWorld {
   private func isSettled(
     _ claim: RecordSimulationDevice.Claim, _ device: RecordSimulationDevice, _ id: String
   ) throws -> Bool {
-    // Texts are never used twice. Who deletes what the master never had, or not any more, has nothing to tell.
+    // Texts are never used twice. Who deletes what the remote never had, or not any more, has nothing to tell.
     let first = claim.field == nil ? max(claim.base, device.landed[id] ?? 0, 0) : 0
     let since = try versions(id).dropFirst(first)
     if claim.field == nil, claim.base < 0, device.landed[id] == nil { return true }
@@ -154,14 +154,14 @@ extension RecordSimulationWorld {
     }
   }
 
-  /// All devices and the master have the same, and nothing is left to do.
+  /// All devices and the remote have the same, and nothing is left to do.
   func checkConvergence() throws {
     for id in records {
       let last = try versions(id).last?.content.document
       for device in devices {
         guard try device.records.document(id) == last else {
           throw SimulationViolation(
-            description: "in the end device \(device.number) has another \(id) than the master")
+            description: "in the end device \(device.number) has another \(id) than the remote")
         }
         let state = try device.records.state(of: id)
         guard state.pending == nil, state.sending == nil, state.conflict == nil else {

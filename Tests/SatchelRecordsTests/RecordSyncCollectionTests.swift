@@ -39,7 +39,7 @@ struct RecordSyncCollectionTests {
     #expect(try theirs.get("c1")?.syncStatus == .pending)
     _ = try theirs.delete("c/2")
     let report = try theirs.sync(with: store, user: user)
-    #expect(report.uploaded == 1 && report.deletedThere == 1 && report.failed.isEmpty)
+    #expect(report.uploaded == 1 && report.deletedRemotely == 1 && report.failed.isEmpty)
     _ = try mine.sync(with: store, user: user)
     #expect(try mine.ids(RecordQuery()) == ["c1"] && mine.text("c1") == #"{"name": "Algebra II"}"#)
     // The listing tells that nothing has changed; whether the directory heeds conditions is known by now.
@@ -63,7 +63,7 @@ struct RecordSyncCollectionTests {
     #expect(report.downloaded == 20 && report.failed.isEmpty)
     // A cascade there is many deletions, and each of them travels.
     _ = try theirs.delete("c20")
-    #expect(try theirs.sync(with: store, user: user).deletedThere == 20)
+    #expect(try theirs.sync(with: store, user: user).deletedRemotely == 20)
     #expect(try mine.sync(with: store, user: user).failed.isEmpty)
     #expect(try mine.count(RecordQuery()) == 0)
     #expect(try mine.sync(with: store, user: user).isUnchanged)

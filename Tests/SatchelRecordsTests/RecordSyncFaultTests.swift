@@ -110,7 +110,7 @@ struct RecordSyncFaultTests {
     try fixture.put(old, "a", #"{"x":3}"#)
     let report = try fixture.sync(old, .localWins)
     #expect(report.failed.map(\.id) == ["a"] && report.failed.map(\.code) == [.newer])
-    #expect(try fixture.master("a") == #"{"x":2,"since_2":true}"# && fixture.text(old, "a") == #"{"x":3}"#)
+    #expect(try fixture.remote("a") == #"{"x":2,"since_2":true}"# && fixture.text(old, "a") == #"{"x":3}"#)
     #expect(old.row("a")?.pending != nil)
     // An edit against an older base is merged in the new form.
     try fixture.put(old, "b", #"{"x":5}"#)
@@ -142,7 +142,7 @@ struct RecordSyncFaultTests {
     foreseen.isDryRun = false
     (foreseen.requests, foreseen.bytesDown) = (done.requests, done.bytesDown)
     #expect(foreseen == done)
-    #expect((done.merged, done.downloaded, done.deletedHere, done.deletedThere) == (1, 2, 1, 1))
+    #expect((done.merged, done.downloaded, done.deletedLocally, done.deletedRemotely) == (1, 2, 1, 1))
     #expect(done.uploaded == 2 && done.unchanged == 1)
   }
 
@@ -211,7 +211,7 @@ struct RecordSyncFaultTests {
       try fixture.sync(other, .newestWins, { $0.allowUnsafeRemote = true }, probe: refusal).uploaded == 1)
   }
 
-  @Test func `another user's records are another master`() throws {
+  @Test func `another user's records are another remote`() throws {
     let fixture = try RecordSyncFixture()
     let device = fixture.device()
     try device.begin(user: UserID("bob"))
@@ -221,13 +221,13 @@ struct RecordSyncFaultTests {
 
   @Test func `a report is JSON, and so is progress`() throws {
     var report = RecordSyncReport()
-    (report.downloaded, report.uploaded, report.deletedHere, report.deletedThere) = (1, 2, 3, 4)
+    (report.downloaded, report.uploaded, report.deletedLocally, report.deletedRemotely) = (1, 2, 3, 4)
     (report.merged, report.conflicts, report.unchanged) = (5, 6, 7)
     (report.requests, report.bytesUp, report.bytesDown) = (8, 9, 10)
     report.failed = [RecordSyncReport.Failure(id: "a", code: .newer, message: "m")]
     let expected = try JSONValue(
       parsing: """
-        {"downloaded": 1, "uploaded": 2, "deleted_here": 3, "deleted_there": 4, "merged": 5, "conflicts": 6,
+        {"downloaded": 1, "uploaded": 2, "deleted_locally": 3, "deleted_remotely": 4, "merged": 5, "conflicts": 6,
         "unchanged": 7, "requests": 8, "bytes_up": 9, "bytes_down": 10,
         "failed": [{"id": "a", "code": \(SatchelError.Code.newer.rawValue), "message": "m"}], "dry_run": false}
         """)

@@ -6,7 +6,7 @@ import SatchelStorage
 
 @testable import SatchelRecords
 
-/// Devices with a collection each, and a master.
+/// Devices with a collection each, and a remote.
 struct RecordSyncFixture {
   let store = SyncStore()
   let user: UserID
@@ -38,8 +38,8 @@ struct RecordSyncFixture {
     try RecordKeys(user: user, collection: "things").key(id).text
   }
 
-  /// The document that the master has; nil when it was deleted or never was there.
-  func master(_ id: String) throws -> String? {
+  /// The document that the remote has; nil when it was deleted or never was there.
+  func remote(_ id: String) throws -> String? {
     try envelope(id)?.content.document.map { String(decoding: $0, as: UTF8.self) }
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SatchelRecords
 
-/// Devices and a master, one after the other.
+/// Devices and a remote, one after the other.
 struct RecordSyncTests {
   @Test func `records travel, and so do edits and deletions`() throws {
     let fixture = try RecordSyncFixture()
@@ -16,9 +16,9 @@ struct RecordSyncTests {
     try fixture.put(other, "a", #"{"x":2}"#)
     try fixture.delete(other, "é")
     let sent = try fixture.sync(other)
-    #expect((sent.uploaded, sent.deletedThere, sent.unchanged) == (1, 1, 1))
+    #expect((sent.uploaded, sent.deletedRemotely, sent.unchanged) == (1, 1, 1))
     let taken = try fixture.sync(one)
-    #expect((taken.downloaded, taken.deletedHere, taken.unchanged) == (1, 1, 1))
+    #expect((taken.downloaded, taken.deletedLocally, taken.unchanged) == (1, 1, 1))
     #expect(try fixture.text(one, "a") == #"{"x":2}"# && fixture.text(one, "é") == nil)
     let quiet = try fixture.sync(one)
     #expect(quiet.isUnchanged && quiet.requests == 1 && quiet.unchanged == 3)
@@ -31,12 +31,12 @@ struct RecordSyncTests {
     try fixture.delete(one, "a")
     try fixture.sync(one)
     try fixture.sync(other)
-    #expect(try fixture.text(other, "a") == nil && fixture.master("a") == nil)
+    #expect(try fixture.text(other, "a") == nil && fixture.remote("a") == nil)
     #expect(try fixture.envelope("a")?.content.isDeleted == true)
     // A device that has never seen it learns that it is gone, and nothing more.
     let third = fixture.device("third")
     let report = try fixture.sync(third)
-    #expect((report.downloaded, report.deletedHere, report.unchanged) == (1, 0, 1))
+    #expect((report.downloaded, report.deletedLocally, report.unchanged) == (1, 0, 1))
     #expect(try fixture.sync(third).requests == 1)
     // Who makes it anew does so on top of that.
     try fixture.put(other, "a", #"{"new":true}"#)
@@ -54,8 +54,8 @@ struct RecordSyncTests {
     fixture.store.remove(try fixture.key("a"))
     fixture.store.remove(try fixture.key("b"))
     let report = try fixture.sync(other)
-    #expect((report.uploaded, report.deletedThere) == (1, 1))
-    #expect(try fixture.master("a") == #"{"x":1,"y":1}"#)
+    #expect((report.uploaded, report.deletedRemotely) == (1, 1))
+    #expect(try fixture.remote("a") == #"{"x":1,"y":1}"#)
     #expect(try fixture.envelope("b")?.content.isDeleted == true)
     try fixture.sync(one)
     #expect(try fixture.sync(one).requests == 1 && fixture.sync(other).requests == 1)
@@ -122,7 +122,7 @@ struct RecordSyncTests {
     try fixture.put(other, "a", #"{"theirs":1}"#)
     try fixture.sync(one, .ask)
     #expect(try fixture.sync(other, .ask).conflicts == 1)
-    #expect(try fixture.text(other, "a") == #"{"theirs":1}"# && fixture.master("a") == #"{"ours":1}"#)
+    #expect(try fixture.text(other, "a") == #"{"theirs":1}"# && fixture.remote("a") == #"{"ours":1}"#)
     // There is nothing new to decide about.
     let waiting = try fixture.sync(other, .ask)
     #expect(waiting.conflicts == 1 && waiting.requests == 1)
@@ -161,9 +161,9 @@ struct RecordSyncTests {
       }
     }
     try fixture.sync(one)
-    #expect(try fixture.master("a") == #"{"x":2}"# && one.row("a")?.pending != nil)
+    #expect(try fixture.remote("a") == #"{"x":2}"# && one.row("a")?.pending != nil)
     try fixture.sync(one)
-    #expect(try fixture.master("a") == #"{"x":3}"# && one.row("a")?.pending == nil)
+    #expect(try fixture.remote("a") == #"{"x":3}"# && one.row("a")?.pending == nil)
   }
 
   @Test func `an upload whose answer was lost is recognised, also by what was built on it`() throws {
@@ -186,7 +186,7 @@ struct RecordSyncTests {
     try fixture.put(one, "a", #"{"x":4}"#)
     let report = try fixture.sync(one, .remoteWins) { $0.isImpatient = true }
     #expect(report.failed.isEmpty && report.conflicts == 0)
-    #expect(try fixture.master("a") == #"{"x":4}"# && fixture.text(one, "b") == #"{"x":3}"#)
+    #expect(try fixture.remote("a") == #"{"x":4}"# && fixture.text(one, "b") == #"{"x":3}"#)
     #expect(try one.conflicts().isEmpty)
   }
 }

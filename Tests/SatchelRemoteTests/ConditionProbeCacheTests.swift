@@ -33,44 +33,44 @@ struct ConditionProbeCacheTests {
     return meter.traffic.requests
   }
 
-  private func master(_ name: String = "master") throws -> DirectoryStore {
+  private func remote(_ name: String = "remote") throws -> DirectoryStore {
     try DirectoryStore(path: "\(directory.path)/\(name)")
   }
 
   @Test("another process does not probe again, except with another prefix")
   func remembered() throws {
-    #expect(try requests(master()) > 0)
-    #expect(try requests(master()) == 0)
-    #expect(try requests(DirectoryStore(path: directory.path + "/./master/")) == 0)
-    #expect(try requests(master(), below: "catalogs/ben/") > 0)
-    #expect(try requests(master("other")) > 0)
+    #expect(try requests(remote()) > 0)
+    #expect(try requests(remote()) == 0)
+    #expect(try requests(DirectoryStore(path: directory.path + "/./remote/")) == 0)
+    #expect(try requests(remote(), below: "catalogs/ben/") > 0)
+    #expect(try requests(remote("other")) > 0)
   }
 
   @Test("a store is probed again after 30 days, and when the clock was wrong")
   func expires() throws {
-    #expect(try requests(master()) > 0)
+    #expect(try requests(remote()) > 0)
     clock.withLock { $0 += ConditionProbeCache.validity - 1 }
-    #expect(try requests(master()) == 0)
+    #expect(try requests(remote()) == 0)
     clock.withLock { $0 += 1 }
-    #expect(try requests(master()) > 0)
+    #expect(try requests(remote()) > 0)
     clock.withLock { $0 -= 1000 }
-    #expect(try requests(master()) > 0, "it passed in the future")
-    #expect(try requests(master()) == 0)
+    #expect(try requests(remote()) > 0, "it passed in the future")
+    #expect(try requests(remote()) == 0)
   }
 
   @Test("a failure is not cached")
   func failures() throws {
-    let bad = NamedStore(ForgetfulStore(try master(), .both), identity: "bad")
+    let bad = NamedStore(ForgetfulStore(try remote(), .both), identity: "bad")
     for _ in 0..<2 {
       #expect { try requests(bad) } throws: { ($0 as? SatchelError)?.code == .invalid }
     }
-    #expect(try requests(NamedStore(master(), identity: "bad")) > 0)
-    #expect(try requests(NamedStore(master(), identity: "bad")) == 0)
+    #expect(try requests(NamedStore(remote(), identity: "bad")) > 0)
+    #expect(try requests(NamedStore(remote(), identity: "bad")) == 0)
   }
 
   @Test("a store without an identity is probed once per instance, and never stored")
   func nameless() throws {
-    let inner = try master()
+    let inner = try remote()
     let store = CallbackStore(HostCalls(inner))
     #expect(store.identity == nil)
     #expect(try requests(store) > 0)

@@ -250,13 +250,13 @@ def test_a_store_without_conditional_writes_is_refused(bucket, pictures):
 def test_probing(bucket, remote, run):
     probe = ["probe", *remote.words]
     assert run(*probe, subject="photos", env=remote.env).out == "supported\n"
-    assert run(*probe, "--json", subject="photos", env=remote.env).json == {"honoured": True, "reason": None}
+    assert run(*probe, "--json", subject="photos", env=remote.env).json == {"supported": True, "reason": None}
     bucket.ignores_conditions = True
     ignoring = in_bucket(bucket)
     result = run("probe", *ignoring.words, subject="photos", env=ignoring.env, code=1)
     assert result.out.startswith("not supported: ")
     result = run("probe", *ignoring.words, "--json", subject="photos", env=ignoring.env, code=1).json
-    assert result["honoured"] is False
+    assert result["supported"] is False
     assert result["reason"]
     assert bucket.objects == {}
 

@@ -23,10 +23,10 @@ def test_a_mirror_file_round_trips(planner, other):
     assert planner("verify", "courses.json").out == "3 records, equal\n"
     assert other("import", "courses.json", "--create").out == "3 added, 0 changed, 0 unchanged\n"
     # Revisions and times, too.
-    assert other("verify", "courses.json", "--json").json == {"differences": [], "refused": []}
+    assert other("verify", "courses.json", "--json").json == {"differences": [], "rejected": []}
     assert other("export", "-").out == text
     assert other("import", "courses.json", "--json").json == {
-        "added": 0, "changed": 0, "unchanged": 3, "refused": [],
+        "added": 0, "changed": 0, "unchanged": 3, "rejected": [],
     }  # fmt: skip
 
 
@@ -159,8 +159,8 @@ def test_an_invalid_line_is_reported_and_nothing_is_imported(planner, line, says
     assert says in result.out
     assert result.err == "satchel: nothing was imported\n"
     assert planner.ids() == [name for name, _ in COURSES]
-    refused = planner("import", "new.jsonl", "--json", code=1).json
-    assert (refused["added"], [item["line"] for item in refused["refused"]]) == (0, [2])
+    found = planner("import", "new.jsonl", "--json", code=1).json
+    assert (found["added"], [item["line"] for item in found["rejected"]]) == (0, [2])
 
 
 def test_all_invalid_lines_are_reported(planner):
@@ -201,8 +201,8 @@ def test_a_violated_constraint_is_reported_with_its_line(declared):
     assert "courses/many: /credits" in result.lines[0]
     assert "courses/twin: /code" in result.lines[1]
     assert declared.ids() == ["algebra"]
-    refused = declared("import", "-", "--json", text=text.encode(), code=1).json["refused"]
-    assert [(item["line"], item["id"]) for item in refused] == [(2, "many"), (3, "twin"), (5, "again")]
+    rejected = declared("import", "-", "--json", text=text.encode(), code=1).json["rejected"]
+    assert [(item["line"], item["id"]) for item in rejected] == [(2, "many"), (3, "twin"), (5, "again")]
 
 
 def test_a_dangling_reference_is_reported_with_its_line(declared):

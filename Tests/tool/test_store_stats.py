@@ -53,7 +53,7 @@ def test_sizes_add_up(stats, planner):
     assert by_name["state"]["counts"] == {"values": 1, "items": 1}
     assert by_name["catalogue"]["counts"] == {"places": 1, "entities": 1}
     assert by_name["records"]["bytes"] > 50 * 3000
-    assert (found["spooled"], found["outbox_damages"], found["refused"]) == (0, [], 0)
+    assert (found["spooled"], found["outbox_damages"], found["rejected"]) == (0, [], 0)
 
 
 def test_collections(stats, planner):
@@ -126,8 +126,8 @@ def test_rejected_changes_need_attention(run, stats, spooled):
         database.commit()
     spooled.take(("next", {}))
     found = stats(code=1)
-    assert (found["spooled"], found["refused"]) == (0, 1)
-    assert subjects(found)["outbox"]["counts"] == {"refused": 1}
+    assert (found["spooled"], found["rejected"]) == (0, 1)
+    assert subjects(found)["outbox"]["counts"] == {"rejected": 1}
     assert "rejected  1 change" in run("stats", spooled.name, subject="store", code=1).lines
 
 

@@ -56,7 +56,7 @@ def test_what_one_device_adds_the_other_gets(devices: Devices, remote_copy: Remo
     folder = tmp_path / "remote_copy/catalogs/ada"
     manifest = json.loads((folder / "manifest.json").read_bytes())
     assert manifest["photo-count"] == 50
-    assert manifest["directory-uuid"] == phone.status().master_uuid == tablet.status().master_uuid
+    assert manifest["directory-uuid"] == phone.status().remote_uuid == tablet.status().remote_uuid
     for shard in shards_of(rows):
         data = (folder / f"shards/{shard:x}.csv").read_bytes()
         assert data == phone.export_shard(shard)

@@ -47,8 +47,8 @@ def test_changes_and_deletions_travel(pair: List[Device], remote_copy: Remote) -
     tablet.put("new", n=200)
     tablet.records.delete("c2")
     assert tablet.status("c1") == "pending"
-    assert moved(tablet.records.sync(remote_copy, "ada")) == {"uploaded": 2, "deleted_there": 1}
-    assert moved(phone.records.sync(remote_copy, "ada")) == {"downloaded": 2, "deleted_here": 1}
+    assert moved(tablet.records.sync(remote_copy, "ada")) == {"uploaded": 2, "deleted_remotely": 1}
+    assert moved(phone.records.sync(remote_copy, "ada")) == {"downloaded": 2, "deleted_locally": 1}
     assert phone.records.get("c1") == {"n": 100}
     assert phone.records.get("c2") is None
     phone.put("c2", n=300)
@@ -73,7 +73,7 @@ def test_every_id_can_travel(pair: List[Device], id: str) -> None:
         assert tablet.documents() == {id: {"n": 1}}
         tablet.records.delete(id)
         tablet.records.sync(remote, "ada")
-        assert moved(phone.records.sync(remote, "ada")) == {"deleted_here": 1}
+        assert moved(phone.records.sync(remote, "ada")) == {"deleted_locally": 1}
         agreed(pair, remote)
 
 

@@ -137,7 +137,7 @@ def test_good_stores_honour_conditions(tmp_path: Path) -> None:
     for each in (Directory(tmp_path / "remote_copy"), store.remote()):
         with each:
             probe = each.probe()
-            assert (bool(probe), probe.honoured, probe.reason) == (True, True, None)
+            assert (bool(probe), probe.supported, probe.reason) == (True, True, None)
             assert each.probe("deeper/")
     # What the probe wrote is gone again.
     assert store.objects == {}

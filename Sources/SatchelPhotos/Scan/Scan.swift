@@ -142,7 +142,7 @@ struct Scan {
       guard let md5 = file.md5, file.state != .skipped, file.state != .toRead else { continue }
       if let first = firsts[md5], first != number {
         report.duplicates += 1
-        guard report.duplicateFiles.count < ScanReport.listed else { continue }
+        guard report.duplicateFiles.count < ScanReport.maxListed else { continue }
         report.duplicateFiles.append(
           ScanReport.Duplicate(
             path: paths.text(found.entries[number]), first: paths.text(found.entries[first]), md5: md5))

@@ -9,13 +9,13 @@ extension PhotoCatalogue {
   /// - Parameters:
   ///   - store: the object store of the remote
   ///   - user: the owner of the catalogue in the store
-  ///   - repairs: whether to repair what this device can: a damaged object is replaced by the version
+  ///   - repair: whether to repair what this device can: a damaged object is replaced by the version
   ///     synchronized last, with the local changes on top, an object that is newer than the manifest is
   ///     applied, and the manifest is corrected
   ///   - progress: called with the progress, never concurrently; false cancels
   /// - Throws: the same errors as `sync`
   public func verify(
-    _ store: any ObjectStore, user: UserID, repairs: Bool = false, options: SyncOptions = SyncOptions(),
+    _ store: any ObjectStore, user: UserID, repair: Bool = false, options: SyncOptions = SyncOptions(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> VerifyReport {
     let turn = SyncTurns.Subject(database: database, name: "photos " + directory)
@@ -34,7 +34,7 @@ extension PhotoCatalogue {
       var (report, traffic) = try run(nil) { try $0.verify() }
       report.count(traffic)
       let bad = report.shards.filter { $0.state != .ok }.map(\.shard)
-      guard repairs, !report.isSound else { return report }
+      guard repair, !report.isSound else { return report }
       // A new manifest has to announce all shards.
       let wanted = Set(report.manifest == .ok ? bad : Shard.Index.all)
       let synced: SyncReport

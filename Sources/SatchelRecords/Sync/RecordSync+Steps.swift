@@ -87,7 +87,7 @@ extension RecordSync {
       if isLost { report.conflicts += 1 }
       switch (content.isDeleted, hadContent) {
       case (false, _): report.downloaded += 1
-      case (true, true): report.deletedHere += 1
+      case (true, true): report.deletedLocally += 1
       case (true, false): report.unchanged += 1
       }
     }

@@ -219,7 +219,7 @@ struct RecordSync {
   mutating func countSent(_ envelope: RecordEnvelope) {
     hasMoved = true
     run.count { report in
-      if envelope.content.isDeleted { report.deletedThere += 1 } else { report.uploaded += 1 }
+      if envelope.content.isDeleted { report.deletedRemotely += 1 } else { report.uploaded += 1 }
     }
   }
 

@@ -30,7 +30,7 @@ struct PhotoProbeCommand: ParsableCommand {
     let output = try Output()
     if json {
       let json: JSONValue = [
-        "honoured": .bool(unsupported == nil), "reason": unsupported.map { .string($0) } ?? .null,
+        "supported": .bool(unsupported == nil), "reason": unsupported.map { .string($0) } ?? .null,
       ]
       try output.put(json.plainText + "\n")
     } else {

@@ -55,7 +55,7 @@ struct PhotoVerifyCommand: ParsableCommand {
       defer { bar.withLock { $0.clear() } }
       return try arguments.withCatalogue(writing: repair, creating: false) { photos in
         let store = try remote.open(isReading: !repair)
-        return try photos.verify(store, user: UserID(remote.user), repairs: repair, options: options) {
+        return try photos.verify(store, user: UserID(remote.user), repair: repair, options: options) {
           progress in
           bar.withLock {
             $0.show(

@@ -35,7 +35,7 @@ struct RecordImportCommand: ParsableCommand {
     let output = try Output()
     if arguments.json {
       var json = report.json.objectValue ?? JSONObject()
-      json["refused"] = .array(rejected.map(\.json))
+      json["rejected"] = .array(rejected.map(\.json))
       try output.put(JSONValue.object(json).plainText + "\n")
     } else if rejected.isEmpty {
       try output.put("\(report.added) added, \(report.changed) changed, \(report.unchanged) unchanged\n")

@@ -28,7 +28,7 @@ struct RecordVerifyCommand: ParsableCommand {
     let output = try Output()
     if arguments.json {
       let json: JSONValue = [
-        "differences": .array(differences.map(\.json)), "refused": .array(rejected.map(\.json)),
+        "differences": .array(differences.map(\.json)), "rejected": .array(rejected.map(\.json)),
       ]
       try output.put(json.plainText + "\n")
     } else if rejected.isEmpty, differences.isEmpty {

@@ -2,7 +2,7 @@ import Foundation
 import Satchel
 
 /// The photos of a holiday, on a phone and on a tablet: both keep a catalogue of them, and agree on it through a
-/// master copy in an object store. Here both devices are in one program, and the store is a directory, or S3 when
+/// remote copy in an object store. Here both devices are in one program, and the store is a directory, or S3 when
 /// SATCHEL_S3_BUCKET names a bucket (SATCHEL_S3_ENDPOINT where it is not with AWS, and AWS_ACCESS_KEY_ID and so on).
 /// Usage: album folder, which is made
 @main
@@ -54,11 +54,11 @@ struct Album {
     for device in [phone, tablet] { try device.store.close() }
   }
 
-  /// Where the master copy is.
+  /// Where the remote copy is.
   static func openRemote(in folder: String) throws -> any ObjectStore {
     let variables = ProcessInfo.processInfo.environment
     guard let bucket = variables["SATCHEL_S3_BUCKET"] else {
-      return try DirectoryStore(path: "\(folder)/master")
+      return try DirectoryStore(path: "\(folder)/remote")
     }
     let prefix = "album-\(Int(Date().timeIntervalSince1970))"
     let endpoint = variables["SATCHEL_S3_ENDPOINT"].map { JSONValue.string($0) } ?? .null
