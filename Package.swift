@@ -63,7 +63,8 @@ let package = Package(
     // A disk that fails when it is told to.
     .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
     .target(
-      name: "SatchelStorageTesting", dependencies: ["CFaultyVFS"], path: "Tests/SatchelStorageTesting"),
+      name: "SatchelStorageTesting", dependencies: ["CFaultyVFS", "CSQLite"],
+      path: "Tests/SatchelStorageTesting"),
     .testTarget(
       name: "SatchelStorageTests",
       dependencies: ["SatchelStorage", "SatchelStorageTesting", "SatchelTesting"]),
@@ -85,7 +86,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "SatchelRecordsTests",
-      dependencies: ["SatchelRecords", "SatchelRemoteTesting", "SatchelTesting", "Satchel"]),
+      dependencies: [
+        "SatchelRecords", "SatchelRemoteTesting", "SatchelStorageTesting", "SatchelTesting", "Satchel",
+      ]),
     .testTarget(
       name: "SatchelStateTests", dependencies: ["SatchelState", "SatchelTesting", "CFaultyVFS"]),
     // Store files that somebody else made: mutated, crafted, destroyed.

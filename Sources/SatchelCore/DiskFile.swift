@@ -103,7 +103,7 @@ package struct DiskFile: ~Copyable {
   }
 }
 
-/// The system calls that change a file; tests replace them to simulate disk failures.
+/// The system calls that change a file.
 package struct FileCalls: Sendable {
   /// Same as `pwrite`: takes file, bytes and offset; returns the number of bytes written, or -1 with `errno`
   /// set.

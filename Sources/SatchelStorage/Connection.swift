@@ -5,7 +5,8 @@ import SatchelCore
 // Unchecked: `Database` lends a connection to one thread at a time.
 package final class Connection: @unchecked Sendable {
   let handle: OpaquePointer
-  private var statements = StatementTable()
+  /// By the address of their constant SQL.
+  private var statements: [UnsafePointer<UInt8>: Statement] = [:]
   let path: String
   /// Identifies the current read transaction among those of all connections; 0 outside a transaction that
   /// several reads may share. Data read in it stays valid while the number is the same.
@@ -82,10 +83,10 @@ package final class Connection: @unchecked Sendable {
 
   /// Returns the prepared statement for a constant SQL text, prepared once.
   package func prepared(_ sql: StaticString) throws -> Statement {
-    let key = UInt(bitPattern: sql.utf8Start)
+    let key = sql.utf8Start
     if let statement = statements[key] { return statement }
     var compiled: OpaquePointer?
-    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+    let text = UnsafeRawPointer(key).assumingMemoryBound(to: CChar.self)
     let code = sqlite3_prepare_v3(
       handle, text, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
     guard code == SQLITE_OK, let compiled else {
@@ -95,7 +96,7 @@ package final class Connection: @unchecked Sendable {
       throw error
     }
     let statement = Statement(compiled, connection: self)
-    statements.add(statement, key)
+    statements[key] = statement
     return statement
   }
 
@@ -151,24 +152,6 @@ package final class Connection: @unchecked Sendable {
   /// Whether the database is in WAL mode; asked once, since the library does not change it afterwards.
   private(set) lazy var isWAL =
     (try? first("PRAGMA journal_mode", read: { $0.text(0) == "wal" })) ?? nil ?? false
-
-  /// Calls `observer` with the SQL of every statement that runs on this connection; for tests.
-  package func trace(_ observer: (@Sendable (String) -> Void)?) {
-    tracer = observer
-    guard observer != nil else {
-      sqlite3_trace_v2(handle, 0, nil, nil)
-      return
-    }
-    sqlite3_trace_v2(
-      handle, UInt32(SQLITE_TRACE_STMT),
-      { _, context, statement, _ in
-        guard let context, let statement, let sql = sqlite3_sql(OpaquePointer(statement)) else { return 0 }
-        Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().tracer?(String(cString: sql))
-        return 0
-      }, Unmanaged.passUnretained(self).toOpaque())
-  }
-
-  private var tracer: (@Sendable (String) -> Void)?
 }
 
 extension Connection {

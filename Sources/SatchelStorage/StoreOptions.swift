@@ -20,9 +20,9 @@ public struct StoreOptions: Sendable {
   public var busyTimeout: Int32 = 5000
   /// The source of the time.
   public var clock = Clock.system
-  /// The name of the SQLite VFS, for tests with simulated disk failures; nil for the default.
+  /// The name of the SQLite VFS that reads and writes the files; nil for the default.
   package var vfsName: String?
-  /// The system calls for files that SQLite does not write; tests replace them to simulate failures.
+  /// The system calls for files that SQLite does not write.
   package var fileCalls = FileCalls.system
 
   public init() {}

@@ -1,8 +1,11 @@
 import Foundation
 import Satchel
+import SatchelStorageTesting
 import SatchelTesting
 import Synchronization
 import Testing
+
+@testable import SatchelStorage
 
 let hour: Int64 = 3_600_000
 
@@ -131,10 +134,10 @@ final class CatalogueFixture {
   func runs(of words: String, in body: () throws -> Void) throws -> Int {
     let count = Atomic(0)
     try catalogue.database.maintain {
-      $0.trace { if $0.contains(words) { count.add(1, ordering: .relaxed) } }
+      traceStatements(of: $0.handle) { if $0.contains(words) { count.add(1, ordering: .relaxed) } }
     }
     try body()
-    try catalogue.database.maintain { $0.trace(nil) }
+    try catalogue.database.maintain { traceStatements(of: $0.handle, nil) }
     return count.load(ordering: .relaxed)
   }
 

@@ -1,7 +1,10 @@
 import Foundation
 import Satchel
+import SatchelStorageTesting
 import Synchronization
 import Testing
+
+@testable import SatchelStorage
 
 @Suite("Headers read no entity")
 struct HeaderReadTests {
@@ -19,7 +22,9 @@ struct HeaderReadTests {
     let (fixture, locations) = try filled()
     let statements = Mutex<[String]>([])
     // One thread uses the same read connection each time.
-    try fixture.catalogue.database.read { $0.trace { sql in statements.withLock { $0.append(sql) } } }
+    try fixture.catalogue.database.read {
+      traceStatements(of: $0.handle) { sql in statements.withLock { $0.append(sql) } }
+    }
     for location in locations { #expect(try !fixture.catalogue.sections(at: location, union: union).isEmpty) }
     let headers = statements.withLock { $0 }
     #expect(headers.contains { $0.contains("FROM section ") })
@@ -29,7 +34,7 @@ struct HeaderReadTests {
     // The statement trace works: loading does read entities.
     _ = try fixture.catalogue.load("country", at: locations[0])
     #expect(statements.withLock { $0 }.contains { $0.contains("FROM entity_content") })
-    try fixture.catalogue.database.read { $0.trace(nil) }
+    try fixture.catalogue.database.read { traceStatements(of: $0.handle, nil) }
   }
 
   @Test("headers are the same in a copy without entities")

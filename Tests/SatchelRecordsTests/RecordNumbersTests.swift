@@ -1,11 +1,12 @@
 import Foundation
 import SatchelCore
 import SatchelJSON
-import SatchelStorage
+import SatchelStorageTesting
 import SatchelTesting
 import Testing
 
 @testable import SatchelRecords
+@testable import SatchelStorage
 
 @Suite("Numbers of a collection between transactions")
 struct RecordNumbersTests {
@@ -76,10 +77,12 @@ struct RecordNumbersTests {
     try notes.put("first", [:])
     try notes.put("second", [:])
     let heard = Locked<[String]>([])
-    try shelf.database.maintain { $0.trace { sql in heard.withLock { $0.append(sql) } } }
+    try shelf.database.maintain {
+      traceStatements(of: $0.handle) { sql in heard.withLock { $0.append(sql) } }
+    }
     try notes.put("third", [:])
     try notes.put("third", ["n": 1])
-    try shelf.database.maintain { $0.trace(nil) }
+    try shelf.database.maintain { traceStatements(of: $0.handle, nil) }
     let statements = heard.withLock { $0 }.map { $0.split(separator: " ").prefix(3).joined(separator: " ") }
     #expect(
       statements == [

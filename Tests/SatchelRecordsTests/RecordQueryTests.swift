@@ -1,9 +1,10 @@
 import SatchelCore
 import SatchelJSON
-import SatchelStorage
+import SatchelStorageTesting
 import Testing
 
 @testable import SatchelRecords
+@testable import SatchelStorage
 
 @Suite("Querying records")
 struct RecordQueryTests {
@@ -138,9 +139,11 @@ struct RecordQueryTests {
     func statements(_ body: () throws -> Void) throws -> [String] {
       let heard = Locked<[String]>([])
       // A store in memory has one connection, so it is the one that reads.
-      try shelf.database.read { $0.trace { sql in heard.withLock { $0.append(sql) } } }
+      try shelf.database.read {
+        traceStatements(of: $0.handle) { sql in heard.withLock { $0.append(sql) } }
+      }
       try body()
-      try shelf.database.read { $0.trace(nil) }
+      try shelf.database.read { traceStatements(of: $0.handle, nil) }
       return heard.withLock { $0 }
     }
     let counting = try statements { () throws in

@@ -1,3 +1,4 @@
+import SatchelStorageTesting
 import Synchronization
 import Testing
 
@@ -17,7 +18,8 @@ struct ReadViewTests {
     try database.write { try $0.add("one") }
     let begun = Mutex(0)
     try database.read { connection in
-      connection.trace { sql in if sql.hasPrefix("BEGIN") { begun.withLock { $0 += 1 } } }
+      traceStatements(of: connection.handle) { sql in if sql.hasPrefix("BEGIN") { begun.withLock { $0 += 1 } }
+      }
     }
     for _ in 0..<2000 { #expect(try count(database) == 1) }
     // On a busy machine, reads may find the transaction too old and begin another one.

@@ -54,9 +54,9 @@ struct JSONSchemaValidator {
       return giveUp("the schema refers to itself too often: the result cannot be decided", keyword: keyword)
     }
     if isFinished { return false }
-    guard calls % JSONStackSegment.calls == 0 else { return checkRules(index, value, evaluated) }
+    guard calls == JSONLargeStack.calls else { return checkRules(index, value, evaluated) }
     var fits = false
-    let isDone = JSONStackSegment.run { fits = checkRules(index, value, evaluated) }
+    let isDone = JSONLargeStack.run { fits = checkRules(index, value, evaluated) }
     return isDone ? fits : giveUp("the value is too deep: no thread can be created for it", keyword: keyword)
   }
 

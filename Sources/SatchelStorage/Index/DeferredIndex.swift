@@ -8,17 +8,16 @@ import SatchelCore
 /// yet indexed.
 package final class DeferredIndex<Source: DeferredIndexSource>: Sendable {
   package let source: Source
-  /// The number of rows that may wait in memory, where the index is small.
-  private let maxWaiting: Int
+  /// The number of rows that wait in memory before a merge, where the index is small.
+  private static var minMergeThreshold: Int { 8192 }
   /// A merge changes nearly every page of a large index: the larger it is, the more rows are merged at once,
   /// up to a number that a new start can still scan in the time of a few commits.
   private static var indexFraction: Int64 { 16 }
   private static var maxMergeThreshold: Int { 1 << 17 }
   private let tail = Locked(DeferredTail())
 
-  package init(_ source: Source, maxWaiting: Int = 8192) {
+  package init(_ source: Source) {
     self.source = source
-    self.maxWaiting = maxWaiting
   }
 
   // MARK: Looking up
@@ -102,7 +101,7 @@ package final class DeferredIndex<Source: DeferredIndexSource>: Sendable {
   /// Whether enough rows wait to merge them.
   package var needsMerge: Bool {
     let (count, indexed) = tail.withLock { ($0.count, $0.floor - source.start) }
-    guard count >= maxWaiting else { return false }
+    guard count >= Self.minMergeThreshold else { return false }
     return count >= min(Int(clamping: indexed / Self.indexFraction), Self.maxMergeThreshold)
   }
 

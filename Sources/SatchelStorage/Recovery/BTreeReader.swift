@@ -24,7 +24,6 @@ final class BTreeReader {
     self.file = file
   }
 
-  var pageCount: Int { file.count }
   func page(_ number: Int) throws -> [UInt8]? { try file.page(number) }
   func pointer(to number: Int) throws -> (kind: UInt8, parent: Int)? { try file.pointer(to: number) }
   func loss(of root: Int) -> Loss { losses[root] ?? Loss() }

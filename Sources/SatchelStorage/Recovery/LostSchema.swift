@@ -6,6 +6,10 @@ import SatchelCore
 /// created (incremental vacuum preserves it). The order of the subjects is unknown: an order is accepted when
 /// it has as many B-trees as the file, each of the right kind, with rows of the right length, and when no
 /// other accepted order assigns rows to other tables.
+///
+/// It recovers every row of a store whose first page is destroyed, where otherwise none would be recovered, for
+/// each of the 120 orders in which five subjects can be used first. Measured: COMPARISONS.md, "What own code
+/// gains".
 struct LostSchema {
   struct Layout {
     var tables: [StoredSchema.Table]
