@@ -36,10 +36,10 @@ class StateItem:
 class _Named:
     """A named part of the state."""
 
-    __slots__ = ("_name", "_store")
+    __slots__ = ("_lent", "_name", "_store")
 
     def __init__(self, store: Store, name: str) -> None:
-        _encoding.lend_text(name, "name")
+        self._lent = _encoding.lend_text(name, "name")
         self._store = store
         self._name = name
 
@@ -48,12 +48,19 @@ class _Named:
         """Its name."""
         return self._name
 
+    @property
+    def _pointer(self) -> int:
+        return self._store._pointer
+
     def __repr__(self) -> str:
         return f"<satchel.{type(self).__name__} {self._name!r}>"
 
 
 class StateList(_Named):
-    """A bounded list of the state, newest first; iterating gives values."""
+    """A bounded list of the state, newest first; iterating gives values.
+
+    Threads and errors are those of :class:`State`.
+    """
 
     __slots__ = ("_options",)
 
@@ -70,14 +77,15 @@ class StateList(_Named):
 
         :param value: as in :meth:`State.set`
         """
-        lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
-        check(library.satchel_state_list_push(self._store._pointer, *lent, ctypes.byref(self._options)))
+        lent = lend_json(value, "value")
+        check(
+            library.satchel_state_list_push(self._pointer, self._lent, lent, ctypes.byref(self._options))
+        )
 
     def items(self) -> List[StateItem]:
         """The items within the bounds, newest first, with their times."""
-        lent = _encoding.lend_text(self._name, "name")
         found = json_answer(
-            library.satchel_state_list_items, self._store._pointer, lent, ctypes.byref(self._options)
+            library.satchel_state_list_items, self._pointer, self._lent, ctypes.byref(self._options)
         )
         return records_from(StateItem, found)
 
@@ -90,13 +98,11 @@ class StateList(_Named):
 
         :param value: as in :meth:`State.set`
         """
-        lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
-        check(library.satchel_state_list_remove(self._store._pointer, *lent))
+        check(library.satchel_state_list_remove(self._pointer, self._lent, lend_json(value, "value")))
 
     def clear(self) -> None:
         """Removes all items."""
-        lent = _encoding.lend_text(self._name, "name")
-        check(library.satchel_state_list_clear(self._store._pointer, lent))
+        check(library.satchel_state_list_clear(self._pointer, self._lent))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values())
@@ -109,7 +115,10 @@ class StateList(_Named):
 
 
 class StateMembers(_Named):
-    """A set of the state: any JSON values, in a stable order."""
+    """A set of the state: any JSON values, in a stable order.
+
+    Threads and errors are those of :class:`State`.
+    """
 
     __slots__ = ()
 
@@ -118,21 +127,20 @@ class StateMembers(_Named):
 
         :param value: as in :meth:`State.set`
         """
-        lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
-        return scalar_answer(ctypes.c_bool, library.satchel_state_member_add, self._store._pointer, *lent)
+        lent = self._lent, lend_json(value, "value")
+        return scalar_answer(ctypes.c_bool, library.satchel_state_member_add, self._pointer, *lent)
 
     def remove(self, value: Any) -> bool:
         """Removes a value, and returns whether the set had it.
 
         :param value: as in :meth:`State.set`
         """
-        lent = _encoding.lend_text(self._name, "name"), lend_json(value, "value")
-        return scalar_answer(ctypes.c_bool, library.satchel_state_member_remove, self._store._pointer, *lent)
+        lent = self._lent, lend_json(value, "value")
+        return scalar_answer(ctypes.c_bool, library.satchel_state_member_remove, self._pointer, *lent)
 
     def values(self) -> List[Any]:
         """All values."""
-        lent = _encoding.lend_text(self._name, "name")
-        found: List[Any] = json_answer(library.satchel_state_members, self._store._pointer, lent)
+        found: List[Any] = json_answer(library.satchel_state_members, self._pointer, self._lent)
         return found
 
     def __contains__(self, value: object) -> bool:
@@ -150,7 +158,10 @@ class StateMembers(_Named):
 
 
 class Scores(_Named):
-    """Scores of the state: numbers by key, each beginning at 0 and staying within its bounds."""
+    """Scores of the state: numbers by key, each beginning at 0 and staying within its bounds.
+
+    Threads and errors are those of :class:`State`.
+    """
 
     __slots__ = ("_options",)
 
@@ -168,12 +179,12 @@ class Scores(_Named):
         :returns: the new score, within the bounds
         :raises InvalidArgument: for a minimum above the maximum, and a delta that is not finite
         """
-        lent = _encoding.lend_text(self._name, "name"), _encoding.lend_text(key, "key")
         return scalar_answer(
             ctypes.c_double,
             library.satchel_state_score_add,
-            self._store._pointer,
-            *lent,
+            self._pointer,
+            self._lent,
+            _encoding.lend_text(key, "key"),
             _finite(delta, "delta"),
             ctypes.byref(self._options),
         )
@@ -188,8 +199,7 @@ class Scores(_Named):
 
     def all(self) -> Dict[str, float]:
         """All scores by their keys."""
-        lent = _encoding.lend_text(self._name, "name")
-        found: Dict[str, float] = json_answer(library.satchel_state_scores, self._store._pointer, lent)
+        found: Dict[str, float] = json_answer(library.satchel_state_scores, self._pointer, self._lent)
         return {key: float(score) for key, score in found.items()}
 
 
@@ -200,7 +210,7 @@ def milliseconds(duration: Any, name: str, maximum: int) -> int:
 
 
 def _finite(number: Any, name: str) -> float:
-    """A number that is one."""
+    # NaN and infinity are floats, too.
     if isinstance(number, bool) or not isinstance(number, (int, float)):
         raise InvalidArgument(f"{name} must be a number, not {number!r}")
     try:
