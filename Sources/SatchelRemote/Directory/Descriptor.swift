@@ -16,13 +16,7 @@ struct Descriptor: ~Copyable, Sendable {
 
   /// Flushes written data to stable storage.
   func sync() throws(ObjectStoreError) {
-    while true {
-      #if canImport(Darwin)
-        // On Darwin fsync may leave the data in the drive's cache.
-        if fcntl(number, F_FULLFSYNC) == 0 || fsync(number) == 0 { return }
-      #else
-        if fsync(number) == 0 { return }
-      #endif
+    while FileCalls.system.sync(number) != 0 {
       if errno != EINTR { throw .system(errno, "making a write durable") }
     }
   }

@@ -61,7 +61,9 @@ final class DirectoryTree: Sendable {
     if number < 0, errno == ENOENT, making {
       guard mkdirat(parent, name, 0o777) == 0 || errno == EEXIST else { throw .system(errno, name) }
       // A new directory entry is durable only after an fsync of its parent.
-      if fsync(parent) != 0 { throw .system(errno, name) }
+      while FileCalls.system.sync(parent) != 0 {
+        if errno != EINTR { throw .system(errno, name) }
+      }
       number = openat(parent, name, flags)
     }
     if number >= 0 { return Descriptor(number) }
