@@ -96,7 +96,7 @@ final class CatalogueFixture {
   }
 
   /// Returns the raw content of a section; nil when there is no such section.
-  func spelling(_ section: String, at location: Location) throws -> RawJSON? {
+  func rawContent(_ section: String, at location: Location) throws -> RawJSON? {
     let text = try catalogue.loadText(section, at: location, allowExpired: true, union: false)
     return try text.map { try #require(try RawJSON(parsing: $0).member("content")) }
   }

@@ -219,7 +219,7 @@ struct CatalogueModel {
 
   /// Returns the text of a node; nil when it must not be visible.
   private func fill(
-    _ node: Node, _ serving: Serving, _ containersOnly: Bool, _ allowExpired: Bool, _ isSkeleton: Bool,
+    _ node: Node, _ serving: Serving, _ containersOnly: Bool, _ allowExpired: Bool, _ isTemplate: Bool,
     _ answer: inout Answer
   ) -> String? {
     switch node {
@@ -227,17 +227,17 @@ struct CatalogueModel {
     case .array(let nodes):
       let shown = nodes.filter { !containersOnly || $0.holdsEntity }
       return "["
-        + shown.compactMap { fill($0, serving, containersOnly, allowExpired, isSkeleton, &answer) }
+        + shown.compactMap { fill($0, serving, containersOnly, allowExpired, isTemplate, &answer) }
         .joined(separator: ",") + "]"
     case .object(let members):
       let parts = members.filter { !containersOnly || $0.node.holdsEntity }.compactMap { member -> String? in
-        let text = fill(member.node, serving, containersOnly, allowExpired, isSkeleton, &answer)
+        let text = fill(member.node, serving, containersOnly, allowExpired, isTemplate, &answer)
         let key = (try? JSONValue.string(member.key).text) ?? "?"
         return text.map { "\(key):\($0)" }
       }
       return "{" + parts.joined(separator: ",") + "}"
     case .entity(let id, let scope):
-      guard let place = place(scope, serving.keys), !isSkeleton || serving.scopes.contains(scope) else {
+      guard let place = place(scope, serving.keys), !isTemplate || serving.scopes.contains(scope) else {
         return nil
       }
       let variant = Variant(id: id, scope: scope, place: place)

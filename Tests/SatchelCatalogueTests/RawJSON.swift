@@ -21,7 +21,7 @@ indirect enum RawJSON: Equatable {
   /// The text without white space between the tokens.
   var text: String {
     switch self {
-    case .scalar(let spelling): spelling
+    case .scalar(let text): text
     case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
     case .object(let members): "{" + members.map { $0.key + ":" + $0.value.text }.joined(separator: ",") + "}"
     }
@@ -34,8 +34,8 @@ indirect enum RawJSON: Equatable {
   }
 
   /// Returns the value of a raw string.
-  static func meaning(_ spelling: String) -> String? {
-    try? JSONSerialization.jsonObject(with: Data(spelling.utf8), options: .fragmentsAllowed) as? String
+  static func meaning(_ text: String) -> String? {
+    try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed) as? String
   }
 
   /// Returns a copy without all members named `_storage`.

@@ -18,7 +18,7 @@ struct RoundTripTests {
       #expect(receipts.count == sections.count)
       for (receipt, section) in zip(receipts, sections) {
         let sent = try #require(section.member("content"))
-        #expect(try fixture.spelling(receipt.section, at: location)?.text == sent.withoutStorage.text)
+        #expect(try fixture.rawContent(receipt.section, at: location)?.text == sent.withoutStorage.text)
         let tags = sent.tags()
         #expect(receipt.saved + receipt.updated + receipt.reused + receipt.problems.count == tags.count)
         let value = try #require(
@@ -64,14 +64,14 @@ struct RoundTripTests {
       let before = Set(try fixture.variants())
       let receipt = try fixture.persist("any", content, at: location)
       try #require(
-        try fixture.spelling("any", at: location)?.text == sent.withoutStorage.text,
+        try fixture.rawContent("any", at: location)?.text == sent.withoutStorage.text,
         "\(location.json) \(content)")
       try expectSums(receipt, sent, location, fixture, before)
       let again = try fixture.persist("any", content, at: location)
       #expect(again.saved == 0 && again.updated == 0, "\(content)")
       #expect(again.reused == receipt.saved + receipt.updated + receipt.reused)
       #expect(again.problems == receipt.problems && again.inline == receipt.inline)
-      #expect(try fixture.spelling("any", at: location)?.text == sent.withoutStorage.text, "\(content)")
+      #expect(try fixture.rawContent("any", at: location)?.text == sent.withoutStorage.text, "\(content)")
       try fixture.expectSound()
     }
   }

@@ -20,14 +20,14 @@ import Testing
   }
 
   @Test(
-    "Other spellings",
+    "Other forms of ISO 8601",
     arguments: [
       ("1970-01-01t00:00:00z", 0), ("1970-01-01 00:00:01Z", 1000), ("1970-01-01T00:00:00.5Z", 500),
       ("1970-01-01T00:00:00.0019Z", 1), ("1970-01-01T00:00:00,25Z", 250), ("1969-12-31T23:59:59.999Z", -1),
       ("1970-01-01T02:00:00+02:00", 0), ("1969-12-31T18:30:00-0530", 0), ("1970-01-01T00:00:00-00:00", 0),
       ("2016-12-31T23:59:60Z", 1_483_228_800_000), ("1970-01-01T00:00:00.123456789012345678Z", 123),
     ] as [(String, Int64)])
-  func spellings(_ text: String, _ time: Int64) { #expect(ISODate.milliseconds(text) == time) }
+  func otherForms(_ text: String, _ time: Int64) { #expect(ISODate.milliseconds(text) == time) }
 
   @Test(
     "No dates",

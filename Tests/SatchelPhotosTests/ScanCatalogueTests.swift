@@ -116,7 +116,7 @@ struct ScanCatalogueTests {
   }
 
   @Test("A photo of the remote keeps its row; only an unknown size is added")
-  func fromMaster() throws {
+  func fromRemote() throws {
     let fixture = try ScanFixture()
     try fixture.put("here.jpg", ScanFixture.jpeg(), modified: 1_000_000_000)
     let md5 = try fixture.md5("here.jpg")

@@ -122,10 +122,10 @@ struct ScanInterruptionTests {
           }
         }
         // Some scans are cancelled.
-        var patience = random.below(4)
+        var callsLeft = random.below(4)
         _ = try photos.scan(options: ScanOptions(deleteMissing: random.once(in: 2))) { _ in
-          patience -= 1
-          return patience != 0
+          callsLeft -= 1
+          return callsLeft != 0
         }
       }
       // Other bytes with the same size and time cannot be noticed without reading.

@@ -3,7 +3,7 @@ import Testing
 @testable import SatchelPhotos
 
 /// The ancestors of an object.
-struct SyncLineageTests {
+struct SyncAncestorsTests {
   static let contents = (0..<40).map { Shard.checksum(Array("\($0)".utf8)) }
 
   /// The ancestors after each of some contents.

@@ -47,7 +47,7 @@ struct StateValueTests {
   }
 
   @Test("two Unicode encodings of a letter are two keys, in memory and in the file")
-  func spellings() throws {
+  func encodings() throws {
     let store = try fixture.open()
     for isSaved in [false, true] {
       try store.state.set("é", 1)

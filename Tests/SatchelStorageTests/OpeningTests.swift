@@ -117,7 +117,7 @@ struct OpeningTests {
   }
 
   @Test("a WAL is quarantined with its database")
-  func setAsideLog() throws {
+  func quarantinedWAL() throws {
     try Stranger.databaseWithWAL.put(at: fixture.path)
     let wal = try fixture.bytes(fixture.path + "-wal")
     let database = try fixture.open { $0.quarantine = true }
@@ -127,7 +127,7 @@ struct OpeningTests {
   }
 
   @Test("opened read-only, nothing is quarantined")
-  func setAsideReadOnly() throws {
+  func quarantineReadOnly() throws {
     try Stranger.text.put(at: fixture.path)
     #expect(
       try code {

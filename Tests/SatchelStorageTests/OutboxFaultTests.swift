@@ -80,7 +80,7 @@ struct OutboxFaultTests {
       #expect(try fixture.outboxFile.append([1]) > 0)
       return
     }
-    let outboxFile = OutboxFile(store: role.path, timeout: Self.patience)
+    let outboxFile = OutboxFile(store: role.path, timeout: Self.timeout)
     let acknowledged = try FileHandle(forWritingTo: URL(filePath: "\(role.path).\(role.name)"))
     var number = 0
     while true {
@@ -96,7 +96,7 @@ struct OutboxFaultTests {
   )
   func killed() throws {
     let runs = [["a", "b"], ["c", "d"], ["e", "f"]]
-    let outboxFile = OutboxFile(store: fixture.storage.path, timeout: Self.patience)
+    let outboxFile = OutboxFile(store: fixture.storage.path, timeout: Self.timeout)
     var seen: [String] = []
     for names in runs {
       let others = try names.map { name in
@@ -135,7 +135,7 @@ struct OutboxFaultTests {
   }
 
   /// The time that a process waits for the lock, which two others hold most of the time, in milliseconds.
-  private static let patience = 120_000
+  private static let timeout = 120_000
 
   private static func text(_ frame: OutboxFrame) -> String {
     String(decoding: frame.payload, as: UTF8.self).trimmingCharacters(in: .whitespaces)

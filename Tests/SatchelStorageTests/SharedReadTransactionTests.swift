@@ -6,7 +6,7 @@ import Testing
 @testable import SatchelStorage
 
 @Suite("Consecutive reads")
-struct ReadViewTests {
+struct SharedReadTransactionTests {
   private func count(_ database: Database) throws -> Int64 {
     try database.read { try $0.number("SELECT count(*) FROM item") }
   }

@@ -122,5 +122,5 @@ def start(processes: Processes, folder: Path, access_key: str, secret_key: str) 
     )
     run("radosgw-admin", *here, "user", "create", *user)
     processes.start("radosgw", tool("radosgw"), *here, "-n", "client.admin", "-f")
-    processes.wait_for_port("radosgw", port, patience=90)
+    processes.wait_for_port("radosgw", port, timeout=90)
     return port

@@ -72,9 +72,9 @@ class Processes:
         """What something says that may fail."""
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False).stdout
 
-    def wait_for_port(self, name: str, port: int, patience: float = 60) -> None:
+    def wait_for_port(self, name: str, port: int, timeout: float = 60) -> None:
         """Returns when something listens there, and fails when the server has ended instead."""
-        end = time.monotonic() + patience
+        end = time.monotonic() + timeout
         while time.monotonic() < end:
             if self.running[name].poll() is not None:
                 break

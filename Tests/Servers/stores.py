@@ -27,9 +27,9 @@ def _store(endpoint: str, key: aws.Key) -> Told:
     return told | ({"session_token": key.session_token} if key.session_token else {})
 
 
-def _make_bucket(endpoint: str, key: aws.Key, patience: float = 60) -> None:
+def _make_bucket(endpoint: str, key: aws.Key, timeout: float = 60) -> None:
     """Waits until the store takes it, and the first object, which takes some much longer than others."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout
     steps = [aws.make_bucket, aws.use_bucket]
     while steps:
         try:

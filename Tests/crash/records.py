@@ -63,7 +63,7 @@ def life(folder: Path, seed: str, seconds: float, is_limited: bool) -> str | Non
 def run(folder: Path, kills: int, seed: int) -> str | None:
     dice = random.Random(seed)
     for number in range(kills):
-        # Most are killed in their first steps, where the store is opened, migrated and replayed. Before
+        # Most are killed in their first steps, where the store is opened, migrated and drained. Before
         # something is spooled, it is tried for half a second.
         is_limited = dice.random() < 0.06
         seconds = 0.4 + dice.random() if is_limited else 0.08 * dice.random() ** 2

@@ -33,7 +33,7 @@ class Turn(ABC):
     #: What devices run.
     script: Path
     #: How long they may take to come to rest, in seconds.
-    patience = 60.0
+    timeout = 60.0
 
     def __init__(self, policy: str, arguments: argparse.Namespace) -> None:
         seed, devices = arguments.seed, arguments.devices
@@ -118,7 +118,7 @@ class Turn(ABC):
 
     def settle(self) -> None:
         """Synchronises all until nothing moves. What had failed may have to wait until it is tried again."""
-        end = time.monotonic() + self.patience
+        end = time.monotonic() + self.timeout
         while True:
             answers = [self.once(number, "sync") for number in self.numbers]
             if all(answer["is_quiet"] for answer in answers):

@@ -98,7 +98,7 @@ def examine() -> None:
                     # What a damaged file still has may not fit together: recovering says so.
                     is_sound = folder != "recovered" and not Path("unsound").exists()
                     findings = store.check() if is_sound else []
-                    # A change in the outbox file may violate a constraint when it is replayed.
+                    # A change in the outbox file may violate a constraint when it is drained.
                     findings = [finding for finding in findings if finding.code != "rejected_change"]
             except Exception as error:
                 findings = [error]

@@ -294,7 +294,7 @@ def test_lines_that_the_remote_replaces_are_reported(
     assert tablet.export_shard(5) == phone.export_shard(5)
 
 
-def test_that_a_store_honours_conditions_is_asked_now_and_then(
+def test_conditional_writes_are_probed_again_after_30_days(
     clock: Clock, path: Path, tmp_path: Path
 ) -> None:
     def requests(number: int) -> int:

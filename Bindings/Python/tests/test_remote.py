@@ -132,7 +132,7 @@ def test_functions_that_are_none(place: int) -> None:
         Callbacks(*functions)
 
 
-def test_good_stores_honour_conditions(tmp_path: Path) -> None:
+def test_good_stores_support_conditional_writes(tmp_path: Path) -> None:
     store = DictStore()
     for each in (Directory(tmp_path / "remote_copy"), store.remote()):
         with each:
