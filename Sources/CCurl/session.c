@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How long a cancelled request may go on unnoticed. */
+/* The maximum time until a cancellation is noticed. */
 enum { POLL_MILLISECONDS = 50 };
 
 struct ccurl_session {
@@ -65,7 +65,7 @@ static bool is_cancelled(const ccurl_request *request) {
   return request->is_cancelled && request->is_cancelled(request->context);
 }
 
-/* The first option that is not taken; CURLE_OK when all are. */
+/* Returns the error of the first option that libcurl rejects; CURLE_OK when it accepts all. */
 static CURLcode set_options(CURL *easy, const ccurl_request *request, struct curl_slist *headers,
                             exchange *exchange, char *message) {
   CURLcode code = CURLE_OK;
@@ -78,7 +78,7 @@ static CURLcode set_options(CURL *easy, const ccurl_request *request, struct cur
   SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
   SET(CURLOPT_HTTPHEADER, headers);
   SET(CURLOPT_PATH_AS_IS, 1L);
-  /* Nothing that the environment of the host could decide. */
+  /* Independent of the environment of the host. */
   SET(CURLOPT_PROXY, "");
   SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
   SET(CURLOPT_FOLLOWLOCATION, 0L);
@@ -94,7 +94,7 @@ static CURLcode set_options(CURL *easy, const ccurl_request *request, struct cur
   SET(CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_timeout);
   SET(CURLOPT_TIMEOUT_MS, (long)request->total_timeout);
   SET(CURLOPT_FRESH_CONNECT, request->fresh_connection ? 1L : 0L);
-  /* For speed alone, and refused after a transfer that never began: the buffer is still there then. */
+  /* For speed only. Setting it fails after a transfer that never began, whose buffer still exists. */
   satchel_curl.curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L * 1024);
   SET(CURLOPT_HEADERFUNCTION, receive_header);
   SET(CURLOPT_HEADERDATA, exchange);
@@ -118,7 +118,7 @@ static int64_t milliseconds(void) {
   return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* Bytes that went either way so far. */
+/* Returns the bytes sent and received so far. */
 static curl_off_t moved(CURL *easy) {
   curl_off_t up = 0, down = 0;
   long request = 0, headers = 0;
@@ -129,7 +129,7 @@ static curl_off_t moved(CURL *easy) {
   return up + down + request + headers;
 }
 
-/* Until it is over, stalls, or the caller gives up. libcurl's own limit looks at an average over seconds. */
+/* Runs the request until it ends, stalls, or is cancelled. libcurl's own limit uses an average over seconds. */
 static CURLcode transfer(ccurl_session *session, const ccurl_request *request, bool *cancelled) {
   if (satchel_curl.curl_multi_add_handle(session->multi, session->easy) != CURLM_OK)
     return CURLE_OUT_OF_MEMORY;
@@ -183,8 +183,8 @@ static ccurl_outcome judge(CURL *easy, CURLcode code, const exchange *exchange) 
   return sent > 0 ? CCURL_NO_REPLY : CCURL_NOT_SENT;
 }
 
-/* A write to a connection that is gone must not kill the host: older versions of libcurl leave that to the
- * caller. Blocked for this thread; one that came of it is taken away. */
+/* A write to a closed connection must not kill the host; older versions of libcurl leave that to the caller. SIGPIPE is
+ * blocked on this thread, and a pending one is removed. */
 static bool block_pipe_signal(sigset_t *before) {
   sigset_t pipe, pending;
   sigemptyset(&pipe);

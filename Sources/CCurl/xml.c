@@ -55,7 +55,7 @@ static void stop(reading *reading, ccurl_xml_outcome outcome) {
   expat.XML_StopParser(reading->parser, XML_FALSE);
 }
 
-/* expat may still send events that were on their way when it was stopped. */
+/* expat may still report pending events after it was stopped. */
 static bool is_stopped(const reading *reading) { return reading->outcome != CCURL_XML_DONE; }
 
 static void XMLCALL start(void *context, const XML_Char *name, const XML_Char **attributes) {

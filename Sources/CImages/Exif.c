@@ -7,61 +7,61 @@
 
 static const uint8_t exif_header[6] = {'E', 'x', 'i', 'f', 0, 0};
 
-/* The payload of a JPEG segment, less its length field, is never longer. */
+/* The maximum payload of a JPEG segment, without its length field. */
 enum { SEGMENT_MAXIMUM = 65533 };
 
-/* What is being read, and by what. */
+/* EXIF data that is being read, and the libraries that read it. */
 struct reading {
   const struct satchel_images *images;
   ExifData *data;
   ExifByteOrder order;
 };
 
-/* ---------------------------------------------------------------------------------------------- Where it lies */
+/* ---------------------------------------------------------------------------------------------- Finding the segment */
 
-/* A segment of EXIF; `is_cut` when it goes on behind the bytes that there are. */
+/* A segment of EXIF; `is_cut` when it extends beyond the given bytes. */
 struct block {
   const uint8_t *start;
   size_t count;
   bool is_cut;
 };
 
-/* Goes from segment to segment of a JPEG up to the picture itself. libexif's own search stops at other APP1
- * segments, such as XMP, that stand before. */
+/* Searches the segments of a JPEG before the image data. libexif's own search stops at an earlier APP1 segment of
+ * another kind, such as XMP. */
 static struct block find_segment(const uint8_t *head, size_t count) {
   struct block none = {NULL, 0, false};
-  size_t place = 2;
-  while (count - place >= 4) {
-    if (head[place] != 0xFF) return none;
-    uint8_t marker = head[place + 1];
-    if (marker == 0xFF) { /* a byte that fills */
-      place += 1;
+  size_t offset = 2;
+  while (count - offset >= 4) {
+    if (head[offset] != 0xFF) return none;
+    uint8_t marker = head[offset + 1];
+    if (marker == 0xFF) { /* a fill byte */
+      offset += 1;
       continue;
     }
-    if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) { /* these stand alone */
-      place += 2;
+    if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) { /* markers without a segment */
+      offset += 2;
       continue;
     }
     if (marker == 0xD9 || marker == 0xDA) return none;
-    size_t length = (size_t)head[place + 2] << 8 | head[place + 3];
+    size_t length = (size_t)head[offset + 2] << 8 | head[offset + 3];
     if (length < 2) return none;
-    size_t left = count - place - 2;
-    size_t taken = length < left ? length : left;
-    const uint8_t *payload = head + place + 4;
-    if (marker == 0xE1 && taken >= 2 + sizeof exif_header &&
+    size_t left = count - offset - 2;
+    size_t available = length < left ? length : left;
+    const uint8_t *payload = head + offset + 4;
+    if (marker == 0xE1 && available >= 2 + sizeof exif_header &&
         memcmp(payload, exif_header, sizeof exif_header) == 0) {
-      struct block found = {payload, taken - 2, length > left};
+      struct block found = {payload, available - 2, length > left};
       return found;
     }
     if (length > left) return none;
-    place += 2 + length;
+    offset += 2 + length;
   }
   return none;
 }
 
-/* ---------------------------------------------------------------------------------------------- One value */
+/* ---------------------------------------------------------------------------------------------- Single values */
 
-/* The entry of a tag, with at least `components` values of a size that was checked; NULL when there is none. */
+/* Returns the entry of a tag, which has at least `components` complete values; NULL when it is missing. */
 static const ExifEntry *find(
     const struct reading *reading, ExifIfd directory, int tag, unsigned long components) {
   ExifContent *content = reading->data->ifd[directory];
@@ -72,14 +72,15 @@ static const ExifEntry *find(
   return unit > 0 && entry->size / unit >= components ? entry : NULL;
 }
 
-/* The same where writers disagree about the directory. */
+/* Returns an entry, also from the other directory, to which some programs write it. */
 static const ExifEntry *find_either(const struct reading *reading, ExifIfd directory, int tag) {
   const ExifEntry *entry = find(reading, directory, tag, 1);
   if (entry != NULL) return entry;
   return find(reading, directory == EXIF_IFD_EXIF ? EXIF_IFD_0 : EXIF_IFD_EXIF, tag, 1);
 }
 
-/* A value as a number; NaN when it is not a number. `zero` stands for 0/0, which some write for what they do not know. */
+/* Returns a value as a number; NaN for other formats. `zero` is the result for 0/0, which some programs write for an
+ * unknown value. */
 static double number(const struct reading *reading, const ExifEntry *entry, unsigned long index, double zero) {
   const struct satchel_images *images = reading->images;
   const unsigned char *data = entry->data + index * images->format_get_size(entry->format);
@@ -101,7 +102,7 @@ static double number(const struct reading *reading, const ExifEntry *entry, unsi
   }
 }
 
-/* A number of the given range, else 0. Comparisons with NaN are false. */
+/* Returns a number in the given range, otherwise 0. Comparisons with NaN are false. */
 static double bounded(
     const struct reading *reading, ExifIfd directory, int tag, double lowest, double highest) {
   const ExifEntry *entry = find_either(reading, directory, tag);
@@ -109,25 +110,25 @@ static double bounded(
   return value >= lowest && value <= highest ? value : 0;
 }
 
-static void take_text(
+static void read_text(
     const struct reading *reading, struct satchel_exif *exif, enum satchel_exif_text text, ExifIfd directory,
     int tag) {
   const ExifEntry *entry = find_either(reading, directory, tag);
-  /* Some write their texts as bytes of no format. */
+  /* Some programs write texts in the formats UNDEFINED or BYTE. */
   if (entry == NULL || (entry->format != EXIF_FORMAT_ASCII && entry->format != EXIF_FORMAT_UNDEFINED &&
                         entry->format != EXIF_FORMAT_BYTE)) {
     return;
   }
-  size_t room = SATCHEL_EXIF_TEXT_MAXIMUM;
-  size_t length = entry->size < room ? entry->size : room;
+  size_t limit = SATCHEL_EXIF_TEXT_MAXIMUM;
+  size_t length = entry->size < limit ? entry->size : limit;
   const void *end = memchr(entry->data, 0, length);
   if (end != NULL) length = (size_t)((const unsigned char *)end - entry->data);
   memcpy(exif->texts[text], entry->data, length);
   exif->lengths[text] = (uint16_t)length;
 }
 
-/* Degrees, minutes and seconds with a letter for the half of the earth; false when they are not to be believed. */
-static bool take_degrees(
+/* Reads degrees, minutes and seconds, and the letter of the hemisphere; false when they are out of range. */
+static bool read_degrees(
     const struct reading *reading, int letter_tag, int tag, char positive, char negative, double limit,
     double *degrees) {
   const ExifEntry *letter = find(reading, EXIF_IFD_GPS, letter_tag, 1);
@@ -145,36 +146,36 @@ static bool take_degrees(
   return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- All of it */
+/* ---------------------------------------------------------------------------------------------- All values */
 
-static void take_all(const struct reading *reading, struct satchel_exif *exif) {
-  take_text(reading, exif, SATCHEL_EXIF_DATE_ORIGINAL, EXIF_IFD_EXIF, 0x9003);
-  take_text(reading, exif, SATCHEL_EXIF_OFFSET_ORIGINAL, EXIF_IFD_EXIF, 0x9011);
-  take_text(reading, exif, SATCHEL_EXIF_DATE_DIGITIZED, EXIF_IFD_EXIF, 0x9004);
-  take_text(reading, exif, SATCHEL_EXIF_OFFSET_DIGITIZED, EXIF_IFD_EXIF, 0x9012);
-  take_text(reading, exif, SATCHEL_EXIF_DATE, EXIF_IFD_0, 0x0132);
-  take_text(reading, exif, SATCHEL_EXIF_OFFSET, EXIF_IFD_EXIF, 0x9010);
-  take_text(reading, exif, SATCHEL_EXIF_MAKE, EXIF_IFD_0, 0x010F);
-  take_text(reading, exif, SATCHEL_EXIF_MODEL, EXIF_IFD_0, 0x0110);
+static void read_all(const struct reading *reading, struct satchel_exif *exif) {
+  read_text(reading, exif, SATCHEL_EXIF_DATE_ORIGINAL, EXIF_IFD_EXIF, 0x9003);
+  read_text(reading, exif, SATCHEL_EXIF_OFFSET_ORIGINAL, EXIF_IFD_EXIF, 0x9011);
+  read_text(reading, exif, SATCHEL_EXIF_DATE_DIGITIZED, EXIF_IFD_EXIF, 0x9004);
+  read_text(reading, exif, SATCHEL_EXIF_OFFSET_DIGITIZED, EXIF_IFD_EXIF, 0x9012);
+  read_text(reading, exif, SATCHEL_EXIF_DATE, EXIF_IFD_0, 0x0132);
+  read_text(reading, exif, SATCHEL_EXIF_OFFSET, EXIF_IFD_EXIF, 0x9010);
+  read_text(reading, exif, SATCHEL_EXIF_MAKE, EXIF_IFD_0, 0x010F);
+  read_text(reading, exif, SATCHEL_EXIF_MODEL, EXIF_IFD_0, 0x0110);
   exif->orientation = (int64_t)bounded(reading, EXIF_IFD_0, 0x0112, 1, 8);
   exif->aperture = bounded(reading, EXIF_IFD_EXIF, 0x829D, 1e-3, 1e4);
   exif->shutter_speed = bounded(reading, EXIF_IFD_EXIF, 0x829A, 1e-9, 1e7);
   exif->focal_length = bounded(reading, EXIF_IFD_EXIF, 0x920A, 1e-3, 1e6);
   exif->iso = (int64_t)bounded(reading, EXIF_IFD_EXIF, 0x8827, 1, 1e8);
-  /* 65535 is all that its two bytes can say; what is more stands in another tag. */
+  /* 65535 is the maximum of its two bytes; a greater speed is in another tag. */
   if (exif->iso == 0 || exif->iso == 65535) {
     double speed = bounded(reading, EXIF_IFD_EXIF, 0x8833, 1, 1e8);
     if (speed < 1) speed = bounded(reading, EXIF_IFD_EXIF, 0x8832, 1, 1e8);
     if (speed >= 1) exif->iso = (int64_t)speed;
   }
-  exif->has_position = take_degrees(reading, 1, 2, 'N', 'S', 90, &exif->latitude) &&
-                       take_degrees(reading, 3, 4, 'E', 'W', 180, &exif->longitude);
+  exif->has_position = read_degrees(reading, 1, 2, 'N', 'S', 90, &exif->latitude) &&
+                       read_degrees(reading, 3, 4, 'E', 'W', 180, &exif->longitude);
   if (!exif->has_position) exif->latitude = exif->longitude = 0;
 }
 
-/* Notes that libexif met damage. What does not fit into the bytes that there are it tells only as a note for
- * developers, and leaves out. What makers write in formats of their own is not looked at, and may be as it is. */
-static void hear(
+/* Sets `is_damaged` when libexif logs damage. libexif logs values beyond the end of the data as debug messages only,
+ * and leaves them out. Messages about maker notes are ignored. */
+static void note_damage(
     ExifLog *log, ExifLogCode code, const char *domain, const char *format, va_list arguments, void *context) {
   (void)log, (void)arguments;
   if (domain == NULL || strcmp(domain, "ExifData") != 0 || format == NULL) return;
@@ -191,14 +192,14 @@ static void read_block(
   ExifData *data = images->data_new();
   ExifLog *log = images->log_new();
   if (data != NULL && log != NULL) {
-    images->log_set_func(log, hear, exif);
+    images->log_set_func(log, note_damage, exif);
     images->data_log(data, log);
-    /* Values are wanted as they are: corrected ones would hide what the file says. */
+    /* Values are read unchanged: corrected ones would hide the content of the file. */
     images->data_unset_option(data, EXIF_DATA_OPTION_FOLLOW_SPECIFICATION);
     images->data_unset_option(data, EXIF_DATA_OPTION_IGNORE_UNKNOWN_TAGS);
     images->data_load_data(data, start, (unsigned int)count);
     struct reading reading = {images, data, images->data_get_byte_order(data)};
-    take_all(&reading, exif);
+    read_all(&reading, exif);
   }
   if (data != NULL) images->data_unref(data);
   if (log != NULL) images->log_unref(log);
@@ -214,29 +215,29 @@ void satchel_images_exif(
     if (block.start == NULL) return;
     exif->is_present = true;
     read_block(images, block.start, block.count, exif);
-    /* Of what is shorter than its own header, libexif says nothing. */
+    /* libexif does not log a segment that is shorter than its header. */
     if (block.is_cut || block.count < sizeof exif_header + 8) exif->is_damaged = true;
   } else if (memcmp(head, "II*\0", 4) == 0 || memcmp(head, "MM\0*", 4) == 0) {
-    /* A TIFF is what an EXIF segment holds, less the header. Values behind the first 64 KB are not reached, which is
-     * no damage. */
-    size_t room = SEGMENT_MAXIMUM - sizeof exif_header;
-    size_t taken = count < room ? count : room;
-    /* Not on the stack, which is small in threads of some systems. */
-    uint8_t *start = malloc(sizeof exif_header + taken);
+    /* An EXIF segment contains a TIFF after its header. Values after the first 64 KB are not read, which is not
+     * damage. */
+    size_t limit = SEGMENT_MAXIMUM - sizeof exif_header;
+    size_t length = count < limit ? count : limit;
+    /* On the heap: the stacks of threads are small on some systems. */
+    uint8_t *start = malloc(sizeof exif_header + length);
     if (start == NULL) return;
     memcpy(start, exif_header, sizeof exif_header);
-    memcpy(start + sizeof exif_header, head, taken);
+    memcpy(start + sizeof exif_header, head, length);
     exif->is_present = true;
-    read_block(images, start, sizeof exif_header + taken, exif);
+    read_block(images, start, sizeof exif_header + length, exif);
     exif->is_damaged = false;
     free(start);
   }
 }
 
 size_t satchel_exif_copy(
-    const struct satchel_exif *exif, enum satchel_exif_text text, uint8_t *room, size_t count) {
-  if (exif == NULL || room == NULL || (unsigned)text >= SATCHEL_EXIF_TEXTS) return 0;
+    const struct satchel_exif *exif, enum satchel_exif_text text, uint8_t *buffer, size_t count) {
+  if (exif == NULL || buffer == NULL || (unsigned)text >= SATCHEL_EXIF_TEXTS) return 0;
   size_t length = exif->lengths[text] < count ? exif->lengths[text] : count;
-  memcpy(room, exif->texts[text], length);
+  memcpy(buffer, exif->texts[text], length);
   return length;
 }

@@ -14,7 +14,7 @@ static const char jpeg_name[] = "libturbojpeg.so.0";
 static const char png_name[] = "libpng16.so.16";
 #endif
 
-/* Finds a function; the library counts as absent when it has none of that name. */
+/* Finds a function; a library without a function of that name counts as missing. */
 #define FIND(place, symbol)                                    \
   do {                                                         \
     *(void **)(&(place)) = dlsym(library, (symbol));           \
@@ -59,7 +59,7 @@ static bool open_png(struct satchel_images *images, const char *name) {
   return true;
 }
 
-/* The libraries are never closed: they may have left things with the thread or the process. */
+/* The libraries are never closed: they may keep data of the thread or the process. */
 static void open_all(struct satchel_images *images, const char *exif, const char *jpeg, const char *png) {
   if (open_exif(images, exif ? exif : exif_name)) images->available |= SATCHEL_IMAGES_EXIF;
   if (open_jpeg(images, jpeg ? jpeg : jpeg_name)) images->available |= SATCHEL_IMAGES_JPEG;

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-static bool take(int64_t width, int64_t height, int64_t *to_width, int64_t *to_height) {
+static bool store_size(int64_t width, int64_t height, int64_t *to_width, int64_t *to_height) {
   if (width <= 0 || height <= 0 || width > INT32_MAX || height > INT32_MAX) return false;
   *to_width = width;
   *to_height = height;
@@ -18,11 +18,11 @@ bool satchel_images_jpeg_size(
   tjhandle handle = images->jpeg_open();
   if (handle == NULL) return false;
   int columns = 0, rows = 0, subsampling = 0, space = 0;
-  /* A warning, as of a head that was cut, is a failure here too; what it learned before may still be right. So the
-   * numbers are asked, which stay 0 until a frame header was read. */
+  /* A warning, for example of truncated data, is also returned as a failure, although the size may be correct. So the
+   * status is ignored: the numbers stay 0 until a frame header was read. */
   (void)images->jpeg_header(handle, head, (unsigned long)count, &columns, &rows, &subsampling, &space);
   images->jpeg_close(handle);
-  return take(columns, rows, width, height);
+  return store_size(columns, rows, width, height);
 }
 
 bool satchel_images_png_size(
@@ -33,7 +33,7 @@ bool satchel_images_png_size(
   image.version = PNG_IMAGE_VERSION;
   int is_read = images->png_begin(&image, head, count);
   int64_t columns = image.width, rows = image.height;
-  /* Frees what it holds; a failure has done so by itself, and this then finds nothing. */
+  /* Does nothing after a failure, which frees the image itself. */
   images->png_free(&image);
-  return is_read && take(columns, rows, width, height);
+  return is_read && store_size(columns, rows, width, height);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Steps, nested choices and KiB that one match may take: some milliseconds. */
+/* The limits of one match in steps, nested choices and KiB: some milliseconds. */
 enum { MATCH_LIMIT = 1000000, DEPTH_LIMIT = 50000, HEAP_LIMIT = 16384, NESTING_LIMIT = 200 };
 
 struct cpattern {
@@ -19,7 +19,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_loaded;
 static char failure[256];
 
-/* The library is not closed: a pattern may be in use anywhere. */
+/* The library is never closed: a pattern may be in use on any thread. */
 static bool find(const char *const *names, pcre2_functions *functions, char *message, size_t size) {
   void *library = NULL;
   for (const char *const *name = names; *name && !library; name++)

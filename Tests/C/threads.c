@@ -25,7 +25,7 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/** Counts a call: success, patience at its end, or something that must not be. */
+/** Counts a call: success, a timeout, or another failure. */
 static bool went_well(struct worker *worker, satchel_status status, long *successes) {
     if (status == SATCHEL_OK) {
         ++*successes;

@@ -1,8 +1,8 @@
 /*
- * What pictures say of themselves: typed calls over libexif, libturbojpeg and libpng.
+ * The size and EXIF of pictures: typed calls over libexif, libturbojpeg and libpng.
  *
- * The libraries are opened on first use and never linked, so that nobody pays for them, or needs them, who scans no
- * photos. All calls take bytes, trust none of them, and may be made from any thread.
+ * The libraries are opened on first use and never linked, so that hosts that scan no photos neither load nor need them.
+ * All calls accept arbitrary bytes, on any thread.
  */
 #ifndef SATCHEL_CIMAGES_H
 #define SATCHEL_CIMAGES_H
@@ -17,28 +17,28 @@ enum { SATCHEL_IMAGES_EXIF = 1, SATCHEL_IMAGES_JPEG = 2, SATCHEL_IMAGES_PNG = 4 
 /* Libraries that were opened. */
 struct satchel_images;
 
-/* Opens the libraries with the first call, once for the process. Never NULL. */
+/* Opens the libraries at the first call, once for the process. Never NULL. */
 const struct satchel_images *satchel_images_shared(void);
 
 /*
- * Opens libraries with these file names; NULL stands for the usual one of the system.
- * Returns NULL when there is no memory. The result is valid for the life of the process.
+ * Opens libraries with these file names; NULL means the usual name on the system.
+ * Returns NULL when memory is exhausted. The result is valid for the life of the process.
  */
 const struct satchel_images *satchel_images_open(const char *exif, const char *jpeg, const char *png);
 
-/* Which of the libraries are there: bits of SATCHEL_IMAGES_*. */
+/* Returns the libraries that were opened: bits of SATCHEL_IMAGES_*. */
 unsigned satchel_images_available(const struct satchel_images *images);
 
 /*
- * Pixels of a JPEG as it is stored, before any turning.
+ * Returns the size of a JPEG in pixels, as stored, before rotation.
  *
- * head: its first bytes, as many as there are.
- * Returns false when they cannot be told: damaged, cut before its frame header, or without libturbojpeg.
+ * head: the first bytes of the file.
+ * Returns false for a damaged file, when the bytes end before its frame header, and without libturbojpeg.
  */
 bool satchel_images_jpeg_size(
     const struct satchel_images *images, const uint8_t *head, size_t count, int64_t *width, int64_t *height);
 
-/* The same for a PNG, by libpng. */
+/* Returns the size of a PNG in pixels, by libpng. */
 bool satchel_images_png_size(
     const struct satchel_images *images, const uint8_t *head, size_t count, int64_t *width, int64_t *height);
 
@@ -55,13 +55,13 @@ enum satchel_exif_text {
   SATCHEL_EXIF_TEXTS
 };
 
-/* The longest text that is taken, in bytes; what is longer is cut. */
+/* The maximum length of a text in bytes; a longer one is truncated. */
 enum { SATCHEL_EXIF_TEXT_MAXIMUM = 255 };
 
 struct satchel_exif {
-  /* Whether there is any EXIF, and whether some of it could not be read. */
+  /* Whether the file has EXIF, and whether a part of it could not be read. */
   bool is_present, is_damaged;
-  /* Numbers are 0 when they are absent or not to be believed; a position has a flag instead. */
+  /* Numbers are 0 when they are missing or out of range; a position has a flag instead. */
   bool has_position;
   int64_t orientation; /* 1 to 8 */
   int64_t iso;
@@ -69,7 +69,7 @@ struct satchel_exif {
   double aperture;            /* f-number */
   double shutter_speed;       /* seconds */
   double focal_length;        /* millimetres */
-  /* As they stand in the file up to the first NUL, of no known encoding, with their lengths. */
+  /* The bytes in the file up to the first NUL, in an unknown encoding, and their lengths. */
   uint16_t lengths[SATCHEL_EXIF_TEXTS];
   char texts[SATCHEL_EXIF_TEXTS][SATCHEL_EXIF_TEXT_MAXIMUM];
 };
@@ -77,14 +77,14 @@ struct satchel_exif {
 /*
  * Reads the EXIF of a JPEG, or of a TIFF and the raw formats that are TIFFs, by libexif.
  *
- * head: the file's first bytes; EXIF lies in the first segments of a JPEG. Of a TIFF the first 64 KB are looked at.
- * exif: always written; all empty where there is none, or without libexif.
+ * head: the first bytes of the file; a JPEG has EXIF in its first segments. The first 64 KB of a TIFF are read.
+ * exif: always written; empty for a file without EXIF, and without libexif.
  */
 void satchel_images_exif(
     const struct satchel_images *images, const uint8_t *head, size_t count, struct satchel_exif *exif);
 
-/* Copies a text into `room`; returns its length, at most SATCHEL_EXIF_TEXT_MAXIMUM and never more than `count`. */
+/* Copies a text into `buffer`; returns its length, at most SATCHEL_EXIF_TEXT_MAXIMUM and at most `count`. */
 size_t satchel_exif_copy(
-    const struct satchel_exif *exif, enum satchel_exif_text text, uint8_t *room, size_t count);
+    const struct satchel_exif *exif, enum satchel_exif_text text, uint8_t *buffer, size_t count);
 
 #endif
