@@ -31,6 +31,22 @@ FORBIDDEN = tuple(
         r"\b[Tt]here is nothing to do for\b",
         r"\bcopied back\b",
         r"\b[Mm]aster\b(?!/)",
+        r"\bstands\b(?! for\b)",
+        r"\b[Gg]ives? back\b",
+        r"\bgiven back\b",
+        r"\b[Tt]akes? back\b",
+        r"\b[Ss]et aside\b",
+        r"\b[Rr]efused entr(?:y|ies)\b",
+        r"\b[Rr]eplay(?:s|ed|ing)?\b",
+        r"\bon (?:its|their) way\b",
+        r"\b(?:agreed on|last agreed)\b",
+        r"\b(?:[Hh]onou?r|[Hh]eed)s?\b",
+        r"\b[Pp]atience\b",
+        r"\b[Ss]pellings?\b",
+        r"\b[Ss]keletons?\b",
+        r"\b[Cc]laimants?\b",
+        r"\b[Ll]et go of\b",
+        r"\b[Uu]ndone\b",
     )
 )
 # Only of the write-ahead log: a checkpoint copies its pages into the database.

@@ -184,7 +184,7 @@ static ccurl_outcome judge(CURL *easy, CURLcode code, const exchange *exchange) 
 }
 
 /* A write to a closed connection must not kill the host; older versions of libcurl leave that to the caller. SIGPIPE is
- * blocked on this thread, and a pending one is removed. */
+ * blocked on this thread, and one that the write caused is removed. */
 static bool block_pipe_signal(sigset_t *before) {
   sigset_t pipe, pending;
   sigemptyset(&pipe);
