@@ -3,9 +3,11 @@ import SatchelCore
 @testable import SatchelPhotos
 @testable import SatchelRemote
 
+// SatchelRemote has a SyncLedger, too, of the sync log.
+
 /// A wrapper around a ledger: each call goes to the wrapped ledger, unless the wrapper implements it.
-protocol ForwardingLedger: SyncLedger {
-  var ledger: any SyncLedger { get }
+protocol ForwardingLedger: SatchelPhotos.SyncLedger {
+  var ledger: any SatchelPhotos.SyncLedger { get }
 }
 
 extension ForwardingLedger {
@@ -47,7 +49,7 @@ extension ForwardingLedger {
 
 /// An upload confirms all local changes, also those that were made after the export.
 struct LedgerConfirmingAllChanges: ForwardingLedger {
-  let ledger: any SyncLedger
+  let ledger: any SatchelPhotos.SyncLedger
 
   func finishUpload(_ shard: Shard.Index, export: ShardExport, etag: ETag?, ancestors: String?) throws {
     var export = export
@@ -59,7 +61,7 @@ struct LedgerConfirmingAllChanges: ForwardingLedger {
 
 /// A pull confirms all local changes, as if they were in the remote.
 struct LedgerConfirmingByPull: ForwardingLedger {
-  let ledger: any SyncLedger
+  let ledger: any SatchelPhotos.SyncLedger
 
   func applyRemote(
     _ shard: Shard.Index, bytes: [UInt8], checksum: String, etag: ETag?, expected: String?,
@@ -73,7 +75,7 @@ struct LedgerConfirmingByPull: ForwardingLedger {
 
 /// Pending uploads are forgotten: the device's own upload looks like that of another device.
 struct LedgerForgettingUploads: ForwardingLedger {
-  let ledger: any SyncLedger
+  let ledger: any SatchelPhotos.SyncLedger
 
   func syncState() throws -> SyncState {
     var state = try ledger.syncState()
@@ -93,14 +95,14 @@ struct LedgerForgettingUploads: ForwardingLedger {
 
 /// The bytes of the version synchronized last are forgotten.
 struct LedgerForgettingVersions: ForwardingLedger {
-  let ledger: any SyncLedger
+  let ledger: any SatchelPhotos.SyncLedger
 
   func lastSynced(_ shard: Shard.Index) throws -> [UInt8] { [] }
 }
 
 /// The etags of objects are forgotten.
 struct LedgerForgettingETags: ForwardingLedger {
-  let ledger: any SyncLedger
+  let ledger: any SatchelPhotos.SyncLedger
 
   func syncState() throws -> SyncState {
     var state = try ledger.syncState()

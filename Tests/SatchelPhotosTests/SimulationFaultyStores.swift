@@ -152,7 +152,7 @@ struct StoreWithoutAncestors: ForwardingStore {
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     var values = metadata.values
-    values[SyncAncestors.name] = nil
+    values[SatchelPhotos.SyncAncestors.name] = nil
     return try store.put(
       key, body, condition: condition, metadata: ObjectMetadata(values), cancellation: cancellation)
   }
@@ -166,9 +166,9 @@ struct StickyAncestorsStore: ForwardingStore {
   func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
     var head = try store.head(key, cancellation: cancellation)
     if head.metadata == .none,
-      let ancestors = world.remote.lastUndamaged(key)?.object.metadata[SyncAncestors.name]
+      let ancestors = world.remote.lastUndamaged(key)?.object.metadata[SatchelPhotos.SyncAncestors.name]
     {
-      head.metadata = try ObjectMetadata([SyncAncestors.name: ancestors])
+      head.metadata = try ObjectMetadata([SatchelPhotos.SyncAncestors.name: ancestors])
     }
     return head
   }

@@ -4,7 +4,7 @@ import SatchelRemoteTesting
 @testable import SatchelRemote
 
 /// The ledger of a device's catalogue in one sync: after a crash of the device every call fails.
-struct SimulationLedger: SyncLedger {
+struct SimulationLedger: SatchelPhotos.SyncLedger {
   let world: SimulationWorld
   let device: SimulationDevice
   let sync: SimulationSync<SyncReport>

@@ -7,7 +7,7 @@ import Testing
 /// A faulty object store or ledger that every sync of a schedule gets instead of the real one.
 struct SimulationMutant: Sendable, CustomTestStringConvertible {
   typealias MakeStore = @Sendable (any ObjectStore, SimulationWorld) -> any ObjectStore
-  typealias MakeLedger = @Sendable (any SyncLedger) -> any SyncLedger
+  typealias MakeLedger = @Sendable (any SatchelPhotos.SyncLedger) -> any SatchelPhotos.SyncLedger
 
   let testDescription: String
   /// The first seed of the search: one shortly before the first that finds it, where that takes many.
