@@ -3,10 +3,10 @@ import SatchelJSON
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// Returns conflicts of the log, oldest first: local changes that the remote or a file overwrote.
+  /// Returns conflicts of the conflict log, oldest first: local changes that the remote or a file overwrote.
   ///
   /// - Parameters:
-  ///   - id: the last conflict of the page before; 0 for the first page
+  ///   - id: the last conflict of the previous page; 0 for the first page
   ///   - limit: the maximum number of conflicts
   /// - Throws: `.invalid` for a limit less than 1, `.closed`, `.damaged`
   public func conflicts(after id: Int64 = 0, limit: Int = 1000) throws -> [PhotoConflict] {
@@ -16,13 +16,13 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Returns the number of conflicts in the log.
+  /// Returns the number of conflicts in the conflict log.
   public func conflictCount() throws -> Int64 {
     try read(otherwise: 0) { try ConflictTable(connection: $0, catalogue: $1).count() }
   }
 
-  /// Repeats a change that was overwritten, and removes the conflict from the log. The next sync uploads the
-  /// change like any other.
+  /// Repeats a change that was overwritten, and removes the conflict from the conflict log. The next sync
+  /// uploads the change like any other.
   ///
   /// - Throws: `.notFound` when there is no such conflict, `.readOnly`, `.closed`
   public func reapply(_ id: Int64) throws {
@@ -31,7 +31,7 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Removes a conflict from the log.
+  /// Removes a conflict from the conflict log.
   ///
   /// - Throws: `.notFound` when there is no such conflict, `.readOnly`, `.closed`
   public func dismiss(_ id: Int64) throws { try withConflict(id) { _ in } }

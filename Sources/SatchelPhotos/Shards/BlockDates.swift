@@ -12,7 +12,7 @@ struct BlockDates {
 
   /// Returns the encoded dates of a block's photos, given in their order.
   ///
-  /// - Returns: nil when they lie too far apart, or there are none
+  /// - Returns: nil when they are too far apart, and for an empty block
   static func encoded(_ dates: [Int64], from earliest: Int64, to latest: Int64) -> [UInt8]? {
     let (span, isTooFar) = latest.subtractingReportingOverflow(earliest)
     guard !dates.isEmpty, !isTooFar, span <= Int64(UInt32.max) else { return nil }

@@ -119,7 +119,7 @@ struct PhotoConflictReapplyCommand: ParsableCommand {
     discussion: """
         satchel photos conflicts reapply guide.satchel ~/Pictures 3 4
 
-      Exit codes: 0 reapplied; 1 some conflicts do not exist, or there are none; 2 could not run.
+      Exit codes: 0 reapplied; 1 some conflicts do not exist, or the list is empty; 2 could not run.
       """)
 
   @OptionGroup var arguments: PhotoArguments
@@ -138,7 +138,7 @@ struct PhotoConflictDismissCommand: ParsableCommand {
     discussion: """
         satchel photos conflicts dismiss guide.satchel ~/Pictures --all
 
-      Exit codes: 0 dismissed; 1 some conflicts do not exist, or there are none; 2 could not run.
+      Exit codes: 0 dismissed; 1 some conflicts do not exist, or the list is empty; 2 could not run.
       """)
 
   @OptionGroup var arguments: PhotoArguments

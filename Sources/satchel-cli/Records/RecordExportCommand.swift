@@ -13,7 +13,7 @@ struct RecordExportCommand: ParsableCommand {
         satchel records export planner.satchel courses courses.json
         satchel records export planner.satchel courses - --lines | head
 
-      Exit codes: 0 written; 2 could not run, and the file is as it was.
+      Exit codes: 0 written; 2 could not run, and the file is unchanged.
       """)
 
   @OptionGroup var arguments: RecordArguments
