@@ -128,7 +128,7 @@ public final class Session: @unchecked Sendable {
   }
 
   /// The JSON object that the C interface returns.
-  public var json: JSONValue {
+  package var json: JSONValue {
     let (location, sections) = state
     return [
       "location": location?.json ?? .null,

@@ -3,7 +3,7 @@ extension JSONValue {
   ///
   /// Uses an explicit stack, because a value built by a program may be too deep for recursion on the thread's
   /// stack.
-  public var depth: Int {
+  package var depth: Int {
     var budget = Int.max
     return measure(&budget)
   }

@@ -53,7 +53,7 @@ extension Cancellation {
   /// Waits, checking for cancellation every 20 ms.
   ///
   /// - Throws: `.cancelled`
-  public func wait(milliseconds: Int64) throws(ObjectStoreError) {
+  package func wait(milliseconds: Int64) throws(ObjectStoreError) {
     let (start, milliseconds) = (Clock.monotonic.now(), max(milliseconds, 0))
     while true {
       try check()

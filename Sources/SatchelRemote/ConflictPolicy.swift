@@ -18,7 +18,7 @@ public enum ConflictPolicy: String, Sendable, CaseIterable {
   /// Parses the name of a policy.
   ///
   /// - Throws: `SatchelError` (`invalid`) for an unknown name
-  public init(name: String) throws {
+  package init(name: String) throws {
     guard let policy = ConflictPolicy(rawValue: name) else {
       let names = ConflictPolicy.allCases.map(\.rawValue).joined(separator: ", ")
       throw SatchelError(.invalid, "on_conflict: \"\(name.prefix(64))\" is not one of \(names)")

@@ -2,18 +2,18 @@ import SatchelCore
 import SatchelStorage
 
 /// A wrapper around another store that counts requests and bytes.
-public final class MeteredStore: ObjectStore {
+package final class MeteredStore: ObjectStore {
   private let store: any ObjectStore
   private let meter = Locked(Traffic())
 
-  public init(_ store: any ObjectStore) { self.store = store }
+  package init(_ store: any ObjectStore) { self.store = store }
 
-  public var identity: String? { store.identity }
+  package var identity: String? { store.identity }
 
-  public var listsETags: Bool { store.listsETags }
+  package var listsETags: Bool { store.listsETags }
 
   /// The traffic since this wrapper was created.
-  public var traffic: Traffic { meter.withLock { $0 } }
+  package var traffic: Traffic { meter.withLock { $0 } }
 
   private func count(up: Int = 0, down: Int = 0, requests: Int64 = 0) {
     meter.withLock { traffic in
@@ -23,7 +23,7 @@ public final class MeteredStore: ObjectStore {
     }
   }
 
-  public func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
+  package func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
     throws(ObjectStoreError) -> ObjectReading
   {
     count(requests: 1)
@@ -32,7 +32,7 @@ public final class MeteredStore: ObjectStore {
     return reading
   }
 
-  public func put(
+  package func put(
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
@@ -40,19 +40,19 @@ public final class MeteredStore: ObjectStore {
     return try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
   }
 
-  public func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
+  package func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
     count(requests: 1)
     return try store.head(key, cancellation: cancellation)
   }
 
-  public func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
+  package func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
     throws(ObjectStoreError)
   {
     count(requests: 1)
     try store.delete(key, ifMatch: known, cancellation: cancellation)
   }
 
-  public func list(
+  package func list(
     _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectPage {
@@ -62,13 +62,13 @@ public final class MeteredStore: ObjectStore {
 }
 
 /// The requests and bytes exchanged with a store.
-public struct Traffic: Sendable, Equatable {
+package struct Traffic: Sendable, Equatable {
   /// Calls of the store. A store may send several HTTP requests for one call; they count once.
-  public var requests: Int64 = 0
+  package var requests: Int64 = 0
   /// Bytes of bodies written, including repeated attempts.
-  public var bytesUp: Int64 = 0
+  package var bytesUp: Int64 = 0
   /// Bytes of bodies read.
-  public var bytesDown: Int64 = 0
+  package var bytesDown: Int64 = 0
 
-  public init() {}
+  package init() {}
 }

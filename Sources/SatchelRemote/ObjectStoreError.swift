@@ -49,7 +49,7 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
   }
 
   /// The delay before a retry that the store asked for, in milliseconds.
-  public var retryAfter: Int64? {
+  package var retryAfter: Int64? {
     switch reason {
     case .transient(let wait), .unknownOutcome(let wait): wait
     default: nil
@@ -58,7 +58,7 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
 
   /// The same failure with the library's error code: `denied` becomes `unauthorized`, `transient` and
   /// `unknownOutcome` become `unavailable`.
-  public var satchelError: SatchelError {
+  package var satchelError: SatchelError {
     let code: SatchelError.Code =
       switch reason {
       case .notFound: .notFound

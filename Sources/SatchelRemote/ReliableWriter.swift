@@ -6,9 +6,9 @@ import SatchelStorage
 /// "Precondition failed" may be the response to a repetition of this writer's own successful write; a lost
 /// response, 409 and 5xx leave the outcome unknown. In all these cases the object is read back and compared,
 /// and the write is retried if it did not take effect.
-public struct ReliableWriter: Sendable {
+package struct ReliableWriter: Sendable {
   /// The outcome of a write: the object that the store has now.
-  public enum Outcome: Sendable, Equatable {
+  package enum Outcome: Sendable, Equatable {
     /// The store has the written object, from this attempt or an earlier one whose response was lost.
     case written(ETag)
     /// The store has another object, as read back. It may be based on the written one: another device may
@@ -19,12 +19,12 @@ public struct ReliableWriter: Sendable {
   }
 
   /// The name of the metadata entry that contains the SHA-256 of the body, in hexadecimal digits.
-  public static let checksumName = "sha256"
+  package static let checksumName = "sha256"
 
   private let store: any ObjectStore
   private let retry: Retry
 
-  public init(_ store: any ObjectStore, retry: Retry = Retry()) {
+  package init(_ store: any ObjectStore, retry: Retry = Retry()) {
     self.store = store
     self.retry = retry
   }
@@ -39,7 +39,7 @@ public struct ReliableWriter: Sendable {
   ///   - metadata: the checksum is added to it
   /// - Throws: `.unknownOutcome` when all attempts failed and one may have taken effect, `.transient` when
   ///   none did, and the other errors of `put` except `.preconditionFailed`
-  public func write(
+  package func write(
     _ key: ObjectKey, _ body: [UInt8], checksum: String? = nil, condition: ObjectCondition,
     metadata: ObjectMetadata = .none, cancellation: Cancellation = .never
   ) throws(ObjectStoreError) -> Outcome {

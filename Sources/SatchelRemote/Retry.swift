@@ -28,7 +28,7 @@ public struct Retry: Sendable, Equatable {
   ///   - elapsed: milliseconds since the first attempt began
   ///   - retryAfter: milliseconds that the store asked for, if it did
   /// - Returns: milliseconds; nil when no attempt remains
-  public func delay(
+  package func delay(
     afterFailures failures: Int, elapsed: Int64, retryAfter: Int64? = nil,
     random: inout some RandomNumberGenerator
   ) -> Int64? {
@@ -59,7 +59,7 @@ public struct Retry: Sendable, Equatable {
   ///   - pause: waits for the given number of milliseconds
   ///   - body: called with the number of the attempt, from 1
   /// - Throws: the error of the last attempt, or of `pause`
-  public func run<Result>(
+  package func run<Result>(
     clock: Clock = .monotonic, random: inout some RandomNumberGenerator,
     pause: (Int64) throws(ObjectStoreError) -> Void,
     _ body: (Int) throws(ObjectStoreError) -> Result

@@ -33,7 +33,7 @@ extension SatchelError {
 
 extension SatchelError {
   /// Creates the error for an argument `name` that is not JSON, or not the expected JSON.
-  public init(_ error: JSONError, in name: String) {
+  package init(_ error: JSONError, in name: String) {
     self.init(.invalid, "\(name): \(error)", underlying: error)
   }
 }

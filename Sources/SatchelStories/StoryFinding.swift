@@ -92,7 +92,7 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
   /// The suggested replacement, such as the nearest id.
   public var suggestion: String?
 
-  public init(
+  package init(
     _ code: Code, severity: Severity? = nil, pointer: String, position: JSONPosition, message: String,
     suggestion: String? = nil
   ) {

@@ -6,6 +6,7 @@
 - `sh run` and `console run` blocks run in bash; of a console, the lines that begin with "$ ".
 Each runs in an empty folder. `<!-- not run: reason -->` directly above a block exempts it.
 Other blocks, and shell blocks without "run", are text. Links to files of the repository must lead somewhere.
+Documentation/swift.md must list the public types of the Swift package.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 
 from blocks import Block, blocks_of
 from commands import Failure, succeed
+from public_types import differences
 from swift_pages import SwiftPages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,6 +118,13 @@ class Tally:
         else:
             self.passed += 1
 
+    def compare_types(self) -> None:
+        if found := differences(ROOT / "Sources", Path("Documentation/swift.md")):
+            print("\n".join(found), file=sys.stderr)
+            self.failed += 1
+        else:
+            self.passed += 1
+
 
 def prepare_environment() -> None:
     """What a reader has at hand who installed Satchel: the binding, the library and the tool."""
@@ -139,6 +148,7 @@ def main() -> int:
     pages = [Path("README.md"), *sorted(Path("Documentation").rglob("*.md"))]
     for page in pages:
         tally.run(page)
+    tally.compare_types()
     swift = SwiftPages(ROOT, SCRATCH)
     swift.write(tally.swift)
     for page in tally.swift:

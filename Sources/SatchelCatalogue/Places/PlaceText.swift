@@ -1,13 +1,13 @@
 import CUTF8Proc
 
 /// Normalizes names for use as components of keys: "São Paulo" becomes "sao_paulo".
-public enum PlaceText {
+package enum PlaceText {
   /// Returns the text in lower case and NFC, without commas, surrounding white space and the diacritics of
   /// Latin, Greek and Cyrillic letters, with each run of inner white space as one "_". Control characters
   /// count as white space. Does not depend on the locale.
   ///
   /// - Returns: nil when the result is empty
-  public static func normalize(_ text: String) -> String? {
+  package static func normalize(_ text: String) -> String? {
     var text = text
     return text.withUTF8 { bytes in
       bytes.allSatisfy { $0 < 0x80 } ? normalizeASCII(bytes) : normalizeUnicode(bytes)

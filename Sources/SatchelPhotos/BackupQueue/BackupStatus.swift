@@ -35,7 +35,7 @@ public enum BackupStatus: String, Sendable, CaseIterable {
   }
 
   /// - Throws: `SatchelError` (`invalid`) for an unknown name
-  public init(name: String) throws {
+  package init(name: String) throws {
     guard let status = BackupStatus(rawValue: name) else {
       let names = Self.allCases.map(\.rawValue).joined(separator: ", ")
       throw SatchelError(.invalid, "backup_status: \"\(name.prefix(64))\" is not one of \(names)")

@@ -11,7 +11,7 @@ public struct ImportReport: Sendable, Equatable, JSONConvertible {
   /// Local changes that the file overwrote; they are in the conflict log.
   public var conflicts: Int
 
-  public init(photos: Int64, rejected: [RejectedRow], conflicts: Int) {
+  package init(photos: Int64, rejected: [RejectedRow], conflicts: Int) {
     self.photos = photos
     self.rejected = rejected
     self.conflicts = conflicts

@@ -10,7 +10,7 @@ extension PhotoCatalogue {
   /// - Returns: how many rows changed
   /// - Throws: `.invalid` that names path and key, what `upsert(_:)` throws
   @discardableResult
-  public func upsert(json: JSONValue) throws -> Int {
+  package func upsert(json: JSONValue) throws -> Int {
     var photos: [Photo] = []
     var local: [(md5: MD5, columns: JSONReading)] = []
     func add(_ json: JSONValue, at path: String) throws {
@@ -72,7 +72,7 @@ extension MD5 {
   /// Reads an array of MD5 strings.
   ///
   /// - Throws: `SatchelError` (`invalid`) that names the path
-  public static func list(json: JSONValue) throws -> [MD5] {
+  package static func list(json: JSONValue) throws -> [MD5] {
     guard let values = json.arrayValue else {
       throw SatchelError(.invalid, "md5s: must be an array, is \(json.kind)")
     }

@@ -17,7 +17,7 @@ extension PhotoCatalogue {
   /// "starred" is equivalent to `star`.
   ///
   /// - Throws: `.notFound`, `.invalid` that names the key
-  public func setLocal(_ md5: MD5, json: JSONValue) throws {
+  package func setLocal(_ md5: MD5, json: JSONValue) throws {
     try setLocal(md5, JSONReading(local: json, "columns", keys: JSONReading.localKeys))
   }
 

@@ -27,7 +27,7 @@ public struct PhotoMetadata: Sendable, Equatable {
   public init() {}
 
   /// - Throws: `SatchelError` (`invalid`) that names the column
-  public func validate() throws {
+  package func validate() throws {
     func check(_ name: String, _ value: Double?, _ range: ClosedRange<Double>) throws {
       guard let value, !value.isFinite || !range.contains(value) else { return }
       throw SatchelError(.invalid, "\(name): \(value) is not from \(range.lowerBound) to \(range.upperBound)")
@@ -80,7 +80,7 @@ extension PhotoMetadata: JSONConvertible {
   /// Reads an object that `json` wrote.
   ///
   /// - Throws: `SatchelError` (`invalid`) that names the key
-  public init(json: JSONValue) throws {
+  package init(json: JSONValue) throws {
     self.init()
     try update(JSONReading("local columns", json, keys: Self.keys))
     try validate()

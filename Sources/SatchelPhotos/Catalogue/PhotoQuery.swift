@@ -58,7 +58,7 @@ extension PhotoQuery {
   /// absent.
   ///
   /// - Throws: `SatchelError` `.invalid` that names the key, for an unknown key or a wrong value
-  public init(json: JSONValue) throws {
+  package init(json: JSONValue) throws {
     self.init()
     let object = try JSONReading("query", json, keys: Self.keys)
     from = try object.integer("from")

@@ -39,7 +39,7 @@ public struct Photo: Sendable {
   /// Checks that the values fit a row, so that what is written can be read again.
   ///
   /// - Throws: `SatchelError` (`invalid`) that names the photo and the column.
-  public func validate() throws {
+  package func validate() throws {
     guard size >= 0 else { throw fault("size", size) }
     if let width, width < 0 { throw fault("width", width) }
     if let height, height < 0 { throw fault("height", height) }
@@ -86,7 +86,7 @@ extension Photo: JSONConvertible {
   /// Reads an object that `json` wrote; width, height and apple_photo_id may be null or absent.
   ///
   /// - Throws: `SatchelError` (`invalid`) that names the key
-  public init(json: JSONValue) throws { try self.init(JSONReading("photo", json, keys: Self.keys)) }
+  package init(json: JSONValue) throws { try self.init(JSONReading("photo", json, keys: Self.keys)) }
 
   init(_ object: JSONReading) throws {
     guard let md5 = MD5(try object.required("md5", object.string("md5"))) else {

@@ -16,7 +16,7 @@ public enum Shard {
     init(firstDigitOf md5: MD5) { number = Int(md5.high >> 60) }
 
     /// Makes the index from a single hexadecimal digit in either case; nil for anything else.
-    public init?(digit: String) {
+    package init?(digit: String) {
       guard digit.utf8.count == 1, let number = Int(digit, radix: 16) else { return nil }
       self.init(number)
     }
@@ -25,7 +25,7 @@ public enum Shard {
     public var description: String { String(number, radix: 16) }
 
     /// The name of the shard's file: "0.csv" to "f.csv".
-    public var fileName: String { "\(self).csv" }
+    package var fileName: String { "\(self).csv" }
 
     /// All sixteen indexes, in order.
     public static let all: [Index] = (0...15).compactMap { Index($0) }

@@ -51,7 +51,7 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
   /// Whether the caller cancelled. What was read before is kept; missing files were not looked for.
   public var isCancelled = false
 
-  public init() {}
+  package init() {}
 
   mutating func skip(_ path: String, _ reason: String) {
     skippedCount += 1

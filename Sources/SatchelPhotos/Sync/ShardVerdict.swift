@@ -110,11 +110,11 @@ struct ShardComparison {
 }
 
 /// The damage of a shard's object in the remote.
-public enum ShardDamage: String, Sendable, CaseIterable, CustomStringConvertible {
+package enum ShardDamage: String, Sendable, CaseIterable, CustomStringConvertible {
   case missing, empty, cut, corrupt, outdated
 
   /// The reason in words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .missing: "there is no object, although the manifest names one"
     case .empty: "the object is empty, although the manifest names photos"

@@ -1,17 +1,17 @@
 /// What has to be transferred to synchronize both sides. A value computed without disk or network.
-public struct SyncPlan: Equatable, Sendable {
+package struct SyncPlan: Equatable, Sendable {
   /// Shards changed only in the remote.
-  public var download: [Shard.Index] = []
+  package var download: [Shard.Index] = []
   /// Shards changed only locally, or missing in the remote.
-  public var upload: [Shard.Index] = []
+  package var upload: [Shard.Index] = []
   /// Shards changed on both sides.
-  public var conflicts: [Shard.Index] = []
+  package var conflicts: [Shard.Index] = []
   /// Shards whose object has to be examined: an upload has an unknown outcome, there is no manifest, or the
   /// object is not the one synchronized last.
-  public var examine: [Shard.Index] = []
+  package var examine: [Shard.Index] = []
 
   /// Whether nothing has to be transferred.
-  public var isEmpty: Bool { shards.isEmpty }
+  package var isEmpty: Bool { shards.isEmpty }
 
   /// Removes all other shards.
   mutating func keep(_ shards: Set<Shard.Index>) {
@@ -22,7 +22,7 @@ public struct SyncPlan: Equatable, Sendable {
   }
 
   /// All shards in the plan, in order.
-  public var shards: [Shard.Index] { (download + upload + conflicts + examine).sorted() }
+  package var shards: [Shard.Index] { (download + upload + conflicts + examine).sorted() }
 
   /// What to do with one shard.
   enum Step: Equatable, Sendable { case nothing, download, upload, both, examine }
@@ -32,13 +32,12 @@ public struct SyncPlan: Equatable, Sendable {
   ///   - present: without a manifest, the shards that have an object
   ///   - changed: shards whose object is not the one synchronized last
   init(
-    local: SyncState, manifest: Manifest?, present: Set<Shard.Index> = [], changed: Set<Shard.Index> = [],
-    checksPendingUploads: Bool = true
+    local: SyncState, manifest: Manifest?, present: Set<Shard.Index> = [], changed: Set<Shard.Index> = []
   ) {
     for shard in local.shards {
       let step = SyncPlan.step(
         shard, manifest: manifest, isPresent: present.contains(shard.index),
-        hasChanged: changed.contains(shard.index), checksPendingUploads: checksPendingUploads)
+        hasChanged: changed.contains(shard.index))
       switch step {
       case .nothing: break
       case .download: download.append(shard.index)
@@ -50,9 +49,9 @@ public struct SyncPlan: Equatable, Sendable {
   }
 
   private static func step(
-    _ shard: ShardState, manifest: Manifest?, isPresent: Bool, hasChanged: Bool, checksPendingUploads: Bool
+    _ shard: ShardState, manifest: Manifest?, isPresent: Bool, hasChanged: Bool
   ) -> Step {
-    if shard.pendingUpload != nil, checksPendingUploads { return .examine }
+    if shard.pendingUpload != nil { return .examine }
     guard let manifest else {
       if isPresent { return .examine }
       // What was synchronized and is missing is uploaded again.

@@ -7,7 +7,7 @@ extension CollectionDeclaration {
   ///
   /// - Parameter callback: the host's function for migrations that are "callback"
   /// - Throws: `SatchelError` `.invalid` with the JSON Pointer
-  public init(json: JSONValue, callback: RecordCallback.Body? = nil) throws {
+  package init(json: JSONValue, callback: RecordCallback.Body? = nil) throws {
     self.init("")
     self.callback = callback
     try naming("declaration") {

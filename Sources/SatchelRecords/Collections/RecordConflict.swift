@@ -42,7 +42,7 @@ public enum RecordResolution: Sendable {
   /// Reads `{"keep": "local" | "remote"}` or `{"document": {…} | null}`.
   ///
   /// - Throws: `SatchelError` `.invalid`
-  public init(json: JSONValue) throws {
+  package init(json: JSONValue) throws {
     guard case .object(let members) = json, members.count == 1, let member = members.first else {
       throw SatchelError(.invalid, "resolution: must be {\"keep\"} or {\"document\"}")
     }

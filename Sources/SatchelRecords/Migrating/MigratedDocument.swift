@@ -110,13 +110,13 @@ struct MigratedDocument {
 }
 
 /// A value that a migration step removed or replaced, kept to migrate back.
-public struct KeptValue: Sendable, Equatable {
+package struct KeptValue: Sendable, Equatable {
   /// The index of the step in its migration.
-  public let step: Int
+  package let step: Int
   /// The JSON Pointer of the value.
-  public let pointer: String
+  package let pointer: String
   /// The previous value; nil when there was none.
-  public let value: JSONValue?
+  package let value: JSONValue?
 
   init(step: Int, pointer: String, value: JSONValue?) {
     self.step = step
@@ -127,7 +127,7 @@ public struct KeptValue: Sendable, Equatable {
   /// Reads a value from its `path` and `bytes`.
   ///
   /// - Throws: `JSONError` when they are invalid.
-  public init(path: String, bytes: [UInt8]) throws {
+  package init(path: String, bytes: [UInt8]) throws {
     let digits = path.utf8.prefix { $0 != UInt8(ascii: "/") }
     guard let step = Int(Substring(digits)), step >= 0 else {
       throw JSONError("\"\(path)\" is not the path of a kept value")
@@ -138,8 +138,8 @@ public struct KeptValue: Sendable, Equatable {
   }
 
   /// Step and pointer as one string, unique among the kept values of one record and version.
-  public var path: String { "\(step)\(pointer)" }
+  package var path: String { "\(step)\(pointer)" }
 
   /// Returns the value as JSON; empty for no value.
-  public func bytes() throws -> [UInt8] { try value?.serialized() ?? [] }
+  package func bytes() throws -> [UInt8] { try value?.serialized() ?? [] }
 }

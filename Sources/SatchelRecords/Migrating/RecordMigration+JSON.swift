@@ -8,7 +8,7 @@ extension RecordMigration: JSONConvertible {
   ///     {"remove": {"path"}} | {"convert": {"path", "to", "from" (optional)}}]
   ///   - callback: the host's function for "callback"
   /// - Throws: `JSONError` with the pointer in `json`.
-  public init(json: JSONValue, callback: RecordCallback.Body? = nil) throws {
+  package init(json: JSONValue, callback: RecordCallback.Body? = nil) throws {
     switch json {
     case .string("callback"): self = .callback(RecordCallback(callback))
     case .array(let elements):
@@ -40,7 +40,7 @@ extension RecordMigration: JSONConvertible {
 
 extension MigrationStep: JSONConvertible {
   /// Reads a step; see `RecordMigration.init(json:callback:)`.
-  public init(json: JSONValue) throws {
+  package init(json: JSONValue) throws {
     guard case .object(let object) = json, object.count == 1, let (name, value) = object.first else {
       throw JSONError("a step is an object with one member, its name", pointer: "")
     }

@@ -8,7 +8,7 @@ public enum RecordMigration: Sendable {
   case callback(RecordCallback)
 
   /// Whether documents can be migrated back.
-  public var isInvertible: Bool {
+  package var isInvertible: Bool {
     switch self {
     case .steps: true
     case .callback(let callback): callback.hasInverse
@@ -22,7 +22,7 @@ public enum RecordMigration: Sendable {
   ///   - id: the record's id, for a callback
   ///   - kept: receives the values that migrating back needs
   /// - Throws: `JSONError` with the pointer of the value that cannot be migrated; errors of the callback.
-  public func apply(
+  package func apply(
     to document: inout JSONObject, id: String, version: Int, kept: inout [KeptValue]
   ) throws {
     switch self {
@@ -45,7 +45,7 @@ public enum RecordMigration: Sendable {
   ///   - kept: the values that `apply` returned for this record and version; empty for a record written later
   /// - Throws: `JSONError` when a step is not invertible, with the pointer of the value that cannot be
   ///   migrated; errors of the callback.
-  public func invert(_ document: inout JSONObject, id: String, version: Int, kept: [KeptValue]) throws {
+  package func invert(_ document: inout JSONObject, id: String, version: Int, kept: [KeptValue]) throws {
     switch self {
     case .callback(let callback):
       guard callback.hasInverse else {

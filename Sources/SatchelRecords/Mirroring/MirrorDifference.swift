@@ -26,7 +26,7 @@ extension MirrorFile {
   /// Documents are compared as values: white space, the order of keys and escapes do not matter.
   ///
   /// - Parameter store: the collection's records, in any order
-  public static func compare(store: some Sequence<MirrorRecord>, mirror: MirrorFile) throws
+  package static func compare(store: some Sequence<MirrorRecord>, mirror: MirrorFile) throws
     -> [MirrorDifference]
   {
     let here = store.sorted(by: MirrorRecord.precedes)

@@ -7,7 +7,7 @@ extension MirrorFile {
   ///
   /// - Throws: `SatchelError` `.invalid` with line, column and pointer for a file that is damaged or not a
   ///   mirror; `.io`, `.noMemory`.
-  public static func read(_ path: String, collection: String) throws -> MirrorFile? {
+  package static func read(_ path: String, collection: String) throws -> MirrorFile? {
     guard let (bytes, _) = try contents(of: path) else { return nil }
     do {
       return try MirrorFile(parsing: bytes, collection: collection)
@@ -35,7 +35,7 @@ extension MirrorFile {
   /// - Parameter path: a file in an existing directory; the text is first written to `path` with ".part"
   /// - Throws: as `serialized()`; `SatchelError` `.full`, `.readOnly`, `.io` and others: the file is
   ///   unchanged then.
-  public func write(to path: String) throws {
+  package func write(to path: String) throws {
     let text = try serialized()
     try Self.write(text, to: AtomicFile(replacing: path))
   }

@@ -11,22 +11,22 @@ import SatchelStorage
 ///
 /// The checksum covers all bytes up to the "]" that ends the records, and detects loss and damage. To edit a
 /// mirror by hand, remove the member "sha256".
-public struct MirrorFile: Sendable, Equatable {
+package struct MirrorFile: Sendable, Equatable {
   /// The format version that is written, and the newest that can be read.
-  public static let format: Int64 = 1
+  package static let format: Int64 = 1
   /// The maximum number of levels of a document: a mirror adds three, of the 512 that a JSON text may have.
-  public static let maximumDepth = JSONValue.maximumDepth - 3
+  package static let maximumDepth = JSONValue.maximumDepth - 3
 
-  public let collection: String
+  package let collection: String
   /// The version of the collection's documents.
-  public let version: Int
+  package let version: Int
   /// SHA-256 of the file that this one replaced, in a file written before the commit with its records; nil
   /// for a file that was written after its commit, or has no checksum.
   let previous: String?
   /// Ordered by the bytes of their ids.
-  public let records: [MirrorRecord]
+  package let records: [MirrorRecord]
 
-  public init(collection: String, version: Int, records: some Sequence<MirrorRecord>) {
+  package init(collection: String, version: Int, records: some Sequence<MirrorRecord>) {
     self.init(collection: collection, version: version, previous: nil, records: records)
   }
 
@@ -41,7 +41,7 @@ public struct MirrorFile: Sendable, Equatable {
   ///
   /// - Throws: `SatchelError` `.invalid`, naming the record, for a document with more levels than
   ///   `maximumDepth` or that is not a JSON object.
-  public func serialized() throws -> [UInt8] {
+  package func serialized() throws -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(records.reduce(256) { $0 + $1.document.count + 160 })
     text.append(contentsOf: "{\"format\":\(MirrorFile.format),\"collection\":".utf8)
@@ -74,17 +74,17 @@ public struct MirrorFile: Sendable, Equatable {
 }
 
 /// A record of a mirror.
-public struct MirrorRecord: Sendable, Equatable {
-  public var id: String
-  public var revision: Int64
+package struct MirrorRecord: Sendable, Equatable {
+  package var id: String
+  package var revision: Int64
   /// Unix milliseconds.
-  public var created: Int64
+  package var created: Int64
   /// Unix milliseconds.
-  public var modified: Int64
+  package var modified: Int64
   /// A JSON object; a mirror omits its white space.
-  public var document: [UInt8]
+  package var document: [UInt8]
 
-  public init(id: String, revision: Int64, created: Int64, modified: Int64, document: [UInt8]) {
+  package init(id: String, revision: Int64, created: Int64, modified: Int64, document: [UInt8]) {
     self.id = id
     self.revision = revision
     self.created = created

@@ -8,7 +8,7 @@ extension MirrorFile {
   /// - Parameters:
   ///   - collection: the collection that it must be the mirror of
   /// - Throws: `JSONError` with line, column and pointer for anything that is not as it was written.
-  public init(parsing text: [UInt8], collection: String) throws {
+  package init(parsing text: [UInt8], collection: String) throws {
     self = try text.withUnsafeBytes { try MirrorReader($0).file(of: collection) }
   }
 }

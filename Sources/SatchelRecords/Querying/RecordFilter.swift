@@ -36,7 +36,7 @@ extension RecordFilter {
   /// or `{"path": {"gte": 1, "lt": 5}}`, with "any", "all" and "not" to combine.
   ///
   /// - Throws: `JSONError` with the pointer
-  public init(json: JSONValue) throws { try self.init(json, at: "") }
+  package init(json: JSONValue) throws { try self.init(json, at: "") }
 
   init(_ json: JSONValue, at pointer: String) throws {
     guard case .object(let members) = json else {

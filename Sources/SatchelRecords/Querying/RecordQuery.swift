@@ -38,7 +38,7 @@ public struct RecordQuery: Sendable {
   /// Reads `{"where", "order_by", "limit", "offset", "documents"}`; all members are optional.
   ///
   /// - Throws: `SatchelError` `.invalid` with the JSON Pointer
-  public init(json: JSONValue) throws {
+  package init(json: JSONValue) throws {
     self.init()
     try naming("query") {
       guard case .object(let members) = json else { throw JSONError("must be an object", pointer: "") }

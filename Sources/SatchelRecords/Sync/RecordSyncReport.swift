@@ -11,7 +11,7 @@ public struct RecordSyncReport: Sendable, Equatable {
     public var code: SatchelError.Code
     public var message: String
 
-    public init(id: String, code: SatchelError.Code, message: String) {
+    package init(id: String, code: SatchelError.Code, message: String) {
       self.id = id
       self.code = code
       self.message = message
@@ -41,7 +41,7 @@ public struct RecordSyncReport: Sendable, Equatable {
   public var bytesDown: Int64 = 0
   public var isDryRun = false
 
-  public init() {}
+  package init() {}
 
   /// Whether nothing was transferred.
   public var isUnchanged: Bool {

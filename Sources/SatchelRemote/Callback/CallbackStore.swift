@@ -3,12 +3,12 @@ import SatchelStorage
 
 /// An object store that the host implements. The host's results are validated like the responses of a remote
 /// server.
-public final class CallbackStore: ObjectStore {
+package final class CallbackStore: ObjectStore {
   private let calls: HostCalls
 
-  public init(_ calls: HostCalls) { self.calls = calls }
+  package init(_ calls: HostCalls) { self.calls = calls }
 
-  public func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
+  package func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
     throws(ObjectStoreError) -> ObjectReading
   {
     let reading = try call(key.text, cancellation) { try calls.get(key.text, known?.text, cancellation) }
@@ -25,7 +25,7 @@ public final class CallbackStore: ObjectStore {
     }
   }
 
-  public func put(
+  package func put(
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
@@ -35,14 +35,14 @@ public final class CallbackStore: ObjectStore {
     return try Self.etag(etag, key)
   }
 
-  public func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
+  package func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
     let head = try call(key.text, cancellation) { try calls.head(key.text, cancellation) }
     guard head.size >= 0 else { throw Self.foreign(key.text, "returns a negative size") }
     return ObjectHead(
       size: head.size, etag: try Self.etag(head.etag, key), metadata: try Self.metadata(head.metadata, key))
   }
 
-  public func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
+  package func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
     throws(ObjectStoreError)
   {
     do throws(ObjectStoreError) {
@@ -54,7 +54,7 @@ public final class CallbackStore: ObjectStore {
     }
   }
 
-  public func list(
+  package func list(
     _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ObjectPage {

@@ -5,7 +5,7 @@ import SatchelStorage
 ///
 /// libcurl's own signer is not used, because it sends no payload hash, does not encode paths and queries, and
 /// sorts headers incorrectly.
-public struct RequestSigner: Sendable {
+package struct RequestSigner: Sendable {
   private static let algorithm = "AWS4-HMAC-SHA256"
 
   private let credentials: Credentials
@@ -14,7 +14,7 @@ public struct RequestSigner: Sendable {
 
   /// - Parameter clock: the current time; servers refuse requests whose date is off by more than 15 minutes
   /// - Throws: `.failed(.invalid)` for an invalid region name
-  public init(credentials: Credentials, region: String, clock: Clock = .system) throws(ObjectStoreError) {
+  package init(credentials: Credentials, region: String, clock: Clock = .system) throws(ObjectStoreError) {
     let isName = region.utf8.allSatisfy { byte in
       (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "/") && byte != UInt8(ascii: ",")
     }
@@ -30,7 +30,7 @@ public struct RequestSigner: Sendable {
   ///
   /// - Throws: `.failed(.invalid)` for a path that does not begin with a slash, control characters in
   ///   headers, or a clock outside of the years 1970 to 9999
-  public func sign(_ request: SigningRequest) throws(ObjectStoreError) -> SignedRequest {
+  package func sign(_ request: SigningRequest) throws(ObjectStoreError) -> SignedRequest {
     let time = try SigningTime(clock.now())
     let canonical = try canonicalRequest(request, time)
     let scope = "\(time.day)/\(region)/s3/aws4_request"

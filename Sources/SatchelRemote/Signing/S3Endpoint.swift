@@ -54,18 +54,18 @@ public struct S3Endpoint: Sendable, Equatable {
   }
 
   /// The scheme and host, as in "https://host".
-  public var origin: String { (isSecure ? "https://" : "http://") + host }
+  package var origin: String { (isSecure ? "https://" : "http://") + host }
 
   /// Returns the path of an object, not encoded.
   ///
   /// - Throws: `.invalidKey` when the key with the prefix is too long
-  public func path(of key: ObjectKey) throws(ObjectStoreError) -> String {
+  package func path(of key: ObjectKey) throws(ObjectStoreError) -> String {
     let full = if let prefix { try key.below(prefix) } else { key }
     return (style == .path ? "/" + bucket : "") + "/" + full.text
   }
 
   /// The path of the bucket itself, for listings.
-  public var bucketPath: String { style == .path ? "/" + bucket : "/" }
+  package var bucketPath: String { style == .path ? "/" + bucket : "/" }
 
   private static func host(_ authority: Substring.UTF8View, defaultPort: String) -> String? {
     var (name, port) = (authority, authority[authority.endIndex...])

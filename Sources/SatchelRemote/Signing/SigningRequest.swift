@@ -2,8 +2,8 @@ import SatchelCore
 import SatchelStorage
 
 /// A request before it is encoded and signed.
-public struct SigningRequest: Sendable {
-  public enum Method: String, Sendable, CaseIterable {
+package struct SigningRequest: Sendable {
+  package enum Method: String, Sendable, CaseIterable {
     case get = "GET"
     case put = "PUT"
     case head = "HEAD"
@@ -12,20 +12,20 @@ public struct SigningRequest: Sendable {
   }
 
   /// A name and a value. Query names may be repeated; the values of repeated header names are joined.
-  public typealias Field = (name: String, value: String)
+  package typealias Field = (name: String, value: String)
 
-  public var method: Method
+  package var method: Method
   /// The host, with the port unless it is the scheme's default.
-  public var host: String
+  package var host: String
   /// The path, which begins with a slash; not encoded.
-  public var path: String
+  package var path: String
   /// The query parameters, not encoded, in any order.
-  public var query: [Field]
+  package var query: [Field]
   /// The headers without host, date, payload hash and session token, which the signer adds.
-  public var headers: [Field]
-  public var payload: PayloadHash
+  package var headers: [Field]
+  package var payload: PayloadHash
 
-  public init(
+  package init(
     _ method: Method, host: String, path: String, query: [Field] = [], headers: [Field] = [],
     payload: PayloadHash = .empty
   ) {
@@ -39,37 +39,37 @@ public struct SigningRequest: Sendable {
 }
 
 /// A signed request. It must be sent exactly as it is, because the server verifies the signature.
-public struct SignedRequest: Sendable {
-  public var method: SigningRequest.Method
+package struct SignedRequest: Sendable {
+  package var method: SigningRequest.Method
   /// The path and query, encoded.
-  public var target: String
+  package var target: String
   /// All headers, including `host` and `authorization`; names in lower case and sorted.
-  public var headers: [SigningRequest.Field]
+  package var headers: [SigningRequest.Field]
 
   /// Returns the value of a header.
   ///
   /// - Parameter name: in lower case
-  public subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
+  package subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
 /// The SHA-256 of a request's body, as part of the signature.
-public struct PayloadHash: Sendable, Equatable {
+package struct PayloadHash: Sendable, Equatable {
   /// The value of the header `x-amz-content-sha256`.
-  public let text: String
+  package let text: String
 
   private init(text: String) { self.text = text }
 
-  public init(of body: [UInt8]) { text = SHA256.digest(body).hexadecimal }
+  package init(of body: [UInt8]) { text = SHA256.digest(body).hexadecimal }
 
   /// Creates a payload hash from a known digest; nil unless it has 32 bytes.
-  public init?(digest: [UInt8]) {
+  package init?(digest: [UInt8]) {
     guard digest.count == 32 else { return nil }
     text = digest.hexadecimal
   }
 
   /// The hash of an empty body.
-  public static let empty = PayloadHash(of: [])
+  package static let empty = PayloadHash(of: [])
 
   /// The body is not signed; for bodies that are not known in advance.
-  public static let unsigned = PayloadHash(text: "UNSIGNED-PAYLOAD")
+  package static let unsigned = PayloadHash(text: "UNSIGNED-PAYLOAD")
 }

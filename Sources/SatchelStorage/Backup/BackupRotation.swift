@@ -4,13 +4,13 @@ import SatchelCore
 /// Backups of a store in a directory, of which the newest are kept.
 ///
 /// They are named `<store>-<UTC time>.satchel`. Only files with such a name that are stores are ever deleted.
-public struct BackupRotation: Sendable {
+package struct BackupRotation: Sendable {
   /// The directory of the backups.
-  public let directory: String
+  package let directory: String
   /// The number of backups to keep; at least 1.
-  public let keep: Int
+  package let keep: Int
 
-  public init(directory: String, keep: Int) {
+  package init(directory: String, keep: Int) {
     self.directory = directory
     self.keep = max(1, keep)
   }
@@ -34,7 +34,7 @@ public struct BackupRotation: Sendable {
   /// Returns the paths of a store's backups, oldest first.
   ///
   /// - Parameter store: the store's path
-  public func backups(of store: String) throws -> [String] {
+  package func backups(of store: String) throws -> [String] {
     try list(BackupName.stem(of: store)).map(path)
   }
 

@@ -50,13 +50,13 @@ extension Outbox {
 }
 
 /// A spooled change that the store rejected, or an unreadable part of an outbox file.
-public struct RejectedEntry: Equatable, Sendable {
-  public var id: Int64
+package struct RejectedEntry: Equatable, Sendable {
+  package var id: Int64
   /// The time of the rejection, in Unix milliseconds.
-  public var time: Int64
+  package var time: Int64
   /// The change as JSON; empty for an unreadable part, which stays in the quarantined file.
-  public var entry: [UInt8]
-  public var reason: String
+  package var entry: [UInt8]
+  package var reason: String
 
   /// The JSON of the C interface.
   package var json: JSONValue {

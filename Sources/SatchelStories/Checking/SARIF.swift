@@ -1,7 +1,7 @@
 import SatchelJSON
 
 /// Writes findings in SARIF 2.1.0 (OASIS), which code hosts and editors display at their locations.
-public enum SARIF {
+package enum SARIF {
   private static let schema = "https://json.schemastore.org/sarif-2.1.0.json"
 
   /// Returns a SARIF log with one run.
@@ -9,7 +9,7 @@ public enum SARIF {
   /// - Parameters:
   ///   - files: each file's name, relative to the root of the analysis, and its findings
   ///   - version: the version of the tool, "major.minor.patch"
-  public static func log(_ files: [(name: String, findings: [StoryFinding])], version: String) -> JSONValue {
+  package static func log(_ files: [(name: String, findings: [StoryFinding])], version: String) -> JSONValue {
     let codes = StoryFinding.Code.allCases
     let rules = codes.map { code -> JSONValue in
       [

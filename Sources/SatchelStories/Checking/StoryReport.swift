@@ -31,7 +31,7 @@ public struct StoryReport: Sendable, JSONConvertible {
 
 extension StoryReport {
   /// Returns `json` as bytes, without building a tree of all findings.
-  public func serialized() throws -> [UInt8] {
+  package func serialized() throws -> [UInt8] {
     var bytes = Array("{\"ok\":\(isSound),\"findings\":[".utf8)
     for (index, finding) in findings.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }

@@ -55,7 +55,7 @@ extension StoryQuery {
   /// missing key.
   ///
   /// - Throws: `SatchelError` `.invalid`, with the key, for an unknown key or a wrong value
-  public init(json: JSONValue) throws {
+  package init(json: JSONValue) throws {
     self.init()
     guard let members = json.objectValue else {
       throw SatchelError(.invalid, "query: must be an object, not \(json.kind)")
