@@ -58,9 +58,9 @@ def text_of(document: Any, name: str) -> bytes:
 def encoded(value: Any, name: str) -> bytes:
     """A value as JSON.
 
-    :raises InvalidArgument: with the place of what JSON cannot hold
+    :raises InvalidArgument: with the JSON Pointer of a value that JSON cannot represent
     """
-    # Of a dict that is known at once, and it is the most frequent.
+    # A dict is the most frequent document, and its type is checked faster.
     if type(value) is dict or not is_dataclass(value):
         try:
             return _encoding.encoded(value, name)
@@ -77,7 +77,7 @@ def is_dataclass(value: Any) -> bool:
 
 
 def plain(value: Any, name: str) -> Any:
-    """A value with dicts for its dataclasses, and values for its enums; what else it has stays."""
+    """A value with dicts for its dataclasses, and values for its enums; all else is unchanged."""
     try:
         return _plain(value)
     except RecursionError:

@@ -69,11 +69,11 @@ class Handle:
         """Whether it was released."""
         return not self._cell
 
-    def take_back(self, pointer: int) -> None:
+    def restore(self, pointer: int) -> None:
         """Restores a released handle that could not be freed."""
         self._cell.append(pointer)
 
-    def give_away(self) -> Optional[int]:
+    def release(self) -> Optional[int]:
         """Releases the handle, for the caller to free; None from the second call on."""
         try:
             return self._cell.pop()
@@ -131,7 +131,7 @@ class Dependent(Closing):
 
         Called from a callback of its store, for which it would wait, it closes on another thread.
         """
-        pointer = self._handle.give_away()
+        pointer = self._handle.release()
         if pointer is None:
             return
         if _callbacks.is_running(self._owner):
@@ -214,7 +214,7 @@ class Owner(Closing):
         if not self.closed:
             self._refuse_in_batch("a store cannot be closed in one of its own batches")
             _batches.enter()
-        pointer = self._handle.give_away()
+        pointer = self._handle.release()
         if pointer is None:
             return
         _open_stores.pop(self._owner, None)
@@ -223,7 +223,7 @@ class Owner(Closing):
         except Busy:
             if library.satchel_store_is_read_only(pointer, byref(c_bool())) == 0:
                 # Refused inside a callback that only the library knows of.
-                self._handle.take_back(pointer)
+                self._handle.restore(pointer)
                 _open_stores[self._owner] = weakref.ref(self)
             raise
         finally:
@@ -251,8 +251,8 @@ class Owner(Closing):
     def _forget(self) -> None:
         """Drops the handles without freeing them: they belong to the parent process."""
         for child in self._children():
-            child._handle.give_away()
-        self._handle.give_away()
+            child._handle.release()
+        self._handle.release()
 
     def __del__(self) -> None:
         # A store that failed to open has no handle.
@@ -274,7 +274,7 @@ class Owner(Closing):
         _open_stores.pop(self._owner, None)
         for child in self._children():
             child.close()
-        pointer = self._handle.give_away()
+        pointer = self._handle.release()
         if pointer is not None:
             _callbacks.elsewhere(library.satchel_store_close, pointer)
 

@@ -58,27 +58,27 @@ def find(package: Path = _PACKAGE) -> ctypes.CDLL:
     named = os.environ.get("SATCHEL_LIBRARY")
     if named:
         return _open(named)
-    looked: List[str] = ["the environment variable SATCHEL_LIBRARY (not set)"]
+    searched: List[str] = ["the environment variable SATCHEL_LIBRARY (not set)"]
 
     beside = beside_package(package)
     if beside is not None:
         return _open(str(beside))
-    looked.append(str(package / "libsatchel.so*"))
+    searched.append(str(package / "libsatchel.so*"))
 
     built = in_checkout(package)
     if built is not None:
         if built.is_file():
             return _open(str(built))
-        looked.append(str(built))
+        searched.append(str(built))
 
     system = ctypes.util.find_library("satchel")
     for name in dict.fromkeys(filter(None, (SONAME, system))):
         try:
             return ctypes.CDLL(name)
         except OSError as error:
-            looked.append(f"{name} among the system's libraries ({error})")
-    places = "".join(f"\n  - {place}" for place in looked)
-    raise ImportError(f"satchel: the shared library libsatchel.so was not found. Looked at:{places}")
+            searched.append(f"{name} among the system's libraries ({error})")
+    places = "".join(f"\n  - {place}" for place in searched)
+    raise ImportError(f"satchel: the shared library libsatchel.so was not found. Searched:{places}")
 
 
 def declare(library: ctypes.CDLL) -> ctypes.CDLL:

@@ -45,7 +45,7 @@ class LongWork:
         self._raised: Optional[BaseException] = None
         self._cancelled = False
         # Messages of the worker to the waiting thread.
-        self._said: Optional[queue.SimpleQueue[Optional[Tuple[Any, queue.SimpleQueue[bool]]]]] = None
+        self._messages: Optional[queue.SimpleQueue[Optional[Tuple[Any, queue.SimpleQueue[bool]]]]] = None
 
     def fail(self, error: BaseException) -> None:
         """Cancels the work, which then raises an error; the first one counts. From any thread."""
@@ -81,7 +81,7 @@ class LongWork:
         return result
 
     def _run_aside(self, work: Callable[[], _Result]) -> _Result:
-        said = self._said = queue.SimpleQueue()
+        messages = self._messages = queue.SimpleQueue()
         results: List[_Result] = []
         errors: List[BaseException] = []
 
@@ -91,7 +91,7 @@ class LongWork:
             except BaseException as error:
                 errors.append(error)
             finally:
-                said.put(None)
+                messages.put(None)
 
         # The call is part of the batch that the caller's context carries.
         context = contextvars.copy_context()
@@ -99,18 +99,18 @@ class LongWork:
             threading.Thread(target=context.run, args=(run,), name="satchel-work", daemon=True).start()
         except RuntimeError:
             # No thread can be started any more when the interpreter ends.
-            self._said = None
+            self._messages = None
             return work()
-        self._attend(said)
+        self._attend(messages)
         if errors:
             raise errors[0]
         return results[0]
 
-    def _attend(self, said: queue.SimpleQueue[Any]) -> None:
+    def _attend(self, messages: queue.SimpleQueue[Any]) -> None:
         """Answers the worker until it has ended. A second Ctrl-C does not wait for that."""
         while True:
             try:
-                message = said.get()
+                message = messages.get()
                 if message is None:
                     return
                 value, reply = message
@@ -126,10 +126,10 @@ class LongWork:
             return False
         if self._progress is None:
             return True
-        if self._said is None:
+        if self._messages is None:
             return self._notify(value)
         reply: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self._said.put((value, reply))
+        self._messages.put((value, reply))
         while not self._cancelled:
             try:
                 return reply.get(timeout=0.1)
@@ -154,7 +154,7 @@ def progress_callback(kind: Any, progress: Any) -> Optional[Callable[[Any], obje
     if progress is None:
         return None
     _encoding.check_callable(progress, "progress")
-    return lambda said: progress(record_from(kind, said))
+    return lambda value: progress(record_from(kind, value))
 
 
 def with_progress(options: Any, function: Callable[..., int], *arguments: Any) -> Callable[[Any, int], Any]:

@@ -210,7 +210,7 @@ class Catalogue:
             milliseconds, with the entities that only they refer to; the active location stays
         :param max_bytes: then removes, while the store has more bytes: expired and unreferenced entities,
             then whole places, the least recently used first
-        :returns: the numbers of what was removed
+        :returns: the numbers of removed entities, contexts and bytes
         :raises InvalidArgument: for an empty name, a negative number, or an invalid location
         """
         unused_for, budget = -1, -1

@@ -37,7 +37,14 @@ class Device:
         return found.sync_status
 
 
-NOTHING = {"downloaded": 0, "uploaded": 0, "deleted_locally": 0, "deleted_remotely": 0, "merged": 0, "conflicts": 0}
+NOTHING = {
+    "downloaded": 0,
+    "uploaded": 0,
+    "deleted_locally": 0,
+    "deleted_remotely": 0,
+    "merged": 0,
+    "conflicts": 0,
+}
 
 
 def moved(report: SyncReport) -> Dict[str, int]:

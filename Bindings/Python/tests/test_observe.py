@@ -46,10 +46,10 @@ def test_sections_and_entities_are_told_apart(store: satchel.Store) -> None:
     heard = heard_from(store)
     store.catalogue.persist(SHANGHAI, section({"A": storage("cuisine")}))
     change = heard[0][0]
-    assert change.keys == ["cuisine", "cuisine"] and change.section_count == 1
-    assert change.sections == ["cuisine"] and change.entities == ["cuisine"]
+    assert (change.keys, change.section_count) == (["cuisine", "cuisine"], 1)
+    assert (change.sections, change.entities) == (["cuisine"], ["cuisine"])
     assert (change.records, change.state, change.photos, change.stories) == ([], [], [], [])
-    assert not change.concerns_all and change.event is None
+    assert (change.concerns_all, change.event) == (False, None)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,9 @@ def test_sections_and_entities_are_told_apart(store: satchel.Store) -> None:
         ("state", ["set/a/b"], 0, ("state", [("set", "a/b")])),
     ],
 )
-def test_changes_are_read_by_subject(subject: str, keys: List[str], count: int, found: Tuple[str, Any]) -> None:
+def test_changes_are_read_by_subject(
+    subject: str, keys: List[str], count: int, found: Tuple[str, Any]
+) -> None:
     change = satchel.Change(subject, keys, count, None, True, 1)
     assert getattr(change, found[0]) == found[1]
 

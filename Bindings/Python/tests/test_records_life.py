@@ -66,7 +66,7 @@ STORE_CALLS: Dict[str, Callable[[satchel.Store], Any]] = {
     "collections": lambda store: store.collections(),
     "backup": lambda store: store.backup("x.backup"),
     "backup_rotate": lambda store: store.backup_rotate(".", 1),
-    "configure": lambda store: store.state.configure(batch=5),
+    "configure": lambda store: store.state.configure(max_pending=5),
     "set": lambda store: store.state.set("a", 1),
     "get": lambda store: store.state.get("a"),
     "contains": lambda store: "a" in store.state,

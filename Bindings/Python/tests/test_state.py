@@ -132,7 +132,8 @@ def test_observers_hear_of_state_when_it_is_saved(store: satchel.Store, state: S
         assert heard == []
         assert state.flush() is True
     assert [(each.subject, each.own) for each in heard] == [("state", True)]
-    assert heard[0].keys == ["value/theme"] and heard[0].state == [satchel.StateKey("value", "theme")]
+    assert heard[0].keys == ["value/theme"]
+    assert heard[0].state == [satchel.StateKey("value", "theme")]
 
 
 def test_state_and_a_collection_named_state_are_told_apart(store: satchel.Store, state: State) -> None:
@@ -145,8 +146,8 @@ def test_state_and_a_collection_named_state_are_told_apart(store: satchel.Store,
         state.flush()
     record, saved = heard
     assert (record.subject, record.keys) == ("records", ["state/theme"])
-    assert record.records == [satchel.RecordKey("state", "theme")] and record.state == []
-    assert saved.subject == "state" and saved.records == []
+    assert (record.records, record.state) == ([satchel.RecordKey("state", "theme")], [])
+    assert (saved.subject, saved.records) == ("state", [])
     assert saved.state == [("value", "theme"), ("value", "list/a"), ("list", "a")]
 
 

@@ -26,7 +26,7 @@ __all__ = [
 
 #: A photo by its MD5: 32 hexadecimal digits, the 16 bytes, or the photo itself.
 PhotoName = Union[str, bytes, Photo]
-#: Unix seconds, or a datetime that knows its time zone.
+#: Unix seconds, or a datetime with a time zone.
 Time = Union[int, datetime]
 
 _SECONDS = ("photodate", "modified")

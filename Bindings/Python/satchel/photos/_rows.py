@@ -288,9 +288,9 @@ class PhotoBackup:
         """Marks the upload of a leased photo as failed.
 
         :param photo: its MD5, or the photo
-        :param error: the reason; an exception stands for its message
+        :param error: the reason; of an exception its message
         :raises NotFound: when the photo does not exist
         """
-        said = str(error) or type(error).__name__ if isinstance(error, BaseException) else error
-        lent = lend_md5(photo, "photo"), _encoding.lend_text(said, "error")
+        reason = str(error) or type(error).__name__ if isinstance(error, BaseException) else error
+        lent = lend_md5(photo, "photo"), _encoding.lend_text(reason, "error")
         check(library.satchel_photos_backup_failed(self._photos._pointer, *lent))

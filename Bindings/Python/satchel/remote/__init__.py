@@ -91,7 +91,7 @@ class Remote(Closing):
 
     def close(self) -> None:
         """Closes the client; idempotent. Running calls are finished."""
-        pointer = self._handle.give_away()
+        pointer = self._handle.release()
         # In a forked child the handle belongs to the parent.
         if pointer is not None and self._process == os.getpid():
             library.satchel_remote_free(pointer)

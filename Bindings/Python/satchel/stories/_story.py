@@ -212,12 +212,13 @@ def from_twee(source: Source, id: Optional[str] = None) -> Dict[str, Any]:
 
 def story_from(text: bytes, name: str, checked: bool) -> Story:
     """Parses a story; use :func:`load`."""
-    said = json_answer(library.satchel_story_describe, _encoding.lend(text))
+    described = json_answer(library.satchel_story_describe, _encoding.lend(text))
     if checked:
         report = check(text, name=name)
         if not report.ok:
             raise UnsoundStory(f"{name} has errors:\n{report.text()}", report)
-    return record_from(Story, said, text=text, statistics=record_from(StoryStatistics, said["statistics"]))
+    statistics = record_from(StoryStatistics, described["statistics"])
+    return record_from(Story, described, text=text, statistics=statistics)
 
 
 def _checked(text: bytes, name: str, language: str, format: str) -> str:
