@@ -4,16 +4,16 @@ import Testing
 
 /// Shows that the simulation finds errors: the devices synchronise through a faulty store or a faulty ledger.
 @Suite(.serialized) struct SimulationMutantTests {
-  @Test(arguments: SimulationMutant.common)
-  func `the simulation finds it when`(_ mutant: SimulationMutant) {
+  @Test("the simulation finds it when", arguments: SimulationMutant.common)
+  func simulationFindsWhen(_ mutant: SimulationMutant) {
     let found = SimulationRun.find(mutant.firstSeed..<mutant.firstSeed + 3_000, mutant: mutant)
     #expect(found != nil, "3,000 schedules have found nothing wrong")
     print("\(mutant.testDescription): seed \(found?.seed ?? 0): \(found?.violation ?? "nothing")")
   }
 
   /// The seeds differ in the policies of the devices, and in whether etags identify versions or contents.
-  @Test(arguments: SimulationMutant.scripted, 0..<8 as Range<UInt64>)
-  func `a script finds it when`(_ mutant: SimulationMutant, _ seed: UInt64) throws {
+  @Test("a script finds it when", arguments: SimulationMutant.scripted, 0..<8 as Range<UInt64>)
+  func scriptFindsWhen(_ mutant: SimulationMutant, _ seed: UInt64) throws {
     let sound = try SimulationRun.history(seed, script: mutant.script)
     #expect(!sound.contains("VIOLATION"), "\(sound)")
     let faulty = try SimulationRun.history(seed, mutant: mutant, script: mutant.script)

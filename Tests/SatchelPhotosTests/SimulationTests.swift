@@ -6,7 +6,7 @@ import Testing
 /// Schedules of several devices and one remote, with faults between any two requests. The rules that each of
 /// them has to obey are in SimulationWorld+Checks.swift.
 @Suite(.serialized) struct SimulationTests {
-  @Test func `devices lose nothing and converge, whatever faults occur`() throws {
+  @Test("devices lose nothing and converge, whatever faults occur") func devicesLoseNothing() throws {
     if let seed = SimulationSearch.seed {
       let history = try SimulationRun.history(seed)
       print(history)
@@ -21,12 +21,12 @@ import Testing
 
   /// A false response that there is no object, after an upload that had arrived; and a photo that was added, deleted,
   /// added and deleted again on one device while another restored it.
-  @Test(arguments: [17_899, 30_139])
-  func `schedules that once found an error pass`(_ seed: UInt64) throws {
+  @Test("schedules that once found an error pass", arguments: [17_899, 30_139])
+  func schedulesOnceFound(_ seed: UInt64) throws {
     #expect(try !SimulationRun.history(seed).contains("VIOLATION"))
   }
 
-  @Test func `a schedule is the same each time`() throws {
+  @Test("a schedule is the same each time") func scheduleSameEach() throws {
     for seed: UInt64 in 1_000..<1_010 {
       #expect(try SimulationRun.history(seed) == SimulationRun.history(seed))
     }

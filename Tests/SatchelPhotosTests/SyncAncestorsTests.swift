@@ -17,7 +17,8 @@ struct SyncAncestorsTests {
     return Array(all.dropFirst())
   }
 
-  @Test func `a version is an ancestor of all that is built on it, and of nothing else`() {
+  @Test("a version is an ancestor of all that is built on it, and of nothing else") func versionAncestorAll()
+  {
     let all = chains([0, 1, 2, 3])
     for (number, ancestors) in all.enumerated() {
       for (other, earlier) in all.enumerated() { #expect(ancestors.contains(earlier) == (other <= number)) }
@@ -30,7 +31,7 @@ struct SyncAncestorsTests {
       !all[3].contains(all[1].followed(by: Self.contents[2], before: Self.contents[1], writer: "other")))
   }
 
-  @Test func `a content that recurs is another version`() {
+  @Test("a content that recurs is another version") func contentRecursAnother() {
     let all = chains([0, 1, 0, 1])
     #expect(all[3].contains(all[1]))
     #expect(!all[1].contains(all[3]) && !all[2].contains(all[3]))
@@ -38,7 +39,7 @@ struct SyncAncestorsTests {
     #expect(!all[0].contains(all[2]))
   }
 
-  @Test func `ancestors survive their encoding, and stay short`() throws {
+  @Test("ancestors survive their encoding, and stay short") func ancestorsSurviveTheir() throws {
     let all = chains(Array(0..<40))
     #expect(SyncAncestors(all[39].text) == all[39])
     #expect(all[39].text.utf8.count < 300)
@@ -46,10 +47,12 @@ struct SyncAncestorsTests {
     #expect(!all[39].contains(all[23]))
   }
 
-  @Test(arguments: [
-    "", "x", ".", "....", String(repeating: "0", count: 15), String(repeating: "a.", count: 5_000),
-  ])
-  func `malformed ancestors are ignored`(_ text: String) {
+  @Test(
+    "malformed ancestors are ignored",
+    arguments: [
+      "", "x", ".", "....", String(repeating: "0", count: 15), String(repeating: "a.", count: 5_000),
+    ])
+  func malformedAncestorsIgnored(_ text: String) {
     #expect(SyncAncestors(text) == SyncAncestors(nil))
   }
 }

@@ -30,7 +30,7 @@ struct SyncCancellationTests {
     }
   }
 
-  @Test func `at any request`() throws {
+  @Test("at any request") func anyRequest() throws {
     var number = 1
     while true {
       let fixture = try SyncFixture()
@@ -54,7 +54,7 @@ struct SyncCancellationTests {
     #expect(number > 7)
   }
 
-  @Test func `at any report of progress`() throws {
+  @Test("at any report of progress") func anyReportProgress() throws {
     var number = 1
     while true {
       let fixture = try SyncFixture()
@@ -77,7 +77,7 @@ struct SyncCancellationTests {
     #expect(number > 5)
   }
 
-  @Test func `before it begins`() throws {
+  @Test("before it begins") func beforeBegins() throws {
     let fixture = try SyncFixture()
     let one = try fixture.device()
     try one.upsert([try SyncFixture.photo(1, 1)])

@@ -14,7 +14,8 @@ struct SyncConflictTests {
     return (one, other)
   }
 
-  @Test func `the remote wins, and the changes that lost are in the log and can be reapplied`() throws {
+  @Test("the remote wins, and the changes that lost are in the log and can be reapplied")
+  func remoteWinsChanges() throws {
     let fixture = try SyncFixture()
     let (one, other) = try diverged(fixture)
     let report = try fixture.sync(other)
@@ -34,7 +35,7 @@ struct SyncConflictTests {
     #expect(try one.photo(SyncFixture.md5(2, 9))?.photo.filename == "own.jpg")
   }
 
-  @Test func `rows are merged, local ones on top, and uploaded by the same sync`() throws {
+  @Test("rows are merged, local ones on top, and uploaded by the same sync") func rowsMergedLocal() throws {
     let fixture = try SyncFixture()
     let (one, other) = try diverged(fixture)
     try one.upsert([try SyncFixture.photo(2, 8, "more.jpg")])
@@ -51,7 +52,7 @@ struct SyncConflictTests {
     #expect(try SyncFixture.content(one) == fixture.content())
   }
 
-  @Test func `a shard that others filled and emptied again is not a conflict`() throws {
+  @Test("a shard that others filled and emptied again is not a conflict") func shardOthersFilled() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(5, 1, "brief.jpg")])
@@ -66,7 +67,7 @@ struct SyncConflictTests {
     #expect(try one.photo(SyncFixture.md5(5, 9))?.photo.filename == "own.jpg")
   }
 
-  @Test func `the same change on both sides is not a conflict`() throws {
+  @Test("the same change on both sides is not a conflict") func sameChangeBoth() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     for device in [one, other] { try device.delete([try SyncFixture.md5(2, 1)]) }
@@ -76,8 +77,8 @@ struct SyncConflictTests {
     #expect(try other.conflicts().isEmpty && other.modifiedShards().isEmpty)
   }
 
-  @Test(arguments: SyncFixture.policies)
-  func `another device that is faster at the last moment is noticed`(_ onConflict: ConflictPolicy) throws {
+  @Test("another device that is faster at the last moment is noticed", arguments: SyncFixture.policies)
+  func anotherDeviceFaster(_ onConflict: ConflictPolicy) throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 5, "one.jpg")])
@@ -101,8 +102,9 @@ struct SyncConflictTests {
     #expect(try other.photo(SyncFixture.md5(2, 6)) != nil)
   }
 
-  @Test(arguments: SyncFixture.policies)
-  func `a version built on an upload whose response was lost is not a conflict`(_ onConflict: ConflictPolicy)
+  @Test(
+    "a version built on an upload whose response was lost is not a conflict", arguments: SyncFixture.policies)
+  func versionBuiltUpload(_ onConflict: ConflictPolicy)
     throws
   {
     let fixture = try SyncFixture()
@@ -132,8 +134,10 @@ struct SyncConflictTests {
     #expect(try one.modifiedShards().isEmpty)
   }
 
-  @Test(arguments: SyncFixture.policies)
-  func `lines of an imported file that the remote replaces are reported with their bytes`(
+  @Test(
+    "lines of an imported file that the remote replaces are reported with their bytes",
+    arguments: SyncFixture.policies)
+  func linesImportedFile(
     _ onConflict: ConflictPolicy
   )
     throws
@@ -163,8 +167,8 @@ struct SyncConflictTests {
     #expect(try fixture.sync(other).rejected.isEmpty)
   }
 
-  @Test
-  func `lines of an imported file that were uploaded are not reported when another device builds on them`()
+  @Test("lines of an imported file that were uploaded are not reported when another device builds on them")
+  func linesImportedFileUploaded()
     throws
   {
     let fixture = try SyncFixture()

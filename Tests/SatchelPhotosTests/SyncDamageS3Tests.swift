@@ -8,8 +8,10 @@ import Testing
 
 /// The tests of SyncDamageTests with S3, whose etags are computed from content and whose metadata belongs to the object.
 @Suite(.enabled(if: TestServer.current != nil)) struct SyncDamageS3Tests {
-  @Test(arguments: SyncDamageTests.Damage.allCases)
-  func `a bucket is repaired by the next sync of a device that has the bytes`(_ kind: SyncDamageTests.Damage)
+  @Test(
+    "a bucket is repaired by the next sync of a device that has the bytes",
+    arguments: SyncDamageTests.Damage.allCases)
+  func bucketRepairedNext(_ kind: SyncDamageTests.Damage)
     throws
   {
     let server = try #require(TestServer.current)

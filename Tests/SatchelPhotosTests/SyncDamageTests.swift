@@ -53,8 +53,8 @@ struct SyncDamageTests {
     }
   }
 
-  @Test(arguments: Damage.allCases)
-  func `the next sync of a device that has the bytes uploads them again`(_ kind: Damage) throws {
+  @Test("the next sync of a device that has the bytes uploads them again", arguments: Damage.allCases)
+  func nextSyncDevice(_ kind: Damage) throws {
     let other = try fixture.device()
     try fixture.sync(other)
     let content = fixture.content()
@@ -78,8 +78,8 @@ struct SyncDamageTests {
     for device in [one, other, third] { #expect(try fixture.sync(device).requests == 1) }
   }
 
-  @Test(arguments: Damage.allCases)
-  func `a device that changes the shard repairs it with its upload`(_ kind: Damage) throws {
+  @Test("a device that changes the shard repairs it with its upload", arguments: Damage.allCases)
+  func deviceChangesShard(_ kind: Damage) throws {
     let other = try fixture.device()
     try fixture.sync(other)
     try damage(kind)
@@ -90,8 +90,8 @@ struct SyncDamageTests {
     #expect(try other.count() == 21)
   }
 
-  @Test(arguments: Damage.allCases)
-  func `a directory is repaired in the same way`(_ kind: Damage) throws {
+  @Test("a directory is repaired in the same way", arguments: Damage.allCases)
+  func directoryRepairedSame(_ kind: Damage) throws {
     let directory = try TemporaryDirectory()
     let store = try DirectoryStore(path: directory.path)
     func sync(_ device: PhotoCatalogue) throws -> SyncReport {
@@ -119,7 +119,7 @@ struct SyncDamageTests {
     #expect(try sync(first).requests == 1)
   }
 
-  @Test func `an item that is not a file fails only its shard, and does not block`() throws {
+  @Test("an item that is not a file fails only its shard, and does not block") func itemNotFile() throws {
     let directory = try TemporaryDirectory()
     let store = try DirectoryStore(path: directory.path)
     func sync(_ device: PhotoCatalogue) throws -> SyncReport {
@@ -140,8 +140,9 @@ struct SyncDamageTests {
     #expect(try first.count() == 4)
   }
 
-  @Test(arguments: [false, true])
-  func `a sound shard of another program that died before the manifest is applied`(_ isNew: Bool) throws {
+  @Test(
+    "a sound shard of another program that died before the manifest is applied", arguments: [false, true])
+  func soundShardAnother(_ isNew: Bool) throws {
     let device = try fixture.device()
     if !isNew { try fixture.sync(device) }
     let photo = try SyncFixture.photo(2, 3, "another name.jpg")
@@ -162,7 +163,8 @@ struct SyncDamageTests {
     #expect(try device.conflicts().map(\.local?.filename) == (isNew ? [] : ["a.jpg"]))
   }
 
-  @Test func `photos that another program's unfinished write lacks are counted and kept`() throws {
+  @Test("photos that another program's unfinished write lacks are counted and kept")
+  func photosAnotherPrograms() throws {
     let lines = (fixture.store.bodies[fixture.shardKey(2)] ?? []).split(separator: UInt8(ascii: "\n"))
     let without = Array(lines.enumerated().filter { $0.offset != 2 }.map(\.element).joined(separator: [10]))
     try fixture.store.place(fixture.shardKey(2), without)
@@ -172,7 +174,7 @@ struct SyncDamageTests {
     #expect(try one.count() == 19)
   }
 
-  @Test func `photos that another device deleted are counted`() throws {
+  @Test("photos that another device deleted are counted") func photosAnotherDevice() throws {
     let other = try fixture.device()
     try fixture.sync(other)
     try one.delete([try SyncFixture.md5(2, 1), try SyncFixture.md5(2, 2), try SyncFixture.md5(3, 1)])
@@ -182,7 +184,7 @@ struct SyncDamageTests {
     #expect(try other.conflicts().isEmpty)
   }
 
-  @Test func `an earlier version that returns is damage`() throws {
+  @Test("an earlier version that returns is damage") func earlierVersionReturns() throws {
     let key = try ObjectKey(fixture.shardKey(2))
     let old = try fixture.store.get(key)
     try one.delete([try SyncFixture.md5(2, 1)])
@@ -195,7 +197,7 @@ struct SyncDamageTests {
     #expect(fixture.content() == content)
   }
 
-  @Test func `rows that only a damaged object has are reported`() throws {
+  @Test("rows that only a damaged object has are reported") func rowsOnlyDamaged() throws {
     let photo = "\(try SyncFixture.md5(2, 7)),only here.jpg,1,2,3,,,"
     try fixture.store.place(fixture.shardKey(2), Array("\(photo)\nno photo at all".utf8))
     let report = try fixture.sync(one)
@@ -204,7 +206,8 @@ struct SyncDamageTests {
     #expect(report.rejected.map { String(decoding: $0.row.raw, as: UTF8.self) } == [photo])
   }
 
-  @Test func `an upload that was replaced before the manifest is not confirmed`() throws {
+  @Test("an upload that was replaced before the manifest is not confirmed") func uploadReplacedBefore() throws
+  {
     let (manifest, key) = (fixture.manifest, fixture.shardKey(2))
     try one.upsert([try SyncFixture.photo(2, 9)])
     fixture.store.before.withLock {
@@ -227,8 +230,8 @@ struct SyncDamageTests {
     try device.verify(fixture.store, user: fixture.user, repair: repair, options: fixture.options())
   }
 
-  @Test(arguments: Damage.allCases, [false, true])
-  func `verifying reports damage, and repairs it`(_ kind: Damage, _ isInPlace: Bool) throws {
+  @Test("verifying reports damage, and repairs it", arguments: Damage.allCases, [false, true])
+  func verifyingReportsDamage(_ kind: Damage, _ isInPlace: Bool) throws {
     let content = fixture.content()
     if isInPlace, let bytes = kind.apply(content[2]) {
       // With the same etag, so that no listing shows it.
@@ -258,7 +261,7 @@ struct SyncDamageTests {
     #expect(try third.count() == 20)
   }
 
-  @Test func `verifying finds an unfinished write, and completes it`() throws {
+  @Test("verifying finds an unfinished write, and completes it") func verifyingFindsUnfinished() throws {
     let old = fixture.store.bodies[fixture.manifest] ?? []
     try one.upsert([try SyncFixture.photo(2, 9)])
     try fixture.sync(one)
@@ -272,7 +275,8 @@ struct SyncDamageTests {
         == Shard.checksum(fixture.content()[2]))
   }
 
-  @Test func `a manifest that cannot be read is written again by a device that was synced with it`() throws {
+  @Test("a manifest that cannot be read is written again by a device that was synced with it")
+  func manifestCannotRead() throws {
     let uuid = try fixture.readManifest().directoryUUID
     for (damaged, state) in [
       (Array("{\"version\"".utf8), VerifyReport.ManifestState.unreadable), (nil, .missing),
@@ -294,7 +298,9 @@ struct SyncDamageTests {
     }
   }
 
-  @Test func `with a store whose listings have no etags only the manifest is read`() throws {
+  @Test("with a store whose listings have no etags only the manifest is read") func storeWhoseListings()
+    throws
+  {
     let store = SyncStore(listsETags: false)
     let device = try fixture.device()
     try device.upsert([try SyncFixture.photo(1, 1)])

@@ -38,9 +38,8 @@ struct SyncDryRunTests {
     return real
   }
 
-  @Test(arguments: SyncFixture.policies)
-  func `it predicts the first sync, one without changes, and a mixed one`(_ onConflict: ConflictPolicy) throws
-  {
+  @Test("it predicts the first sync, one without changes, and a mixed one", arguments: SyncFixture.policies)
+  func predictsFirstSync(_ onConflict: ConflictPolicy) throws {
     let fixture = try SyncFixture()
     let (one, other) = (try fixture.device(), try fixture.device())
     try one.upsert((0..<6).map { try SyncFixture.photo($0, 1) })
@@ -58,8 +57,8 @@ struct SyncDryRunTests {
     #expect(SyncFixture.numbers(mixed.conflicts) == [1])
   }
 
-  @Test(arguments: [true, false])
-  func `it determines the outcome of pending uploads`(_ hasArrived: Bool) throws {
+  @Test("it determines the outcome of pending uploads", arguments: [true, false])
+  func determinesOutcomePending(_ hasArrived: Bool) throws {
     let fixture = try SyncFixture()
     let (one, _) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 9)])
@@ -76,8 +75,8 @@ struct SyncDryRunTests {
     #expect(try one.modifiedShards().isEmpty)
   }
 
-  @Test(arguments: [false, true])
-  func `it writes nothing at all, also when nothing was ever written`(_ hasRemote: Bool) throws {
+  @Test("it writes nothing at all, also when nothing was ever written", arguments: [false, true])
+  func writesNothingAll(_ hasRemote: Bool) throws {
     let fixture = try SyncFixture()
     if hasRemote { _ = try fixture.syncedDevices() }
     let device = try CatalogueFixture()

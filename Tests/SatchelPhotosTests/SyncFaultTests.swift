@@ -8,7 +8,7 @@ import Testing
 
 /// An error of one shard does not affect the others.
 struct SyncFaultTests {
-  @Test func `a line that is not a row blocks nothing, and is written back`() throws {
+  @Test("a line that is not a row blocks nothing, and is written back") func lineNotRow() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     let good = fixture.store.bodies[fixture.shardKey(2)] ?? []
@@ -31,7 +31,7 @@ struct SyncFaultTests {
     #expect(try SyncFixture.content(other) == fixture.content())
   }
 
-  @Test func `bytes that differ from those that were written are never parsed`() throws {
+  @Test("bytes that differ from those that were written are never parsed") func bytesDifferFrom() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices(on: 0..<16)
     try one.upsert((0..<16).map { try SyncFixture.photo($0, 2, "new.jpg") })
@@ -52,8 +52,8 @@ struct SyncFaultTests {
   }
 
   /// An upload arrived but its response did not, the photo is deleted, and then the store denies the object.
-  @Test(arguments: 1...4)
-  func `a store that denies an object does not restore what was deleted`(_ denials: Int) throws {
+  @Test("a store that denies an object does not restore what was deleted", arguments: 1...4)
+  func storeDeniesObject(_ denials: Int) throws {
     let fixture = try SyncFixture()
     let device = try fixture.device()
     let (key, photo) = (fixture.shardKey(3), try SyncFixture.photo(3, 1))
@@ -90,8 +90,8 @@ struct SyncFaultTests {
     #expect(try device.changes().isEmpty)
   }
 
-  @Test(arguments: [true, false])
-  func `a shard that cannot be reached does not stop the others`(_ isUpload: Bool) throws {
+  @Test("a shard that cannot be reached does not stop the others", arguments: [true, false])
+  func shardCannotReached(_ isUpload: Bool) throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices(on: 0..<16)
     try one.upsert((0..<16).map { try SyncFixture.photo($0, 2, "new.jpg") })
@@ -118,7 +118,8 @@ struct SyncFaultTests {
     #expect(try fixture.sync(device).requests == 1)
   }
 
-  @Test func `the next device repairs the upload of a writer that died between shard and manifest`() throws {
+  @Test("the next device repairs the upload of a writer that died between shard and manifest")
+  func nextDeviceRepairs() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 1, "one.jpg")])
@@ -145,7 +146,7 @@ struct SyncFaultTests {
     #expect(try SyncFixture.content(other) == fixture.content())
   }
 
-  @Test func `a shard newer than the manifest is applied and the manifest repaired`() throws {
+  @Test("a shard newer than the manifest is applied and the manifest repaired") func shardNewerThan() throws {
     let fixture = try SyncFixture()
     let (one, _) = try fixture.syncedDevices()
     let old = fixture.store.bodies[fixture.manifest] ?? []
@@ -164,7 +165,7 @@ struct SyncFaultTests {
     #expect(try fixture.sync(third).requests == 1)
   }
 
-  @Test func `a broken manifest is not built on`() throws {
+  @Test("a broken manifest is not built on") func brokenManifestNot() throws {
     let fixture = try SyncFixture()
     let (one, _) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 9)])
@@ -179,7 +180,7 @@ struct SyncFaultTests {
     #expect(try one.modifiedShards().map(\.number) == [2])
   }
 
-  @Test func `devices converge over a connection that loses and delays`() throws {
+  @Test("devices converge over a connection that loses and delays") func devicesConvergeOver() throws {
     for seed: UInt64 in 0..<20 {
       let fixture = try SyncFixture()
       let (one, other) = try fixture.syncedDevices(on: 0..<16)

@@ -8,7 +8,7 @@ import Testing
 
 /// The identity of the remote, and remotes that are incomplete.
 struct SyncIdentityTests {
-  @Test func `another remote is refused until the catalogue is detached`() throws {
+  @Test("another remote is refused until the catalogue is detached") func anotherRemoteRefused() throws {
     let (fixture, elsewhere) = (try SyncFixture(), try SyncFixture())
     let (one, _) = try fixture.syncedDevices()
     let (stranger, _) = try elsewhere.syncedDevices(on: 5..<6)
@@ -26,7 +26,7 @@ struct SyncIdentityTests {
     #expect(try SyncFixture.content(one) == elsewhere.content())
   }
 
-  @Test func `another user is refused until the catalogue is detached`() throws {
+  @Test("another user is refused until the catalogue is detached") func anotherUserRefused() throws {
     let fixture = try SyncFixture()
     let (one, _) = try fixture.syncedDevices()
     let before = fixture.store.bodies
@@ -37,7 +37,7 @@ struct SyncIdentityTests {
     #expect(fixture.store.bodies == before)
   }
 
-  @Test func `a missing manifest deletes nothing and is written again`() throws {
+  @Test("a missing manifest deletes nothing and is written again") func missingManifestDeletes() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     let content = fixture.content()
@@ -51,7 +51,7 @@ struct SyncIdentityTests {
     #expect(try other.count() == 4)
   }
 
-  @Test func `a missing remote is uploaded again`() throws {
+  @Test("a missing remote is uploaded again") func missingRemoteUploaded() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     let content = fixture.content()
@@ -64,7 +64,8 @@ struct SyncIdentityTests {
     #expect(try other.count() == 4 && one.count() == 4)
   }
 
-  @Test func `a remote that cannot be restored completely is not announced as complete`() throws {
+  @Test("a remote that cannot be restored completely is not announced as complete")
+  func remoteCannotRestored() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     for key in fixture.store.bodies.keys { fixture.store.remove(key) }
@@ -83,7 +84,7 @@ struct SyncIdentityTests {
     #expect(try fixture.readManifest().photoCount == 4)
   }
 
-  @Test func `a missing shard is uploaded again by a device that changes it`() throws {
+  @Test("a missing shard is uploaded again by a device that changes it") func missingShardUploaded() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     fixture.store.remove(fixture.shardKey(2))
@@ -94,7 +95,7 @@ struct SyncIdentityTests {
     #expect(try other.count() == 5)
   }
 
-  @Test func `two new devices at once create one remote`() throws {
+  @Test("two new devices at once create one remote") func twoNewDevices() throws {
     let fixture = try SyncFixture()
     let (one, other) = (try fixture.device(), try fixture.device())
     try one.upsert([try SyncFixture.photo(1, 1), try SyncFixture.photo(2, 1)])
@@ -114,7 +115,9 @@ struct SyncIdentityTests {
     #expect(try one.syncState().remoteUUID == other.syncState().remoteUUID)
   }
 
-  @Test func `a store that ignores conditions is refused, unless that is accepted`() throws {
+  @Test("a store that ignores conditions is refused, unless that is accepted") func storeIgnoresConditions()
+    throws
+  {
     let fixture = try SyncFixture()
     let one = try fixture.device()
     try one.upsert([try SyncFixture.photo(1, 1)])
@@ -128,7 +131,7 @@ struct SyncIdentityTests {
     #expect(try one.sync(with: store, user: fixture.user, options: accepting).uploaded.count == 1)
   }
 
-  @Test func `a store is probed only once for conditional writes`() throws {
+  @Test("a store is probed only once for conditional writes") func storeProbedOnly() throws {
     let fixture = try SyncFixture()
     let one = try fixture.device()
     try one.upsert([try SyncFixture.photo(1, 1)])

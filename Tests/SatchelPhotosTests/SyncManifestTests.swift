@@ -26,7 +26,8 @@ struct SyncManifestTests {
     return ObjectHead(size: 0, etag: try #require(ETag(tag)), metadata: try ObjectMetadata(metadata))
   }
 
-  @Test func `uploads are always announced, found shards only when the manifest differs`() throws {
+  @Test("uploads are always announced, found shards only when the manifest differs")
+  func uploadsAlwaysAnnounced() throws {
     var manifest = Manifest(directoryUUID: "m")
     manifest.shardChecksums[try #require(Shard.Index(1))] = Self.contents[0]
     for (isUpload, checksum, isNeeded) in [
@@ -40,7 +41,7 @@ struct SyncManifestTests {
     #expect(!ManifestUpdate([]).isNeeded(for: manifest))
   }
 
-  @Test func `a shard that other devices have built on is left to them`() throws {
+  @Test("a shard that other devices have built on is left to them") func shardOtherDevices() throws {
     var update = ManifestUpdate([
       try entry(1, Self.contents[0]), try entry(2, Self.contents[1]), try entry(3, Self.contents[2]),
       try entry(4, Self.contents[3]), try entry(5, Self.contents[1]),
@@ -57,7 +58,7 @@ struct SyncManifestTests {
     #expect(update.lost.map(\.shard.number) == [4, 5], "neither has arrived")
   }
 
-  @Test func `the manifest keeps unknown keys and other shards`() throws {
+  @Test("the manifest keeps unknown keys and other shards") func manifestKeepsUnknown() throws {
     let text = """
       {"app": "x", "version": "6.0", "directory-uuid": "m", "shard-checksums": {"2": "\(Self.contents[0])"},
       "photo-count": 5, "last-modified": "2026-01-01T00:00:00Z"}
@@ -72,7 +73,7 @@ struct SyncManifestTests {
     #expect(written.shardChecksums[try #require(Shard.Index(3))] == Self.contents[1])
   }
 
-  @Test func `no manifest has the same bytes as the one that it replaces`() throws {
+  @Test("no manifest has the same bytes as the one that it replaces") func noManifestSame() throws {
     let update = ManifestUpdate([try entry(3, Self.contents[1])])
     var manifest: Manifest?
     var seen: Set<[UInt8]> = []
@@ -84,7 +85,7 @@ struct SyncManifestTests {
     }
   }
 
-  @Test func `an empty shard is not in the manifest`() throws {
+  @Test("an empty shard is not in the manifest") func emptyShardNot() throws {
     var old = Manifest(directoryUUID: "m")
     let shard = try #require(Shard.Index(3))
     old.shardChecksums[shard] = Self.contents[0]
@@ -94,7 +95,8 @@ struct SyncManifestTests {
     #expect(next.photoCount == 0)
   }
 
-  @Test func `the count of photos is the sum, else by the difference, else unchanged`() throws {
+  @Test("the count of photos is the sum, else by the difference, else unchanged") func countPhotosSum() throws
+  {
     let (one, two) = (try #require(Shard.Index(1)), try #require(Shard.Index(2)))
     var old = Manifest(directoryUUID: "m")
     old.shardChecksums = [one: Self.contents[0], two: Self.contents[1]]
@@ -112,7 +114,7 @@ struct SyncManifestTests {
     #expect(count([one: [Self.contents[0]: 1000]]) == 100)
   }
 
-  @Test func `an older version is written as the current one`() throws {
+  @Test("an older version is written as the current one") func olderVersionWritten() throws {
     var old = Manifest(directoryUUID: "m")
     for (before, after) in [("5.0", "6.0"), ("6.0", "6.0"), ("6.1", "6.1"), ("6", "6")] {
       old.version = before

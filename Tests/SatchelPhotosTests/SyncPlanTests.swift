@@ -55,8 +55,8 @@ struct SyncPlanTests {
       local: SyncState(uuid: "u", shards: shards), manifest: manifest, present: one.isPresent ? [shard] : [])
   }
 
-  @Test(arguments: cases)
-  func `a shard is transferred in the right direction`(_ one: Case) throws {
+  @Test("a shard is transferred in the right direction", arguments: cases)
+  func shardTransferredRight(_ one: Case) throws {
     let shard = try #require(Shard.Index(5))
     for (hasChanges, expected) in zip([false, true], one.expected) {
       let plan = try plan(one, hasChanges: hasChanges, pendingUpload: nil)
@@ -66,8 +66,8 @@ struct SyncPlanTests {
     }
   }
 
-  @Test(arguments: cases)
-  func `a pending upload is examined before anything else`(_ one: Case) throws {
+  @Test("a pending upload is examined before anything else", arguments: cases)
+  func pendingUploadExamined(_ one: Case) throws {
     let shard = try #require(Shard.Index(5))
     for pendingUpload in [Self.a, Self.b, String(repeating: "c", count: 64)] {
       for hasChanges in [false, true] {
@@ -77,7 +77,7 @@ struct SyncPlanTests {
     }
   }
 
-  @Test func `shards are planned independently`() throws {
+  @Test("shards are planned independently") func shardsPlannedIndependently() throws {
     var manifest = Manifest(directoryUUID: "m")
     var shards: [ShardState] = []
     for index in Shard.Index.all {
@@ -93,10 +93,12 @@ struct SyncPlanTests {
     #expect(plan.examine.isEmpty)
   }
 
-  @Test(arguments: [
-    ("remote_wins", ConflictPolicy.remoteWins), ("merge", .merge),
-  ])
-  func `policies have names`(_ name: String, _ onConflict: ConflictPolicy) throws {
+  @Test(
+    "policies have names",
+    arguments: [
+      ("remote_wins", ConflictPolicy.remoteWins), ("merge", .merge),
+    ])
+  func policiesNames(_ name: String, _ onConflict: ConflictPolicy) throws {
     #expect(try ConflictPolicy(name: name) == onConflict)
     #expect(throws: (any Error).self) { try ConflictPolicy(name: name.uppercased()) }
   }

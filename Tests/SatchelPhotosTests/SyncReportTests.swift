@@ -7,7 +7,7 @@ import Testing
 
 /// The JSON of reports.
 struct SyncReportTests {
-  @Test func `a report is JSON`() throws {
+  @Test("a report is JSON") func reportJSON() throws {
     var report = SyncReport()
     report.downloaded = [try #require(Shard.Index(15)), try #require(Shard.Index(1))]
     report.uploaded = [try #require(Shard.Index(2))]
@@ -31,7 +31,7 @@ struct SyncReportTests {
     #expect(SyncReport().json.objectValue?["unchanged"] == true)
   }
 
-  @Test func `progress is JSON`() throws {
+  @Test("progress is JSON") func progressJSON() throws {
     let progress = SyncProgress(phase: .shards, shardsDone: 1, shardsTotal: 2, bytesUp: 3, bytesDown: 4)
     let expected = try JSONValue(
       parsing: """

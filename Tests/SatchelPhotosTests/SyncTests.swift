@@ -9,7 +9,7 @@ import Testing
 
 /// Two devices and a remote without faults.
 struct SyncTests {
-  @Test func `photos of one device reach the other`() throws {
+  @Test("photos of one device reach the other") func photosOneDevice() throws {
     let fixture = try SyncFixture()
     let (one, other) = (try fixture.device(), try fixture.device())
     try one.upsert((0..<16).flatMap { shard in try (0..<3).map { try SyncFixture.photo(shard, $0) } })
@@ -29,7 +29,7 @@ struct SyncTests {
     #expect(try other.syncState().remoteUUID == one.syncState().uuid)
   }
 
-  @Test func `a sync without changes is one request`() throws {
+  @Test("a sync without changes is one request") func syncWithoutChanges() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     for device in [one, other] {
@@ -39,7 +39,7 @@ struct SyncTests {
     }
   }
 
-  @Test func `only changes are transferred, deletions included`() throws {
+  @Test("only changes are transferred, deletions included") func onlyChangesTransferred() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     try one.delete([try SyncFixture.md5(1, 1)])
@@ -58,7 +58,7 @@ struct SyncTests {
     #expect(try fixture.readManifest().photoCount == 4)
   }
 
-  @Test func `changes during an upload wait for the next one`() throws {
+  @Test("changes during an upload wait for the next one") func changesDuringUpload() throws {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 5, "first.jpg"), try SyncFixture.photo(2, 6)])
@@ -84,7 +84,9 @@ struct SyncTests {
     #expect(try other.photo(SyncFixture.md5(2, 7)) != nil)
   }
 
-  @Test func `a change that is reverted during an upload is reverted in the remote`() throws {
+  @Test("a change that is reverted during an upload is reverted in the remote") func changeRevertedDuring()
+    throws
+  {
     let fixture = try SyncFixture()
     let (one, other) = try fixture.syncedDevices()
     try one.upsert([try SyncFixture.photo(2, 1, "changed.jpg")])
@@ -101,7 +103,9 @@ struct SyncTests {
     #expect(try other.photo(SyncFixture.md5(2, 1))?.photo.filename == "a.jpg")
   }
 
-  @Test func `the remote may be a directory, and shards are transferred in parallel`() throws {
+  @Test("the remote may be a directory, and shards are transferred in parallel") func remoteMayDirectory()
+    throws
+  {
     let fixture = try SyncFixture()
     let directory = try TemporaryDirectory()
     let store = try DirectoryStore(path: directory.path)
@@ -116,7 +120,7 @@ struct SyncTests {
     #expect(try other.sync(with: store, user: fixture.user, options: parallel).requests == 1)
   }
 
-  @Test func `progress is reported serially and ends at its total`() throws {
+  @Test("progress is reported serially and ends at its total") func progressReportedSerially() throws {
     let fixture = try SyncFixture()
     let one = try fixture.device()
     try one.upsert((0..<16).map { try SyncFixture.photo($0, 1) })
@@ -137,7 +141,9 @@ struct SyncTests {
     #expect((all.last?.bytesUp ?? 0) > 16 * 40)
   }
 
-  @Test func `the asynchronous form does the same, and a cancelled task cancels it`() async throws {
+  @Test("the asynchronous form does the same, and a cancelled task cancels it") func asynchronousFormDoes()
+    async throws
+  {
     let fixture = try SyncFixture()
     let one = try fixture.device()
     try one.upsert([try SyncFixture.photo(1, 1)])
@@ -155,7 +161,7 @@ struct SyncTests {
     #expect(try one.modifiedShards().map(\.number) == [1])
   }
 
-  @Test func `syncs of one catalogue run one after the other`() throws {
+  @Test("syncs of one catalogue run one after the other") func syncsOneCatalogue() throws {
     let fixture = try SyncFixture()
     let one = try fixture.device()
     try one.upsert((0..<16).map { try SyncFixture.photo($0, 1) })

@@ -7,8 +7,8 @@ import Testing
 /// to keep are in RecordSimulationWorld+Checks.swift.
 @Suite(.serialized) struct RecordSimulationTests {
   /// With a ledger in memory, and with real collections, of which there are fewer because they take longer.
-  @Test(arguments: [false, true])
-  func `devices lose nothing and agree in the end, whatever happens on the way`(_ isReal: Bool) throws {
+  @Test("devices lose nothing and agree in the end, whatever happens on the way", arguments: [false, true])
+  func devicesLoseNothing(_ isReal: Bool) throws {
     if let seed = SimulationSearch.seed {
       let history = try RecordSimulationRun.history(seed, isReal: isReal)
       print(history)
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a schedule is the same each time`() throws {
+  @Test("a schedule is the same each time") func scheduleSameEach() throws {
     for seed: UInt64 in 1_000..<1_010 {
       #expect(try RecordSimulationRun.history(seed) == RecordSimulationRun.history(seed))
     }
@@ -48,8 +48,8 @@ import Testing
   ]
 
   /// A simulation that finds nothing proves something only if it finds what is wrong.
-  @Test(arguments: mutants)
-  func `the simulation finds it when`(_ mutant: Mutant) throws {
+  @Test("the simulation finds it when", arguments: mutants)
+  func simulationFindsWhen(_ mutant: Mutant) throws {
     var rules = RecordSyncRules()
     mutant.change(&rules)
     let found = RecordSimulationRun.find(0..<3_000, rules: rules)

@@ -21,7 +21,7 @@ struct RecordSyncCollectionTests {
 
   private func document(_ name: String) throws -> JSONValue { try JSONValue(parsing: name) }
 
-  @Test func `two stores have the same, and know that they do`() throws {
+  @Test("two stores have the same, and know that they do") func twoStoresSame() throws {
     let (one, other) = (try RecordShelf(), try RecordShelf())
     let (mine, theirs) = (try one.collection("courses"), try other.collection("courses"))
     try mine.put("c1", text: #"{"name": "Algebra"}"#)
@@ -49,7 +49,8 @@ struct RecordSyncCollectionTests {
     try other.expectSound()
   }
 
-  @Test func `what refers to others comes with them, and what is refused stays out`() throws {
+  @Test("what refers to others comes with them, and what is refused stays out") func whatRefersOthers() throws
+  {
     let (one, other) = (try RecordShelf(), try RecordShelf())
     let relations = ["parent": RecordRelation("chapters", onDelete: .cascade)]
     let mine = try one.collection("chapters", relations: relations)
@@ -70,7 +71,9 @@ struct RecordSyncCollectionTests {
     try one.expectSound()
   }
 
-  @Test func `a record that the collection refuses is told, and the others come`() throws {
+  @Test("a record that the collection refuses is told, and the others come") func recordCollectionRefuses()
+    throws
+  {
     let (one, other) = (try RecordShelf(), try RecordShelf())
     let mine = try one.collection("courses")
     try mine.put("a", text: #"{"code": 1}"#)
@@ -90,7 +93,7 @@ struct RecordSyncCollectionTests {
     try other.expectSound()
   }
 
-  @Test func `what a newer app has written comes at once when this app is as new`() throws {
+  @Test("what a newer app has written comes at once when this app is as new") func whatNewerApp() throws {
     let (one, other) = (try RecordShelf(), try RecordShelf())
     let steps = [try RecordMigration(json: JSONValue(parsing: #"[{"rename":{"from":"name","to":"title"}}]"#))]
     let declaration = CollectionDeclaration("courses", version: 2, migrations: steps)
@@ -113,7 +116,7 @@ struct RecordSyncCollectionTests {
     try other.expectSound()
   }
 
-  @Test func `a conflict is asked about, and the answer travels`() throws {
+  @Test("a conflict is asked about, and the answer travels") func conflictAskedAbout() throws {
     let (one, other) = (try RecordShelf(), try RecordShelf())
     let (mine, theirs) = (try one.collection("courses"), try other.collection("courses"))
     var options = RecordSyncOptions()
@@ -132,7 +135,7 @@ struct RecordSyncCollectionTests {
     #expect(try theirs.conflicts().isEmpty)
   }
 
-  @Test func `who unlinks agrees anew, also as somebody else`() throws {
+  @Test("who unlinks agrees anew, also as somebody else") func whoUnlinksAgrees() throws {
     let shelf = try RecordShelf()
     let courses = try shelf.collection("courses")
     try courses.put("a", text: "{}")
@@ -145,7 +148,7 @@ struct RecordSyncCollectionTests {
     #expect(try courses.sync(with: store, user: bob).uploaded == 1)
   }
 
-  @Test func `syncs of one collection take turns`() throws {
+  @Test("syncs of one collection take turns") func syncsOneCollection() throws {
     let (one, other) = (try RecordShelf(), try RecordShelf())
     let courses = try one.collection("courses")
     let failures = Locked<[String]>([])
@@ -169,7 +172,7 @@ struct RecordSyncCollectionTests {
     #expect(try courses.conflicts().isEmpty)
   }
 
-  @Test func `cancelling the task cancels the sync`() async throws {
+  @Test("cancelling the task cancels the sync") func cancellingTaskCancels() async throws {
     let shelf = try RecordShelf()
     let courses = try shelf.collection("courses")
     for number in 0..<50 { try courses.put("r\(number)", text: "{}") }

@@ -46,9 +46,8 @@ struct RecordSyncDecisionTests {
       local: here, isChanged: isChanged, base: base, remote: there, onConflict: onConflict)
   }
 
-  @Test(arguments: ConflictPolicy.allCases)
-  func `where only one side has changed, every onConflict does the same`(_ onConflict: ConflictPolicy) throws
-  {
+  @Test("where only one side has changed, every onConflict does the same", arguments: ConflictPolicy.allCases)
+  func whereOnlyOne(_ onConflict: ConflictPolicy) throws {
     let take = RecordDecision.take(isLost: false)
     let table: [(Side, Side, RecordDecision)] = [
       (.absent, .absent, .renew), (.absent, .same, .nothing), (.absent, .edited, take),
@@ -74,8 +73,8 @@ struct RecordSyncDecisionTests {
   }
 
   /// The remote edits and deletions are newer.
-  @Test(arguments: [true, false])
-  func `where both sides have changed, the onConflict says`(_ hasBase: Bool) throws {
+  @Test("where both sides have changed, the onConflict says", arguments: [true, false])
+  func whereBothSides(_ hasBase: Bool) throws {
     let lost = RecordDecision.take(isLost: true)
     let merged = RecordDecision.merge(
       Self.content(hasBase ? #"{"a":2,"b":2}"# : Self.theirs, 3), isLost: !hasBase)
@@ -98,7 +97,7 @@ struct RecordSyncDecisionTests {
     }
   }
 
-  @Test func `what is older than what was agreed is replaced by it again`() throws {
+  @Test("what is older than what was agreed is replaced by it again") func whatOlderThan() throws {
     let base = try Self.version(Self.agreed, 2)
     func decide(isChanged: Bool) -> RecordDecision {
       RecordDecision.decide(
@@ -108,8 +107,8 @@ struct RecordSyncDecisionTests {
     #expect(decide(isChanged: true) == .send)
   }
 
-  @Test(arguments: ConflictPolicy.allCases)
-  func `an edit that was taken back is no edit`(_ onConflict: ConflictPolicy) throws {
+  @Test("an edit that was taken back is no edit", arguments: ConflictPolicy.allCases)
+  func editTakenBack(_ onConflict: ConflictPolicy) throws {
     let base = try Self.version(Self.agreed, 1)
     let back = try Self.version(Self.agreed, 9)
     let other = try Self.version(Self.theirs, 2)
@@ -121,7 +120,7 @@ struct RecordSyncDecisionTests {
     #expect(decide(other, .other(back)) == .send)
   }
 
-  @Test func `another spelling is sent, and no conflict`() throws {
+  @Test("another spelling is sent, and no conflict") func anotherSpellingSent() throws {
     let base = try Self.version(#"{"a":1,"b":1}"#, 1)
     let spelled = try Self.version(#"{ "b": 1, "a": 1 }"#, 2)
     let edited = try Self.version(#"{"a":2,"b":1}"#, 2)
@@ -171,8 +170,8 @@ struct RecordSyncDecisionTests {
     return try Self.version(text, Int64.random(in: 1...3, using: &random))
   }
 
-  @Test(arguments: [ConflictPolicy.newestWins, .merge])
-  func `the outcome does not depend on who comes first`(_ onConflict: ConflictPolicy) throws {
+  @Test("the outcome does not depend on who comes first", arguments: [ConflictPolicy.newestWins, .merge])
+  func outcomeDoesNot(_ onConflict: ConflictPolicy) throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<5_000 {
       let base = Bool.random(using: &random) ? try version(&random) : nil
@@ -183,7 +182,7 @@ struct RecordSyncDecisionTests {
     }
   }
 
-  @Test func `merging keeps what only one side has changed`() throws {
+  @Test("merging keeps what only one side has changed") func mergingKeepsWhat() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<5_000 {
       let (base, one) = (document(&random), document(&random))
@@ -203,7 +202,7 @@ struct RecordSyncDecisionTests {
     }
   }
 
-  @Test func `objects are merged deeply, arrays as a whole`() throws {
+  @Test("objects are merged deeply, arrays as a whole") func objectsMergedDeeply() throws {
     func object(_ text: String) throws -> JSONObject {
       try #require(try JSONValue(parsing: text).objectValue)
     }

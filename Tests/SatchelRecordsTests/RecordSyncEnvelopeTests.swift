@@ -14,7 +14,7 @@ struct RecordSyncEnvelopeTests {
 
   // MARK: Keys
 
-  @Test func `keys are readable where that is possible`() throws {
+  @Test("keys are readable where that is possible") func keysReadableWhere() throws {
     let table = [
       ("c1", "c1"), ("a.b-c_D", "a.b-c_D"), (".hidden", "%2Ehidden"), ("..", "%2E."), ("a/b", "a%2Fb"),
       ("50%", "50%25"), ("é", "%C3%A9"), ("e\u{301}", "e%CC%81"), (" ", "%20"), ("x.json", "x.json"),
@@ -26,7 +26,7 @@ struct RecordSyncEnvelopeTests {
     }
   }
 
-  @Test func `each id has one key, and each key at most one id`() throws {
+  @Test("each id has one key, and each key at most one id") func eachIdOne() throws {
     var random = SystemRandomNumberGenerator()
     let parts = [
       "a", "Z", "9", ".", "..", "/", "%", "%2E", "-", "_", " ", "é", "e\u{301}", "東", "👩‍👧", "~", "\\",
@@ -45,16 +45,21 @@ struct RecordSyncEnvelopeTests {
     #expect(keys.id(try keys.key(longest)) == longest)
   }
 
-  @Test(arguments: ["", "a\u{0}", "a\nb", "\u{7F}", "\u{85}", String(repeating: "x", count: 256)])
-  func `what is no id has no key`(_ id: String) {
+  @Test(
+    "what is no id has no key",
+    arguments: ["", "a\u{0}", "a\nb", "\u{7F}", "\u{85}", String(repeating: "x", count: 256)])
+  func whatNoId(_ id: String) {
     #expect(throws: ObjectStoreError.self) { try keys.key(id) }
   }
 
-  @Test(arguments: [
-    "a", "a.txt", ".json", "sub/a.json", "%2e.json", "%41.json", ".a.json", "%.json", "%C3.json", "a%2.json",
-    "%0A.json", "é.json",
-  ])
-  func `other objects are no records`(_ name: String) throws {
+  @Test(
+    "other objects are no records",
+    arguments: [
+      "a", "a.txt", ".json", "sub/a.json", "%2e.json", "%41.json", ".a.json", "%.json", "%C3.json",
+      "a%2.json",
+      "%0A.json", "é.json",
+    ])
+  func otherObjectsNo(_ name: String) throws {
     #expect(keys.id(try ObjectKey("records/anna/courses/\(name)")) == nil)
   }
 
@@ -70,8 +75,8 @@ struct RecordSyncEnvelopeTests {
       id: "c/1", version: 2, writer: writer, on: parent)
   }
 
-  @Test(arguments: [#"{"a":1.0, "b" : "é"}"#, "{}", nil])
-  func `an envelope comes back as it was`(_ document: String?) throws {
+  @Test("an envelope comes back as it was", arguments: [#"{"a":1.0, "b" : "é"}"#, "{}", nil])
+  func envelopeComesBack(_ document: String?) throws {
     let parent = envelope(#"{}"#, writer: "\"other\"")
     let written = envelope(document, on: parent)
     #expect(try RecordEnvelope(parsing: written.bytes, id: "c/1") == written)
@@ -81,7 +86,7 @@ struct RecordSyncEnvelopeTests {
     #expect(json["ancestors"]?.objectValue?.count == 1)
   }
 
-  @Test func `an envelope knows what it was built on`() throws {
+  @Test("an envelope knows what it was built on") func envelopeKnowsWhat() throws {
     let first = envelope("{}", writer: "one")
     let second = envelope("{}", writer: "two", on: first)
     let third = envelope("{}", writer: "three", on: second)
@@ -97,7 +102,7 @@ struct RecordSyncEnvelopeTests {
     #expect(try RecordEnvelope(parsing: last.bytes, id: "c/1") == last)
   }
 
-  @Test func `what is built on something is not older than that`() {
+  @Test("what is built on something is not older than that") func whatBuiltSomething() {
     let future = envelope("{}", modified: 1_000)
     #expect(envelope("{}", writer: "two", modified: 7, on: future).content.modified == 1_000)
   }
@@ -116,8 +121,8 @@ struct RecordSyncEnvelopeTests {
     ("{\"format\":1}", "/id"), ("{\"format\":1,\"format\":1}", "duplicate key"), ("\u{FEFF}{}", "line 1"),
   ]
 
-  @Test(arguments: hostile)
-  func `what is no envelope is refused with its place`(_ text: String, _ reason: String) {
+  @Test("what is no envelope is refused with its place", arguments: hostile)
+  func whatNoEnvelope(_ text: String, _ reason: String) {
     let error = #expect(throws: SatchelError.self) {
       try RecordEnvelope(parsing: Array(text.utf8), id: "c/1")
     }
@@ -125,7 +130,7 @@ struct RecordSyncEnvelopeTests {
     #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
   }
 
-  @Test func `every member is looked at`() throws {
+  @Test("every member is looked at") func everyMemberLooked() throws {
     let big = JSONObject((0..<40).map { ("w\($0)", .string(String(repeating: "0", count: 32))) })
     let changes: [(String, JSONValue?)] = [
       ("format", 0), ("format", "1"), ("format", nil), ("id", "c/2"), ("id", 1), ("id", ""), ("version", 0),
@@ -152,7 +157,7 @@ struct RecordSyncEnvelopeTests {
     #expect(try RecordEnvelope(parsing: Array(more.utf8), id: "c/1").writer == "w")
   }
 
-  @Test func `no bytes bring a reader down`() throws {
+  @Test("no bytes bring a reader down") func noBytesBring() throws {
     var random = SystemRandomNumberGenerator()
     let sound = envelope(#"{"a":[1,2,{"b":"\u00e9"}]}"#, on: envelope("{}", writer: "two")).bytes
     for _ in 0..<20_000 {

@@ -9,7 +9,7 @@ import Testing
 
 /// What can go wrong with one record, and that the others do not mind.
 struct RecordSyncFaultTests {
-  @Test func `a bad object is reported, never taken, and stops nobody`() throws {
+  @Test("a bad object is reported, never taken, and stops nobody") func badObjectReported() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = try fixture.agreeing(["a", "b", "c", "d"])
     try fixture.store.place(fixture.key("a"), Array("{".utf8))
@@ -32,7 +32,7 @@ struct RecordSyncFaultTests {
     #expect(try fixture.text(other, "a") == #"{"x":7}"#)
   }
 
-  @Test func `bytes that are not those that were written are not taken`() throws {
+  @Test("bytes that are not those that were written are not taken") func bytesNotThose() throws {
     let fixture = try RecordSyncFixture()
     let (one, _) = try fixture.agreeing()
     try fixture.put(one, "a", #"{"x":2}"#)
@@ -46,7 +46,7 @@ struct RecordSyncFaultTests {
     #expect(report.downloaded == 1)
   }
 
-  @Test func `who failed waits longer and longer, and is told`() throws {
+  @Test("who failed waits longer and longer, and is told") func whoFailedWaits() throws {
     let fixture = try RecordSyncFixture()
     let device = fixture.device()
     try fixture.store.place(fixture.key("a"), Array("{".utf8))
@@ -62,7 +62,7 @@ struct RecordSyncFaultTests {
     #expect(try fixture.sync(device) { $0.isImpatient = true }.requests == 2)
   }
 
-  @Test func `waits grow to an hour`() {
+  @Test("waits grow to an hour") func waitsGrowHour() {
     var random = SystemRandomNumberGenerator()
     for attempts in 0...100 {
       let whole = min(1000 << Int64(min(max(attempts, 1) - 1, 20)), RecordBackoff.longest)
@@ -74,7 +74,7 @@ struct RecordSyncFaultTests {
     #expect(RecordBackoff.delay(afterFailures: .max, random: &random) >= RecordBackoff.longest / 2)
   }
 
-  @Test func `what refers to others is taken once these are there`() throws {
+  @Test("what refers to others is taken once these are there") func whatRefersOthers() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = (fixture.device("one"), Locked<RecordLedgerModel?>(nil))
     let strict = RecordLedgerModel(writer: "other") { id, document in
@@ -95,7 +95,7 @@ struct RecordSyncFaultTests {
 
   // MARK: Versions
 
-  @Test func `older versions are brought up, newer ones are left alone`() throws {
+  @Test("older versions are brought up, newer ones are left alone") func olderVersionsBrought() throws {
     let fixture = try RecordSyncFixture()
     let (old, new) = (fixture.device("old"), fixture.device("new", version: 2))
     try fixture.put(old, "a", #"{"x":1}"#)
@@ -122,7 +122,7 @@ struct RecordSyncFaultTests {
 
   // MARK: The caller
 
-  @Test func `a dry run tells what the sync after it does`() throws {
+  @Test("a dry run tells what the sync after it does") func dryRunTells() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = try fixture.agreeing(["a", "b", "c", "d", "e"])
     try fixture.put(one, "a", #"{"x":2,"y":1}"#)
@@ -146,7 +146,9 @@ struct RecordSyncFaultTests {
     #expect(done.uploaded == 2 && done.unchanged == 1)
   }
 
-  @Test func `a dry run of a collection that was never synchronised binds it to nobody`() throws {
+  @Test("a dry run of a collection that was never synchronised binds it to nobody") func dryRunCollection()
+    throws
+  {
     let fixture = try RecordSyncFixture()
     let device = fixture.device()
     try fixture.put(device, "a", "{}")
@@ -155,7 +157,7 @@ struct RecordSyncFaultTests {
     #expect(try device.binding().user == nil && device.row("a")?.sending == nil)
   }
 
-  @Test func `progress is told, and cancels`() throws {
+  @Test("progress is told, and cancels") func progressToldCancels() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = (fixture.device("one"), fixture.device("other"))
     for number in 0..<10 { try fixture.put(one, "r\(number)", "{}") }
@@ -177,7 +179,7 @@ struct RecordSyncFaultTests {
     #expect(try fixture.sync(other).downloaded == 7)
   }
 
-  @Test func `a store that does not answer ends the sync early`() throws {
+  @Test("a store that does not answer ends the sync early") func storeDoesNot() throws {
     let fixture = try RecordSyncFixture()
     let device = fixture.device()
     for number in 0..<100 { try fixture.put(device, "r\(number)", "{}") }
@@ -192,7 +194,9 @@ struct RecordSyncFaultTests {
     #expect(try fixture.sync(device) { $0.isImpatient = true }.uploaded == 100)
   }
 
-  @Test func `the store is asked once whether it heeds conditions, and only before a write`() throws {
+  @Test("the store is asked once whether it heeds conditions, and only before a write") func storeAskedOnce()
+    throws
+  {
     let fixture = try RecordSyncFixture()
     let (one, other) = (fixture.device("one"), fixture.device("other"))
     let asked = Locked(0)
@@ -211,7 +215,7 @@ struct RecordSyncFaultTests {
       try fixture.sync(other, .newestWins, { $0.allowUnsafeRemote = true }, probe: refusal).uploaded == 1)
   }
 
-  @Test func `another user's records are another remote`() throws {
+  @Test("another user's records are another remote") func anotherUsersRecords() throws {
     let fixture = try RecordSyncFixture()
     let device = fixture.device()
     try device.begin(user: UserID("bob"))
@@ -219,7 +223,7 @@ struct RecordSyncFaultTests {
     #expect(error?.code == .foreign)
   }
 
-  @Test func `a report is JSON, and so is progress`() throws {
+  @Test("a report is JSON, and so is progress") func reportJSONSo() throws {
     var report = RecordSyncReport()
     (report.downloaded, report.uploaded, report.deletedLocally, report.deletedRemotely) = (1, 2, 3, 4)
     (report.merged, report.conflicts, report.unchanged) = (5, 6, 7)

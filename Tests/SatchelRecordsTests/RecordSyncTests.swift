@@ -9,7 +9,7 @@ import Testing
 
 /// Devices and a remote, one after the other.
 struct RecordSyncTests {
-  @Test func `records travel, and so do edits and deletions`() throws {
+  @Test("records travel, and so do edits and deletions") func recordsTravelSo() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = try fixture.agreeing(["a", "b/c", "é"])
     #expect(try fixture.text(other, "b/c") == #"{"x":1,"y":1}"#)
@@ -25,7 +25,7 @@ struct RecordSyncTests {
     #expect(one.completeSyncs == 3)
   }
 
-  @Test func `a deletion reaches who was away, and is not undone by him`() throws {
+  @Test("a deletion reaches who was away, and is not undone by him") func deletionReachesWho() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = try fixture.agreeing()
     try fixture.delete(one, "a")
@@ -45,7 +45,7 @@ struct RecordSyncTests {
     #expect(try fixture.text(one, "a") == #"{"new":true}"#)
   }
 
-  @Test func `what has vanished from the store is put there again`() throws {
+  @Test("what has vanished from the store is put there again") func whatVanishedFrom() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = try fixture.agreeing()
     try fixture.delete(one, "b")
@@ -61,7 +61,7 @@ struct RecordSyncTests {
     #expect(try fixture.sync(one).requests == 1 && fixture.sync(other).requests == 1)
   }
 
-  @Test func `a store that went back is brought forward again`() throws {
+  @Test("a store that went back is brought forward again") func storeWentBack() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = try fixture.agreeing()
     let old = try #require(fixture.store.bodies[fixture.key("a")])
@@ -76,7 +76,7 @@ struct RecordSyncTests {
 
   // MARK: Conflicts
 
-  @Test func `the newest wins, and what loses here is kept`() throws {
+  @Test("the newest wins, and what loses here is kept") func newestWinsWhat() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = try fixture.agreeing()
     try fixture.put(one, "a", #"{"older":1}"#)
@@ -97,7 +97,7 @@ struct RecordSyncTests {
     #expect(lost.base != nil)
   }
 
-  @Test func `fields that both sides have changed are merged`() throws {
+  @Test("fields that both sides have changed are merged") func fieldsBothSides() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = try fixture.agreeing()
     try fixture.put(one, "a", #"{"x":2,"y":1}"#)
@@ -115,7 +115,7 @@ struct RecordSyncTests {
     }
   }
 
-  @Test func `the host is asked, and once it has decided that is what counts`() throws {
+  @Test("the host is asked, and once it has decided that is what counts") func hostAskedOnce() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = try fixture.agreeing()
     try fixture.put(one, "a", #"{"ours":1}"#)
@@ -144,7 +144,7 @@ struct RecordSyncTests {
 
   // MARK: While others are at it
 
-  @Test func `a record that is changed during its upload stays pending`() throws {
+  @Test("a record that is changed during its upload stays pending") func recordChangedDuring() throws {
     let fixture = try RecordSyncFixture()
     let (one, _) = try fixture.agreeing()
     try fixture.put(one, "a", #"{"x":2}"#)
@@ -166,7 +166,8 @@ struct RecordSyncTests {
     #expect(try fixture.remote("a") == #"{"x":3}"# && one.row("a")?.pending == nil)
   }
 
-  @Test func `an upload whose answer was lost is recognised, also by what was built on it`() throws {
+  @Test("an upload whose answer was lost is recognised, also by what was built on it")
+  func uploadWhoseAnswer() throws {
     let fixture = try RecordSyncFixture()
     let (one, other) = try fixture.agreeing()
     try fixture.put(one, "a", #"{"x":2}"#)
