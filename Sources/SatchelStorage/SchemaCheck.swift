@@ -12,7 +12,8 @@ struct SchemaCheck {
     var expected = StoreSchema(migrations, through: .max).objects
     let core = Set(expected.keys)
     expected.merge(StoreSchema.own) { own, _ in own }
-    let versions = try Self.versions(connection)
+    let (versions, finding) = try Self.versions(connection)
+    if let finding { return [finding] }
     var isNewer = false
     if versions != nil { expected["subject"] = SQLReader.definition(SubjectSchema.table.utf8) }
     for (name, version) in versions ?? [:] {
@@ -52,16 +53,23 @@ struct SchemaCheck {
     throw SatchelError(.damaged, "\(connection.path): the schema is damaged: \(first)")
   }
 
-  /// Returns the versions of a store's subjects; nil when it has no table of them.
-  private static func versions(_ connection: Connection) throws -> [String: Int64]? {
-    guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'subject'") > 0 else {
-      return nil
+  /// Returns the versions of a store's subjects, nil when it has no table of them, and what is wrong with that
+  /// table. Only Satchel's own table is read: reading a view in its place may never end.
+  private static func versions(_ connection: Connection) throws -> ([String: Int64]?, finding: String?) {
+    guard let known = SQLReader.definition(SubjectSchema.table.utf8) else { return (nil, nil) }
+    var object: (type: String, isSame: Bool)?
+    try connection.each("SELECT type, sql FROM sqlite_schema WHERE name = 'subject'") { row in
+      object = (row.text(0), isSame(row.bytes(1), known))
+    }
+    guard let object else { return (nil, nil) }
+    guard object.type == "table", object.isSame else {
+      return (nil, "\(object.type) subject differs from Satchel's definition")
     }
     var versions: [String: Int64] = [:]
     try connection.each("SELECT name, version FROM subject") {
       versions[$0.text(0)] = try $0.integer(1, in: SubjectSchema.versions)
     }
-    return versions
+    return (versions, nil)
   }
 
   /// Returns the subject whose schema contains the object.
