@@ -29,9 +29,12 @@ struct ConditionProbeTests {
     arguments: [
       (ForgetfulStore.Weakness.ifAbsent, "despite If-None-Match"), (.ifMatch, "despite If-Match"),
       (.both, "despite"), (.refusesIfMatch, "501"), (.oneTag, "the same ETag"),
+      (.refusesAll, "could not be written"), (.refusesMatching, "could not be overwritten"),
+      (.createsDespiteIfMatch, "a deleted object was written despite If-Match"),
     ])
   func weak(weakness: ForgetfulStore.Weakness, words: String) throws {
-    let verdict = try ConditionProbe().probe(ForgetfulStore(inner, weakness), under: .all)
+    let verdict = try ConditionProbe().probe(
+      ForgetfulStore(inner, weakness), under: .all, retry: Retry(attempts: 3, base: 0))
     guard case .unsupported(let what) = verdict else {
       Issue.record("not found out")
       return

@@ -8,6 +8,10 @@ final class ForgetfulStore: ObjectStore {
     case refusesIfMatch
     /// Returns the same ETag for every object.
     case oneTag
+    /// Responds with 412 to every condition, also one that is met.
+    case refusesAll, refusesMatching
+    /// Writes an object that does not exist despite If-Match.
+    case createsDespiteIfMatch
   }
 
   private let store: any ObjectStore
@@ -32,6 +36,10 @@ final class ForgetfulStore: ObjectStore {
     case (.refusesIfMatch, .ifMatch):
       throw ObjectStoreError(.failed(.foreign), "\(key): the store responded with 501")
     case (.oneTag, .ifMatch): effective = .none
+    case (.refusesAll, .ifAbsent), (.refusesAll, .ifMatch), (.refusesMatching, .ifMatch):
+      throw ObjectStoreError(.preconditionFailed, "\(key): the store responded with 412")
+    case (.createsDespiteIfMatch, .ifMatch):
+      if (try? store.head(key)) == nil { effective = .none }
     default: break
     }
     let etag = try store.put(key, body, condition: effective, metadata: metadata, cancellation: cancellation)

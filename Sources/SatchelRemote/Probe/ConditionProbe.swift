@@ -25,7 +25,7 @@ public struct ConditionProbe: Sendable {
     defer { try? store.delete(key, ifMatch: nil, cancellation: .never) }
     let steps = Steps(store: store, key: key, retry: retry, cancellation: cancellation)
     do throws(ObjectStoreError) {
-      return try verdict(steps)
+      return try verdict(store, key, steps, cancellation)
     } catch {
       // For example "501 Not Implemented", which also means that conditions are not supported.
       guard error.reason == .failed(.foreign) else { throw error }
@@ -33,7 +33,9 @@ public struct ConditionProbe: Sendable {
     }
   }
 
-  private func verdict(_ steps: Steps) throws(ObjectStoreError) -> Verdict {
+  private func verdict(
+    _ store: any ObjectStore, _ key: ObjectKey, _ steps: Steps, _ cancellation: Cancellation
+  ) throws(ObjectStoreError) -> Verdict {
     guard let first = try steps.write([1], .ifAbsent) else {
       return .unsupported("a new object could not be written with If-None-Match: *")
     }
@@ -47,6 +49,10 @@ public struct ConditionProbe: Sendable {
     guard try steps.isRefused([4], .ifMatch(first)) else {
       return .unsupported("an object was overwritten despite If-Match with another ETag")
     }
+    try store.delete(key, ifMatch: nil, cancellation: cancellation)
+    guard try steps.isRefused([5], .ifMatch(second)) else {
+      return .unsupported("a deleted object was written despite If-Match")
+    }
     return .supported
   }
 
@@ -58,10 +64,42 @@ public struct ConditionProbe: Sendable {
 
     /// Writes the object; returns nil when the store refuses the condition.
     func write(_ body: [UInt8], _ condition: ObjectCondition) throws(ObjectStoreError) -> ETag? {
-      let outcome = try ReliableWriter(store, retry: retry).write(
-        key, body, condition: condition, cancellation: cancellation)
-      if case .written(let etag) = outcome { return etag }
-      return nil
+      do throws(ObjectStoreError) {
+        let outcome = try ReliableWriter(store, retry: retry).write(
+          key, body, condition: condition, cancellation: cancellation)
+        if case .written(let etag) = outcome { return etag }
+        return nil
+      } catch {
+        // Another writer is not the reason: the key is random.
+        guard error.isTransient, try refusesMet(condition, body) else { throw error }
+        return nil
+      }
+    }
+
+    /// Whether the store answers "precondition failed" to a condition that is met.
+    private func refusesMet(_ condition: ObjectCondition, _ body: [UInt8]) throws(ObjectStoreError) -> Bool {
+      do throws(ObjectStoreError) {
+        _ = try store.put(key, body, condition: condition, metadata: .none, cancellation: cancellation)
+        return false
+      } catch {
+        guard error.reason == .preconditionFailed else { return false }
+      }
+      let current = try currentObject()
+      switch condition {
+      case .none: return true
+      case .ifAbsent: return current == nil
+      case .ifMatch(let known): return current?.etag == known
+      }
+    }
+
+    /// The probe's object; nil when there is none.
+    private func currentObject() throws(ObjectStoreError) -> StoredObject? {
+      do throws(ObjectStoreError) {
+        return try store.get(key, cancellation: cancellation)
+      } catch {
+        guard error.reason == .notFound else { throw error }
+        return nil
+      }
     }
 
     /// Whether the store refuses the write with an explicit response; a write may also fail for other
@@ -84,8 +122,7 @@ public struct ConditionProbe: Sendable {
             }
           }
           // If the object has the new body, the write took effect and only its repetition was refused.
-          let object = try store.get(key, cancellation: cancellation)
-          if object.body == body { return false }
+          if try currentObject()?.body == body { return false }
           guard isRefused else {
             throw ObjectStoreError(
               .transient(retryAfter: nil), "\(key): the outcome of a conditional write is unknown")

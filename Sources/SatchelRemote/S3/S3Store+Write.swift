@@ -6,7 +6,7 @@ extension S3Store {
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
-    var headers: [SigningRequest.Field] = [("content-type", "application/octet-stream")]
+    var headers: [SigningRequest.Field] = [("content-type", Self.contentType(of: key))]
     headers += metadata.values.map { ("x-amz-meta-" + $0.key, $0.value) }
     var request = SigningRequest(
       .put, host: endpoint.host, path: try endpoint.path(of: key), headers: headers,
@@ -27,6 +27,13 @@ extension S3Store {
     } catch {
       throw ObjectStoreError(.unknownOutcome(retryAfter: error.retryAfter), error.message)
     }
+  }
+
+  /// The media type that a browser and other programs are told, by the key's extension.
+  static func contentType(of key: ObjectKey) -> String {
+    if key.text.hasSuffix(".csv") { return "text/csv" }
+    if key.text.hasSuffix(".json") { return "application/json" }
+    return "application/octet-stream"
   }
 
   public func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation)
