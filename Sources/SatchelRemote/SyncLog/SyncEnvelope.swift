@@ -23,14 +23,14 @@ package struct SyncEnvelope: Sendable, Equatable {
   package let writer: String
   /// The writer's own number of the change, which it never uses twice for one key.
   package let number: Int64
-  package let ancestors: SyncAncestors
+  package let ancestors: SyncVersionVector
   package let bytes: [UInt8]
   /// The first half of the SHA-256 of the bytes, in hexadecimal digits.
   package let checksum: String
 
   init(
     bytes: [UInt8], key: SyncKey, version: Int64, content: SyncContent, writer: String, number: Int64,
-    ancestors: SyncAncestors
+    ancestors: SyncVersionVector
   ) {
     self.bytes = bytes
     self.key = key
@@ -49,7 +49,7 @@ package struct SyncEnvelope: Sendable, Equatable {
   ///   - ancestors: all that the content was built on
   package init(
     _ content: SyncContent, of key: SyncKey, version: Int64, writer: String, number: Int64,
-    base: SyncEnvelope?, ancestors: SyncAncestors
+    base: SyncEnvelope?, ancestors: SyncVersionVector
   ) {
     var content = content
     content.modified = max(content.modified, base?.content.modified ?? 0)
@@ -63,7 +63,7 @@ package struct SyncEnvelope: Sendable, Equatable {
 
   private static func bytes(
     _ content: SyncContent, _ key: SyncKey, _ version: Int64, _ writer: String, _ number: Int64,
-    _ ancestors: SyncAncestors
+    _ ancestors: SyncVersionVector
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity((content.document?.count ?? 0) + 384)
@@ -157,6 +157,6 @@ extension SyncEnvelope {
         document: document.map { Array($0) }, revision: try members.integer("revision", 0...1 << 53),
         created: try members.integer("created", time), modified: try members.integer("modified", time)),
       writer: writer, number: try members.integer("n", Self.numbers),
-      ancestors: try SyncAncestors(members.object("ancestors", limit: SyncAncestors.limit)))
+      ancestors: try SyncVersionVector(members.object("ancestors", limit: SyncVersionVector.limit)))
   }
 }

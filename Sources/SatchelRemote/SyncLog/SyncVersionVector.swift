@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelJSON
 
 /// The envelopes that some content was built on, as a version vector: of each writer the latest.
-package struct SyncAncestors: Sendable, Equatable {
+package struct SyncVersionVector: Sendable, Equatable {
   struct Version: Sendable, Equatable {
     var writer: String
     /// The writer's own number of the change.
@@ -32,7 +32,7 @@ package struct SyncAncestors: Sendable, Equatable {
     if versions.count > Self.limit { versions.removeFirst(versions.count - Self.limit) }
   }
 
-  mutating func add(_ other: SyncAncestors) {
+  mutating func add(_ other: SyncVersionVector) {
     for version in other.versions { add(version) }
   }
 
@@ -50,7 +50,7 @@ package struct SyncAncestors: Sendable, Equatable {
   }
 
   /// Whether every other version, or a later one of its writer, is among them.
-  func cover(_ other: SyncAncestors) -> Bool {
+  func cover(_ other: SyncVersionVector) -> Bool {
     other.versions.allSatisfy { version in
       self.version(of: version.writer).map { $0.number > version.number || $0 == version } ?? false
     }

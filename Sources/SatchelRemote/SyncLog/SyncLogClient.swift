@@ -1,0 +1,74 @@
+import SatchelCore
+import SatchelStorage
+
+/// The subjects of a store, as the sync log sees them: records and state. All calls are made inside a transaction of the
+/// store, and none may use the network.
+package protocol SyncLogClient: Sendable {
+  /// The collections that are declared and synchronised, targets of relations before those that refer to them. Entries
+  /// of all others are stored and never decided.
+  func collections(_ connection: Connection) throws -> [String]
+
+  /// The local content of a key, to be sent; nil when there is none: then a deletion is sent, if anything was.
+  ///
+  /// - Throws: `SatchelError` for content that cannot be sent; it is tried again later, and the others are sent
+  func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing?
+
+  /// The ids of a collection's local content, in any order that does not change.
+  ///
+  /// - Parameter id: the last id of the previous call; nil for the first
+  func ids(of collection: String, after id: String?, limit: Int, _ connection: Connection) throws -> [String]
+
+  /// Decides what becomes of entries, and changes the local content accordingly.
+  ///
+  /// - Parameters:
+  ///   - entries: in the order of `collections`
+  ///   - isLast: whether no other entries are undecided: relations must hold afterwards
+  /// - Returns: one decision for each entry
+  func decide(_ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction) throws -> [SyncDecision]
+}
+
+/// Local content that is sent.
+package struct SyncOutgoing: Sendable, Equatable {
+  package var content: SyncContent
+  /// The version of its collection's documents.
+  package var version: Int64
+
+  package init(content: SyncContent, version: Int64) {
+    self.content = content
+    self.version = version
+  }
+}
+
+/// An entry that is to be set against the local content.
+package struct SyncUndecided: Sendable, Equatable {
+  package var key: SyncKey
+  /// The last synced envelope; nil when there is none that both sides have seen.
+  package var base: SyncEnvelope?
+  /// The entry; nil when it was deleted so long ago that the deletion itself is gone.
+  package var remote: SyncEnvelope?
+  /// Whether there is a local change, or, in a store that went back, content that others have not built on.
+  package var isChanged: Bool
+  /// Whether the entry was not built on the base, and nothing changed locally: the remote lost the base, and others went on
+  /// from something older. Both sides count as changed, and `base` is nil.
+  package var isFork: Bool
+  /// Whether the host was asked about an entry that this one has replaced: that conflict is over.
+  package var endsConflict: Bool
+}
+
+/// What becomes of an entry. The client has changed the local content before it returns the decision.
+package enum SyncDecision: Sendable, Equatable {
+  /// Both sides are equal.
+  case match
+  /// The local content is now the entry's.
+  case apply
+  /// The local content stays, and is sent over the entry.
+  case keep
+  /// The local content was made of both, and is sent.
+  case merged
+  /// Both are kept until the host decides; see `SyncLogTables.resolve`.
+  case conflict
+  /// The entry cannot be applied before something else has changed; see `SyncLogTables.reconsider`.
+  case waiting
+  /// The base is to be sent again over the entry: what the client has put back.
+  case resend
+}

@@ -1,0 +1,171 @@
+import SatchelCore
+
+/// The objects of one user's sync log: "records/{user}/head" and "records/{user}/p/{name}".
+struct SyncLogRemote: Sendable {
+  /// What reading the head has brought.
+  enum Reading: Sendable {
+    /// It is the known one.
+    case unchanged
+    case absent
+    case head(SyncHead, ETag)
+    /// Its bytes are not a head.
+    case damaged(ETag, SatchelError)
+  }
+
+  /// Reads of an object that is missing or damaged, before that is believed.
+  private static let attempts = 4
+
+  let store: any ObjectStore
+  let head: ObjectKey
+  let packs: ObjectPrefix
+  let retry: Retry
+  let cancellation: Cancellation
+
+  init(_ store: any ObjectStore, user: UserID, retry: Retry, cancellation: Cancellation) throws {
+    self.store = store
+    head = try ObjectKey("records/\(user)/head")
+    packs = try ObjectPrefix("records/\(user)/p/")
+    self.retry = retry
+    self.cancellation = cancellation
+  }
+
+  private var requests: RetryingRequests { RetryingRequests(retry: retry, cancellation: cancellation) }
+
+  private func key(_ pack: String) throws(ObjectStoreError) -> ObjectKey { try ObjectKey(packs.text + pack) }
+
+  /// Waits before another round.
+  func pause(afterFailures failures: Int, since start: Int64, _ error: SatchelError) throws {
+    var retry = retry
+    retry.attempts = max(retry.attempts, failures + 1)
+    try RetryingRequests(retry: retry, cancellation: cancellation).pause(
+      afterFailures: failures, since: start, error)
+  }
+
+  // MARK: Head
+
+  /// Reads the head. That it does not exist is believed after several answers.
+  func look(unless known: ETag?) throws -> Reading {
+    var (known, damage) = (known, Reading?.none)
+    for _ in 0..<Self.attempts {
+      let reading = try requests.ifPresent { () throws(ObjectStoreError) in
+        try store.get(head, ifNoneMatch: known, cancellation: cancellation)
+      }
+      switch reading {
+      case nil: known = nil
+      case .notModified?: return .unchanged
+      case .object(let object)?:
+        do {
+          return .head(try parse(object), object.etag)
+        } catch let error as SatchelError {
+          // With its checksum proven, a newer format is no damage of the transfer.
+          if error.code == .newer { throw error }
+          damage = .damaged(object.etag, error)
+        }
+      }
+    }
+    return damage ?? .absent
+  }
+
+  private func parse(_ object: StoredObject) throws -> SyncHead {
+    if let claimed = object.metadata[ReliableWriter.checksumName],
+      claimed != SHA256.digest(object.body).hexadecimal
+    {
+      throw SatchelError(.damaged, "\(head): its bytes are not those that were written")
+    }
+    do {
+      return try SyncHead(parsing: object.body)
+    } catch let error as SatchelError {
+      throw SatchelError(error.code, "\(head): \(error.message)", underlying: error)
+    }
+  }
+
+  /// Replaces the head, if it still has the ETag; nil: if there is none.
+  ///
+  /// - Returns: nil when it is not known to be written: another request has to tell
+  func replaceHead(_ body: [UInt8], base: ETag?) throws -> ETag? {
+    let metadata = try Self.metadata(body)
+    do throws(ObjectStoreError) {
+      return try requests.attempt { () throws(ObjectStoreError) in
+        try store.put(
+          head, body, condition: base.map { .ifMatch($0) } ?? .ifAbsent, metadata: metadata,
+          cancellation: cancellation)
+      }
+    } catch {
+      switch error.reason {
+      case .preconditionFailed, .notFound, .unknownOutcome, .transient: return nil
+      default: throw error
+      }
+    }
+  }
+
+  private static func metadata(_ body: [UInt8]) throws(ObjectStoreError) -> ObjectMetadata {
+    try ObjectMetadata([ReliableWriter.checksumName: SHA256.digest(body).hexadecimal])
+  }
+
+  // MARK: Packs
+
+  /// Reads a pack; nil when it is missing or damaged.
+  func entries(of pack: SyncPack) throws -> [SyncEntry]? {
+    let key = try key(pack.name)
+    for _ in 0..<Self.attempts {
+      let object = try requests.ifPresent { () throws(ObjectStoreError) in
+        try store.get(key, cancellation: cancellation)
+      }
+      guard let object else { continue }
+      do {
+        return try pack.parse(object.body)
+      } catch let error as SatchelError where error.code == .damaged {
+        continue
+      }
+    }
+    return nil
+  }
+
+  /// Writes a pack.
+  ///
+  /// - Returns: false when it is not known to be written
+  func upload(_ pack: SyncPack, _ body: [UInt8]) throws -> Bool {
+    let (key, metadata) = (try key(pack.name), try Self.metadata(body))
+    for _ in 0..<Self.attempts {
+      do throws(ObjectStoreError) {
+        _ = try requests.attempt { () throws(ObjectStoreError) in
+          try store.put(key, body, condition: .ifAbsent, metadata: metadata, cancellation: cancellation)
+        }
+        return true
+      } catch {
+        switch error.reason {
+        // Nobody else has the name: it was an earlier attempt.
+        case .preconditionFailed: return true
+        case .unknownOutcome: continue
+        case .transient: return false
+        default: throw error
+        }
+      }
+    }
+    return false
+  }
+
+  /// The names and sizes of all packs that exist.
+  func names() throws -> [String: Int64] {
+    let entries = try requests.attempt { () throws(ObjectStoreError) in
+      try store.list(packs, cancellation: cancellation)
+    }
+    var names: [String: Int64] = [:]
+    for entry in entries {
+      let name = String(entry.key.text.dropFirst(packs.text.count))
+      if SyncName.isHexadecimal(name, count: 32) { names[name] = entry.size }
+    }
+    return names
+  }
+
+  /// Deletes packs; what cannot be deleted is found by a later sweep.
+  func delete(_ names: [String]) throws {
+    for name in names {
+      do throws(ObjectStoreError) {
+        try store.delete(key(name), ifMatch: nil, cancellation: cancellation)
+      } catch {
+        if error.reason == .cancelled { throw error }
+      }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import SatchelCore
+import SatchelStorage
+
+/// What a device knows of its sync log as a whole: the row of sync_log.
+struct SyncLogState: Sendable {
+  /// A step of several transactions, which any process that uses the store continues.
+  enum Phase: String, Sendable {
+    /// What was local before the first sync becomes pending.
+    case bind
+    /// Entries newer than the position are being stored.
+    case pull
+    /// The local state is moved to a generation that was read as a whole.
+    case rejoin
+    /// What a written head has brought is confirmed.
+    case confirm
+  }
+
+  /// A head that is written under a condition, and that is looked for until its outcome is known.
+  struct PendingUpload: Sendable, Equatable {
+    /// The serialized head.
+    var head: [UInt8]
+    /// The ETag that it replaces; nil when there was no head.
+    var base: ETag?
+    /// Packs that nothing names once it is written.
+    var deletes: [String]
+    /// Its own ETag, once it is known to be written.
+    var etag: ETag?
+  }
+
+  var remote: String
+  var user: String
+  /// Nil before the first head.
+  var position: SyncHead.Position?
+  var etag: ETag?
+  /// The head at the position, serialized.
+  var headBytes: [UInt8]?
+  var digest: SyncDigest
+  var count: Int64
+  var bytes: Int64
+  var generation: Int64
+  /// The generation from which the local state is being moved.
+  var previous: Int64?
+  var phase: Phase?
+  var upload: PendingUpload?
+  /// Commits with a compaction since the last sweep.
+  var compactions: Int64
+
+  /// Whether another state is of the same moment of the log.
+  func isSame(as other: SyncLogState) -> Bool {
+    position == other.position && generation == other.generation && etag == other.etag
+      && headBytes == other.headBytes
+  }
+
+  /// The head at the position; nil when there is none, or when it cannot be read.
+  var head: SyncHead? { headBytes.flatMap { try? SyncHead(parsing: $0) } }
+
+  /// Reads the row; nil when the store is not bound to a log.
+  static func read(_ connection: Connection) throws -> SyncLogState? {
+    try connection.first(
+      """
+      SELECT remote, user, epoch, log, number, etag, head, digest, count, bytes, generation, previous, phase,
+      pending_upload, pending_upload_base, pending_upload_deletes, pending_upload_etag, compactions FROM sync_log
+      """
+    ) { row in
+      guard let digest = SyncDigest(row.text(7)) else { throw row.damage(7, "is not a digest") }
+      var state = SyncLogState(
+        remote: row.text(0), user: row.text(1), digest: digest,
+        count: try row.integer(8, in: StoredRange.count), bytes: try row.integer(9, in: StoredRange.count),
+        generation: try row.integer(10, in: StoredRange.count),
+        compactions: try row.integer(17, in: StoredRange.count))
+      if !row.isNull(2) {
+        state.position = SyncHead.Position(
+          epoch: try row.integer(2, in: StoredRange.count), log: row.text(3),
+          number: try row.integer(4, in: StoredRange.count))
+      }
+      state.etag = row.textIfAny(5).flatMap { ETag($0) }
+      if row.isNull(6) { state.etag = nil } else { state.headBytes = Array(row.bytes(6)) }
+      state.previous = try row.integerIfAny(11, in: StoredRange.count)
+      if let phase = row.textIfAny(12) {
+        guard let phase = Phase(rawValue: phase) else { throw row.damage(12, "is not a phase") }
+        state.phase = phase
+      }
+      if !row.isNull(13) {
+        state.upload = PendingUpload(
+          head: Array(row.bytes(13)), base: row.textIfAny(14).flatMap { ETag($0) },
+          deletes: (row.textIfAny(15) ?? "").split(separator: " ").map(String.init),
+          etag: row.textIfAny(16).flatMap { ETag($0) })
+      }
+      return state
+    }
+  }
+
+  /// Writes everything but the binding.
+  func write(_ connection: Connection) throws {
+    try (headBytes ?? []).withUnsafeBytes { headBytes in
+      try (upload?.head ?? []).withUnsafeBytes { uploadBytes in
+        try connection.run(
+          """
+          UPDATE sync_log SET epoch = ?, log = ?, number = ?, etag = ?, head = ?, digest = ?, count = ?, bytes = ?,
+          generation = ?, previous = ?, phase = ?, pending_upload = ?, pending_upload_base = ?,
+          pending_upload_deletes = ?, pending_upload_etag = ?, compactions = ?
+          """, Binding(position?.epoch), Binding(position?.log), Binding(position?.number),
+          Binding(etag?.text),
+          self.headBytes == nil ? .null : .blob(headBytes), .text(digest.text), .integer(count),
+          .integer(bytes),
+          .integer(generation), Binding(previous), Binding(phase?.rawValue),
+          upload == nil ? .null : .blob(uploadBytes), Binding(upload?.base?.text),
+          Binding(upload?.deletes.joined(separator: " ")), Binding(upload?.etag?.text), .integer(compactions))
+      }
+    }
+  }
+
+  /// Writes what changes with every entry.
+  func writeSums(_ connection: Connection) throws {
+    try connection.run(
+      "UPDATE sync_log SET digest = ?, count = ?, bytes = ?, phase = ?", .text(digest.text), .integer(count),
+      .integer(bytes), Binding(phase?.rawValue))
+  }
+
+  /// Notes that an envelope replaces another one, or none.
+  mutating func replace(_ key: SyncKey, _ old: [UInt8]?, _ new: [UInt8]) {
+    if let old {
+      digest.remove(key, old)
+      bytes = max(bytes - Int64(old.count), 0)
+    } else {
+      count += 1
+    }
+    digest.add(key, new)
+    bytes += Int64(new.count)
+  }
+}
+
+extension Binding {
+  init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
+
+  init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+}

@@ -1,0 +1,128 @@
+import SatchelCore
+import SatchelStorage
+
+/// Setting entries against the local content, without the network.
+extension SyncLogTables {
+  /// Decides about all entries that are undecided, but those of which an envelope is in flight: its outcome comes first.
+  package func decideAll() throws {
+    while try decide() != nil {}
+  }
+
+  func decide() throws -> SyncDecided? {
+    func count(_ connection: Connection) throws -> Int {
+      Int(
+        try connection.number(
+          """
+          SELECT count(*) FROM sync_entry WHERE undecided IS NOT NULL AND in_flight_sequence IS NULL
+          AND generation = (SELECT generation FROM sync_log)
+          """))
+    }
+    if try database.read(count) == 0 { return nil }
+    return try changing { transaction, table, state in
+      guard state.phase == nil else { return nil }
+      let connection = transaction.connection
+      let total = try count(connection)
+      let limit = total <= sizes.decidedAtOnce ? total : sizes.rowsOfStep
+      var ids: [Int64] = []
+      for name in try client.collections(connection) where ids.count < limit {
+        guard let collection = try table.collection(name) else { continue }
+        try connection.each(
+          """
+          SELECT id FROM sync_entry WHERE generation = ? AND collection = ? AND undecided IS NOT NULL
+          AND in_flight_sequence IS NULL LIMIT ?
+          """, .integer(state.generation), .integer(collection), .integer(Int64(limit - ids.count))
+        ) { ids.append(try $0.integer(0)) }
+      }
+      // The rest belongs to collections that are no longer declared.
+      if ids.isEmpty { return nil }
+      return try decide(ids, isLast: ids.count == total, transaction, table)
+    }
+  }
+
+  private func decide(
+    _ ids: [Int64], isLast: Bool, _ transaction: Transaction, _ table: SyncRowTable
+  ) throws -> SyncDecided {
+    var (entries, decidable, decided) = ([SyncUndecided](), [Int64](), SyncDecided())
+    for id in ids {
+      guard var row = try table.row(id) else { continue }
+      row.isUndecided = false
+      let remote = try row.entry.map { try SyncEnvelope(parsing: $0) }
+      let base = try row.base.map { try SyncEnvelope(parsing: $0) }
+      if let remote, base?.checksum == remote.checksum || row.conflict == remote.checksum {
+        try table.write(row)
+      } else if remote == nil, base == nil {
+        try table.write(row)
+      } else if let base, let remote, base.isBuilt(on: remote) {
+        // The remote went back: the base is sent again, over what it was built on.
+        try Self.resend(&row, over: remote, transaction)
+        try table.write(row)
+        decided.resent += 1
+      } else {
+        let endsConflict = row.conflict != nil
+        row.conflict = nil
+        try table.write(row)
+        let isFork = base.map { base in row.pending == nil && remote?.isBuilt(on: base) == false } ?? false
+        entries.append(
+          SyncUndecided(
+            key: row.key, base: isFork ? nil : base, remote: remote,
+            isChanged: isFork || row.pending != nil, isFork: isFork, endsConflict: endsConflict))
+        decidable.append(id)
+      }
+    }
+    let decisions = try client.decide(entries, isLast: isLast, in: transaction)
+    guard decisions.count == entries.count else {
+      throw SatchelError(.internal, "\(decisions.count) decisions for \(entries.count) entries")
+    }
+    for (index, decision) in decisions.enumerated() {
+      try carryOut(decision, decidable[index], entries[index], transaction, table, &decided)
+    }
+    return decided
+  }
+
+  private func carryOut(
+    _ decision: SyncDecision, _ id: Int64, _ entry: SyncUndecided, _ transaction: Transaction,
+    _ table: SyncRowTable, _ decided: inout SyncDecided
+  ) throws {
+    // The client may have changed the row, by noting changes.
+    guard var row = try table.row(id) else { return }
+    switch decision {
+    case .match, .apply:
+      if decision == .match {
+        decided.matched += 1
+      } else if entry.remote?.content.isDeleted ?? true {
+        decided.deleted += 1
+      } else {
+        decided.applied += 1
+      }
+      guard let remote = entry.remote else { return try table.delete(row.id) }
+      row.setBase(remote.bytes)
+      row.ancestors = nil
+      row.pending = nil
+    case .keep, .merged, .resend:
+      if decision == .keep { decided.kept += 1 }
+      if decision == .merged { decided.merged += 1 }
+      if decision == .resend { decided.resent += 1 }
+      try Self.resend(&row, over: entry.remote, transaction)
+      if decision == .merged { row.pending = try SyncTracking.sequence(transaction) }
+    case .conflict:
+      decided.conflicts += 1
+      row.conflict = entry.remote?.checksum
+      row.pending = try row.pending ?? SyncTracking.sequence(transaction)
+    case .waiting:
+      decided.waiting += 1
+    }
+    row.isUndecided = false
+    try table.write(row)
+  }
+
+  /// Makes the local content pending over an entry.
+  private static func resend(
+    _ row: inout SyncRow, over remote: SyncEnvelope?, _ transaction: Transaction
+  ) throws {
+    var lineage = try row.lineage()
+    if let remote { lineage.add(remote) }
+    row.setBase(remote?.bytes)
+    try row.setLineage(lineage)
+    row.pending = try row.pending ?? SyncTracking.sequence(transaction)
+  }
+}

@@ -1,0 +1,191 @@
+import SatchelCore
+import SatchelStorage
+
+/// Storing what was read.
+extension SyncLogTables {
+  func beginPull(all: Bool) throws -> SyncPull {
+    var state = try state()
+    guard all || state.position == nil else {
+      return SyncPull(generation: state.generation, isWhole: false, state: state)
+    }
+    let generation = try changing { transaction, _, state in
+      let next = try transaction.connection.number("SELECT next_generation FROM sync_log")
+      try transaction.connection.run("UPDATE sync_log SET next_generation = ?", .integer(next + 1))
+      return next
+    }
+    try deleteRows(before: generation)
+    state.digest = SyncDigest()
+    (state.count, state.bytes) = (0, 0)
+    return SyncPull(generation: generation, isWhole: true, state: state)
+  }
+
+  /// Deletes the rows of earlier readings.
+  private func deleteRows(before generation: Int64) throws {
+    func hasSome(_ connection: Connection) throws -> Bool {
+      try connection.number(
+        """
+        SELECT EXISTS(SELECT 1 FROM sync_entry WHERE generation < (SELECT coalesce(previous, generation) FROM sync_log))
+        OR EXISTS(SELECT 1 FROM sync_entry WHERE generation > (SELECT generation FROM sync_log) AND generation < ?)
+        """, .integer(generation)) > 0
+    }
+    while try database.read(hasSome) {
+      try database.write { transaction in
+        let table = SyncRowTable(connection: transaction.connection)
+        guard let valid = try SyncLogState.read(transaction.connection) else { return }
+        var ids = try table.ids(
+          "SELECT id FROM sync_entry WHERE generation < ? LIMIT ?",
+          .integer(min(valid.previous ?? valid.generation, valid.generation)),
+          .integer(Int64(sizes.rowsOfStep)))
+        if ids.isEmpty {
+          try transaction.connection.each(
+            "SELECT id FROM sync_entry WHERE generation > ? AND generation < ? LIMIT ?",
+            .integer(valid.generation), .integer(generation), .integer(Int64(sizes.rowsOfStep))
+          ) { ids.append(try $0.integer(0)) }
+        }
+        for id in ids { try table.delete(id) }
+      }
+    }
+  }
+
+  func store(_ entries: [SyncEntry], _ pull: inout SyncPull) throws {
+    if entries.isEmpty { return }
+    let start = pull
+    pull.state = try changing { transaction, table, state in
+      try Self.check(start, state)
+      let connection = transaction.connection
+      var sums = start.isWhole ? start.state : state
+      let declared = Set(try client.collections(connection))
+      var writer = try Self.writer(connection)
+      for entry in entries {
+        let key = entry.envelope.key
+        let local = try table.row(key, generation: state.generation)
+        if try Self.isOfAnotherLife(entry.envelope, local, writer) {
+          try Self.renameWriter(connection)
+          writer = try Self.writer(connection)
+        }
+        var row =
+          try (start.isWhole ? table.row(key, generation: start.generation) : local)
+          ?? SyncRow(id: 0, key: key, generation: start.generation)
+        if let sequence = row.sequence, sequence >= entry.sequence { continue }
+        sums.replace(key, row.entry, entry.envelope.bytes)
+        row.sequence = entry.sequence
+        row.setRemote(entry.envelope.bytes)
+        row.isUndecided = row.remote != nil && declared.contains(key.collection)
+        try table.write(row)
+      }
+      if !start.isWhole {
+        sums.phase = .pull
+        try sums.writeSums(connection)
+      }
+      return sums
+    }
+  }
+
+  /// Whether an entry names a change of this writer that the store knows nothing of: the store was restored, and its
+  /// numbers would be used twice.
+  private static func isOfAnotherLife(
+    _ envelope: SyncEnvelope, _ local: SyncRow?, _ writer: String
+  ) throws -> Bool {
+    guard let named = SyncVersionVector(of: envelope).version(of: writer) else { return false }
+    var known = try local?.lineage() ?? SyncVersionVector()
+    for bytes in [local?.inFlight?.envelope, local?.remote].compactMap({ $0 }) {
+      known.add(try SyncEnvelope(parsing: bytes))
+    }
+    guard let own = known.version(of: writer) else { return true }
+    return named.number > own.number || named.number == own.number && named.checksum != own.checksum
+  }
+
+  private static func check(_ pull: SyncPull, _ state: SyncLogState) throws {
+    let isSame = state.position == pull.state.position && state.generation == pull.state.generation
+    guard isSame, state.phase == nil || state.phase == .pull else { throw changedMeanwhile }
+  }
+
+  func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
+    let fits = try completePosition(pull, head, etag)
+    // A reading of the whole log may have been interrupted, and not be needed any more.
+    if fits, !pull.isWhole { try deleteRows(before: .max) }
+    return fits
+  }
+
+  private func completePosition(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
+    try changing { transaction, _, state in
+      try Self.check(pull, state)
+      let sums = pull.isWhole ? pull.state : state
+      guard sums.digest == head.digest, sums.count == head.count, sums.bytes == head.bytes else {
+        return false
+      }
+      if pull.isWhole {
+        let count = try transaction.connection.number(
+          "SELECT count(*) FROM sync_entry WHERE generation = ? AND seq IS NOT NULL",
+          .integer(pull.generation))
+        guard count == sums.count else { throw Self.changedMeanwhile }
+        (state.digest, state.count, state.bytes) = (sums.digest, sums.count, sums.bytes)
+        state.previous = state.generation
+        state.generation = pull.generation
+        state.phase = .rejoin
+      } else {
+        state.phase = nil
+      }
+      (state.position, state.etag, state.headBytes) = (head.position, etag, head.serialized())
+      try state.write(transaction.connection)
+      return true
+    }
+  }
+
+  // MARK: Rejoin
+
+  /// Moves a part of the local state to the valid generation. What was synced and is not in it is sent again.
+  ///
+  /// - Returns: whether some is left
+  func rejoin() throws -> Bool {
+    try changing { transaction, table, state in
+      guard state.phase == .rejoin, let previous = state.previous else { return false }
+      let connection = transaction.connection
+      let ids = try table.ids(
+        "SELECT id FROM sync_entry WHERE generation = ? LIMIT ?", .integer(previous),
+        .integer(Int64(sizes.rowsOfStep)))
+      let declared = Set(try client.collections(connection))
+      let horizon = state.head?.horizon ?? 0
+      for id in ids {
+        guard let row = try table.row(id) else { continue }
+        try move(
+          row, to: state.generation, transaction, table, horizon,
+          isDeclared: declared.contains(row.key.collection))
+      }
+      if ids.count == sizes.rowsOfStep { return true }
+      state.previous = nil
+      state.phase = nil
+      try state.write(connection)
+      return false
+    }
+  }
+
+  private func move(
+    _ old: SyncRow, to generation: Int64, _ transaction: Transaction, _ table: SyncRowTable,
+    _ horizon: Int64, isDeclared: Bool
+  ) throws {
+    let new = try table.row(old.key, generation: generation)
+    guard old.isLocal else { return try table.delete(old.id) }
+    var row = old
+    row.generation = generation
+    row.sequence = new?.sequence
+    let entry = new?.entry
+    // What is absent below the horizon was deleted, and is decided.
+    let isExpired = entry == nil && (old.sequence ?? .max) <= horizon
+    if let base = row.base, !isExpired, try !Self.isKnown(base, to: entry) {
+      row.ancestors = try row.lineage()
+      row.base = nil
+      row.pending = try row.pending ?? SyncTracking.sequence(transaction)
+    }
+    row.setRemote(entry)
+    row.isUndecided = isDeclared && (row.remote != nil || isExpired && row.base != nil)
+    if let new { try table.delete(new.id) }
+    if row.isLocal || row.sequence != nil { try table.write(row) } else { try table.delete(row.id) }
+  }
+
+  /// Whether an entry is an envelope, or was built on it.
+  private static func isKnown(_ base: [UInt8], to entry: [UInt8]?) throws -> Bool {
+    guard let entry else { return false }
+    return try entry == base || SyncEnvelope(parsing: entry).isBuilt(on: SyncEnvelope(parsing: base))
+  }
+}

@@ -1,0 +1,315 @@
+import SatchelCore
+import SatchelStorage
+
+/// Collecting changes, and confirming them.
+extension SyncLogTables {
+  private struct Full: Error {}
+
+  func changes() throws -> SyncChanges {
+    try database.read { connection in
+      guard let state = try SyncLogState.read(connection) else {
+        throw SatchelError(.notFound, "the store is not bound to a sync log")
+      }
+      var collected = Collected(
+        changes: SyncChanges(start: state, state: state), writer: try Self.writer(connection))
+      guard state.phase == nil, state.upload == nil else { throw Self.changedMeanwhile }
+      let now = try database.time(connection)
+      let declared = Set(try client.collections(connection))
+      let limit = min(sizes.fullPack(state.bytes) * sizes.segmentsOfCommit, sizes.bytesOfCommit)
+      let table = SyncRowTable(connection: connection)
+      do {
+        // The plus keeps the other indexes out: a sync with little to do reads little.
+        try connection.each(
+          """
+          SELECT id, pending FROM sync_entry WHERE pending IS NOT NULL AND +generation = ? AND remote IS NULL
+          AND conflict IS NULL AND undecided IS NULL AND in_flight_sequence IS NULL
+          AND (retry_at IS NULL OR retry_at <= ? OR retry_at > ?) ORDER BY pending
+          """, .integer(state.generation), .integer(now), .integer(now + SyncBackoff.longest)
+        ) { found in
+          let sequence = try found.integer(1, in: StoredRange.count)
+          if collected.isFull(before: sequence, limit) { throw Full() }
+          guard let row = try table.row(try found.integer(0)), declared.contains(row.key.collection) else {
+            return
+          }
+          try collect(row, sequence, connection, now, &collected)
+        }
+      } catch is Full {}
+      return collected.changes
+    }
+  }
+
+  /// Changes while they are collected: those of one transaction are sent together.
+  private struct Collected {
+    var changes: SyncChanges
+    let writer: String
+    var bytes: Int64 = 0
+    /// The transaction, where it begins, and the state before it.
+    var sequence: Int64 = -1
+    var start = 0
+    var before: SyncLogState?
+
+    /// Whether no more changes fit. A transaction that does not fit beside others is left for the next commit; one that
+    /// does not fit by itself is cut.
+    mutating func isFull(before next: Int64, _ limit: Int64) -> Bool {
+      if bytes >= limit, !changes.changes.isEmpty {
+        changes.hasMore = true
+        guard next == sequence else { return true }
+        if start > 0, let before {
+          changes.changes.removeSubrange(start...)
+          changes.state = before
+        } else {
+          changes.isCut = true
+        }
+        return true
+      }
+      if next != sequence {
+        (sequence, start, before) = (next, changes.changes.count, changes.state)
+      }
+      return false
+    }
+  }
+
+  private func collect(
+    _ row: SyncRow, _ sequence: Int64, _ connection: Connection, _ now: Int64, _ collected: inout Collected
+  ) throws {
+    let base = try row.base.map { try SyncEnvelope(parsing: $0) }
+    let outgoing: SyncOutgoing
+    do {
+      outgoing =
+        try client.content(of: row.key, connection)
+        ?? SyncOutgoing(
+          content: SyncContent(
+            document: nil, revision: (base?.content.revision ?? 0) + 1, created: base?.content.created ?? 0,
+            modified: now), version: base?.version ?? 1)
+      guard outgoing.content.document?.count ?? 0 <= SyncEnvelope.maximumDocument else {
+        throw SatchelError(
+          .invalid,
+          "\(row.key): a document that is synchronized has at most \(SyncEnvelope.maximumDocument) bytes")
+      }
+    } catch let error as SatchelError {
+      collected.changes.failures.append(SyncChanges.Failure(row: row.id, key: row.key, error: error))
+      return
+    }
+    if outgoing.content.isDeleted, base == nil {
+      collected.changes.obsolete.append(SyncChanges.Obsolete(row: row.id, sequence: sequence))
+      return
+    }
+    let envelope = SyncEnvelope(
+      outgoing.content, of: row.key, version: outgoing.version, writer: collected.writer, number: sequence,
+      base: base, ancestors: try row.lineage())
+    collected.changes.state.replace(row.key, row.entry, envelope.bytes)
+    collected.bytes += SyncEntry.frameSize(envelope.bytes.count)
+    collected.changes.changes.append(
+      SyncChanges.Change(
+        row: row.id, sequence: sequence, replaced: row.sequence, ancestors: row.ancestors, envelope: envelope)
+    )
+  }
+
+  // MARK: Compaction
+
+  func liveBytes(of packs: [SyncPack]) throws -> [Int64] {
+    try database.read { connection in
+      guard let state = try SyncLogState.read(connection) else { return packs.map { _ in 0 } }
+      return try packs.map { pack in
+        // With the frame of each.
+        try connection.number(
+          """
+          SELECT coalesce(sum(size), 0) + 12 * count(*) FROM sync_entry WHERE generation = ? AND seq BETWEEN ? AND ?
+          """, .integer(state.generation), .integer(pack.from), .integer(pack.to))
+      }
+    }
+  }
+
+  func liveEntries(
+    _ interval: ClosedRange<Int64>, at state: SyncLogState
+  ) throws -> (body: [UInt8], count: Int) {
+    try database.read { connection in
+      guard let present = try SyncLogState.read(connection), present.isSame(as: state), present.phase == nil
+      else { throw Self.changedMeanwhile }
+      var (body, count) = ([UInt8](), 0)
+      try connection.each(
+        """
+        SELECT seq, coalesce(remote, base) FROM sync_entry WHERE generation = ? AND seq BETWEEN ? AND ? ORDER BY seq
+        """, .integer(state.generation), .integer(interval.lowerBound), .integer(interval.upperBound)
+      ) { row in
+        guard !row.isNull(1) else { throw row.damage(1, "is missing") }
+        SyncEntry.write(Array(row.bytes(1)), at: try row.integer(0, in: StoredRange.count), into: &body)
+        count += 1
+      }
+      return (body, count)
+    }
+  }
+
+  func survivors(
+    of pull: SyncPull, after row: Int64, limit: Int64
+  ) throws -> (entries: [(key: SyncKey, envelope: [UInt8])], row: Int64) {
+    try database.read { connection in
+      var (entries, last, bytes) = ([(key: SyncKey, envelope: [UInt8])](), row, Int64(0))
+      do {
+        try connection.each(
+          "SELECT id, seq FROM sync_entry WHERE id > ? AND generation = ? AND seq IS NOT NULL ORDER BY id",
+          .integer(row), .integer(pull.generation)
+        ) { found in
+          let id = try found.integer(0)
+          guard let row = try SyncRowTable(connection: connection).row(id), let entry = row.entry else {
+            return
+          }
+          bytes += SyncEntry.frameSize(entry.count)
+          if bytes > limit, !entries.isEmpty { throw Full() }
+          entries.append((key: row.key, envelope: entry))
+          last = id
+        }
+      } catch is Full {}
+      return (entries, last)
+    }
+  }
+
+  // MARK: Upload
+
+  private struct Refused: Error {}
+
+  func begin(
+    _ upload: SyncLogState.PendingUpload, _ changes: SyncChanges, at state: SyncLogState
+  ) throws -> Bool {
+    var rest = changes.changes[...]
+    do {
+      repeat {
+        let part = rest.prefix(sizes.rowsOfStep)
+        rest = rest.dropFirst(sizes.rowsOfStep)
+        try changing { transaction, table, present in
+          guard present.isSame(as: state), present.phase == nil, present.upload == nil else {
+            throw Refused()
+          }
+          for change in part { try Self.setInFlight(change, state.generation, transaction.connection) }
+          guard rest.isEmpty else { return }
+          // Another process may have cleared those of an earlier part.
+          let count = try transaction.connection.number(
+            "SELECT count(*) FROM sync_entry WHERE in_flight_sequence IS NOT NULL")
+          guard count == changes.changes.count else { throw Refused() }
+          present.upload = upload
+          try present.write(transaction.connection)
+        }
+      } while !rest.isEmpty
+    } catch is Refused {
+      return false
+    }
+    try sync()
+    return true
+  }
+
+  private static func setInFlight(
+    _ change: SyncChanges.Change, _ generation: Int64, _ connection: Connection
+  ) throws {
+    try change.envelope.bytes.withUnsafeBytes { envelope in
+      try (change.ancestors?.bytes ?? []).withUnsafeBytes { ancestors in
+        try connection.run(
+          """
+          UPDATE sync_entry SET in_flight_sequence = ?, in_flight_number = ?, in_flight_envelope = ?
+          WHERE id = ? AND generation = ? AND seq IS ? AND remote IS NULL AND conflict IS NULL AND ancestors IS ?
+          AND pending IS NOT NULL AND in_flight_sequence IS NULL
+          """, .integer(change.sequence), .integer(change.number), .blob(envelope), .integer(change.row),
+          .integer(generation), Binding(change.replaced), change.ancestors == nil ? .null : .blob(ancestors))
+      }
+    }
+    guard connection.changes == 1 else { throw Refused() }
+  }
+
+  func confirm(
+    _ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64
+  ) throws -> Bool {
+    let isOurs = try changing { transaction, table, state in
+      // A head that was read since has its own outcome: what was in flight is looked for in it.
+      guard state.phase == nil, state.upload?.head == upload.head, state.etag == upload.base else {
+        return false
+      }
+      state.upload?.etag = etag
+      state.phase = .confirm
+      state.compactions = compactions
+      _ = try confirmStep(transaction, table, &state)
+      return true
+    }
+    try sync()
+    return isOurs
+  }
+
+  /// Makes a part of the envelopes in flight the entries and bases of their rows.
+  ///
+  /// - Returns: whether some are left
+  func confirmStep(
+    _ transaction: Transaction, _ table: SyncRowTable, _ state: inout SyncLogState
+  ) throws -> Bool {
+    guard state.phase == .confirm, let upload = state.upload else { return false }
+    let ids = try rowsInFlight(table)
+    for id in ids {
+      guard var row = try table.row(id), let sent = row.inFlight else { continue }
+      state.replace(row.key, row.entry, sent.envelope)
+      try Self.arrive(&row, sent)
+      row.sequence = sent.number
+      row.setRemote(sent.envelope)
+      row.isUndecided = false
+      try table.write(row)
+    }
+    let isOpen = ids.count == sizes.rowsOfStep
+    if !isOpen {
+      let head = try SyncHead(parsing: upload.head)
+      let fits = state.digest == head.digest && state.count == head.count && state.bytes == head.bytes
+      // Without the ETag the head is read again, and the entries with it.
+      (state.position, state.etag, state.headBytes) = (head.position, fits ? upload.etag : nil, upload.head)
+      state.upload = nil
+      state.phase = nil
+    }
+    try state.write(transaction.connection)
+    return isOpen
+  }
+
+  private func rowsInFlight(_ table: SyncRowTable) throws -> [Int64] {
+    try table.ids(
+      "SELECT id FROM sync_entry WHERE in_flight_sequence > ? LIMIT ?", .integer(-1),
+      .integer(Int64(sizes.rowsOfStep)))
+  }
+
+  /// Makes an envelope that has arrived the base. Only the change that was sent is confirmed.
+  private static func arrive(_ row: inout SyncRow, _ sent: SyncRow.InFlight) throws {
+    var lineage = try row.lineage()
+    lineage.add(try SyncEnvelope(parsing: sent.envelope))
+    row.setBase(sent.envelope)
+    try row.setLineage(lineage)
+    if row.pending == sent.sequence { row.pending = nil }
+    row.inFlight = nil
+  }
+
+  func hasInFlight() throws -> Bool {
+    try database.read {
+      try $0.number("SELECT count(*) FROM sync_entry WHERE in_flight_sequence IS NOT NULL") > 0
+    }
+  }
+
+  func resolveUpload() throws -> Bool {
+    try changing { transaction, table, state in
+      guard state.phase == nil else { throw Self.changedMeanwhile }
+      let declared = Set(try client.collections(transaction.connection))
+      let ids = try rowsInFlight(table)
+      for id in ids {
+        guard var row = try table.row(id), let sent = row.inFlight else { continue }
+        // Without a pending upload the head was never written.
+        if state.upload != nil, let entry = row.entry, try Self.has(entry, sent.envelope) {
+          try Self.arrive(&row, sent)
+        }
+        row.inFlight = nil
+        row.isUndecided = row.remote != nil && declared.contains(row.key.collection)
+        try table.write(row)
+      }
+      if ids.count == sizes.rowsOfStep { return true }
+      if state.upload != nil {
+        state.upload = nil
+        try state.write(transaction.connection)
+      }
+      return false
+    }
+  }
+
+  /// Whether an entry is an envelope, or was built on it.
+  private static func has(_ entry: [UInt8], _ sent: [UInt8]) throws -> Bool {
+    try entry == sent || SyncEnvelope(parsing: entry).isBuilt(on: SyncEnvelope(parsing: sent))
+  }
+}

@@ -1,0 +1,182 @@
+import SatchelCore
+import SatchelStorage
+
+/// One row of sync_entry.
+struct SyncRow: Sendable {
+  var id: Int64
+  var key: SyncKey
+  var generation: Int64
+  /// Nil when the remote has no entry.
+  var sequence: Int64?
+  /// Nil when it is equal to `base`.
+  var remote: [UInt8]?
+  var base: [UInt8]?
+  var pending: Int64?
+  var inFlight: InFlight?
+  var ancestors: SyncVersionVector?
+  var isUndecided = false
+  var conflict: String?
+  var attempts: Int64 = 0
+
+  /// An envelope that is being sent.
+  struct InFlight: Sendable {
+    /// The change that it has.
+    var sequence: Int64
+    /// The number that it is to have in the log.
+    var number: Int64
+    var envelope: [UInt8]
+  }
+
+  /// The envelope in the remote, at the position.
+  var entry: [UInt8]? { sequence == nil ? nil : remote ?? base }
+
+  /// Whether it has anything besides the entry itself.
+  var isLocal: Bool {
+    base != nil || pending != nil || inFlight != nil || ancestors != nil || conflict != nil || attempts > 0
+  }
+
+  /// Makes the entry's envelope the base.
+  mutating func setRemote(_ envelope: [UInt8]?) { remote = envelope == base ? nil : envelope }
+
+  /// Makes an envelope the base; the entry stays what it is.
+  mutating func setBase(_ envelope: [UInt8]?) {
+    let entry = entry
+    base = envelope
+    setRemote(entry)
+  }
+
+  /// What the local content was built on.
+  func lineage() throws -> SyncVersionVector {
+    var lineage = ancestors ?? SyncVersionVector()
+    if let base { lineage.add(try SyncEnvelope(parsing: base)) }
+    return lineage
+  }
+
+  /// Notes what the local content was built on, where that is more than the base.
+  mutating func setLineage(_ lineage: SyncVersionVector) throws {
+    let known = try base.map { SyncVersionVector(of: try SyncEnvelope(parsing: $0)) } ?? SyncVersionVector()
+    ancestors = known.cover(lineage) ? nil : lineage
+  }
+}
+
+/// Reads and writes rows of sync_entry.
+struct SyncRowTable {
+  /// The maximum number of names of collections.
+  static let maximumCollections: Int64 = 10_000
+
+  let connection: Connection
+
+  // MARK: Collections
+
+  func collection(_ name: String) throws -> Int64? {
+    try connection.first("SELECT id FROM sync_collection WHERE name = ?", .text(name)) { try $0.integer(0) }
+  }
+
+  func makeCollection(_ name: String) throws -> Int64 {
+    if let id = try collection(name) { return id }
+    guard try connection.number("SELECT count(*) FROM sync_collection") < Self.maximumCollections else {
+      throw SatchelError(
+        .damaged, "the sync log has entries of more than \(Self.maximumCollections) collections")
+    }
+    try connection.run("INSERT INTO sync_collection(name) VALUES(?)", .text(name))
+    return connection.lastInsertedRow
+  }
+
+  // MARK: Rows
+
+  func row(_ key: SyncKey, generation: Int64) throws -> SyncRow? {
+    guard let collection = try collection(key.collection) else { return nil }
+    return try connection.first(
+      """
+      SELECT e.id, c.name, e.key, e.generation, e.seq, e.remote, e.base, e.pending, e.in_flight_sequence,
+      e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts
+      FROM sync_entry e JOIN sync_collection c ON c.id = e.collection
+      WHERE e.collection = ? AND e.key = ? AND e.generation = ?
+      """, .integer(collection), .text(key.id), .integer(generation), read: Self.read)
+  }
+
+  func row(_ id: Int64) throws -> SyncRow? {
+    try connection.first(
+      """
+      SELECT e.id, c.name, e.key, e.generation, e.seq, e.remote, e.base, e.pending, e.in_flight_sequence,
+      e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts
+      FROM sync_entry e JOIN sync_collection c ON c.id = e.collection WHERE e.id = ?
+      """, .integer(id), read: Self.read)
+  }
+
+  private static func read(_ row: Statement) throws -> SyncRow {
+    func blob(_ column: Int32) -> [UInt8]? { row.isNull(column) ? nil : Array(row.bytes(column)) }
+    let (collection, key) = (row.text(1), row.text(2))
+    guard SyncKey.isCollection(collection), SyncKey.isID(key) else { throw row.damage(2, "is not a key") }
+    var result = SyncRow(
+      id: try row.integer(0), key: SyncKey(validated: collection, key),
+      generation: try row.integer(3, in: StoredRange.count))
+    result.sequence = try row.integerIfAny(4, in: StoredRange.count)
+    result.remote = blob(5)
+    result.base = blob(6)
+    result.pending = try row.integerIfAny(7, in: StoredRange.count)
+    if let sequence = try row.integerIfAny(8, in: StoredRange.count) {
+      result.inFlight = SyncRow.InFlight(
+        sequence: sequence, number: try row.integer(9, in: StoredRange.count), envelope: blob(10) ?? [])
+    }
+    result.ancestors = row.isNull(11) ? nil : try SyncVersionVector(parsing: row.bytes(11))
+    result.isUndecided = !row.isNull(12)
+    result.conflict = row.textIfAny(13)
+    result.attempts = try row.integer(14, in: 0...1 << 31)
+    return result
+  }
+
+  /// Writes a row; an id of 0 makes a new one. Past failures are forgotten.
+  func write(_ row: SyncRow) throws {
+    let size = Int64(row.entry?.count ?? 0)
+    try Self.with(row.remote, row.base, row.inFlight?.envelope, row.ancestors?.bytes) {
+      remote, base, inFlight, ancestors in
+      if row.id == 0 {
+        try connection.run(
+          """
+          INSERT INTO sync_entry(collection, key, generation, seq, size, remote, base, pending, in_flight_sequence,
+          in_flight_number, in_flight_envelope, ancestors, undecided, conflict, attempts)
+          VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+          """, .integer(try makeCollection(row.key.collection)), .text(row.key.id), .integer(row.generation),
+          Binding(row.sequence), .integer(size), remote, base, Binding(row.pending),
+          Binding(row.inFlight?.sequence), Binding(row.inFlight?.number), inFlight, ancestors,
+          row.isUndecided ? .integer(1) : .null, Binding(row.conflict))
+      } else {
+        try connection.run(
+          """
+          UPDATE sync_entry SET generation = ?, seq = ?, size = ?, remote = ?, base = ?, pending = ?,
+          in_flight_sequence = ?, in_flight_number = ?, in_flight_envelope = ?, ancestors = ?, undecided = ?,
+          conflict = ?, attempts = 0, retry_at = NULL, error = NULL, error_code = NULL WHERE id = ?
+          """, .integer(row.generation), Binding(row.sequence), .integer(size), remote, base,
+          Binding(row.pending), Binding(row.inFlight?.sequence), Binding(row.inFlight?.number), inFlight,
+          ancestors, row.isUndecided ? .integer(1) : .null, Binding(row.conflict), .integer(row.id))
+      }
+    }
+  }
+
+  func delete(_ id: Int64) throws { try connection.run("DELETE FROM sync_entry WHERE id = ?", .integer(id)) }
+
+  /// The ids of rows that a query finds.
+  func ids(_ sql: StaticString, _ first: Binding, _ second: Binding) throws -> [Int64] {
+    var ids: [Int64] = []
+    try connection.each(sql, first, second) { ids.append(try $0.integer(0)) }
+    return ids
+  }
+
+  private static func with(
+    _ one: [UInt8]?, _ two: [UInt8]?, _ three: [UInt8]?, _ four: [UInt8]?,
+    _ body: (Binding, Binding, Binding, Binding) throws -> Void
+  ) throws {
+    try (one ?? []).withUnsafeBytes { first in
+      try (two ?? []).withUnsafeBytes { second in
+        try (three ?? []).withUnsafeBytes { third in
+          try (four ?? []).withUnsafeBytes { fourth in
+            try body(
+              one == nil ? .null : .blob(first), two == nil ? .null : .blob(second),
+              three == nil ? .null : .blob(third), four == nil ? .null : .blob(fourth))
+          }
+        }
+      }
+    }
+  }
+}
