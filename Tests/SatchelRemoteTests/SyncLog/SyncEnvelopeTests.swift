@@ -22,7 +22,7 @@ struct SyncEnvelopeTests {
   @Test func `what is built on an envelope is not older`() throws {
     let base = SyncEnvelope(
       SyncContent(document: [], modified: 500), of: try SyncKey("things", "a"), version: 1, writer: "one",
-      number: 1, base: nil, ancestors: SyncAncestors())
+      number: 1, base: nil, ancestors: SyncVersionVector())
     #expect(try SyncValues.envelope("a", base: base).content.modified == 500)
   }
 
@@ -57,11 +57,11 @@ struct SyncEnvelopeTests {
   @Test func `a version vector covers what it has later versions of`() throws {
     let first = try SyncValues.envelope("a", number: 3)
     let second = try SyncValues.envelope("a", writer: "two", number: 8, base: first)
-    #expect(SyncAncestors(of: second).cover(SyncAncestors(of: first)))
-    #expect(SyncAncestors(of: second).cover(SyncAncestors()))
-    #expect(!SyncAncestors(of: first).cover(SyncAncestors(of: second)))
-    let bytes = SyncAncestors(of: second).bytes
-    #expect(try bytes.withUnsafeBytes { try SyncAncestors(parsing: $0) } == SyncAncestors(of: second))
+    #expect(SyncVersionVector(of: second).cover(SyncVersionVector(of: first)))
+    #expect(SyncVersionVector(of: second).cover(SyncVersionVector()))
+    #expect(!SyncVersionVector(of: first).cover(SyncVersionVector(of: second)))
+    let bytes = SyncVersionVector(of: second).bytes
+    #expect(try bytes.withUnsafeBytes { try SyncVersionVector(parsing: $0) } == SyncVersionVector(of: second))
   }
 
   static let damaged: [(String, String)] = [

@@ -9,7 +9,7 @@ enum SyncValues {
     SyncEnvelope(
       SyncContent(document: document.map { Array($0.utf8) }, revision: 1, created: 10, modified: 20),
       of: try SyncKey(collection, id), version: 1, writer: writer, number: number, base: base,
-      ancestors: base.map { SyncAncestors(of: $0) } ?? SyncAncestors())
+      ancestors: base.map { SyncVersionVector(of: $0) } ?? SyncVersionVector())
   }
 
   static func pack(

@@ -1,0 +1,364 @@
+import SatchelCore
+import SatchelStorage
+import Testing
+
+@testable import SatchelRemote
+
+@Suite("Syncs with a sync log")
+struct SyncLogRunTests {
+  let store = SyncMemoryStore()
+
+  private func head() throws -> SyncHead {
+    try SyncHead(parsing: store.objects["records/somebody/head"]?.body ?? [])
+  }
+
+  @Test func `two devices exchange what they have, edits and deletions`() throws {
+    let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
+    try one.client.edit("a", ["x": "1"])
+    try one.client.edit("b", ["x": "2"])
+    #expect(try one.sync(store).sent == 2)
+    let report = try two.sync(store)
+    #expect(report.applied == 2 && report.commits == 0)
+    #expect(try two.client.documents() == one.client.documents())
+    try two.client.edit("a", nil)
+    try two.client.edit("c", ["y": "3"])
+    #expect(try two.sync(store).deletionsSent == 1)
+    #expect(try one.sync(store).deleted == 1)
+    #expect(try one.client.documents() == ["things/b": ["x": "2"], "things/c": ["y": "3"]])
+    #expect(try one.status("c") == .synced && two.status("b") == .synced)
+  }
+
+  @Test func `a quiet sync is one request, a few changes are two, and a reader of one commit needs one`()
+    throws
+  {
+    let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
+    for number in 0..<30 { try one.client.edit("\(number)", ["x": "\(number)"]) }
+    try one.sync(store)
+    #expect(store.takeRequests().count { $0 == "PUT head" } == 1)
+    try two.sync(store)
+    _ = store.takeRequests()
+    for device in [one, two] {
+      try device.sync(store)
+      #expect(store.takeRequests() == ["GET head"])
+    }
+    for number in 0..<20 { try one.client.edit("\(number)", ["x": "again \(number)"]) }
+    try one.sync(store)
+    #expect(store.takeRequests() == ["GET head", "PUT head"])
+    #expect(try two.sync(store).applied == 20)
+    #expect(store.takeRequests() == ["GET head"])
+  }
+
+  @Test func `a lost race costs a look and another head`() throws {
+    let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
+    try one.client.edit("a", ["x": "1"])
+    try one.sync(store)
+    try two.sync(store)
+    try one.client.edit("a", ["x": "2"], now: 5)
+    try two.client.edit("b", ["x": "3"])
+    _ = store.takeRequests()
+    // The other device writes between the two requests of this one.
+    let racing = SyncInterceptingStore(store) { method in
+      if method == "PUT" { try two.sync(store) }
+    }
+    try one.sync(racing)
+    #expect(racing.requests == ["GET head", "PUT head", "GET head", "PUT head"])
+    try two.sync(store)
+    #expect(try one.client.documents() == two.client.documents())
+    #expect(try two.client.documents() == ["things/a": ["x": "2"], "things/b": ["x": "3"]])
+  }
+
+  @Test func `large changes travel in segments, and many packs are merged`() throws {
+    var sizes = SyncSizes()
+    (sizes.inline, sizes.smallestPack, sizes.largestPack) = (600, 3000, 3000)
+    (sizes.smallPacks, sizes.mergedPacks, sizes.deadBytes) = (4, 3, 2000)
+    let (one, two) = (try SyncTestDevice(sizes), try SyncTestDevice())
+    for number in 0..<100 { try one.client.edit("\(number)", ["x": String(repeating: "x", count: 200)]) }
+    let first = try one.sync(store)
+    #expect(first.sent == 100 && first.commits > 1, "a commit has at most eight full packs")
+    for round in 0..<30 {
+      for number in 0..<3 {
+        try one.client.edit("\((round * 7 + number) % 100)", ["x": "\(round) \(number)"])
+      }
+      try one.sync(store)
+      if round % 5 == 0 { try two.sync(store) }
+    }
+    try two.sync(store)
+    #expect(try two.client.documents() == one.client.documents())
+    let head = try head()
+    #expect(head.packs.count < 40 && head.packBytes < head.bytes * 2 + 4000)
+    #expect(try SyncTestDevice().sync(store).applied == 100)
+    // What no head names was deleted, but for what the last compaction has replaced.
+    let objects = Set(store.objects.keys).subtracting(["records/somebody/head"])
+    #expect(objects == Set((head.packs.map(\.name) + head.retired).map { "records/somebody/p/\($0)" }))
+  }
+
+  @Test func `changes of one transaction are in one commit`() throws {
+    var sizes = SyncSizes()
+    (sizes.inline, sizes.smallestPack, sizes.largestPack, sizes.segmentsOfCommit) = (100, 600, 600, 1)
+    let device = try SyncTestDevice(sizes)
+    func keys(_ range: Range<Int>) throws -> [(key: SyncKey, fields: [String: String]?)] {
+      try range.map { (try SyncKey("things", "\($0)"), ["x": "1"]) }
+    }
+    try device.client.edit(keys(0..<2))
+    try device.client.edit(keys(2..<6))
+    let report = try device.sync(store)
+    #expect(report.sent == 6 && report.isCut, "four documents are more than a commit has")
+    try device.client.edit(keys(10..<11))
+    try device.client.edit(keys(11..<13))
+    let changes = try device.ledger.changes()
+    #expect(changes.changes.count == 3 && !changes.hasMore)
+    try device.client.edit(keys(13..<14))
+    #expect(try device.ledger.changes().changes.count == 3)
+  }
+
+  @Test func `an entry of a collection that is not declared is kept, and applied when it is`() throws {
+    let (one, two, three) = (try SyncTestDevice(), try SyncTestDevice(), try SyncTestDevice())
+    one.client.declared = ["things", "others"]
+    try one.client.edit([(try SyncKey("others", "o"), ["x": "1"]), (try SyncKey("things", "t"), ["x": "2"])])
+    try one.sync(store)
+    #expect(try two.sync(store).applied == 1)
+    #expect(try two.client.documents() == ["things/t": ["x": "2"]])
+    #expect(try two.ledger.statistics().map(\.collection) == ["others", "things"])
+    _ = store.takeRequests()
+    two.client.declared = ["others", "things"]
+    try two.ledger.declare("others")
+    try two.ledger.decideAll()
+    #expect(store.takeRequests() == [])
+    #expect(try two.client.documents() == one.client.documents())
+    // What was local before the declaration is sent.
+    try three.client.edit([(try SyncKey("others", "mine"), ["x": "3"])])
+    try three.sync(store)
+    #expect(try head().count == 2)
+    three.client.declared = ["others", "things"]
+    try three.ledger.declare("others")
+    try three.sync(store)
+    #expect(try head().count == 3)
+  }
+
+  @Test func `an entry that is refused waits, and does not stop the others`() throws {
+    let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
+    try one.client.edit("a", ["x": "1"])
+    try one.client.edit("b", ["x": "2"])
+    try one.sync(store)
+    let key = try SyncKey("things", "a")
+    two.client.refused = [key]
+    #expect(try two.sync(store).waiting == 1)
+    #expect(try two.client.documents() == ["things/b": ["x": "2"]])
+    #expect(try two.status("a") == .waiting)
+    #expect(try two.sync(store).waiting == 0, "it is decided again when something has changed")
+    two.client.refused = []
+    try two.database.write { try SyncTracking.reconsider(key, in: $0) }
+    #expect(try two.sync(store).applied == 1)
+  }
+
+  @Test func `a change that cannot be sent does not stop the others`() throws {
+    let device = try SyncTestDevice()
+    try device.client.edit("a", ["x": "1"])
+    try device.client.edit("b", ["x": "2"])
+    device.client.unsendable = [try SyncKey("things", "a")]
+    let report = try device.sync(store)
+    #expect(report.sent == 1 && report.failed.map(\.key.id) == ["a"])
+    #expect(try device.sync(store).failed == [], "it is tried again later")
+  }
+
+  @Test func `the host decides about a conflict`() throws {
+    let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
+    try one.client.edit("a", ["x": "1"])
+    try one.sync(store)
+    try two.sync(store)
+    two.client.policy = .ask
+    try one.client.edit("a", ["x": "one"])
+    try two.client.edit("a", ["x": "two"])
+    try one.sync(store)
+    #expect(try two.sync(store).conflicts == 1)
+    #expect(try two.status("a") == .conflict && two.sync(store).sent == 0)
+    try two.client.resolve(SyncKey("things", "a"), useRemote: false, now: 9)
+    #expect(try two.sync(store).sent == 1)
+    #expect(try one.sync(store).applied == 1)
+    #expect(try one.client.documents() == ["things/a": ["x": "two"]])
+  }
+
+  @Test func `a store is bound to one remote and user until it is detached`() throws {
+    let device = try SyncTestDevice()
+    try device.client.edit("a", ["x": "1"])
+    try device.sync(store)
+    for (remote, user) in [("other", "somebody"), ("memory", "other")] {
+      let error = #expect(throws: SatchelError.self) {
+        try device.ledger.bind(remote: remote, user: UserID(user))
+      }
+      #expect(error?.code == .foreign)
+    }
+    try device.ledger.detach()
+    #expect(try device.client.documents().count == 1 && device.number("SELECT count(*) FROM sync_entry") == 0)
+    try device.sync(store)
+    #expect(try head().count == 1 && device.status("a") == .synced)
+  }
+
+  @Test func `a lost head is made again from what the devices have`() throws {
+    let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
+    try one.client.edit("a", ["x": "1"])
+    try one.sync(store)
+    try two.client.edit("b", ["x": "2"])
+    try two.sync(store)
+    store.objects["records/somebody/head"] = nil
+    try one.sync(store)
+    try two.sync(store)
+    try one.sync(store)
+    #expect(try head().position.epoch == 2 && head().count == 2)
+    #expect(try one.client.documents() == two.client.documents() && one.client.documents().count == 2)
+  }
+
+  private func packed() throws -> (one: SyncTestDevice, two: SyncTestDevice, pack: String) {
+    var sizes = SyncSizes()
+    sizes.inline = 100
+    let (one, two) = (try SyncTestDevice(sizes), try SyncTestDevice(sizes))
+    for number in 0..<5 { try one.client.edit("\(number)", ["x": "1"]) }
+    try one.sync(store)
+    return (one, two, "records/somebody/p/\(try head().packs[0].name)")
+  }
+
+  @Test func `a missing pack is written again by a device that has it`() throws {
+    let (one, two, pack) = try packed()
+    store.objects[pack] = nil
+    let error = #expect(throws: SatchelError.self) { try two.sync(store) }
+    #expect(error?.code == .damaged && error?.message.contains("5 entries") == true)
+    #expect(try one.sync(store) { $0.sweeps = true }.repaired == 1)
+    #expect(try two.sync(store).applied == 5)
+  }
+
+  @Test func `a pack that nobody has is given up with consent only`() throws {
+    let (_, two, pack) = try packed()
+    try two.client.edit("mine", ["x": "2"])
+    store.objects[pack] = nil
+    #expect(throws: SatchelError.self) { try two.sync(store) }
+    let report = try two.sync(store) { $0.acceptsLoss = true }
+    #expect(report.losses.map(\.entries) == [5] && report.sent == 1)
+    #expect(try head().count == 1)
+  }
+
+  @Test func `a damaged head is replaced with consent only`() throws {
+    let (one, _, _) = try packed()
+    store.objects["records/somebody/head"]?.body = [1, 2, 3]
+    store.objects["records/somebody/head"]?.etag = try #require(ETag("\"other\""))
+    #expect(throws: SatchelError.self) { try one.sync(store) }
+    try one.sync(store) { $0.acceptsLoss = true }
+    #expect(try head().count == 5)
+  }
+
+  @Test func `a sweep deletes what no head names`() throws {
+    let (one, _, _) = try packed()
+    let name = "records/somebody/p/\(SyncName.random())"
+    let other = "records/somebody/p/readme.txt"
+    for key in [name, other] { try store.put(ObjectKey(key), [1]) }
+    #expect(try one.sync(store) { $0.sweeps = true }.swept == 1)
+    #expect(store.objects[name] == nil && store.objects[other] != nil)
+    #expect(try head().fence == head().position.number)
+  }
+
+  @Test func `an encrypted or newer log changes nothing`() throws {
+    let (one, two, _) = try packed()
+    var head = try head()
+    head.key = "0011223344556677"
+    for (body, code) in [
+      (head.serialized(), SatchelError.Code.unauthorized),
+      (head.serialized().replacing("\"format\":2", "\"format\":3"), SatchelError.Code.newer),
+    ] {
+      store.objects["records/somebody/head"] = SyncMemoryStore.Object(
+        body: body, etag: try #require(ETag("\"\(code)\"")), metadata: .none)
+      for device in [one, two] {
+        let error = #expect(throws: SatchelError.self) { try device.sync(store) }
+        #expect(error?.code == code)
+      }
+      #expect(store.objects["records/somebody/head"]?.body == body)
+    }
+  }
+
+  @Test func `a cancelled sync ends between requests`() throws {
+    let device = try SyncTestDevice()
+    try device.client.edit("a", ["x": "1"])
+    let isCancelled = Locked(false)
+    let cancelling = SyncInterceptingStore(store) { _ in isCancelled.withLock { $0 = true } }
+    #expect(throws: (any Error).self) {
+      try device.sync(cancelling) { $0.cancellation = Cancellation { isCancelled.withLock { $0 } } }
+    }
+    #expect(cancelling.requests == ["GET head"])
+    try device.sync(store)
+    #expect(try head().count == 1)
+  }
+
+  @Test func `a restored store takes another name before it sends`() throws {
+    let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
+    try one.client.edit("a", ["x": "1"])
+    try one.sync(store)
+    func writer() throws -> String { try one.database.read { try SyncLogTables.writer($0) } }
+    let name = try writer()
+    try one.sync(store)
+    #expect(try writer() == name)
+    let snapshot = SyncSnapshot(one.database)
+    try snapshot.take()
+    try one.client.edit("a", ["x": "2"])
+    try one.sync(store)
+    try two.sync(store)
+    try snapshot.restore()
+    #expect(try one.client.documents() == ["things/a": ["x": "1"]] && writer() == name)
+    try one.client.edit("b", ["x": "3"])
+    try one.sync(store)
+    #expect(try writer() != name)
+    try two.sync(store)
+    #expect(try two.client.documents() == ["things/a": ["x": "2"], "things/b": ["x": "3"]])
+  }
+}
+
+/// A store that calls something before each request.
+final class SyncInterceptingStore: ObjectStore {
+  private let store: SyncMemoryStore
+  private let before: @Sendable (String) throws -> Void
+  private let log = Locked<[String]>([])
+  private let isBusy = Locked(false)
+  var requests: [String] { log.withLock { $0 } }
+
+  init(_ store: SyncMemoryStore, _ before: @escaping @Sendable (String) throws -> Void) {
+    self.store = store
+    self.before = before
+  }
+
+  private func intercept(_ method: String, _ key: String) {
+    let isFirst = log.withLock { log in
+      log.append("\(method) \(key.hasSuffix("head") ? "head" : "p")")
+      return log.count { $0.hasPrefix(method) } == 1
+    }
+    if isFirst { try? before(method) }
+  }
+
+  func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
+    -> ObjectReading
+  {
+    intercept("GET", key.text)
+    return try store.get(key, ifNoneMatch: known, cancellation: cancellation)
+  }
+
+  func put(
+    _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag {
+    intercept("PUT", key.text)
+    return try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
+  }
+
+  func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
+    try store.head(key, cancellation: cancellation)
+  }
+
+  func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError) {
+    intercept("DELETE", key.text)
+    try store.delete(key, ifMatch: known, cancellation: cancellation)
+  }
+
+  func list(
+    _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ObjectPage {
+    intercept("LIST", prefix.text)
+    return try store.list(prefix, from: continuation, limit: limit, cancellation: cancellation)
+  }
+}

@@ -1,0 +1,172 @@
+import SatchelCore
+import SatchelStorage
+
+@testable import SatchelRemote
+
+/// The ledger of a device as one sync sees it: between two calls others may run, and a device that has crashed does
+/// nothing more. Some mutants are here: ledgers that break one rule.
+struct SyncSimulationLedger: SyncLogLedger {
+  let world: SyncSimulation
+  let device: SyncSimulationDevice
+  let sync: SyncSimulationDevice.Sync
+
+  private var ledger: SyncLogTables { device.ledger }
+
+  private func step<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
+    let crashed = SatchelError(.internal, "the device has crashed")
+    if sync.isCrashed { throw crashed }
+    if device.pausesAtLedger, world.random.chance(30) { device.fiber.pause() }
+    if world.random.below(8000) < world.rate { sync.isCrashed = true }
+    world.note("device \(device.number):   \(name)\(sync.isCrashed ? " -> crash" : "")")
+    if sync.isCrashed || world.violation != nil { throw crashed }
+    return try body()
+  }
+
+  private func change(_ sql: StaticString) throws {
+    try device.database.write { try $0.connection.run(sql) }
+  }
+
+  func state() throws -> SyncLogState {
+    var state = try step("state") { try ledger.state() }
+    if world.mutant == .newbytes, state.upload != nil { state.upload?.base = ETag("\"other\"") }
+    if world.mutant == .believesold, state.position != nil {
+      state.position?.epoch = 0
+      state.position?.number = 0
+    }
+    return state
+  }
+
+  func now() throws -> Int64 { try ledger.now() }
+
+  func continuePhase() throws -> Bool {
+    if world.mutant == .norenew { try forgetBases() }
+    return try step("phase") {
+      let isConfirming = try ledger.state().phase == .confirm
+      let isOpen = try ledger.continuePhase()
+      if device.losesPower, isConfirming { try device.markSynced() }
+      return isOpen
+    }
+  }
+
+  /// Joins as if nothing had been synced, but for what is pending.
+  private func forgetBases() throws {
+    try change(
+      """
+      UPDATE sync_entry SET base = NULL, ancestors = NULL WHERE pending IS NULL
+      AND generation = (SELECT previous FROM sync_log) AND EXISTS(
+        SELECT 1 FROM sync_entry n JOIN sync_log ON n.generation = sync_log.generation
+        WHERE n.collection = sync_entry.collection AND n.key = sync_entry.key)
+      """)
+  }
+
+  func beginPull(all: Bool) throws -> SyncPull {
+    try step("pull\(all ? " all" : "")") {
+      let pull = try ledger.beginPull(all: all)
+      if !all { sync.isResumedPull = pull.state.phase == .pull }
+      return pull
+    }
+  }
+
+  func store(_ entries: [SyncEntry], _ pull: inout SyncPull) throws {
+    var entries = entries
+    if world.mutant == .skipstraddle, !pull.isWhole, let head = sync.head {
+      let known = pull.known
+      let skipped = head.packs.filter { $0.from <= known }
+      entries.removeAll { entry in skipped.contains { $0.from <= entry.sequence && entry.sequence <= $0.to } }
+    }
+    let name = try device.database.read { try SyncLogTables.writer($0) }
+    try step("store \(entries.count)") {
+      try ledger.store(entries, &pull)
+      if world.mutant == .oldname {
+        try device.database.write {
+          try $0.connection.run("UPDATE sync_writer SET writer = ?", .text(name))
+        }
+      }
+    }
+  }
+
+  func complete(_ pull: SyncPull, _ head: SyncHead, _ etag: ETag) throws -> Bool {
+    try step("complete \(head.position.number)") {
+      let fits = try ledger.complete(pull, head, etag)
+      if fits {
+        try world.checkShadow(device, head)
+      } else if !world.hasLost, !world.hasTwin, pull.isWhole || !sync.isResumedPull {
+        world.fail(SyncViolation("S5: device \(device.number): the digest does not fit"))
+      }
+      return fits
+    }
+  }
+
+  func hasInFlight() throws -> Bool { try step("in flight") { try ledger.hasInFlight() } }
+
+  func resolveUpload() throws -> Bool {
+    try step("resolve") {
+      if world.mutant == .nointent {
+        try change(
+          "UPDATE sync_entry SET in_flight_sequence = NULL, in_flight_number = NULL, in_flight_envelope = NULL"
+        )
+      }
+      return try ledger.resolveUpload()
+    }
+  }
+
+  func decide() throws -> SyncDecided? { try step("decide") { try ledger.decide() } }
+
+  func changes() throws -> SyncChanges { try step("changes") { try ledger.changes() } }
+
+  func liveBytes(of packs: [SyncPack]) throws -> [Int64] {
+    try step("live") { try ledger.liveBytes(of: packs) }
+  }
+
+  func liveEntries(
+    _ interval: ClosedRange<Int64>, at state: SyncLogState
+  ) throws -> (body: [UInt8], count: Int) {
+    try step("live \(interval)") {
+      let found = try ledger.liveEntries(interval, at: state)
+      guard world.mutant == .notombstone else { return found }
+      let entries = try SyncEntry.parse(
+        found.body[...], interval.lowerBound..<(interval.upperBound + 1), implied: 0, limit: found.count,
+        source: "live")
+      let kept = entries.filter { !$0.envelope.content.isDeleted }
+      return (SyncValues.frames(kept.map { ($0.sequence, $0.envelope) }), kept.count)
+    }
+  }
+
+  func survivors(
+    of pull: SyncPull, after row: Int64, limit: Int64
+  ) throws -> (entries: [(key: SyncKey, envelope: [UInt8])], row: Int64) {
+    try step("survivors") { try ledger.survivors(of: pull, after: row, limit: limit) }
+  }
+
+  func begin(
+    _ upload: SyncLogState.PendingUpload, _ changes: SyncChanges, at state: SyncLogState
+  ) throws -> Bool {
+    try step("begin \(changes.changes.map(\.envelope.key))") {
+      let isBegun = try ledger.begin(upload, changes, at: state)
+      if device.losesPower { try device.markSynced() }
+      return isBegun
+    }
+  }
+
+  func confirm(_ upload: SyncLogState.PendingUpload, _ etag: ETag, compactions: Int64) throws -> Bool {
+    try step("confirm") {
+      let isOurs = try ledger.confirm(upload, etag, compactions: compactions)
+      if device.losesPower { try device.markSynced() }
+      if world.mutant == .settleall { try change("UPDATE sync_entry SET pending = NULL") }
+      return isOurs
+    }
+  }
+
+  func note(_ failures: [SyncChanges.Failure], _ obsolete: [SyncChanges.Obsolete]) throws {
+    try step("note") {
+      for change in obsolete {
+        // It came and went before anybody heard of it.
+        guard let row = try device.database.read({ try SyncRowTable(connection: $0).row(change.row) }) else {
+          continue
+        }
+        world.fine.formUnion(try device.client.document(row.key).edits)
+      }
+      try ledger.note(failures, obsolete)
+    }
+  }
+}

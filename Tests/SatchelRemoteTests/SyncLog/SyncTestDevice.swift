@@ -1,0 +1,62 @@
+import SatchelCore
+import SatchelStorage
+
+@testable import SatchelRemote
+
+/// A store in memory with documents, and its sync log.
+struct SyncTestDevice {
+  let database: Database
+  let client: SyncTestClient
+  let ledger: SyncLogTables
+
+  init(_ sizes: SyncSizes = SyncSizes(), ghosts: SyncGhosts = SyncGhosts()) throws {
+    var options = StoreOptions()
+    options.clock = Clock { 1_000_000 }
+    database = try Database.open(
+      path: ":memory:", options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
+    try database.prepare(SyncLogSchema.subject)
+    client = try SyncTestClient(database, ghosts)
+    ledger = SyncLogTables(database, client: client, sizes: sizes)
+  }
+
+  static let user = try! UserID("somebody")
+
+  @discardableResult
+  func sync(_ store: any ObjectStore, _ change: (inout SyncLogOptions) -> Void = { _ in }) throws
+    -> SyncLogReport
+  {
+    var options = SyncLogOptions()
+    options.retry = Retry(attempts: 3, base: 0, ceiling: 0)
+    options.parallel = 1
+    change(&options)
+    try ledger.bind(remote: "memory", user: Self.user)
+    var run = try SyncLogRun(
+      ledger, sizes: ledger.sizes, with: store, user: Self.user, options: options, probe: {})
+    return try run.run()
+  }
+
+  func status(_ id: String) throws -> SyncTracking.Status {
+    let key = try SyncKey("things", id)
+    return try database.read { try SyncTracking.status(of: key, $0) }
+  }
+
+  /// The rows of the valid generation: the sequence, and the envelope, by key.
+  func entries() throws -> [SyncKey: (sequence: Int64, envelope: [UInt8])] {
+    try database.read { connection in
+      var ids: [Int64] = []
+      try connection.each(
+        "SELECT id FROM sync_entry WHERE generation = (SELECT generation FROM sync_log) AND seq IS NOT NULL"
+      ) { ids.append($0.anyInteger(0)) }
+      var found: [SyncKey: (sequence: Int64, envelope: [UInt8])] = [:]
+      for id in ids {
+        guard let row = try SyncRowTable(connection: connection).row(id), let sequence = row.sequence else {
+          continue
+        }
+        found[row.key] = (sequence: sequence, envelope: row.entry ?? [])
+      }
+      return found
+    }
+  }
+
+  func number(_ sql: StaticString) throws -> Int64 { try database.read { try $0.number(sql) } }
+}
