@@ -142,7 +142,7 @@ test-python: setup-tests setup-servers lib ## The Python suite
 	  $(call beside,ministack) $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests)
 
 .PHONY: test-crash
-test-crash: setup-tests setup-servers lib ## Devices that synchronise with a real object store and are killed all the time
+test-crash: setup-tests setup-servers lib ## Devices that synchronize with a real object store and are killed all the time
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python:Tests/Servers \
 	  $(call beside,ministack) $(PYTHON) Tests/crash/every.py $(or $(SATCHEL_CRASH_SECONDS),10))
 

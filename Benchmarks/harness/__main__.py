@@ -30,7 +30,7 @@ from .runner import Figures
 from .stories import check_stories
 from .story_data import MANY, QUICK_MANY, QUICK_SINGLE, SINGLE, Corpus
 from .story_goals import story_growth_row, story_rows
-from .sync import synchronise
+from .sync import synchronize
 
 RESTORES = 3
 """Rounds of W2 for one of W1: they are short, and noisier."""
@@ -93,7 +93,7 @@ class Measured:
             "W4": self.check_stories,
             "W5": self.records,
             "W6": self.calls,
-            "sync": self.synchronise,
+            "sync": self.synchronize,
         }
         measuring[workload]()
 
@@ -116,8 +116,8 @@ class Measured:
             self.figures["photo-growth"] = grown
             self.growth += photo_growth_rows(grown, self.galleries)
 
-    def synchronise(self) -> None:
-        measured = synchronise(self.gallery, self.rounds, self.with_satchel)
+    def synchronize(self) -> None:
+        measured = synchronize(self.gallery, self.rounds, self.with_satchel)
         self.figures["sync"] = measured
         self.rows += sync_rows(measured)
 
@@ -155,7 +155,7 @@ class Measured:
         tables = {
             f"W3, {self.gallery.name} photos, everyone": photo_table(self.figures["photos"]),
             "W3, Satchel by photos": photo_table(self.figures["photo-growth"]),
-            f"Synchronising {self.gallery.name} photos, everyone": sync_table(self.figures["sync"]),
+            f"Synchronizing {self.gallery.name} photos, everyone": sync_table(self.figures["sync"]),
             f"W5, {self.record_sets[0].name} records, everyone": record_table(self.figures["records"]),
             "W5, Satchel by records": record_table(self.figures["record-growth"]),
             f"W5, an app's start with {self.record_sets[0].name} records": start_table(self.figures),

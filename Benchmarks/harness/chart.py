@@ -175,7 +175,7 @@ def chart(rows: list[Row]) -> str:
         ),
         Panel(
             "Bytes and requests beside the peers",
-            "What a synchronisation moves, both ways. Left of 1 Satchel moves less than the best peer.",
+            "What a synchronization moves, both ways. Left of 1 Satchel moves less than the best peer.",
             "the best peer",
             [row for row in drawn if row.is_traffic],
             0.01,

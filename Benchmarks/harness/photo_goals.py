@@ -1,4 +1,4 @@
-"""The rows of W3 and of synchronisation: figures in, rows of the table out. Pure."""
+"""The rows of W3 and of synchronization: figures in, rows of the table out. Pure."""
 
 from .generate import GROWTH
 from .goals import FLAT, NAMES, Row, compared

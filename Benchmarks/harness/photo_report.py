@@ -1,4 +1,4 @@
-"""What RESULTS.md says of W3 and of synchronisation."""
+"""What RESULTS.md says of W3 and of synchronization."""
 
 from .goals import NAMES
 from .photo_data import CHANGED_WIDTH, PAGE, SAMPLED, Gallery
@@ -27,7 +27,7 @@ READING = """\
   keeps blocks of lines as they came, on two threads, in a rollback journal; with WAL as Satchel has it, it
   is the second line in the table. Beside the
   growth of photos stands how that second one's time grows.
-- Synchronisation is a first device to a store, and from there to a second one: {photos} photos up and down,
+- Synchronization is a first device to a store, and from there to a second one: {photos} photos up and down,
   nothing changed, one photo changed. Bytes and requests are those of a proxy before the store, which all go
   through; heads are in it, TLS is not. Every step is a fresh process; rclone's time is its process, the
   others' clock starts after loading. rclone syncs the sixteen files, as it comes and with --checksum
@@ -36,7 +36,7 @@ READING = """\
   they say less than the bytes.
 - Growth of photos is Satchel's alone, the largest gallery once.
 - Correctness of photos: exported files byte for byte and their checksums, sampled photos column for column,
-  the page by its MD5s; after a synchronisation the second device's files, and those in the store, byte for
+  the page by its MD5s; after a synchronization the second device's files, and those in the store, byte for
   byte (the changed width is {width}). A wrong answer fails the run."""
 
 

@@ -130,7 +130,7 @@ def markdown(
     chart: str,
     subjects: tuple[str, dict[str, str]],
 ) -> str:
-    """`subjects`: how to read W3, synchronisation and W5, and their tables by title."""
+    """`subjects`: how to read W3, synchronization and W5, and their tables by title."""
     reading = READING.format(
         rounds=rounds["persist"],
         restores=rounds["restore"],

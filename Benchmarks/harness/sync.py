@@ -1,4 +1,4 @@
-"""Synchronising a catalogue of photos with an object store: bytes, requests and time, against what syncs
+"""Synchronizing a catalogue of photos with an object store: bytes, requests and time, against what syncs
 files (rclone) and tables (deltalake). Everyone goes through one counting proxy to one server.
 """
 
@@ -30,7 +30,7 @@ def label(name: str, step: str) -> str:
     return f"{name} {step}"
 
 
-def synchronise(gallery: Gallery, rounds: int, with_satchel: bool) -> Figures:
+def synchronize(gallery: Gallery, rounds: int, with_satchel: bool) -> Figures:
     """Starts the server, runs harness.traffic beside it, and reads what that wrote down."""
     generate_photos(gallery)
     RECORDS.mkdir(exist_ok=True)

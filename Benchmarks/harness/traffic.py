@@ -1,4 +1,4 @@
-"""The synchronisations, one after the other: python -m harness.traffic PHOTOS ROUNDS RECORDS PEER …
+"""The synchronizations, one after the other: python -m harness.traffic PHOTOS ROUNDS RECORDS PEER …
 
 Beside an object store (Tests/Servers/run.py). Each step runs in a process of its own; what went over the wire
 during it is counted, and what came of it is held against the photos.
@@ -156,11 +156,11 @@ def check(step: Step, expected: Expected) -> None:
 
 
 def check_report(report: dict[str, Any], requests: int) -> None:
-    """What Satchel says of a synchronisation; it has to count as the proxy does."""
+    """What Satchel says of a synchronization; it has to count as the proxy does."""
     if report["requests"] != requests:
         raise WrongAnswerError(f"told {report['requests']} requests where {requests} were seen")
     if report["failed"] or report["conflicts"] or report["rejected"]:
-        raise WrongAnswerError("not every shard was synchronised")
+        raise WrongAnswerError("not every shard was synchronized")
 
 
 def run_round(turn: Round, name: str, proxy: CountingProxy, write: Callable[[dict[str, Any]], None]) -> None:

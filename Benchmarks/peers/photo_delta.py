@@ -1,4 +1,4 @@
-"""Synchronisation by a Delta table in the object store, a partition a shard; one step in its own process:
+"""Synchronization by a Delta table in the object store, a partition a shard; one step in its own process:
 python -m peers.photo_delta REMOTE DIRECTORY upload|look|download|merge|download-new|append …
 
 What a device knows of the table (its version and files) is in DIRECTORY. The clock starts after importing,

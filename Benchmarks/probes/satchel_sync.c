@@ -1,9 +1,9 @@
-/* satchel_sync: synchronises a catalogue through satchel.h, and tells its time and report.
+/* satchel_sync: synchronizes a catalogue through satchel.h, and tells its time and report.
  *
  * satchel_sync store=FILE [source=DIR] [row=JSON] [remote=JSON user=NAME] [target=DIR]
  *   source  files that are imported first, not timed
  *   row     a photo that is changed before, timed
- *   remote  the S3 store; without one nothing is synchronised
+ *   remote  the S3 store; without one nothing is synchronized
  *   target  where the catalogue is exported to in the end, not timed */
 #include "satchel_photos.h"
 

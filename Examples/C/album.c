@@ -34,7 +34,7 @@ static void add(struct device device, const char *md5, const char *filename, int
     must(satchel_photos_upsert(device.photos, satchel_text(row), NULL));
 }
 
-/** Synchronises, and prints which shards moved: a catalogue has sixteen, by the first digit of the MD5. */
+/** Synchronizes, and prints which shards moved: a catalogue has sixteen, by the first digit of the MD5. */
 static void sync_device(struct device device, satchel_remote *remote) {
     static const char *const lists[] = {"downloaded", "uploaded", "conflicts"};
     satchel_buffer buffer;

@@ -161,7 +161,7 @@ static void come_back(const struct planner *planner) {
 }
 
 /** Prints what moved; both fields of a record that was changed on both sides are kept. */
-static void synchronise(const struct planner *planner, satchel_remote *remote, const char *name) {
+static void synchronize(const struct planner *planner, satchel_remote *remote, const char *name) {
     satchel_record_sync_options options = SATCHEL_RECORD_SYNC_OPTIONS_INIT;
     long up = 0, down = 0, merged = 0;
     options.on_conflict = SATCHEL_CONFLICT_MERGE;
@@ -178,21 +178,21 @@ static void synchronise(const struct planner *planner, satchel_remote *remote, c
 
 static void share(const struct planner *laptop, const struct planner *phone, satchel_remote *remote) {
     puts("\nThe phone gets it all.");
-    synchronise(laptop, remote, "laptop");
-    synchronise(phone, remote, "phone");
+    synchronize(laptop, remote, "laptop");
+    synchronize(phone, remote, "phone");
     puts("Without a network, each changes another field of the same task.");
     change(laptop, TASKS, "essay", "{\"due\":\"2027-03-10\"}");
     change(phone, TASKS, "essay", "{\"title\":\"Essay on Tycho Brahe\"}");
-    synchronise(laptop, remote, "laptop");
-    synchronise(phone, remote, "phone");
-    synchronise(laptop, remote, "laptop");
+    synchronize(laptop, remote, "laptop");
+    synchronize(phone, remote, "phone");
+    synchronize(laptop, remote, "laptop");
     satchel_buffer essay = get(laptop, TASKS, "essay");
     printf("  both have: %s, until %s\n", string(&essay, "title"), string(&essay, "due"));
     satchel_buffer_free(&essay);
     puts("The phone drops a course, and all that belongs to it.");
     must(satchel_records_delete(phone->records[COURSES], satchel_text("history"), SATCHEL_ANY_REVISION, NULL));
-    synchronise(phone, remote, "phone");
-    synchronise(laptop, remote, "laptop");
+    synchronize(phone, remote, "phone");
+    synchronize(laptop, remote, "laptop");
     printf("  laptop: %d course, %d tasks, %d grades\n", count(laptop, COURSES), count(laptop, TASKS),
            count(laptop, GRADES));
     satchel_buffer reading = get(laptop, ACTIVITIES, "reading");

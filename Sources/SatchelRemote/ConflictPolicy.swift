@@ -6,7 +6,7 @@ public enum ConflictPolicy: String, Sendable, CaseIterable {
   case remoteWins = "remote_wins"
   /// The local version is kept.
   case localWins = "local_wins"
-  /// The version that was modified last is kept. All devices converge, in whatever order they synchronise.
+  /// The version that was modified last is kept. All devices converge, in whatever order they synchronize.
   case newestWins = "newest_wins"
   /// Records: a three-way merge of fields against the last synced version; for a field that both sides
   /// changed, the version that was modified last is kept. An edit wins over a deletion. Photos: the remote

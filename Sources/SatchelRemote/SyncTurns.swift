@@ -28,7 +28,7 @@ package final class SyncTurns: @unchecked Sendable {
     _ subject: Subject, _ cancellation: Cancellation, _ body: () throws -> Result
   ) throws -> Result {
     let work = HostWork.Subject(subject.database, subject.name)
-    try HostWork.refuse("\(subject.name): a synchronisation cannot begin", work)
+    try HostWork.refuse("\(subject.name): a synchronization cannot begin", work)
     try lock.withLock {
       while busy.contains(subject) {
         if cancellation.isCancelled() { throw SatchelError(.cancelled, "cancelled by the caller") }

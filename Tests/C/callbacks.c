@@ -147,7 +147,7 @@ static void test(const char *folder) {
     put_photo(album, '3', 1, "a.jpg");
     satchel_sync_options wanted = SATCHEL_SYNC_OPTIONS_INIT;
     wanted.progress = sync_progress;
-    must(satchel_photos_sync(album, remote, text("ana"), &wanted, NULL), "synchronising");
+    must(satchel_photos_sync(album, remote, text("ana"), &wanted, NULL), "synchronizing");
     CHECK(in_sync > 0 && in_remote > 0, "the sync told no progress, or asked the remote nothing");
     satchel_photos_free(album);
     close_memory(&memory, remote);

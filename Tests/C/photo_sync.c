@@ -181,7 +181,7 @@ static void cancelled(satchel_remote *remote) {
     CHECK(stops > 4, "progress was told %d times", stops);
     listener = (struct listener){0, 0, 0};
     put_photo(device.photos, '7', 2, "b.jpg");
-    must(satchel_photos_sync(device.photos, remote, text("max"), &options, NULL), "synchronising");
+    must(satchel_photos_sync(device.photos, remote, text("max"), &options, NULL), "synchronizing");
     CHECK(listener.phases == 7, "phases: %d", listener.phases);
     give_away(&device);
 }

@@ -128,11 +128,11 @@ static inline void give_away(struct device *device) {
     must(satchel_store_close(device->store), "closing");
 }
 
-/** Synchronises, which must go well, and gives the report. */
+/** Synchronizes, which must go well, and gives the report. */
 static inline json_t *sync_device(struct device *device, satchel_remote *remote,
                                   const satchel_sync_options *options) {
     satchel_buffer report = SATCHEL_BUFFER_INIT;
-    must(satchel_photos_sync(device->photos, remote, text("lena"), options, &report), "synchronising");
+    must(satchel_photos_sync(device->photos, remote, text("lena"), options, &report), "synchronizing");
     return take(&report);
 }
 

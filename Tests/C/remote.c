@@ -138,7 +138,7 @@ static void freed_meanwhile(void) {
     satchel_sync_options options = SATCHEL_SYNC_OPTIONS_INIT;
     options.progress = free_remote;
     options.context = &freeing;
-    must(satchel_photos_sync(device.photos, remote, text("lena"), &options, NULL), "synchronising");
+    must(satchel_photos_sync(device.photos, remote, text("lena"), &options, NULL), "synchronizing");
     CHECK(freeing.released == 0, "the context was released too early");
     CHECK(satchel_photos_sync(device.photos, remote, text("lena"), NULL, NULL) == SATCHEL_ECLOSED, "a freed remote");
     give_away(&device);

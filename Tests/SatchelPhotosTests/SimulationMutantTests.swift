@@ -2,7 +2,7 @@ import Testing
 
 @testable import SatchelPhotos
 
-/// Shows that the simulation finds errors: the devices synchronise through a faulty store or a faulty ledger.
+/// Shows that the simulation finds errors: the devices synchronize through a faulty store or a faulty ledger.
 @Suite(.serialized) struct SimulationMutantTests {
   @Test("the simulation finds it when", arguments: SimulationMutant.common)
   func simulationFindsWhen(_ mutant: SimulationMutant) {

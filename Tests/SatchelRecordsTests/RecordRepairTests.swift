@@ -128,8 +128,8 @@ struct RecordRepairTests {
     try shelf.expectSound()
   }
 
-  @Test("records lost from a synchronised collection are unknown locally, and not deleted remotely")
-  func synchronised() throws {
+  @Test("records lost from a synchronized collection are unknown locally, and not deleted remotely")
+  func synchronized() throws {
     let shelf = try RecordShelf(onDisk: true)
     let notes = try shelf.collection("notes")
     for id in ["lost", "kept", "unmarked", "deleted", "asked"] { try notes.put(id, [:]) }

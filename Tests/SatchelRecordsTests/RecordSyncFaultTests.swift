@@ -146,7 +146,7 @@ struct RecordSyncFaultTests {
     #expect(done.uploaded == 2 && done.unchanged == 1)
   }
 
-  @Test("a dry run of a collection that was never synchronised binds it to nobody") func dryRunCollection()
+  @Test("a dry run of a collection that was never synchronized binds it to nobody") func dryRunCollection()
     throws
   {
     let fixture = try RecordSyncFixture()

@@ -7,7 +7,7 @@ package struct SimulationSetting: Sendable {
   package var rarity: Int
   /// Whether other devices may also run between two calls of the ledger.
   package var pausesAtLedger: Bool
-  /// Whether the devices are synchronised at the start.
+  /// Whether the devices are synchronized at the start.
   package var beginsSynced: Bool
   package var steps: Int
   /// Whether equal bytes have equal ETags, as in S3, so that an ETag may recur.

@@ -1,7 +1,7 @@
-"""One device of photos.py: edits and synchronises at the same time until it is killed.
+"""One device of photos.py: edits and synchronizes at the same time until it is killed.
 
 Usage: device.py OPTIONS, a JSON object: folder, number, seed, policy, user, prefix, and mode: "live" until
-killed, "fill" to make many rows, "sync" to synchronise once and say what came of it.
+killed, "fill" to make many rows, "sync" to synchronize once and say what came of it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Device(Life):
         return True if is_change else None
 
     def sync(self) -> satchel.photos.SyncReport | None:
-        """One synchronisation; None when it failed as a whole."""
+        """One synchronization; None when it failed as a whole."""
         self.journal.write("sync", covers=self.made)
         try:
             report = self.photos.sync(self.remote, self.user, self.policy)

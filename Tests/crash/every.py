@@ -1,4 +1,4 @@
-"""Runs all that synchronises and is killed: photos.py and synced_records.py, and orders.py; then the sum.
+"""Runs all that synchronizes and is killed: photos.py and synced_records.py, and orders.py; then the sum.
 
 Usage: every.py SECONDS, for each policy and strategy. Beside an object store, as each of them.
 """

@@ -36,7 +36,7 @@ class Edit:
 
 @dataclass
 class Sync:
-    """A call that synchronises. It covers the edits that had been made when it began."""
+    """A call that synchronizes. It covers the edits that had been made when it began."""
 
     covers: int
     began: float

@@ -1,4 +1,4 @@
-"""The life of one device of a turn: it edits and synchronises at the same time until it is killed."""
+"""The life of one device of a turn: it edits and synchronizes at the same time until it is killed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Life(ABC):
 
     @abstractmethod
     def sync(self) -> object:
-        """One synchronisation."""
+        """One synchronization."""
 
     def live(self) -> None:
         def edit_for_ever() -> None:

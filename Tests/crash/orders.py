@@ -1,4 +1,4 @@
-"""Two processes change the same records and synchronise, one first, the other first, and both at once.
+"""Two processes change the same records and synchronize, one first, the other first, and both at once.
 
 Usage: orders.py [ROUNDS], so often at once. Beside an object store, as photos.py. What has to come of it
 stands in rivals.py.
@@ -78,7 +78,7 @@ class Meeting:
                 device.ask("write", id, change.text, change.time)
 
     def sync(self, *devices: Process) -> bool:
-        """Lets devices synchronise at once; whether nothing moved any more."""
+        """Lets devices synchronize at once; whether nothing moved any more."""
         for device in devices:
             device.tell("sync", self.strategy)
         quiet = [device.answer()["is_quiet"] for device in devices]
@@ -147,7 +147,7 @@ def fits(
 def meet(strategy: str, order: list[int]) -> tuple[list[str], dict[str, str]]:
     """One meeting: what was not as promised, and what all records were in the end.
 
-    :param order: the devices in the order in which they synchronise; [] for both at once
+    :param order: the devices in the order in which they synchronize; [] for both at once
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="satchel-orders-")))

@@ -1,4 +1,4 @@
-"""Devices that edit and synchronise one user's photos and are killed at random moments; see verdict.py.
+"""Devices that edit and synchronize one user's photos and are killed at random moments; see verdict.py.
 
 Usage: photos.py SECONDS [--policy remote_wins|merge] [--devices 2] [--seed N] [--broken-line]
 

@@ -1,8 +1,8 @@
-"""One device of synced_records.py: edits and synchronises at the same time until it is killed.
+"""One device of synced_records.py: edits and synchronizes at the same time until it is killed.
 
 Usage: record_device.py OPTIONS, a JSON object: folder, number, seed, policy (the strategy), user, prefix, and
-mode: "live" until killed, "companion" to synchronise the same store from another process until killed, "fill"
-to make the records that are only there, "sync" to decide what is asked, synchronise once, and say what came
+mode: "live" until killed, "companion" to synchronize the same store from another process until killed, "fill"
+to make the records that are only there, "sync" to decide what is asked, synchronize once, and say what came
 of it.
 """
 
@@ -82,7 +82,7 @@ class RecordDevice(Life):
             try:
                 self.begin([id])
             except satchel.Conflict:
-                # A synchronisation was faster.
+                # A synchronization was faster.
                 self.end(number, is_effective=False)
             else:
                 return self.end(number)
@@ -176,10 +176,10 @@ class RecordDevice(Life):
         else:
             self.end(number)
 
-    # Synchronising
+    # Synchronizing
 
     def sync(self) -> satchel.records.SyncReport | None:
-        """One synchronisation; None when it failed as a whole."""
+        """One synchronization; None when it failed as a whole."""
         self.journal.write("sync", covers=self.made)
         try:
             report = self.notes.sync(self.remote, self.user, self.policy)

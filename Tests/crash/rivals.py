@@ -92,7 +92,7 @@ def rivalries() -> list[Rivalry]:
 
 
 def promised(rivalry: Rivalry, strategy: str, first: int) -> Outcome:
-    """What becomes of a record when one device synchronises first, and then the other."""
+    """What becomes of a record when one device synchronizes first, and then the other."""
     second = 1 - first
     theirs, ours = rivalry.version(first), rivalry.version(second)
     if not rivalry.is_contested:

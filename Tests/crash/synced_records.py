@@ -1,9 +1,9 @@
-"""Devices that edit and synchronise one user's records and are killed at random; see record_verdict.py.
+"""Devices that edit and synchronize one user's records and are killed at random; see record_verdict.py.
 
 Usage: synced_records.py SECONDS [--policy STRATEGY] [--devices 2] [--seed N] [--broken-line]
 
 Beside an object store, as photos.py. Without a policy each strategy has its turn, SECONDS each. Of the first
-device's store a second process synchronises as well, and is killed as well.
+device's store a second process synchronizes as well, and is killed as well.
 """
 
 from __future__ import annotations

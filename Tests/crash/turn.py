@@ -117,7 +117,7 @@ class Turn(ABC):
         return time.monotonic() + self.dice.uniform(0.2, 2)
 
     def settle(self) -> None:
-        """Synchronises all until nothing moves. What had failed may have to wait until it is tried again."""
+        """Synchronizes all until nothing moves. What had failed may have to wait until it is tried again."""
         end = time.monotonic() + self.timeout
         while True:
             answers = [self.once(number, "sync") for number in self.numbers]

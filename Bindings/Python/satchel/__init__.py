@@ -7,7 +7,7 @@
 
 A store gives access to the subjects: ``store.catalogue``, ``store.stories(directory)``,
 ``store.photos(directory)``, ``store.records(name)`` and ``store.state``. The modules of the same names
-describe them; :mod:`satchel.remote` has the object stores that photos and records are synchronised with,
+describe them; :mod:`satchel.remote` has the object stores that photos and records are synchronized with,
 :mod:`satchel.backup` backups and recovery, :mod:`satchel.json` and :mod:`satchel.places` functions that need
 no store, :mod:`satchel.errors` the errors.
 

@@ -1,4 +1,4 @@
-"""Long-running calls, such as scans, synchronisations and backups: with progress, and cancelled by Ctrl-C.
+"""Long-running calls, such as scans, synchronizations and backups: with progress, and cancelled by Ctrl-C.
 
 Python runs signal handlers on the main thread, and only between its own instructions. So a long call is
 made on a thread of its own, while the calling thread waits in a way that a signal can interrupt.

@@ -1,4 +1,4 @@
-"""Two devices that synchronise records through a remote copy, and what tests ask of them."""
+"""Two devices that synchronize records through a remote copy, and what tests ask of them."""
 
 from __future__ import annotations
 

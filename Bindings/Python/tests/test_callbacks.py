@@ -99,7 +99,7 @@ def test_a_store_that_a_clock_closes_in_vain_stays_usable(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("subject", ["photos", "records"])
-def test_a_synchronisation_cannot_begin_in_itself(tmp_path: Path, subject: str) -> None:
+def test_a_synchronization_cannot_begin_in_itself(tmp_path: Path, subject: str) -> None:
     refusals = Refusals()
     again: List[type] = []
 

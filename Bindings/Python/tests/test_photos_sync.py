@@ -114,7 +114,7 @@ def test_the_remote_wins_and_what_lost_can_be_made_again(devices: Devices, remot
         )
 
 
-def test_merged_rows_go_up_in_the_same_synchronisation(devices: Devices, remote_copy: Remote) -> None:
+def test_merged_rows_go_up_in_the_same_synchronization(devices: Devices, remote_copy: Remote) -> None:
     phone, tablet = devices
     phone.upsert([row(1, 3), row(2, 3)])
     phone.sync(remote_copy, "ada")
@@ -149,7 +149,7 @@ def test_a_dry_run_transfers_nothing(devices: Devices, remote_copy: Remote, tmp_
     assert moved(told) == moved(tablet.sync(remote_copy, "ada"))
 
 
-def test_progress_is_reported_on_the_thread_that_synchronises(devices: Devices, remote_copy: Remote) -> None:
+def test_progress_is_reported_on_the_thread_that_synchronizes(devices: Devices, remote_copy: Remote) -> None:
     devices[0].upsert(row(each) for each in range(200))
     heard: List[SyncProgress] = []
     threads = set()
@@ -200,7 +200,7 @@ def test_what_progress_raises_cancels_and_is_raised(devices: Devices, remote_cop
     assert_holds(devices[1], {md5(each): row(each) for each in range(200)})
 
 
-def test_an_interrupt_ends_a_synchronisation(devices: Devices, remote_copy: Remote) -> None:
+def test_an_interrupt_ends_a_synchronization(devices: Devices, remote_copy: Remote) -> None:
     devices[0].upsert(row(each) for each in range(200))
     begun = threading.Event()
 
@@ -330,7 +330,7 @@ def test_a_shard_that_fails_does_not_stop_the_others(
     assert_holds(tablet, {each["md5"]: each for each in (row(1, 3), row(2, 5))})
 
 
-def test_threads_synchronise_and_change_at_once(devices: Devices, remote_copy: Remote) -> None:
+def test_threads_synchronize_and_change_at_once(devices: Devices, remote_copy: Remote) -> None:
     def change(device: PhotoCatalogue, first: int) -> None:
         for each in range(first, first + 200):
             device.upsert([row(each)])

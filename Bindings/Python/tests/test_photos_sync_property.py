@@ -1,4 +1,4 @@
-"""Devices that edit at random and synchronise now and then, against a plain dict.
+"""Devices that edit at random and synchronize now and then, against a plain dict.
 
 The model knows what the remote holds, and what each device changed since it last agreed. With "remote_wins" a
 change that lost has to be among the conflicts; with "merge" it is on top.
@@ -95,7 +95,7 @@ class Album(RuleBasedStateMachine):
         assert report.conflicts == conflicts
 
     def settle(self, known: Device, shard: int, policy: str) -> bool:
-        """What a synchronisation makes of one shard; whether both sides had changed it."""
+        """What a synchronization makes of one shard; whether both sides had changed it."""
         mine, theirs = within(known.rows, shard), within(self.remote_copy, shard)
         agreed = known.agreed[shard]
         base = agreed or {}

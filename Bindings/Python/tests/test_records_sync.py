@@ -119,7 +119,7 @@ def test_another_user_is_refused_until_detached(pair: List[Device], remote_copy:
     assert phone.records.sync(remote_copy, "bob").uploaded == 1
 
 
-def test_detach_forgets_what_was_synchronised(
+def test_detach_forgets_what_was_synchronized(
     pair: List[Device], remote_copy: Remote, tmp_path: Path
 ) -> None:
     phone, tablet = pair
@@ -155,7 +155,7 @@ def test_what_is_no_argument_is_refused(pair: List[Device], remote_copy: Remote,
         pair[0].records.sync(**{"remote": remote_copy, "user": "ada", **arguments})
 
 
-def test_threads_synchronise_and_change_at_once(pair: List[Device], remote_copy: Remote) -> None:
+def test_threads_synchronize_and_change_at_once(pair: List[Device], remote_copy: Remote) -> None:
     def change(device: Device, first: int) -> None:
         for each in range(first, first + 60):
             device.records.put(f"c{each}", {"n": each})

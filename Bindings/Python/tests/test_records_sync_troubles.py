@@ -1,4 +1,4 @@
-"""Synchronisations that are watched, cancelled or interrupted, and those in which something fails."""
+"""Synchronizations that are watched, cancelled or interrupted, and those in which something fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from satchel.records import SyncProgress
 from satchel.remote import Remote
 
 
-def test_progress_is_reported_on_the_thread_that_synchronises(
+def test_progress_is_reported_on_the_thread_that_synchronizes(
     pair: List[Device], remote_copy: Remote
 ) -> None:
     phone, _ = pair
@@ -57,7 +57,7 @@ def test_false_cancels_and_what_is_raised_is_raised(pair: List[Device], remote_c
     assert tablet.documents() == {f"c{each}": {"n": each} for each in range(100)}
 
 
-def test_an_interrupt_ends_a_synchronisation(pair: List[Device], remote_copy: Remote) -> None:
+def test_an_interrupt_ends_a_synchronization(pair: List[Device], remote_copy: Remote) -> None:
     phone, tablet = pair
     phone.records.put_many({f"c{each}": {"n": each} for each in range(100)})
     begun = threading.Event()

@@ -46,7 +46,7 @@ def test_two_devices_agree(devices: Devices, host: DictStore) -> None:
 
 
 def outcome(device: PhotoCatalogue, remote: satchel.remote.Remote) -> Tuple[Any, str]:
-    """Why a synchronisation failed as a whole, or in each of its shards."""
+    """Why a synchronization failed as a whole, or in each of its shards."""
     try:
         report = device.sync(remote, "ada")
     except satchel.SatchelError as error:

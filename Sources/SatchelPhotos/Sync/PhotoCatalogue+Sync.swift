@@ -19,7 +19,7 @@ extension PhotoCatalogue {
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> SyncReport {
     try options.onConflict.checkForPhotos()
-    try database.refuseNetworkWork("photos cannot be synchronised in a batch")
+    try database.refuseNetworkWork("photos cannot be synchronized in a batch")
     let turn = SyncTurns.Subject(database: database, name: "photos " + directory)
     return try SyncTurns.shared.withTurn(turn, options.cancellation) {
       let clock = database.clock

@@ -11,7 +11,7 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
   public var indexes: JSONValue
   /// As declared: `{path: {"collection", "on_delete", "many"}}`.
   public var relations: JSONValue
-  /// The user whose records it is synchronised with; nil when it is not.
+  /// The user whose records it is synchronized with; nil when it is not.
   public var user: String?
 
   public var json: JSONValue {

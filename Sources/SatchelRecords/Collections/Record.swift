@@ -4,7 +4,7 @@ import SatchelStorage
 
 /// The state of a record with respect to its remote copy.
 public enum RecordSyncStatus: String, Sendable, CaseIterable {
-  /// The collection was never synchronised.
+  /// The collection was never synchronized.
   case local
   /// The record has changes to upload.
   case pending

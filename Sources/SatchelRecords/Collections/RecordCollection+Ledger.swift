@@ -18,7 +18,7 @@ extension RecordCollection: RecordLedger {
       let table = SyncTable(connection: work.connection, collection: id)
       if let known = try table.syncIdentity()?["user"]?.stringValue {
         guard known == user.text else {
-          throw SatchelError(.foreign, "\(name): is synchronised as \(known), not as \(user)")
+          throw SatchelError(.foreign, "\(name): is synchronized as \(known), not as \(user)")
         }
         return
       }
@@ -36,7 +36,7 @@ extension RecordCollection: RecordLedger {
       let table = SyncTable(connection: connection, collection: id)
       guard limit > 0 else { return RecordMarks(marks: [], next: cursor) }
       var marks: [RecordMark] = []
-      if row.isSynchronised {
+      if row.isSynchronized {
         marks = try table.marks(after: cursor?.text ?? "", limit: limit)
       } else {
         // By row number, which the cursor holds.
@@ -61,7 +61,7 @@ extension RecordCollection: RecordLedger {
     try read { connection, row in
       let table = SyncTable(connection: connection, collection: id)
       return try ids.map { key in
-        if row.isSynchronised { return try table.mark(key) }
+        if row.isSynchronized { return try table.mark(key) }
         return try find(key, connection, row) == nil ? nil : RecordMark(id: key, pending: 0)
       }
     }
@@ -73,7 +73,7 @@ extension RecordCollection: RecordLedger {
 
   private func state(of key: String, _ connection: Connection, _ row: CollectionRow) throws -> RecordState {
     let table = SyncTable(connection: connection, collection: id)
-    var state = try row.isSynchronised ? table.state(key) : nil
+    var state = try row.isSynchronized ? table.state(key) : nil
     if let record = try find(key, connection, row) {
       let content = try RecordFetch(connection, row).one(record) { $0.content }
       if state == nil { state = RecordState(id: key, pending: 0) }

@@ -51,7 +51,7 @@ extension RecordWork {
       try apply(entries, record, collection)
       try apply(references, record, collection)
       collection.noteChange(key)
-      if collection.row.isSynchronised {
+      if collection.row.isSynchronized {
         collection.numbers.sequence += 1
         collection.numbers.isDirty = true
         try SyncTable(connection: connection, collection: collection.id).notePut(
@@ -73,7 +73,7 @@ extension RecordWork {
 
   /// Returns the revision that a deleted record had; 0 when it is not known.
   private func lastRevision(_ key: UnsafeRawBufferPointer, _ collection: WorkingCollection) throws -> Int64 {
-    guard collection.row.isSynchronised else { return 0 }
+    guard collection.row.isSynchronized else { return 0 }
     return try SyncTable(connection: connection, collection: collection.id).revisionOfDeleted(key)
   }
 
@@ -95,7 +95,7 @@ extension RecordWork {
       try apply(entries, row, collection)
       try apply(references, row, collection)
       collection.noteChange(key)
-      guard collection.row.isSynchronised else { return }
+      guard collection.row.isSynchronized else { return }
       collection.numbers.sequence += 1
       try SyncTable(connection: connection, collection: collection.id).noteDeletion(
         key, sequence: collection.numbers.sequence, revision: old.revision + 1, created: old.created, now: now

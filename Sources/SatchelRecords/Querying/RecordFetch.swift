@@ -46,16 +46,16 @@ struct RecordFetch {
 struct RecordStatusReader {
   private let connection: Connection
   private let collection: Int64
-  private let isSynchronised: Bool
+  private let isSynchronized: Bool
 
   init(_ connection: Connection, _ row: CollectionRow) {
     self.connection = connection
     collection = row.id
-    isSynchronised = row.isSynchronised
+    isSynchronized = row.isSynchronized
   }
 
   func status(_ key: UnsafeRawBufferPointer) throws -> RecordSyncStatus {
-    guard isSynchronised else { return .local }
+    guard isSynchronized else { return .local }
     let found = try connection.first(
       "SELECT conflict_etag IS NOT NULL, pending IS NOT NULL FROM record_sync WHERE collection = ? AND key = ?",
       .integer(collection), .textBytes(key)

@@ -3,7 +3,7 @@ import SatchelRemote
 // The library for C is built without: see the Makefile.
 #if !SATCHEL_WITHOUT_CONCURRENCY
   extension RecordCollection {
-    /// Synchronises the collection as the blocking form does, on a thread of its own; cancelling the task
+    /// Synchronizes the collection as the blocking form does, on a thread of its own; cancelling the task
     /// cancels the sync.
     public func sync(
       with store: any ObjectStore, user: UserID, options: RecordSyncOptions = RecordSyncOptions(),

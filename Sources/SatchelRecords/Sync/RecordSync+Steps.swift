@@ -112,7 +112,7 @@ extension RecordSync {
       content, id: id, version: run.binding.version, writer: run.binding.writer, on: sides.base)
     guard envelope.bytes.count <= RecordEnvelope.maximumSize else {
       throw SatchelError(
-        .invalid, "\(id): a record that is synchronised has at most \(RecordEnvelope.maximumSize) bytes")
+        .invalid, "\(id): a record that is synchronized has at most \(RecordEnvelope.maximumSize) bytes")
     }
     if run.rules.heedsSending {
       try changing { try ledger.noteSending(id, sequence: sequence, envelope: envelope.bytes) }

@@ -4,7 +4,7 @@ import SatchelStorage
 
 /// The result of a sync of records; of a dry run, what it would do.
 public struct RecordSyncReport: Sendable, Equatable {
-  /// A record that was not synchronised, or an object that is not a record.
+  /// A record that was not synchronized, or an object that is not a record.
   public struct Failure: Sendable, Equatable {
     /// The record's id; of an object that is not a record, the part of its key after the prefix.
     public var id: String

@@ -17,7 +17,7 @@ struct CollectionRow: Sendable {
   var indexedThrough: Int64
   /// The sequence number of the latest change to upload.
   var sequence: Int64
-  var isSynchronised: Bool
+  var isSynchronized: Bool
 
   private init(_ row: Statement) throws {
     id = try row.integer(0, in: RecordRow.collections)
@@ -29,7 +29,7 @@ struct CollectionRow: Sendable {
     next = max(counted, row.anyInteger(9) - RecordRow.base(of: id) + 1)
     indexedThrough = try row.integer(6, in: RecordRow.numbers)
     sequence = try row.integer(7, in: StoredRange.count)
-    isSynchronised = !row.isNull(8)
+    isSynchronized = !row.isNull(8)
   }
 
   static func read(_ id: Int64, _ connection: Connection) throws -> CollectionRow? {

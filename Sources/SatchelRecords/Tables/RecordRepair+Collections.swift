@@ -10,7 +10,7 @@ extension RecordRepair {
     for (id, name) in try lost() { try restore(id, name) }
     try LostTable.migration.dropOrphans(connection)
     for row in try collections() where row.version > 0 { try repairDeclaration(row) }
-    for row in try collections() where row.isSynchronised { try repairSyncIdentity(row) }
+    for row in try collections() where row.isSynchronized { try repairSyncIdentity(row) }
   }
 
   /// Tables whose rows are meaningless without the row of their collection.
@@ -154,13 +154,13 @@ extension RecordRepair {
     for id in removed { try connection.run("DELETE FROM record_relation WHERE id = ?", .integer(id)) }
   }
 
-  /// Without its sync identity a collection cannot be synchronised.
+  /// Without its sync identity a collection cannot be synchronized.
   private mutating func repairSyncIdentity(_ row: CollectionRow) throws {
     let table = SyncTable(connection: connection, collection: row.id)
     if case .string? = (try? table.syncIdentity())?["user"] { return }
     try table.detach()
     report(
-      "record_sync", "\(row.name): its sync identity was lost, so its records are local; synchronise it again"
+      "record_sync", "\(row.name): its sync identity was lost, so its records are local; synchronize it again"
     )
   }
 }

@@ -106,7 +106,7 @@ struct RecordRepair {
   // MARK: Sync metadata
 
   private func repairSync(of rows: [CollectionRow]) throws {
-    for row in rows where row.isSynchronised {
+    for row in rows where row.isSynchronized {
       try SyncTable.makeWriter(connection)
       // The sync metadata of a lost record is deleted, so that the next sync downloads the record. That of a
       // deleted record is kept; otherwise the record would be downloaded again.
@@ -136,7 +136,7 @@ struct RecordRepair {
 
 extension RecordCollection {
   /// Repairs the tables of records after rows of them were lost: counts, indexes and references are rebuilt
-  /// from the documents. In synchronised collections the next sync downloads the records that were lost.
+  /// from the documents. In synchronized collections the next sync downloads the records that were lost.
   ///
   /// - Returns: findings for data that could not be kept
   @discardableResult

@@ -30,7 +30,7 @@ package enum RecordSchema {
     -- `next` nor below one that exists: records are counted before one is deleted. Rows up to
     -- `indexed_through` are in record_key. `shape` increases with every change of the declaration, by which
     -- handles and processes detect it. `declaration` and `sync` are JSON; `sync` identifies the user that the
-    -- collection is synchronised with, and is NULL when it never was. `sequence` is the number of the latest
+    -- collection is synchronized with, and is NULL when it never was. `sequence` is the number of the latest
     -- change to upload.
     CREATE TABLE record_collection(
       id INTEGER PRIMARY KEY,
@@ -109,7 +109,7 @@ package enum RecordSchema {
     """
 
   private static let sync = """
-    -- The sync metadata of records in synchronised collections. `base` is the last synced envelope, or
+    -- The sync metadata of records in synchronized collections. `base` is the last synced envelope, or
     -- NULL, and `etag` that of its object. `pending` is the number of the change to upload, 0 for a record
     -- that existed before the first sync, NULL for no change. `sent` is the envelope in flight, for the
     -- change `sending`. `conflict_etag` is that of the object of an open conflict. A deleted record keeps

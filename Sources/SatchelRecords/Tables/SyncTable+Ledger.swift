@@ -6,7 +6,7 @@ import SatchelStorage
 extension SyncTable {
   // MARK: Sync identity
 
-  /// Returns the sync identity of the collection; nil when it is not synchronised.
+  /// Returns the sync identity of the collection; nil when it is not synchronized.
   func syncIdentity() throws -> JSONValue? {
     try connection.first("SELECT sync FROM record_collection WHERE id = ?", .integer(collection)) {
       $0.isNull(0) ? nil : try JSONValue(parsing: $0.bytes(0))

@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-/// Reads and writes the sync metadata of one synchronised collection.
+/// Reads and writes the sync metadata of one synchronized collection.
 struct SyncTable {
   let connection: Connection
   let collection: Int64

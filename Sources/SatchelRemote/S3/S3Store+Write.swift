@@ -29,7 +29,7 @@ extension S3Store {
     }
   }
 
-  /// The media type that a browser and other programs are told, by the key's extension.
+  /// The media type for browsers and other programs, by the key's extension.
   static func contentType(of key: ObjectKey) -> String {
     if key.text.hasSuffix(".csv") { return "text/csv" }
     if key.text.hasSuffix(".json") { return "application/json" }

@@ -1,4 +1,4 @@
-"""Photo catalogues: the photos of a directory, synchronised between devices through an object store.
+"""Photo catalogues: the photos of a directory, synchronized between devices through an object store.
 
 >>> with satchel.open("album.satchel") as store, store.photos("/home/ada/Pictures") as photos:
 ...     photos.scan()
@@ -163,7 +163,7 @@ class PhotoCatalogue(PhotoRows):
     ) -> ScanReport:
         """Finds the photos below the catalogue's directory. Unchanged files are not read.
 
-        :param delete_missing: deletes the rows of photos whose files are gone; the next synchronisation
+        :param delete_missing: deletes the rows of photos whose files are gone; the next synchronization
             deletes them from the remote copy. Never below a directory that could not be read
         :param time_zone_offset: minutes east of UTC, for dates without a time zone
         :param progress: receives a :class:`ScanProgress`, on this thread; returning False ends the scan and
@@ -194,7 +194,7 @@ class PhotoCatalogue(PhotoRows):
         parallel: Optional[int] = None,
         allow_unsafe_remote: bool = False,
     ) -> SyncReport:
-        """Synchronises the catalogue with its remote copy.
+        """Synchronizes the catalogue with its remote copy.
 
         :param remote: the object store with the remote copy
         :param user: the owner of the catalogue: ASCII letters, digits, ".", "_" and "-", at most 128
@@ -205,16 +205,16 @@ class PhotoCatalogue(PhotoRows):
         :param dry_run: reports what would be transferred, without transferring it
         :param parallel: shards that are transferred concurrently, 1 to 16; None for 4
         :param allow_unsafe_remote: accepts a remote without conditional writes, where two devices that
-            synchronise at the same time may overwrite each other
-        :returns: in ``failed`` the shards that failed; they stay pending, and the others are synchronised
+            synchronize at the same time may overwrite each other
+        :returns: in ``failed`` the shards that failed; they stay pending, and the others are synchronized
         :raises InvalidArgument: for an invalid user, and for a remote without conditional writes
-        :raises ForeignFile: when the remote copy is not the catalogue synchronised last: :meth:`detach`
+        :raises ForeignFile: when the remote copy is not the catalogue synchronized last: :meth:`detach`
         :raises Unauthorized: when the remote rejects the credentials
         :raises Unavailable: when the remote cannot be reached
         :raises Busy: when ``progress`` or a function of the remote starts it again
         :raises Cancelled: when ``progress`` returned False
 
-        Synchronisations of one catalogue run one at a time; other calls are not blocked.
+        Synchronizations of one catalogue run one at a time; other calls are not blocked.
         """
         options = _abi.SyncOptions(
             on_conflict=_encoding.choice(_POLICIES, on_conflict, "on_conflict"),
@@ -263,9 +263,9 @@ class PhotoCatalogue(PhotoRows):
         return verify_from(report)
 
     def detach(self) -> None:
-        """Forgets the remote copy, and what was synchronised with it; nothing is deleted on either side.
+        """Forgets the remote copy, and what was synchronized with it; nothing is deleted on either side.
 
-        The next synchronisation, with the same or another remote, treats every photo as added locally.
+        The next synchronization, with the same or another remote, treats every photo as added locally.
         """
         check(library.satchel_photos_detach(self._pointer))
 

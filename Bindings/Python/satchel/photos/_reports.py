@@ -1,4 +1,4 @@
-"""Results of importing, scanning and synchronising photos: frozen dataclasses."""
+"""Results of importing, scanning and synchronizing photos: frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ImportReport:
 
 @dataclass(frozen=True)
 class ShardFailure:
-    """A ``shard`` that failed; the others were synchronised.
+    """A ``shard`` that failed; the others were synchronized.
 
     ``code`` is that of the errors, such as "EUNAVAILABLE", ``message`` the description. ``cause`` is the
     exception of a function of
@@ -175,7 +175,7 @@ class ScanReport:
 
 @dataclass(frozen=True)
 class SyncProgress:
-    """The progress of a synchronisation; ``phase`` is "plan", "shards" or "manifest".
+    """The progress of a synchronization; ``phase`` is "plan", "shards" or "manifest".
 
     ``shards_done`` of ``shards_total`` shards were transferred, ``bytes_up`` and ``bytes_down`` bytes.
     """
@@ -189,7 +189,7 @@ class SyncProgress:
 
 @dataclass(frozen=True)
 class SyncReport:
-    """The result of a synchronisation, or of a ``dry_run``.
+    """The result of a synchronization, or of a ``dry_run``.
 
     ``downloaded``, ``uploaded``, ``conflicts`` (changed on both sides) and ``repaired`` (damaged, or left
     over from an interrupted upload) are shard numbers; ``conflict_rows`` counts changes that lost, which

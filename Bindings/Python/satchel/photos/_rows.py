@@ -156,16 +156,16 @@ class PhotoRows(OfDirectory):
         return status_from(json_answer(library.satchel_photos_status, self._pointer))
 
     def modified_shards(self) -> List[int]:
-        """The shards with photos that were added, changed or deleted locally since the last synchronisation.
+        """The shards with photos that were added, changed or deleted locally since the last synchronization.
 
-        An imported file is not counted as a change, though the next synchronisation uploads it: see
+        An imported file is not counted as a change, though the next synchronization uploads it: see
         ``pending`` of :meth:`status`.
         """
         bits = scalar_answer(ctypes.c_uint32, library.satchel_photos_modified_shards, self._pointer)
         return [shard for shard in range(16) if bits >> shard & 1]
 
     def changes(self) -> List[PhotoChange]:
-        """The change log: rows changed locally since the last synchronisation, in the order of MD5s."""
+        """The change log: rows changed locally since the last synchronization, in the order of MD5s."""
         return list(self.iterate_changes())
 
     def iterate_changes(self) -> Iterator[PhotoChange]:

@@ -153,8 +153,8 @@ class PhotoPage(Sequence[Photo]):
 class ShardStatus:
     """One of the sixteen shards of a catalogue: ``shard`` is 0 to 15, ``photos`` the number of its photos.
 
-    ``changes`` counts rows that changed since the last synchronisation, ``kept`` lines of its file that are
-    not photos. ``pending``: the next synchronisation uploads it.
+    ``changes`` counts rows that changed since the last synchronization, ``kept`` lines of its file that are
+    not photos. ``pending``: the next synchronization uploads it.
     """
 
     shard: int
@@ -169,9 +169,9 @@ class CatalogueStatus:
     """The state of the catalogue of a ``directory``, with its ``shards``.
 
     ``created``, ``modified`` and ``last_sync`` are Unix milliseconds. ``uuid`` is the catalogue's own,
-    ``remote_uuid`` that of the remote copy synchronised with. They are None before the first photo, or
-    before the first synchronisation, and so is ``user``, as whom it is synchronised. ``photos`` counts the
-    photos, ``changes`` rows changed since the last synchronisation, ``conflicts`` entries of the conflict
+    ``remote_uuid`` that of the remote copy synchronized with. They are None before the first photo, or
+    before the first synchronization, and so is ``user``, as whom it is synchronized. ``photos`` counts the
+    photos, ``changes`` rows changed since the last synchronization, ``conflicts`` entries of the conflict
     log; ``backup`` has the number of photos by backup status, except
     "not_backed_up".
     """
@@ -197,10 +197,10 @@ class CatalogueStatus:
 
 @dataclass(frozen=True)
 class PhotoChange:
-    """An entry of the change log: a photo's row that changed locally since the last synchronisation.
+    """An entry of the change log: a photo's row that changed locally since the last synchronization.
 
     ``md5`` identifies the photo; ``kind`` is "upsert" or "delete"; ``photo`` is None when it was deleted.
-    ``base`` is the row that was synchronised last, or None.
+    ``base`` is the row that was synchronized last, or None.
     """
 
     md5: str
@@ -215,7 +215,7 @@ class PhotoConflict:
 
     ``id`` is the number of the entry; ``md5`` identifies the photo, and ``shard`` is its shard. ``cause`` is
     "sync" or "import"; ``kind`` is the local change, "upsert" or "delete". ``local``, ``remote`` and ``base``
-    are the local photo, the remote one, and the one synchronised last; None where it did not exist. ``time``
+    are the local photo, the remote one, and the one synchronized last; None where it did not exist. ``time``
     is Unix milliseconds.
     """
 

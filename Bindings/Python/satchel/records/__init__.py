@@ -155,12 +155,12 @@ class Records(Collection[_Document]):
         parallel: Optional[int] = None,
         allow_unsafe_remote: bool = False,
     ) -> SyncReport:
-        """Synchronises the collection with the remote copy, deletions included.
+        """Synchronizes the collection with the remote copy, deletions included.
 
         :param remote: the object store with the remote copy
         :param user: the owner of the records: ASCII letters, digits, ".", "_" and "-", at most 128
         :param on_conflict: decides where both sides changed a record: "newest_wins", "remote_wins",
-            "local_wins"; "merge": field by field, compared with the version synchronised last; where both
+            "local_wins"; "merge": field by field, compared with the version synchronized last; where both
             changed the same field, the newest, and an edit outlives a deletion; "ask": both versions are kept
             as a conflict until :meth:`resolve`
         :param progress: receives a :class:`SyncProgress`, on this thread; returning False cancels. An
@@ -168,15 +168,15 @@ class Records(Collection[_Document]):
         :param dry_run: reports what would be transferred, without transferring it
         :param parallel: concurrent transfers, 1 to 16; None for 4
         :param allow_unsafe_remote: accepts a remote without conditional writes, where two devices that
-            synchronise at the same time may overwrite each other
-        :returns: in ``failed`` the records that failed; they stay pending, and the others are synchronised
+            synchronize at the same time may overwrite each other
+        :returns: in ``failed`` the records that failed; they stay pending, and the others are synchronized
         :raises InvalidArgument: for an invalid user, for a remote without conditional writes, and in a batch
-        :raises ForeignFile: when the records were synchronised as another user: :meth:`detach`
+        :raises ForeignFile: when the records were synchronized as another user: :meth:`detach`
         :raises Unauthorized: when the remote rejects the credentials
         :raises Unavailable: when the remote cannot be reached
         :raises Cancelled: when ``progress`` returned False
         """
-        self._store._refuse_in_batch("a collection cannot be synchronised in a batch")
+        self._store._refuse_in_batch("a collection cannot be synchronized in a batch")
         options = _abi.RecordSyncOptions(
             on_conflict=_encoding.choice(_abi.CONFLICT_POLICY, on_conflict, "on_conflict"),
             dry_run=bool(dry_run),
@@ -191,9 +191,9 @@ class Records(Collection[_Document]):
         return report_from(report, lambda id: failures.under(_object_name(self._name, id)))
 
     def detach(self) -> None:
-        """Forgets the remote copy, and what was synchronised with it.
+        """Forgets the remote copy, and what was synchronized with it.
 
-        The next synchronisation, with the same or another remote, treats every record as added locally.
+        The next synchronization, with the same or another remote, treats every record as added locally.
         Nothing is deleted on either side.
         """
         check(library.satchel_records_detach(self._pointer))

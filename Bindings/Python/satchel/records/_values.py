@@ -35,7 +35,7 @@ class Record(Mapping[str, Any], Generic[_Document]):
     """A document with its metadata; ``id`` is unique in its collection.
 
     ``revision`` counts its writes, from 1; ``created`` and ``modified`` are Unix milliseconds.
-    ``sync_status`` is "local" (its collection was never synchronised), "pending", "synced" or "conflict".
+    ``sync_status`` is "local" (its collection was never synchronized), "pending", "synced" or "conflict".
     ``document`` is a dict, or what the collection was opened ``of``.
 
     Also a mapping of the document: ``record["title"]`` is ``record.document["title"]``, and a record equals
@@ -94,7 +94,7 @@ class CollectionInfo:
     """A collection of a store.
 
     ``name`` identifies it; ``version`` is that of its documents, ``count`` the number of records. ``indexes``
-    and ``relations`` are as declared; ``user`` is the user of the remote copy that it was synchronised with,
+    and ``relations`` are as declared; ``user`` is the user of the remote copy that it was synchronized with,
     or None.
     """
 
@@ -133,7 +133,7 @@ class MirrorReport:
 
 @dataclass(frozen=True)
 class RecordFailure:
-    """A record, by its ``id``, that failed; the others were synchronised.
+    """A record, by its ``id``, that failed; the others were synchronized.
 
     ``code`` is that of the errors, such as "EUNAVAILABLE", ``message`` the description. ``cause`` is the
     exception of a function of
@@ -148,7 +148,7 @@ class RecordFailure:
 
 @dataclass(frozen=True)
 class SyncProgress:
-    """The progress of a synchronisation; ``phase`` is "list" or "records".
+    """The progress of a synchronization; ``phase`` is "list" or "records".
 
     ``records_done`` of ``records_total`` records were transferred, ``bytes_up`` and ``bytes_down`` bytes.
     """
@@ -162,7 +162,7 @@ class SyncProgress:
 
 @dataclass(frozen=True)
 class SyncReport:
-    """The result of a synchronisation, or of a ``dry_run``: numbers of records.
+    """The result of a synchronization, or of a ``dry_run``: numbers of records.
 
     ``downloaded`` and ``uploaded`` records were transferred, ``unchanged`` ones needed no transfer.
     ``deleted_locally`` were deleted locally because they were deleted remotely, ``deleted_remotely`` the
@@ -198,7 +198,7 @@ class RecordConflict:
     ``id`` is the number of the conflict, ``record`` the record's id, ``time`` the time of detection, in Unix
     milliseconds. ``kind`` is "open" (it waits for ``records.resolve()``) or "lost" (the policy discarded the
     local version). ``local``, ``remote`` and ``base`` are the local document, the remote one, and the one
-    synchronised last: dicts, or None where it was deleted or did not exist.
+    synchronized last: dicts, or None where it was deleted or did not exist.
     """
 
     id: int

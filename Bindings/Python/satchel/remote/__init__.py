@@ -302,7 +302,7 @@ def work_with(
     pointer: int,
     options: Any,
 ) -> Tuple[Any, Failures]:
-    """Synchronises or verifies with a remote.
+    """Synchronizes or verifies with a remote.
 
     :param work: the long work that the call is
     :param function: of the library; its parameters are ``pointer``, the remote, the user and the options

@@ -88,7 +88,7 @@ struct Device {
     try photos.upsert([photo])
   }
 
-  /// Synchronises, and prints which shards moved: a catalogue has sixteen, by the first digit of the MD5.
+  /// Synchronizes, and prints which shards moved: a catalogue has sixteen, by the first digit of the MD5.
   func sync(with remote: any ObjectStore) throws {
     let report = try photos.sync(with: remote, user: UserID("lena"))
     let lists = [
