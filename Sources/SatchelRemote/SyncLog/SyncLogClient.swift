@@ -4,7 +4,7 @@ import SatchelStorage
 /// The subjects of a store, as the sync log sees them: records and state. All calls are made inside a transaction of the
 /// store, and none may use the network.
 package protocol SyncLogClient: Sendable {
-  /// The collections that are declared and synchronised, targets of relations before those that refer to them. Entries
+  /// The collections that are declared and synchronized, targets of relations before those that refer to them. Entries
   /// of all others are stored and never decided.
   func collections(_ connection: Connection) throws -> [String]
 

@@ -17,20 +17,21 @@ struct SyncCompactionTests {
       .rewrites
   }
 
-  @Test func `a full pack is a part of all bytes, within bounds`() {
+  @Test("a full pack is a part of all bytes, within bounds") func fullPackPart() {
     let sizes = SyncSizes()
     #expect(sizes.fullPack(0) == 1 << 20)
     #expect(sizes.fullPack(128 << 20) == 2 << 20)
     #expect(sizes.fullPack(1 << 40) == 16 << 20)
   }
 
-  @Test func `few small packs stay`() {
+  @Test("few small packs stay") func fewSmallPacks() {
     let bytes = [Int64](repeating: 16 * Self.kib, count: 24)
     #expect(plan(bytes, bytes) == [])
     #expect(!SyncCompaction.isDue(packs(bytes), bytes: 24 * 16 * Self.kib, SyncSizes()))
   }
 
-  @Test func `of many small packs the eight adjacent ones with the fewest live bytes become one`() {
+  @Test("of many small packs the eight adjacent ones with the fewest live bytes become one")
+  func manySmallPacks() {
     let bytes = [Int64](repeating: 16 * Self.kib, count: 30)
     var live = bytes
     for index in 10..<18 { live[index] = 12 * Self.kib }
@@ -38,7 +39,7 @@ struct SyncCompactionTests {
     #expect(SyncCompaction.isDue(packs(bytes), bytes: live.reduce(0, +), SyncSizes()))
   }
 
-  @Test func `a large pack between them is not merged`() {
+  @Test("a large pack between them is not merged") func largePackBetween() {
     var bytes = [Int64](repeating: 16 * Self.kib, count: 30)
     bytes[12] = 700 * Self.kib
     var live = bytes
@@ -47,7 +48,8 @@ struct SyncCompactionTests {
     #expect(plan(bytes, live) == [13..<21])
   }
 
-  @Test func `where more than a third is dead, the deadest pack is rewritten with its neighbours`() {
+  @Test("where more than a third is dead, the deadest pack is rewritten with its neighbours")
+  func whereMoreThan() {
     let bytes = [Int64](repeating: 1000 * Self.kib, count: 10)
     var live = bytes
     for index in 0..<10 { live[index] = 600 * Self.kib }
@@ -58,14 +60,14 @@ struct SyncCompactionTests {
     #expect(plan(bytes, live) == [])
   }
 
-  @Test func `broken packs are rewritten in any case`() {
+  @Test("broken packs are rewritten in any case") func brokenPacksRewritten() {
     let bytes = [Int64](repeating: 1000 * Self.kib, count: 10)
     #expect(plan(bytes, bytes, broken: [2, 7]) == [2..<3, 7..<8])
   }
 
   /// Commits of any size never let packs or dead bytes grow without a limit.
-  @Test(arguments: [(100, 1), (100, 40), (1000, 7), (1000, 300)])
-  func `packs and dead bytes stay bounded`(_ count: Int, _ changes: Int) {
+  @Test("packs and dead bytes stay bounded", arguments: [(100, 1), (100, 40), (1000, 7), (1000, 300)])
+  func packsDeadBytes(_ count: Int, _ changes: Int) {
     // One unit is a document; a pack is the list of documents that it had when it was written.
     var sizes = SyncSizes()
     (sizes.smallestPack, sizes.largestPack, sizes.packShare, sizes.deadBytes) = (16, 256, 64, 32)

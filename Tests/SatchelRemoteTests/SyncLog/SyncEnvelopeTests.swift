@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Envelopes of the sync log")
 struct SyncEnvelopeTests {
-  @Test func `an envelope is read as it was written`() throws {
+  @Test("an envelope is read as it was written") func envelopeReadWritten() throws {
     let first = try SyncValues.envelope("é\"\\ 1", #"{"a":[1,2.50,"x"]}"#)
     let second = try SyncValues.envelope("é\"\\ 1", nil, writer: "two", number: 9, base: first)
     for envelope in [first, second] {
@@ -19,19 +19,19 @@ struct SyncEnvelopeTests {
     #expect(first.checksum == SHA256.digest(first.bytes).prefix(16).hexadecimal)
   }
 
-  @Test func `what is built on an envelope is not older`() throws {
+  @Test("what is built on an envelope is not older") func whatBuiltEnvelope() throws {
     let base = SyncEnvelope(
       SyncContent(document: [], modified: 500), of: try SyncKey("things", "a"), version: 1, writer: "one",
       number: 1, base: nil, ancestors: SyncVersionVector())
     #expect(try SyncValues.envelope("a", base: base).content.modified == 500)
   }
 
-  @Test func `composed and decomposed ids are different`() throws {
+  @Test("composed and decomposed ids are different") func composedDecomposedIds() throws {
     let (one, other) = (try SyncKey("things", "\u{E9}"), try SyncKey("things", "e\u{301}"))
     #expect(one != other && Set([one, other]).count == 2 && other < one)
   }
 
-  @Test func `an envelope is built on all that its writer had seen`() throws {
+  @Test("an envelope is built on all that its writer had seen") func envelopeBuiltAll() throws {
     let first = try SyncValues.envelope("a", number: 3)
     let second = try SyncValues.envelope("a", writer: "two", number: 8, base: first)
     let third = try SyncValues.envelope("a", number: 5, base: second)
@@ -44,7 +44,7 @@ struct SyncEnvelopeTests {
     #expect(!second.isBuilt(on: try SyncValues.envelope("a", number: 4)))
   }
 
-  @Test func `at most 32 writers are remembered, the latest`() throws {
+  @Test("at most 32 writers are remembered, the latest") func most32Writers() throws {
     var last: SyncEnvelope?
     for number in 1...40 {
       last = try SyncValues.envelope("a", writer: "writer \(number)", number: Int64(number), base: last)
@@ -54,7 +54,7 @@ struct SyncEnvelopeTests {
     #expect(try SyncEnvelope(parsing: envelope.bytes) == envelope)
   }
 
-  @Test func `a version vector covers what it has later versions of`() throws {
+  @Test("a version vector covers what it has later versions of") func versionVectorCovers() throws {
     let first = try SyncValues.envelope("a", number: 3)
     let second = try SyncValues.envelope("a", writer: "two", number: 8, base: first)
     #expect(SyncVersionVector(of: second).cover(SyncVersionVector(of: first)))
@@ -82,8 +82,8 @@ struct SyncEnvelopeTests {
     (",\"document\":{}", ""), ("\"document\":{}", "\"document\":{}\u{0}"),
   ]
 
-  @Test(arguments: damaged)
-  func `a damaged envelope is refused`(_ old: String, _ new: String) throws {
+  @Test("a damaged envelope is refused", arguments: damaged)
+  func damagedEnvelopeRefused(_ old: String, _ new: String) throws {
     let bytes = try SyncValues.envelope("a", writer: "two", number: 9, base: SyncValues.envelope("a")).bytes
     let changed = bytes.replacing(old, new)
     #expect(changed != bytes)
@@ -91,7 +91,7 @@ struct SyncEnvelopeTests {
     #expect(error?.code == .damaged)
   }
 
-  @Test func `unknown members are ignored, another format is newer`() throws {
+  @Test("unknown members are ignored, another format is newer") func unknownMembersIgnored() throws {
     let bytes = try SyncValues.envelope("a").bytes
     let changed = bytes.replacing("{\"format\":2", "{\"future\":[1],\"format\":2")
     #expect(try SyncEnvelope(parsing: changed).key == SyncKey("things", "a"))
@@ -101,14 +101,14 @@ struct SyncEnvelopeTests {
     #expect(error?.code == .newer)
   }
 
-  @Test func `documents may be as deep as a document may be`() throws {
+  @Test("documents may be as deep as a document may be") func documentsMayDeep() throws {
     let deep = String(repeating: #"{"a":"#, count: 511) + "{}" + String(repeating: "}", count: 511)
     let envelope = try SyncValues.envelope("a", deep)
     #expect(try SyncEnvelope(parsing: envelope.bytes) == envelope)
   }
 
   /// Bytes that were changed at random never trap, and never give another envelope with the same checksum.
-  @Test func `changed bytes are read as another envelope or refused`() throws {
+  @Test("changed bytes are read as another envelope or refused") func changedBytesRead() throws {
     var random = SeededRandom(seed: 7)
     let envelope = try SyncValues.envelope("a", #"{"x":[1,{"y":"z"}]}"#, base: SyncValues.envelope("a"))
     for _ in 0..<3000 {

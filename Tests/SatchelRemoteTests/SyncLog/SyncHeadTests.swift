@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Heads and packs of the sync log")
 struct SyncHeadTests {
-  @Test func `a head is read as it was written`() throws {
+  @Test("a head is read as it was written") func headReadWritten() throws {
     var head = try SyncValues.head()
     #expect(try SyncHead(parsing: head.serialized()) == head)
     head.horizon = 4
@@ -16,7 +16,7 @@ struct SyncHeadTests {
     #expect(try SyncHead(parsing: empty.serialized()) == empty)
   }
 
-  @Test func `unknown members are kept when the head is replaced`() throws {
+  @Test("unknown members are kept when the head is replaced") func unknownMembersKept() throws {
     let bytes = try SyncValues.head().serialized()
       .replacing("\"fence\":5", "\"future\" : {\"a\":1.50},\"fence\":5")
       .replacing("\"seq\":12", "\"zip\":true,\"seq\":12")
@@ -26,7 +26,9 @@ struct SyncHeadTests {
     #expect(try SyncHead(parsing: head.serialized()) == head)
   }
 
-  @Test func `an older head is that of an earlier epoch, a lower number or another log`() throws {
+  @Test("an older head is that of an earlier epoch, a lower number or another log") func olderHeadEarlier()
+    throws
+  {
     let known = SyncHead.Position(epoch: 3, log: "0123456789abcdef", number: 20)
     func isOlder(_ epoch: Int64, _ log: String, _ number: Int64) -> Bool {
       SyncHead(position: SyncHead.Position(epoch: epoch, log: log, number: number)).isOlder(than: known)
@@ -56,8 +58,8 @@ struct SyncHeadTests {
     ("\n20 ", "\n99999999999999999999 "), ("\"horizon\"", "\"x\""), ("}\n18 1", "}\n18 99999999999999991"),
   ]
 
-  @Test(arguments: damaged)
-  func `a damaged head is refused`(_ old: String, _ new: String) throws {
+  @Test("a damaged head is refused", arguments: damaged)
+  func damagedHeadRefused(_ old: String, _ new: String) throws {
     var bytes = try SyncValues.head().serialized()
     if old == "\"horizon\"" { bytes = bytes.replacing("\"fence\":5", "\"horizon\":21,\"fence\":5") }
     let changed = old == "\"horizon\"" ? bytes : bytes.replacing(old, new)
@@ -66,7 +68,7 @@ struct SyncHeadTests {
     #expect(error?.code == .damaged, "\(String(describing: error))")
   }
 
-  @Test func `limits hold before anything is read`() throws {
+  @Test("limits hold before anything is read") func limitsHoldBefore() throws {
     let big = [UInt8](repeating: UInt8(ascii: " "), count: SyncHead.maximumSize + 1)
     #expect(throws: SatchelError.self) { try SyncHead(parsing: big) }
     var head = try SyncValues.head()
@@ -88,7 +90,7 @@ struct SyncHeadTests {
     #expect(error?.code == .newer)
   }
 
-  @Test func `changed bytes of a head are refused or read, and never trap`() throws {
+  @Test("changed bytes of a head are refused or read, and never trap") func changedBytesHead() throws {
     var random = SeededRandom(seed: 11)
     let whole = try SyncValues.head().serialized()
     for _ in 0..<3000 {
@@ -121,7 +123,7 @@ struct SyncPackTests {
     ]
   }
 
-  @Test func `the sequence of a segment is that of its reference`() throws {
+  @Test("the sequence of a segment is that of its reference") func sequenceSegmentReference() throws {
     let body = SyncValues.frames(entries)
     let pack = SyncPack(name: SyncName.random(), from: 3, to: 9, sequence: 7, body: body, entries: 3)
     #expect(try pack.parse(body) == entries.map { SyncEntry(sequence: 7, envelope: $0.envelope) })
@@ -130,7 +132,7 @@ struct SyncPackTests {
     #expect(throws: SatchelError.self) { try other.parse(body) }
   }
 
-  @Test func `a pack has ascending sequences inside its interval`() throws {
+  @Test("a pack has ascending sequences inside its interval") func packAscendingSequences() throws {
     func parse(_ sequences: [Int64]) throws -> [Int64] {
       let body = SyncValues.frames(zip(sequences, entries).map { ($0, $1.envelope) })
       let pack = SyncPack(
@@ -143,7 +145,7 @@ struct SyncPackTests {
     }
   }
 
-  @Test func `other bytes, a wrong count and an id twice are damaged`() throws {
+  @Test("other bytes, a wrong count and an id twice are damaged") func otherBytesWrong() throws {
     let body = SyncValues.frames(entries)
     let pack = SyncPack(name: SyncName.random(), from: 3, to: 9, sequence: 7, body: body, entries: 3)
     var changed = body
@@ -159,7 +161,7 @@ struct SyncPackTests {
     #expect(throws: SatchelError.self) { try other.parse(twice) }
   }
 
-  @Test func `the digest depends on the entries and not on their order`() throws {
+  @Test("the digest depends on the entries and not on their order") func digestDependsEntries() throws {
     var (one, other) = (SyncDigest(), SyncDigest())
     for entry in entries { one.add(entry.envelope.key, entry.envelope.bytes) }
     for entry in entries.reversed() { other.add(entry.envelope.key, entry.envelope.bytes) }

@@ -12,7 +12,7 @@ struct SyncLogRunTests {
     try SyncHead(parsing: store.objects["records/somebody/head"]?.body ?? [])
   }
 
-  @Test func `two devices exchange what they have, edits and deletions`() throws {
+  @Test("two devices exchange what they have, edits and deletions") func twoDevicesExchange() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.client.edit("b", ["x": "2"])
@@ -28,7 +28,8 @@ struct SyncLogRunTests {
     #expect(try one.status("c") == .synced && two.status("b") == .synced)
   }
 
-  @Test func `a quiet sync is one request, a few changes are two, and a reader of one commit needs one`()
+  @Test("a quiet sync is one request, a few changes are two, and a reader of one commit needs one")
+  func quietSyncOne()
     throws
   {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
@@ -48,7 +49,7 @@ struct SyncLogRunTests {
     #expect(store.takeRequests() == ["GET head"])
   }
 
-  @Test func `a lost race costs a look and another head`() throws {
+  @Test("a lost race costs a look and another head") func lostRaceCosts() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.sync(store)
@@ -67,7 +68,7 @@ struct SyncLogRunTests {
     #expect(try two.client.documents() == ["things/a": ["x": "2"], "things/b": ["x": "3"]])
   }
 
-  @Test func `large changes travel in segments, and many packs are merged`() throws {
+  @Test("large changes travel in segments, and many packs are merged") func largeChangesTravel() throws {
     var sizes = SyncSizes()
     (sizes.inline, sizes.smallestPack, sizes.largestPack) = (600, 3000, 3000)
     (sizes.smallPacks, sizes.mergedPacks, sizes.deadBytes) = (4, 3, 2000)
@@ -92,7 +93,7 @@ struct SyncLogRunTests {
     #expect(objects == Set((head.packs.map(\.name) + head.retired).map { "records/somebody/p/\($0)" }))
   }
 
-  @Test func `changes of one transaction are in one commit`() throws {
+  @Test("changes of one transaction are in one commit") func changesOneTransaction() throws {
     var sizes = SyncSizes()
     (sizes.inline, sizes.smallestPack, sizes.largestPack, sizes.segmentsOfCommit) = (100, 600, 600, 1)
     let device = try SyncTestDevice(sizes)
@@ -111,7 +112,8 @@ struct SyncLogRunTests {
     #expect(try device.ledger.changes().changes.count == 3)
   }
 
-  @Test func `an entry of a collection that is not declared is kept, and applied when it is`() throws {
+  @Test("an entry of a collection that is not declared is kept, and applied when it is")
+  func entryCollectionNot() throws {
     let (one, two, three) = (try SyncTestDevice(), try SyncTestDevice(), try SyncTestDevice())
     one.client.declared = ["things", "others"]
     try one.client.edit([(try SyncKey("others", "o"), ["x": "1"]), (try SyncKey("things", "t"), ["x": "2"])])
@@ -135,7 +137,7 @@ struct SyncLogRunTests {
     #expect(try head().count == 3)
   }
 
-  @Test func `an entry that is refused waits, and does not stop the others`() throws {
+  @Test("an entry that is refused waits, and does not stop the others") func entryRefusedWaits() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.client.edit("b", ["x": "2"])
@@ -151,7 +153,7 @@ struct SyncLogRunTests {
     #expect(try two.sync(store).applied == 1)
   }
 
-  @Test func `a change that cannot be sent does not stop the others`() throws {
+  @Test("a change that cannot be sent does not stop the others") func changeCannotSent() throws {
     let device = try SyncTestDevice()
     try device.client.edit("a", ["x": "1"])
     try device.client.edit("b", ["x": "2"])
@@ -161,7 +163,7 @@ struct SyncLogRunTests {
     #expect(try device.sync(store).failed == [], "it is tried again later")
   }
 
-  @Test func `the host decides about a conflict`() throws {
+  @Test("the host decides about a conflict") func hostDecidesAbout() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.sync(store)
@@ -178,7 +180,7 @@ struct SyncLogRunTests {
     #expect(try one.client.documents() == ["things/a": ["x": "two"]])
   }
 
-  @Test func `a store is bound to one remote and user until it is detached`() throws {
+  @Test("a store is bound to one remote and user until it is detached") func storeBoundOne() throws {
     let device = try SyncTestDevice()
     try device.client.edit("a", ["x": "1"])
     try device.sync(store)
@@ -194,7 +196,7 @@ struct SyncLogRunTests {
     #expect(try head().count == 1 && device.status("a") == .synced)
   }
 
-  @Test func `a lost head is made again from what the devices have`() throws {
+  @Test("a lost head is made again from what the devices have") func lostHeadMade() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.sync(store)
@@ -217,7 +219,7 @@ struct SyncLogRunTests {
     return (one, two, "records/somebody/p/\(try head().packs[0].name)")
   }
 
-  @Test func `a missing pack is written again by a device that has it`() throws {
+  @Test("a missing pack is written again by a device that has it") func missingPackWritten() throws {
     let (one, two, pack) = try packed()
     store.objects[pack] = nil
     let error = #expect(throws: SatchelError.self) { try two.sync(store) }
@@ -226,7 +228,7 @@ struct SyncLogRunTests {
     #expect(try two.sync(store).applied == 5)
   }
 
-  @Test func `a pack that nobody has is given up with consent only`() throws {
+  @Test("a pack that nobody has is given up with consent only") func packNobodyGiven() throws {
     let (_, two, pack) = try packed()
     try two.client.edit("mine", ["x": "2"])
     store.objects[pack] = nil
@@ -236,7 +238,7 @@ struct SyncLogRunTests {
     #expect(try head().count == 1)
   }
 
-  @Test func `a damaged head is replaced with consent only`() throws {
+  @Test("a damaged head is replaced with consent only") func damagedHeadReplaced() throws {
     let (one, _, _) = try packed()
     store.objects["records/somebody/head"]?.body = [1, 2, 3]
     store.objects["records/somebody/head"]?.etag = try #require(ETag("\"other\""))
@@ -245,7 +247,7 @@ struct SyncLogRunTests {
     #expect(try head().count == 5)
   }
 
-  @Test func `a sweep deletes what no head names`() throws {
+  @Test("a sweep deletes what no head names") func sweepDeletesWhat() throws {
     let (one, _, _) = try packed()
     let name = "records/somebody/p/\(SyncName.random())"
     let other = "records/somebody/p/readme.txt"
@@ -255,7 +257,7 @@ struct SyncLogRunTests {
     #expect(try head().fence == head().position.number)
   }
 
-  @Test func `an encrypted or newer log changes nothing`() throws {
+  @Test("an encrypted or newer log changes nothing") func encryptedNewerLog() throws {
     let (one, two, _) = try packed()
     var head = try head()
     head.key = "0011223344556677"
@@ -273,7 +275,7 @@ struct SyncLogRunTests {
     }
   }
 
-  @Test func `a cancelled sync ends between requests`() throws {
+  @Test("a cancelled sync ends between requests") func cancelledSyncEnds() throws {
     let device = try SyncTestDevice()
     try device.client.edit("a", ["x": "1"])
     let isCancelled = Locked(false)
@@ -286,7 +288,7 @@ struct SyncLogRunTests {
     #expect(try head().count == 1)
   }
 
-  @Test func `a restored store takes another name before it sends`() throws {
+  @Test("a restored store takes another name before it sends") func restoredStoreTakes() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
     try one.sync(store)

@@ -13,7 +13,7 @@ struct SyncLogTablesTests {
     return try device.database.read { try SyncTracking.row(key, $0)?.pending }
   }
 
-  @Test func `schema and values pass the store's checks`() throws {
+  @Test("schema and values pass the store's checks") func schemaValuesPass() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     for number in 0..<5 { try one.client.edit("\(number)", ["x": "1"]) }
     try one.sync(store)
@@ -33,7 +33,9 @@ struct SyncLogTablesTests {
     }
   }
 
-  @Test func `changes of a transaction have one number, and no number is used twice`() throws {
+  @Test("changes of a transaction have one number, and no number is used twice") func changesTransactionOne()
+    throws
+  {
     let device = try SyncTestDevice()
     try device.ledger.bind(remote: "memory", user: SyncTestDevice.user)
     let keys = try ["a", "b", "c"].map { try SyncKey("things", $0) }
@@ -56,13 +58,13 @@ struct SyncLogTablesTests {
     #expect(try #require(try pending(device, "d")) > second)
   }
 
-  @Test func `a store that is not bound notes nothing`() throws {
+  @Test("a store that is not bound notes nothing") func storeNotBound() throws {
     let device = try SyncTestDevice()
     try device.client.edit("a", ["x": "1"])
     #expect(try device.number("SELECT count(*) FROM sync_entry") == 0 && device.status("a") == .local)
   }
 
-  @Test func `a change while the local state is moved is kept`() throws {
+  @Test("a change while the local state is moved is kept") func changeWhileLocal() throws {
     var sizes = SyncSizes()
     sizes.rowsOfStep = 1
     let device = try SyncTestDevice(sizes)
@@ -83,7 +85,7 @@ struct SyncLogTablesTests {
     #expect(try device.sync(store).sent == 4)
   }
 
-  @Test func `an interrupted reading leaves no rows behind`() throws {
+  @Test("an interrupted reading leaves no rows behind") func interruptedReadingLeaves() throws {
     var sizes = SyncSizes()
     sizes.rowsOfStep = 2
     let device = try SyncTestDevice(sizes)
@@ -99,7 +101,7 @@ struct SyncLogTablesTests {
     #expect(try device.sync(store).commits == 0)
   }
 
-  @Test func `a deletion of what was never sent leaves nothing`() throws {
+  @Test("a deletion of what was never sent leaves nothing") func deletionWhatNever() throws {
     let device = try SyncTestDevice()
     try device.sync(store)
     try device.client.edit("a", ["x": "1"])
@@ -108,7 +110,7 @@ struct SyncLogTablesTests {
     #expect(try device.number("SELECT count(*) FROM sync_entry") == 0)
   }
 
-  @Test func `only the change that was sent is confirmed`() throws {
+  @Test("only the change that was sent is confirmed") func onlyChangeSent() throws {
     let device = try SyncTestDevice()
     try device.client.edit("a", ["x": "1"])
     let editing = SyncInterceptingStore(store) { method in
@@ -121,7 +123,7 @@ struct SyncLogTablesTests {
   }
 
   /// A sync with nothing to do reads no more rows than there are changes.
-  @Test func `the pending index finds what is to be sent`() throws {
+  @Test("the pending index finds what is to be sent") func pendingIndexFinds() throws {
     let device = try SyncTestDevice()
     for number in 0..<50 { try device.client.edit("\(number)", ["x": "1"]) }
     try device.sync(store)
@@ -138,7 +140,7 @@ struct SyncLogTablesTests {
     #expect(plan.contains("USING INDEX sync_entry_pending") && !plan.contains("TEMP B-TREE"), "\(plan)")
   }
 
-  @Test func `statements of a damaged store are refused, never trapped`() throws {
+  @Test("statements of a damaged store are refused, never trapped") func statementsDamagedStore() throws {
     let device = try SyncTestDevice()
     for id in ["a", "b"] { try device.client.edit(id, ["x": "1"]) }
     try device.sync(store)

@@ -54,7 +54,9 @@ import Testing
     }
   }
 
-  @Test func `devices lose nothing and agree in the end, whatever happens on the way`() throws {
+  @Test("devices lose nothing and agree in the end, whatever happens on the way") func devicesLoseNothing()
+    throws
+  {
     if let seed = SimulationSearch.seed {
       let shelf = SyncSimulationShelf()
       defer { shelf.end() }
@@ -69,8 +71,8 @@ import Testing
 
   /// A simulation that finds nothing proves something only if it finds what is wrong. Some mutants take more schedules
   /// than a normal run has.
-  @Test(arguments: SyncMutant.allCases)
-  func `the simulation finds`(_ mutant: SyncMutant) throws {
+  @Test("the simulation finds", arguments: SyncMutant.allCases)
+  func simulationFinds(_ mutant: SyncMutant) throws {
     if mutant.isRare, !Self.isLong { return }
     let count: UInt64 = Self.isLong ? 10_000 : 400
     let found = Self.find(0..<count, mutant)
