@@ -2878,9 +2878,9 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  *
  * A collection stores JSON objects under ids (1 to 255 bytes of UTF-8 without control
  * characters). Every write is durable when its call returns. A write that the store
- * cannot accept (the disk is full, the file is read-only or damaged) is spooled: it goes to
- * the outbox file `<path>.outbox` beside the store, and is drained into the store, once
- * and in order, at the next opening, flush or write.
+ * cannot accept (the disk is full, the file is read-only or damaged) is spooled: it goes
+ * to the outbox file `<path>.outbox` beside the store, and is drained into the store, once
+ * and in order, at the next opening, flush or write. Guide: Documentation/records.md.
  *
  * @anchor json_record
  * **Record.**
@@ -3439,7 +3439,8 @@ SATCHEL_API void satchel_records_free(satchel_records *records);
  * change, with the tenth change, 5 s after the first change, by satchel_state_flush(),
  * and when the store is closed. Names and keys are 1 to 255 bytes of UTF-8. Observers
  * receive changes with the subject "state" after they were written, see
- * satchel_change_callback, and @ref json_record_events "events".
+ * satchel_change_callback, and @ref json_record_events "events". Guide:
+ * Documentation/state.md.
  * @{
  */
 
