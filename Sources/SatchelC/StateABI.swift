@@ -7,10 +7,10 @@ public func satchel_state_configure(
 ) -> satchel_status {
   guarded {
     let reader = try OptionsReader(options)
-    var stateOptions = StateOptions()
-    stateOptions.saveDelay = Int(reader.number(\.save_delay_ms, default: 0))
-    stateOptions.maxPending = Int(reader.number(\.max_pending, default: 0))
-    stateOptions.maxDelay = Int(reader.number(\.max_delay_ms, default: 0))
+    let stateOptions = StateOptions(
+      saveDelay: Int(reader.number(\.save_delay_ms, default: 0)),
+      maxPending: Int(reader.number(\.max_pending, default: 0)),
+      maxDelay: Int(reader.number(\.max_delay_ms, default: 0)))
     try Handles.stores.borrow(store).state.configure(stateOptions)
   }
 }

@@ -184,6 +184,17 @@ def test_changes_are_saved_by_themselves(path: Path) -> None:
     assert saved(path, "closing")
 
 
+def test_an_option_that_is_left_out_gets_its_default(path: Path) -> None:
+    hour = timedelta(hours=1)
+    with satchel.open(path) as store:
+        store.state.configure(save_delay=hour, max_delay=hour)
+        for number in range(9):
+            store.state.set(f"key {number}", number)
+        assert not saved(path, "key 0")
+        store.state.set("the tenth", 10)
+        assert eventually(lambda: saved(path, "the tenth"))
+
+
 @pytest.mark.parametrize(
     "options",
     [
