@@ -18,7 +18,10 @@ protocol SyncLogLedger: Sendable {
   // PULL
 
   /// Begins to read the log: what is newer than the position, or all of it, into a generation of its own.
-  func beginPull(all: Bool) throws -> SyncPull
+  ///
+  /// - Parameter state: the state in which the head was asked for
+  /// - Throws: `SatchelError` (`busy`) when another process has moved the position since: the head may be older than it
+  func beginPull(all: Bool, from state: SyncLogState) throws -> SyncPull
 
   /// Stores entries, in ascending order over all calls. Those that are not newer than what is there are ignored.
   ///

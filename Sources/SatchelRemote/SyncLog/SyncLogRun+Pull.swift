@@ -15,7 +15,7 @@ extension SyncLogRun {
         || position.number < head.horizon
     }
     for all in isNew ? [true] : [false, true] {
-      var pull = try ledger.beginPull(all: all)
+      var pull = try ledger.beginPull(all: all, from: state)
       let missing = try store(head, &pull)
       if !missing.isEmpty { return try lose(missing, head, etag, pull, failures) }
       if try ledger.complete(pull, head, etag) {

@@ -3,8 +3,11 @@ import SatchelStorage
 
 /// Storing what was read.
 extension SyncLogTables {
-  func beginPull(all: Bool) throws -> SyncPull {
+  func beginPull(all: Bool, from known: SyncLogState) throws -> SyncPull {
     var state = try state()
+    guard state.position == known.position, state.generation == known.generation else {
+      throw Self.changedMeanwhile
+    }
     guard all || state.position == nil else {
       return SyncPull(generation: state.generation, isWhole: false, state: state)
     }

@@ -71,7 +71,7 @@ struct SyncLogTablesTests {
     for id in ["a", "b", "c"] { try device.client.edit(id, ["x": "1"]) }
     try device.sync(store)
     let state = try device.ledger.state()
-    var pull = try device.ledger.beginPull(all: true)
+    var pull = try device.ledger.beginPull(all: true, from: device.ledger.state())
     let head = try #require(state.head)
     for entry in head.inline { try device.ledger.store([entry], &pull) }
     #expect(try device.ledger.complete(pull, head, try #require(state.etag)))
@@ -93,10 +93,10 @@ struct SyncLogTablesTests {
     try device.sync(store)
     let head = try #require(try device.ledger.state().head)
     for _ in 0..<2 {
-      var pull = try device.ledger.beginPull(all: true)
+      var pull = try device.ledger.beginPull(all: true, from: device.ledger.state())
       try device.ledger.store(head.inline, &pull)
     }
-    _ = try device.ledger.beginPull(all: true)
+    _ = try device.ledger.beginPull(all: true, from: device.ledger.state())
     #expect(try device.number("SELECT count(*) FROM sync_entry") == 3)
     #expect(try device.sync(store).commits == 0)
   }

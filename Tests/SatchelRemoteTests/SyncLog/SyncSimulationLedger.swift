@@ -59,9 +59,10 @@ struct SyncSimulationLedger: SyncLogLedger {
       """)
   }
 
-  func beginPull(all: Bool) throws -> SyncPull {
+  func beginPull(all: Bool, from state: SyncLogState) throws -> SyncPull {
     try step("pull\(all ? " all" : "")") {
-      let pull = try ledger.beginPull(all: all)
+      let known = world.mutant == .believesold ? try ledger.state() : state
+      let pull = try ledger.beginPull(all: all, from: known)
       if !all { sync.isResumedPull = pull.state.phase == .pull }
       return pull
     }
