@@ -25,7 +25,7 @@ public struct ConditionProbe: Sendable {
     defer { try? store.delete(key, ifMatch: nil, cancellation: .never) }
     let steps = Steps(store: store, key: key, retry: retry, cancellation: cancellation)
     do throws(ObjectStoreError) {
-      return try verdict(store, key, steps, cancellation)
+      return try verdict(steps)
     } catch {
       // For example "501 Not Implemented", which also means that conditions are not supported.
       guard error.reason == .failed(.foreign) else { throw error }
@@ -33,9 +33,7 @@ public struct ConditionProbe: Sendable {
     }
   }
 
-  private func verdict(
-    _ store: any ObjectStore, _ key: ObjectKey, _ steps: Steps, _ cancellation: Cancellation
-  ) throws(ObjectStoreError) -> Verdict {
+  private func verdict(_ steps: Steps) throws(ObjectStoreError) -> Verdict {
     guard let first = try steps.write([1], .ifAbsent) else {
       return .unsupported("a new object could not be written with If-None-Match: *")
     }
@@ -49,7 +47,7 @@ public struct ConditionProbe: Sendable {
     guard try steps.isRefused([4], .ifMatch(first)) else {
       return .unsupported("an object was overwritten despite If-Match with another ETag")
     }
-    try store.delete(key, ifMatch: nil, cancellation: cancellation)
+    try steps.delete()
     guard try steps.isRefused([5], .ifMatch(second)) else {
       return .unsupported("a deleted object was written despite If-Match")
     }
@@ -90,6 +88,25 @@ public struct ConditionProbe: Sendable {
       case .ifAbsent: return current == nil
       case .ifMatch(let known): return current?.etag == known
       }
+    }
+
+    /// Deletes the object; repeating that is harmless.
+    func delete() throws(ObjectStoreError) {
+      var random = SystemRandomNumberGenerator()
+      try retry.run(
+        random: &random,
+        pause: { wait throws(ObjectStoreError) in try cancellation.wait(milliseconds: wait) },
+        { _ throws(ObjectStoreError) in
+          do throws(ObjectStoreError) {
+            try store.delete(key, ifMatch: nil, cancellation: cancellation)
+          } catch {
+            switch error.reason {
+            case .unknownOutcome, .preconditionFailed:
+              throw ObjectStoreError(.transient(retryAfter: error.retryAfter), error.message)
+            default: throw error
+            }
+          }
+        })
     }
 
     /// The probe's object; nil when there is none.
