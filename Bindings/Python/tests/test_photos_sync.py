@@ -305,7 +305,7 @@ def test_conditional_writes_are_probed_again_after_30_days(
     first, second, third = requests(1), requests(2), requests(3)
     assert first > second == third
     clock.advance(30 * 24 * HOUR)
-    assert requests(4) == second + 7
+    assert requests(4) == second + 10
 
 
 def test_a_shard_that_fails_does_not_stop_the_others(
