@@ -30,7 +30,7 @@ struct SyncProbeTests {
     #expect(try requests(3) == second)
     device.clock.withLock { $0 += ConditionProbeCache.validity }
     // Five requests probe, one lists, one deletes.
-    #expect(try requests(4) == second + 7)
+    #expect(try requests(4) == second + 10)
     #expect(try requests(5) == second)
     #expect(first > second)
   }
