@@ -60,6 +60,8 @@ public struct ConditionProbe: Sendable {
     let retry: Retry
     let cancellation: Cancellation
 
+    private var requests: RetryingRequests { RetryingRequests(retry: retry, cancellation: cancellation) }
+
     /// Writes the object; returns nil when the store refuses the condition.
     func write(_ body: [UInt8], _ condition: ObjectCondition) throws(ObjectStoreError) -> ETag? {
       do throws(ObjectStoreError) {
@@ -92,24 +94,20 @@ public struct ConditionProbe: Sendable {
 
     /// Deletes the object; repeating that is harmless.
     func delete() throws(ObjectStoreError) {
-      var random = SystemRandomNumberGenerator()
-      try retry.run(
-        random: &random,
-        pause: { wait throws(ObjectStoreError) in try cancellation.wait(milliseconds: wait) },
-        { _ throws(ObjectStoreError) in
-          do throws(ObjectStoreError) {
-            try store.delete(key, ifMatch: nil, cancellation: cancellation)
-          } catch {
-            switch error.reason {
-            case .unknownOutcome, .preconditionFailed:
-              throw ObjectStoreError(.transient(retryAfter: error.retryAfter), error.message)
-            default: throw error
-            }
+      try requests.attempt { () throws(ObjectStoreError) in
+        do throws(ObjectStoreError) {
+          try store.delete(key, ifMatch: nil, cancellation: cancellation)
+        } catch {
+          switch error.reason {
+          case .unknownOutcome, .preconditionFailed:
+            throw ObjectStoreError(.transient(retryAfter: error.retryAfter), error.message)
+          default: throw error
           }
-        })
+        }
+      }
     }
 
-    /// The probe's object; nil when there is none.
+    /// The probe's object; nil when it does not exist.
     private func currentObject() throws(ObjectStoreError) -> StoredObject? {
       do throws(ObjectStoreError) {
         return try store.get(key, cancellation: cancellation)
@@ -122,30 +120,26 @@ public struct ConditionProbe: Sendable {
     /// Whether the store refuses the write with an explicit response; a write may also fail for other
     /// reasons.
     func isRefused(_ body: [UInt8], _ condition: ObjectCondition) throws(ObjectStoreError) -> Bool {
-      var random = SystemRandomNumberGenerator()
-      return try retry.run(
-        random: &random,
-        pause: { wait throws(ObjectStoreError) in try cancellation.wait(milliseconds: wait) },
-        { _ throws(ObjectStoreError) in
-          var isRefused = false
-          do throws(ObjectStoreError) {
-            _ = try store.put(key, body, condition: condition, metadata: .none, cancellation: cancellation)
-            return false
-          } catch {
-            switch error.reason {
-            case .preconditionFailed, .notFound: isRefused = true
-            case .unknownOutcome: break
-            default: throw error
-            }
+      try requests.attempt { () throws(ObjectStoreError) in
+        var isRefused = false
+        do throws(ObjectStoreError) {
+          _ = try store.put(key, body, condition: condition, metadata: .none, cancellation: cancellation)
+          return false
+        } catch {
+          switch error.reason {
+          case .preconditionFailed, .notFound: isRefused = true
+          case .unknownOutcome: break
+          default: throw error
           }
-          // If the object has the new body, the write took effect and only its repetition was refused.
-          if try currentObject()?.body == body { return false }
-          guard isRefused else {
-            throw ObjectStoreError(
-              .transient(retryAfter: nil), "\(key): the outcome of a conditional write is unknown")
-          }
-          return true
-        })
+        }
+        // If the object has the new body, the write took effect and only its repetition was refused.
+        if try currentObject()?.body == body { return false }
+        guard isRefused else {
+          throw ObjectStoreError(
+            .transient(retryAfter: nil), "\(key): the outcome of a conditional write is unknown")
+        }
+        return true
+      }
     }
   }
 }

@@ -8,7 +8,8 @@ package protocol SyncLogClient: Sendable {
   /// of all others are stored and never decided.
   func collections(_ connection: Connection) throws -> [String]
 
-  /// The local content of a key, to be sent; nil when there is none: then a deletion is sent, if anything was.
+  /// The local content of a key, to be sent. For nil, which means that it was deleted, a deletion is sent if an envelope
+  /// was sent before.
   ///
   /// - Throws: `SatchelError` for content that cannot be sent; it is tried again later, and the others are sent
   func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing?
@@ -42,7 +43,7 @@ package struct SyncOutgoing: Sendable, Equatable {
 /// An entry that is to be set against the local content.
 package struct SyncUndecided: Sendable, Equatable {
   package var key: SyncKey
-  /// The last synced envelope; nil when there is none that both sides have seen.
+  /// The last synced envelope; nil when the two sides have seen none in common.
   package var base: SyncEnvelope?
   /// The entry; nil when it was deleted so long ago that the deletion itself is gone.
   package var remote: SyncEnvelope?

@@ -79,9 +79,9 @@ struct SyncLogRemote: Sendable {
     }
   }
 
-  /// Replaces the head, if it still has the ETag; nil: if there is none.
+  /// Replaces the head, if it still has the ETag; for nil, if no head exists.
   ///
-  /// - Returns: nil when it is not known to be written: another request has to tell
+  /// - Returns: nil when it is not known to be written: another request has to find that out
   func replaceHead(_ body: [UInt8], base: ETag?) throws -> ETag? {
     let metadata = try Self.metadata(body)
     do throws(ObjectStoreError) {

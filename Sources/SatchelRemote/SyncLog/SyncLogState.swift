@@ -51,7 +51,7 @@ struct SyncLogState: Sendable {
       && headBytes == other.headBytes
   }
 
-  /// The head at the position; nil when there is none, or when it cannot be read.
+  /// The head at the position; nil before the first one, and for one that cannot be read.
   var head: SyncHead? { headBytes.flatMap { try? SyncHead(parsing: $0) } }
 
   /// Reads the row; nil when the store is not bound to a log.

@@ -13,7 +13,7 @@ struct SyncPack: Sendable, Equatable {
   var from: Int64
   var to: Int64
   /// The sequence number of the entries that have 0 in the pack: those of a segment, which was written before its
-  /// number was known. 0 when there are none.
+  /// number was known. 0 where each entry has its own.
   var sequence: Int64
   var entries: Int64
   var bytes: Int64
