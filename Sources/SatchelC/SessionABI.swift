@@ -15,7 +15,7 @@ public func satchel_session_new(
     let session = Session(store.catalogue) { event in
       guard let notify else { return }
       lend(event.json) { event in
-        HostWork.on(work) { HostWork.calling("a session's callback") { notify(host.address, event) } }
+        HostWork.calling("a session's callback", for: work) { notify(host.address, event) }
       }
     }
     return Handles.sessions.insert(session)

@@ -75,6 +75,13 @@ package enum HostWork {
     return try body()
   }
 
+  /// Runs a callback of the host as work for `subject`.
+  package static func calling<Result>(
+    _ name: StaticString, for subject: Subject, _ body: () throws -> Result
+  ) rethrows -> Result {
+    try on(subject) { try calling(name, body) }
+  }
+
   /// Runs the host's clock, which the library asks for the time in the middle of calls.
   ///
   /// - Parameter instead: returns the time when the clock itself has called the library

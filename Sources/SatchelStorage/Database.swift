@@ -208,7 +208,7 @@ package final class Database: @unchecked Sendable {
       }
       let subject = HostWork.Subject(ObjectIdentifier(self))
       return changes.subscribe { change in
-        HostWork.on(subject) { HostWork.calling("an observer") { observer(change) } }
+        HostWork.calling("an observer", for: subject) { observer(change) }
       }
     }
   }

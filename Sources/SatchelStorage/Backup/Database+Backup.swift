@@ -30,7 +30,7 @@ extension Database {
         _ = try connection.number("SELECT count(*) FROM sqlite_schema")
         let subject = HostWork.Subject(ObjectIdentifier(self))
         let copy = StoreCopy(target: target, vfsName: options.vfsName) { copied, total in
-          HostWork.on(subject) { HostWork.calling("a progress callback") { progress(copied, total) } }
+          HostWork.calling("a progress callback", for: subject) { progress(copied, total) }
         }
         let mode = isMemory ? 0o644 : DatabaseFileNames(path).permissions
         let (pages, bytes) = try copy.make(from: connection, mode: mode) { try refuse(asBackup: target) }
