@@ -91,6 +91,8 @@ let package = Package(
       ]),
     .testTarget(
       name: "SatchelStateTests", dependencies: ["SatchelState", "SatchelTesting", "CFaultyVFS"]),
+    .testTarget(
+      name: "SatchelSyncTests", dependencies: ["Satchel", "SatchelRemoteTesting", "SatchelTesting"]),
     // Store files that somebody else made: mutated, crafted, destroyed.
     .testTarget(
       name: "SatchelHostileTests", dependencies: ["Satchel", "CSQLite", "SatchelTesting"]),

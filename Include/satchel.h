@@ -1028,11 +1028,15 @@ typedef struct satchel_remote_operations {
     satchel_remote_result (*list)(
         void *context, satchel_bytes prefix, satchel_bytes after, int32_t limit,
         satchel_remote_answer *answer);
+    /** Names the object store: the same text always means the same objects. Without one,
+     *  photos can be synchronized with it, and a store cannot. At most 1,024 bytes; copied;
+     *  may be empty. */
+    satchel_bytes identity;
 } satchel_remote_operations;
 
 /** The initial value of satchel_remote_operations. */
 #define SATCHEL_REMOTE_OPERATIONS_INIT \
-    { sizeof(satchel_remote_operations), NULL, NULL, NULL, NULL, NULL }
+    { sizeof(satchel_remote_operations), NULL, NULL, NULL, NULL, NULL, { NULL, 0 } }
 
 /**
  * Creates a remote from functions of the host.
@@ -1043,7 +1047,8 @@ typedef struct satchel_remote_operations {
  *                    on failure; may be NULL
  * @param[out] out    the remote
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when a function is NULL.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when a function is NULL, and for an identity
+ * that is not UTF-8 or too long.
  *
  * **Ownership** The caller frees the remote: satchel_remote_free().
  */
@@ -1086,12 +1091,12 @@ SATCHEL_API void satchel_remote_free(satchel_remote *remote);
 
 /**
  * @defgroup satchel_sync Sync
- * The options that synchronizing photos and records share.
+ * Synchronizing a store with an object store.
  *
- * A photo catalogue is synchronized by satchel_photos_sync(), a collection of records by
- * satchel_records_sync(). Both block, and must be called outside of a batch. While one
- * runs, every other call proceeds; a second synchronization of the same catalogue or
- * collection waits for the first.
+ * One call synchronizes a store: satchel_store_sync(). satchel_photos_sync() synchronizes
+ * a photo catalogue alone. Both block, and must be called outside of a batch. While one
+ * runs, every other call proceeds; a second synchronization of the same store or
+ * catalogue waits for the first.
  * @{
  */
 
@@ -1099,11 +1104,11 @@ SATCHEL_API void satchel_remote_free(satchel_remote *remote);
  * Decides between two versions of something that was changed both locally and remotely.
  *
  * Photos accept SATCHEL_CONFLICT_REMOTE_WINS and SATCHEL_CONFLICT_MERGE, and refuse the
- * others with SATCHEL_EINVALID. Records accept all of them.
+ * others with SATCHEL_EINVALID. The policy of records is a part of the declaration of
+ * their collection: satchel_records_open().
  */
 typedef enum satchel_conflict_policy {
-    /** The default: SATCHEL_CONFLICT_REMOTE_WINS for photos, SATCHEL_CONFLICT_NEWEST_WINS
-     *  for records. */
+    /** The default: SATCHEL_CONFLICT_REMOTE_WINS. */
     SATCHEL_CONFLICT_DEFAULT = 0,
     /** The remote version is kept; the local version goes to the conflict log. */
     SATCHEL_CONFLICT_REMOTE_WINS = 1,
@@ -1143,6 +1148,100 @@ typedef struct satchel_sync_options {
 #define SATCHEL_SYNC_OPTIONS_INIT \
     { sizeof(satchel_sync_options), SATCHEL_CONFLICT_REMOTE_WINS, false, false, 0, NULL, \
       NULL }
+
+/** Options for synchronizing a store; start from SATCHEL_STORE_SYNC_OPTIONS_INIT. */
+typedef struct satchel_store_sync_options {
+    /** sizeof(satchel_store_sync_options). */
+    size_t size;
+    /** Reports what would be transferred, and writes nothing locally or remotely. The
+     *  store is copied to a temporary file for that. */
+    bool dry_run;
+    /** Goes on where a part of the remote was lost that no device has. Other devices then
+     *  send what they have again. */
+    bool accept_loss;
+    /** The number of objects that are transferred at the same time, 1 to 16; 0 means
+     *  4. */
+    int32_t parallel;
+    /** Receives {"phase": "download", "apply", "upload" or "photos", "done", "total" (0
+     *  while it is not known), "bytes_up", "bytes_down"}; may be NULL. */
+    satchel_progress_callback progress;
+    /** Passed to `progress`. */
+    void *context;
+} satchel_store_sync_options;
+
+/** The default options for synchronizing a store. */
+#define SATCHEL_STORE_SYNC_OPTIONS_INIT \
+    { sizeof(satchel_store_sync_options), false, false, 0, NULL, NULL }
+
+/**
+ * Synchronizes a store with a user's data in an object store.
+ *
+ * That is the records of all declared collections, the state that is marked for it, and
+ * the photo catalogue whose first synchronization was with the same remote and user. The
+ * first synchronization binds the store to the remote and the user. Blocks until it is
+ * done. What cannot be sent or applied does not stop the rest: see `failed`, and
+ * satchel_records_conflicts() for what waits. The result is
+ *
+ * | field        | type             | meaning                                         |
+ * | ------------ | ---------------- | ----------------------------------------------- |
+ * | `records`    | object           | what was done with records, see below           |
+ * | `state`      | object           | what was done with state, see below             |
+ * | `photos`     | object or null   | as of satchel_photos_sync()                     |
+ * | `failed`     | array of objects | {"collection", "id", "code", "message"}         |
+ * | `repaired`   | integer          | remote objects that were written again          |
+ * | `losses`     | array of objects | {"pack", "entries"}: given up by `accept_loss`  |
+ * | `batch_cut`  | boolean          | whether a batch was too large to be sent whole  |
+ * | `requests`   | integer          | requests to the object store, with retries      |
+ * | `bytes_up`   | integer          | bytes of bodies that were sent                  |
+ * | `bytes_down` | integer          | bytes of bodies that were received              |
+ * | `unchanged`  | boolean          | whether nothing had to be transferred           |
+ * | `dry_run`    | boolean          | whether it was a dry run                        |
+ * | `planned`    | array of objects | of a dry run, {"collection", "id", "action"}    |
+ *
+ * `records` and `state` have the same fields
+ *
+ * | field              | type    | meaning                                            |
+ * | ------------------ | ------- | -------------------------------------------------- |
+ * | `downloaded`       | integer | remote versions that were applied                  |
+ * | `uploaded`         | integer | local changes that were sent                       |
+ * | `deleted_locally`  | integer | deletions of other devices that were applied       |
+ * | `deleted_remotely` | integer | local deletions that were sent                     |
+ * | `merged`           | integer | changes of both sides that were merged             |
+ * | `conflicts`        | integer | conflicts that wait for the host's decision        |
+ * | `waiting`          | integer | remote versions that cannot be applied yet         |
+ *
+ * and an `action` is "upload", "download", "delete_remotely", "delete_locally", "merge",
+ * "conflict" or "wait". State is in the collection "@state".
+ *
+ * @param store     the store
+ * @param remote    the remote; one of satchel_remote_callbacks() needs an identity
+ * @param user      whose data it is: `[A-Za-z0-9._-]{1,128}`, not only dots
+ * @param options   may be NULL; the progress callback must not synchronize the same store
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid user, inside a batch, and for a
+ * remote that has no identity or does not support conditional writes; SATCHEL_EFOREIGN
+ * when the store is synchronized with another remote or user; SATCHEL_EDAMAGED when a part
+ * of the remote is lost, which other devices may repair; SATCHEL_ENEWER when a newer
+ * version of Satchel wrote to the remote; SATCHEL_EREADONLY; SATCHEL_EAUTH;
+ * SATCHEL_EUNAVAILABLE; SATCHEL_EBUSY when other devices were faster each time;
+ * SATCHEL_ECANCELLED.
+ */
+SATCHEL_API satchel_status satchel_store_sync(
+    satchel_store *store, satchel_remote *remote, satchel_bytes user,
+    const satchel_store_sync_options *options, satchel_buffer *out);
+
+/**
+ * Ends a store's binding to a remote and a user.
+ *
+ * Its data remain on both sides. Conflicts that are open or wait are forgotten. The next
+ * satchel_store_sync() binds it again, and compares everything.
+ *
+ * @param store  the store
+ *
+ * **Returns** SATCHEL_OK, SATCHEL_EINVALID inside a batch, or a default status.
+ */
+SATCHEL_API satchel_status satchel_store_detach(satchel_store *store);
 
 /** @} */
 
@@ -2891,8 +2990,12 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  * | `revision`    | integer | the revision, from 1                       |
  * | `created`     | integer | Unix ms                                    |
  * | `modified`    | integer | Unix ms                                    |
- * | `sync_status` | string  | "local", "pending", "synced" or "conflict" |
+ * | `sync_status` | string  | see below                                  |
  * | `document`    | object  | the document                               |
+ *
+ * A sync status is "local" while the store is not bound to a remote, "pending" for a change
+ * that is not sent, "synced", "waiting" for a remote version that cannot be applied yet,
+ * and "conflict" for one about which the host has to decide.
  *
  * @anchor json_record_query
  * **Query.** A JSON object; every field may be left out:
@@ -3015,14 +3118,21 @@ typedef struct satchel_records_options {
  * replaces what it names; going back to an older version also drops the schema of the
  * newer one. A declaration is a JSON object; all fields but `name` may be left out:
  *
- * | field        | type           | meaning                                     |
- * | ------------ | -------------- | ------------------------------------------- |
- * | `name`       | string         | `[a-z][a-z0-9_]{0,63}`                      |
- * | `indexes`    | array          | paths, or {"path", "unique"}                |
- * | `relations`  | object         | maps paths to relations, see below          |
- * | `schema`     | object or null | a JSON Schema (2020-12)                     |
- * | `version`    | integer        | the version of the records; 1 when left out |
- * | `migrations` | array          | the steps from version 1 to 2, 2 to 3, ...  |
+ * | field         | type            | meaning                                     |
+ * | ------------- | --------------- | ------------------------------------------- |
+ * | `name`        | string          | `[a-z][a-z0-9_]{0,63}`                      |
+ * | `indexes`     | array           | paths, or {"path", "unique"}                |
+ * | `relations`   | object          | maps paths to relations, see below          |
+ * | `schema`      | object or null  | a JSON Schema (2020-12)                     |
+ * | `version`     | integer         | the version of the records; 1 when left out |
+ * | `migrations`  | array           | the steps from version 1 to 2, 2 to 3, ...  |
+ * | `on_conflict` | string or null  | see below; "newest_wins" at first           |
+ * | `synced`      | boolean or null | whether it is synchronized; true at first   |
+ *
+ * `on_conflict` decides about a record that was changed both locally and remotely:
+ * "remote_wins", "local_wins", "newest_wins", "merge" or "ask", as in
+ * #satchel_conflict_policy. It and `synced` are those of the latest declaration that has
+ * them.
  *
  * A relation is {"collection", "on_delete": "restrict" (when left out), "cascade" or
  * "nullify", "many": boolean}. The steps to a version are "callback", which has no
@@ -3060,14 +3170,15 @@ SATCHEL_API satchel_status satchel_records_open(
 /**
  * Returns the collections of a store.
  *
- * | field       | type           | meaning                             |
- * | ----------- | -------------- | ----------------------------------- |
- * | `name`      | string         | the name                            |
- * | `version`   | integer        | the version of the records          |
- * | `count`     | integer        | the number of records               |
- * | `indexes`   | array          | the indexes                         |
- * | `relations` | object         | the relations                       |
- * | `user`      | string or null | the user that it is synchronized as |
+ * | field         | type    | meaning                    |
+ * | ------------- | ------- | -------------------------- |
+ * | `name`        | string  | the name                   |
+ * | `version`     | integer | the version of the records |
+ * | `count`       | integer | the number of records      |
+ * | `indexes`     | array   | the indexes                |
+ * | `relations`   | object  | the relations              |
+ * | `on_conflict` | string  | the conflict policy        |
+ * | `synced`      | boolean | whether it is synchronized |
  *
  * @param store     an open store
  * @param[out] out  a JSON array
@@ -3291,82 +3402,37 @@ typedef enum satchel_rebuild {
 SATCHEL_API satchel_status satchel_records_rebuild(
     satchel_records *records, satchel_rebuild which, int64_t *changed);
 
-/** Options for synchronizing records; start from SATCHEL_RECORD_SYNC_OPTIONS_INIT. */
-typedef struct satchel_record_sync_options {
-    /** sizeof(satchel_record_sync_options). */
-    size_t size;
-    /** What happens to conflicts. */
-    satchel_conflict_policy on_conflict;
-    /** Reports what would be transferred, and transfers nothing. */
-    bool dry_run;
-    /** As in satchel_sync_options. */
-    bool allow_unsafe_remote;
-    /** The number of records that are transferred at the same time, 1 to 16; 0 means
-     *  4. */
-    int32_t parallel;
-    /** Receives {"phase": "list" or "records", "records_done", "records_total",
-     *  "bytes_up", "bytes_down"}; may be NULL. */
-    satchel_progress_callback progress;
-    /** Passed to `progress`. */
-    void *context;
-} satchel_record_sync_options;
-
-/** The default options for synchronizing records. */
-#define SATCHEL_RECORD_SYNC_OPTIONS_INIT \
-    { sizeof(satchel_record_sync_options), SATCHEL_CONFLICT_DEFAULT, false, false, 0, \
-      NULL, NULL }
+/**
+ * Deletes all records of a collection, in one transaction.
+ *
+ * The deletions are synchronized. The declaration remains.
+ *
+ * @param records     the collection
+ * @param[out] count  the number of records that were deleted; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ECONSTRAINT when a record of another collection refers
+ * to one of them and restricts its deletion: nothing is changed then.
+ */
+SATCHEL_API satchel_status satchel_records_clear(satchel_records *records, int64_t *count);
 
 /**
- * Synchronizes a collection with its remote copy: one object for each record, with the
- * key `records/{user}/{collection}/{id}.json`.
+ * Removes a collection from a store: its records, indexes and declaration.
  *
- * Deletions are synchronized, too. Blocks until it is done. A record that fails remains
- * pending, is retried at growing intervals, and does not stop the others. The result is
+ * That is local: what was synchronized stays in the remote, and returns when the
+ * collection is declared again. To delete the records for all devices, use
+ * satchel_records_clear() and synchronize. Handles of the collection then fail with
+ * SATCHEL_ENOTFOUND.
  *
- * | field              | type             | meaning                                    |
- * | ------------------ | ---------------- | ------------------------------------------ |
- * | `downloaded`       | integer          | records that were downloaded               |
- * | `uploaded`         | integer          | records that were uploaded                 |
- * | `deleted_locally`  | integer          | records deleted locally, see below         |
- * | `deleted_remotely` | integer          | records deleted remotely, see below        |
- * | `merged`           | integer          | records merged from both sides             |
- * | `conflicts`        | integer          | records that both sides changed, see below |
- * | `unchanged`        | integer          | records that needed no transfer            |
- * | `requests`         | integer          | requests to the object store, with retries |
- * | `bytes_up`         | integer          | bytes of bodies that were sent             |
- * | `bytes_down`       | integer          | bytes of bodies that were received         |
- * | `failed`           | array of objects | {"id", "code" (satchel_status), "message"} |
- * | `dry_run`          | boolean          | whether it was a dry run                   |
+ * @param store           the store
+ * @param name            the name of the collection
+ * @param discard_unsent  drops the collection although it has changes that were never
+ *                        sent; they are lost
  *
- * Records are deleted on one side because they were deleted on the other. `conflicts`
- * also counts the conflicts that wait for the host's decision.
- *
- * @param records   the collection
- * @param remote    the remote
- * @param user      whose records they are: `[A-Za-z0-9._-]{1,128}`, not only dots
- * @param options   may be NULL
- * @param[out] out  a JSON object; may be NULL
- *
- * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid user, inside a batch, and for a
- * remote that does not support conditional writes; SATCHEL_EFOREIGN when the collection
- * is synchronized as another user; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE;
- * SATCHEL_ECANCELLED.
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND; SATCHEL_ECONSTRAINT while a relation of
+ * another collection refers to it; SATCHEL_ECONFLICT for changes that were never sent.
  */
-SATCHEL_API satchel_status satchel_records_sync(
-    satchel_records *records, satchel_remote *remote, satchel_bytes user,
-    const satchel_record_sync_options *options, satchel_buffer *out);
-
-/**
- * Detaches a collection from its remote copy.
- *
- * What was synchronized last is forgotten: the sync status of its records is "local"
- * again.
- *
- * @param records  the collection
- *
- * **Returns** SATCHEL_OK or a default status.
- */
-SATCHEL_API satchel_status satchel_records_detach(satchel_records *records);
+SATCHEL_API satchel_status satchel_store_drop_collection(
+    satchel_store *store, satchel_bytes name, bool discard_unsent);
 
 /**
  * Returns the conflict log, the oldest conflict first.
@@ -3378,18 +3444,23 @@ SATCHEL_API satchel_status satchel_records_detach(satchel_records *records);
  *
  * and each element of `conflicts`
  *
- * | field    | type           | meaning                                       |
- * | -------- | -------------- | --------------------------------------------- |
- * | `id`     | integer        | the number of the conflict                    |
- * | `record` | string         | the id of the record                          |
- * | `kind`   | string         | "open" or "lost", see below                   |
- * | `time`   | integer        | Unix ms                                       |
- * | `local`  | object or null | the local document; null when it was deleted  |
- * | `remote` | object or null | the remote document; null when it was deleted |
- * | `base`   | object or null | the document that was synchronized last       |
+ * | field    | type            | meaning                                         |
+ * | -------- | --------------- | ----------------------------------------------- |
+ * | `id`     | integer         | the number of the conflict                      |
+ * | `record` | string          | the id of the record                            |
+ * | `kind`   | string          | "open", "lost" or "waiting", see below          |
+ * | `time`   | integer         | Unix ms                                         |
+ * | `local`  | object or null  | the local document; null when it was deleted    |
+ * | `remote` | object or null  | the remote document; null when it was deleted   |
+ * | `base`   | object or null  | the document that was synchronized last         |
+ * | `code`   | integer or null | of "waiting", the satchel_status of the reason  |
+ * | `reason` | string or null  | of "waiting", why it cannot be applied          |
  *
- * An open conflict waits for the host's decision; in a lost one, the policy overrode the
- * local version.
+ * An open conflict waits for the host's decision. In a lost one the local version was
+ * discarded: by the policy, or because a record that it refers to was deleted. A remote
+ * version that is waiting violates a rule of the collection (the schema, a unique index,
+ * a relation), or was written by a newer version of the app; it is applied as soon as
+ * that allows it, or when the host resolves it.
  *
  * @param records   the collection
  * @param after     `next` of the previous page; 0 for the first page

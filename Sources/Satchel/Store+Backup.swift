@@ -1,8 +1,8 @@
 extension Store {
   /// The subjects whose tables are created on first use.
   static let subjects = [
-    StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject, RecordSchema.subject, StateSchema.subject,
-    OutboxSchema.subject, MirrorSchema.subject,
+    StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject, SyncLogSchema.subject, RecordSchema.subject,
+    StateSchema.subject, OutboxSchema.subject, MirrorSchema.subject,
   ]
 
   /// Copies the store to a file while other threads and processes keep reading and writing it. The copy is a
@@ -49,11 +49,21 @@ extension Store {
   ///   store is open, `.full`, `.io`
   @discardableResult
   public static func restore(_ backup: String, to path: String) throws -> String? {
-    try StoreRestore(migrations: migrations, subjects: subjects).restore(backup: backup, to: path).quarantine
+    let report = try StoreRestore(migrations: migrations, subjects: subjects).restore(backup: backup, to: path)
+    try? renameWriter(path)
+    return report.quarantine
   }
 }
 
 extension Store {
+  /// Gives a copy of a store a name of its own among those that send changes. Where that fails, the next sync finds out
+  /// that it is a copy.
+  private static func renameWriter(_ path: String) throws {
+    let store = try Store(path: path)
+    try store.syncLog.renameWriter()
+    try store.close()
+  }
+
   /// Copies all readable data of a damaged store into a new store. The damaged file is not changed; data that
   /// is missing in the new store may be in a mirror file or on the remote.
   ///
@@ -79,6 +89,7 @@ extension Store {
       let store = try Store(path: path)
       try store.catalogue.repair()
       let lost = try RecordCollection.repair(store.database)
+      try store.syncLog.repair()
       let findings = try lost + store.check()
       try store.close()
       return findings

@@ -17,13 +17,25 @@ extension Store {
   public func records(
     _ name: String, indexes: [RecordIndex]? = nil, relations: [String: RecordRelation]? = nil,
     schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = [],
-    redeclare: Bool = false
+    onConflict: ConflictPolicy? = nil, synced: Bool? = nil, redeclare: Bool = false
   ) throws -> RecordCollection {
     try records(
       CollectionDeclaration(
         name, indexes: indexes, relations: relations, schema: schema, version: version,
-        migrations: migrations,
-        redeclare: redeclare))
+        migrations: migrations, onConflict: onConflict, synced: synced, redeclare: redeclare))
+  }
+
+  /// Removes a collection: its records, indexes and declaration. That is local: what was synchronized stays in the
+  /// remote, and returns when the collection is declared again. To delete the records for all devices, use
+  /// `RecordCollection.clear` and synchronize.
+  ///
+  /// - Parameters:
+  ///   - name: of the collection; its objects then throw `.notFound`
+  ///   - discardingUnsent: whether changes that were never sent may be lost
+  /// - Throws: `SatchelError` `.notFound`; `.constraint` while a relation of another collection refers to it;
+  ///   `.conflict` for changes that were never sent; `.readOnly`, `.closed`, `.io`
+  public func dropCollection(_ name: String, discardingUnsent: Bool = false) throws {
+    try recordStore.drop(name, discardsUnsent: discardingUnsent)
   }
 
   /// Returns the store's collections.

@@ -39,7 +39,7 @@ private struct StatisticsReader {
   /// Table name prefixes and their subjects; all other tables belong to the catalogue.
   private static let owners = [
     ("photo_", "photos"), ("story_", "stories"), ("record", "records"), ("state_", "state"),
-    ("outbox_", "outbox"), ("remote_", "remote"), ("sqlite_", "store"), ("change", "store"),
+    ("outbox_", "outbox"), ("remote_", "remote"), ("sync_", "sync"), ("sqlite_", "store"), ("change", "store"),
     ("subject", "store"),
   ]
 
@@ -143,7 +143,8 @@ private struct StatisticsReader {
         (SELECT count(*) FROM record r WHERE r.id > c.id << 40 AND r.id < (c.id + 1) << 40),
         (SELECT coalesce(sum(length(body)), 0) FROM record r
           WHERE r.id > c.id << 40 AND r.id < (c.id + 1) << 40),
-        (SELECT count(*) FROM record_sync s WHERE s.collection = c.id AND s.pending IS NOT NULL),
+        (SELECT count(*) FROM sync_collection s JOIN sync_entry e ON e.collection = s.id
+          WHERE s.name = c.name AND e.pending IS NOT NULL),
         (SELECT count(*) FROM record_conflict f WHERE f.collection = c.id)
       FROM record_collection c WHERE version > 0 ORDER BY name
       """

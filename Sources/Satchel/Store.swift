@@ -48,6 +48,13 @@ public final class Store: Sendable {
     outbox = Outbox(path: database.realPath)
     recordStore = RecordStore(database: database, outbox: outbox)
     state = try StateStore(database: database, outbox: outbox)
+    recordStore.onDeclaration { [weak recordStore, database] in
+      guard let recordStore else { return }
+      let client = StoreSyncClient(records: RecordSyncClient(recordStore))
+      let syncLog = SyncLogTables(database, client: client)
+      try syncLog.reconcile()
+      try syncLog.decideAll()
+    }
     // Writes that failed earlier are spooled in the outbox file; those that fail again stay there.
     if !database.options.isReadOnly { _ = try? outbox.drain(in: database) }
   }

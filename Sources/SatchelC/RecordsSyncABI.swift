@@ -55,32 +55,29 @@ public func satchel_records_rebuild(
   }
 }
 
-// MARK: Sync
+// MARK: Clearing
 
-@_cdecl("satchel_records_sync") @implementation
-public func satchel_records_sync(
-  _ records: OpaquePointer!, _ remote: OpaquePointer!, _ user: satchel_bytes,
-  _ options: UnsafePointer<satchel_record_sync_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
+@_cdecl("satchel_records_clear") @implementation
+public func satchel_records_clear(
+  _ records: OpaquePointer!, _ count: UnsafeMutablePointer<Int64>!
 ) -> satchel_status {
-  out?.pointee = satchel_buffer()
+  count?.pointee = 0
   return guarded {
-    let collection = try Handles.records.borrow(records)
-    let store = try Handles.remotes.borrow(remote).store
-    let reader = try OptionsReader(options)
-    let progress = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
-    var syncOptions = try RecordSyncOptions(reader)
-    syncOptions.cancellation = progress.cancellation
-    let report = try collection.sync(with: store, user: UserID(user.text("user")), options: syncOptions) {
-      progress.report($0.json)
-    }
-    if let out { try give(report.json, to: out) }
+    let deleted = try Handles.records.borrow(records).clear()
+    count?.pointee = Int64(deleted)
   }
 }
 
-@_cdecl("satchel_records_detach") @implementation
-public func satchel_records_detach(_ records: OpaquePointer!) -> satchel_status {
-  guarded { try Handles.records.borrow(records).detach() }
+@_cdecl("satchel_store_drop_collection") @implementation
+public func satchel_store_drop_collection(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ discard_unsent: Bool
+) -> satchel_status {
+  guarded {
+    try Handles.stores.borrow(store).dropCollection(name.text("name"), discardingUnsent: discard_unsent)
+  }
 }
+
+// MARK: Conflicts
 
 @_cdecl("satchel_records_conflicts") @implementation
 public func satchel_records_conflicts(
@@ -103,15 +100,5 @@ public func satchel_records_resolve(
   guarded {
     let resolution = try RecordResolution(json: resolution.json("resolution"))
     try Handles.records.borrow(records).resolve(conflict, resolution)
-  }
-}
-
-extension RecordSyncOptions {
-  fileprivate init(_ reader: OptionsReader<satchel_record_sync_options>) throws {
-    self.init()
-    onConflict = try reader.conflictPolicy(\.on_conflict, default: .newestWins)
-    isDryRun = reader.flag(\.dry_run)
-    allowUnsafeRemote = reader.flag(\.allow_unsafe_remote)
-    if let parallel = try reader.parallel(\.parallel) { self.parallel = parallel }
   }
 }

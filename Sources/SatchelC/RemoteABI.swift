@@ -22,7 +22,13 @@ public func satchel_remote_callbacks(
   _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
   let host = HostContext(context, release)
-  return making(out) { try CallbackStore(HostCalls(operations, host)) }
+  return making(out) {
+    let identity = try (OptionsReader(operations).value(\.identity) ?? satchel_bytes()).text("identity")
+    guard identity.utf8.count <= 1024 else {
+      throw SatchelError(.invalid, "identity: must have at most 1024 bytes")
+    }
+    return try CallbackStore(HostCalls(operations, host), identity: identity.isEmpty ? nil : identity)
+  }
 }
 
 @_cdecl("satchel_remote_probe") @implementation

@@ -1,10 +1,10 @@
 import SatchelCore
 
 /// The paths of a database's files, by the path of the database.
-struct DatabaseFileNames {
+package struct DatabaseFileNames {
   let database: String
 
-  init(_ database: String) { self.database = database }
+  package init(_ database: String) { self.database = database }
 
   /// The files of the database that SQLite opens at `path`: it puts its own beside the target of a symbolic link.
   init(resolving path: String) { database = DatabaseFile.fullPath(of: path) }
@@ -22,7 +22,7 @@ struct DatabaseFileNames {
   var all: [String] { [database] + companions }
 
   /// Deletes the database and SQLite's files beside it, as far as they exist.
-  func remove() { for path in all { unlink(path) } }
+  package func remove() { for path in all { unlink(path) } }
 
   func removeCompanions() { for path in companions { unlink(path) } }
 

@@ -99,7 +99,7 @@ final class HostileFixture: Sendable {
       "courses", indexes: [RecordIndex("name", unique: true), RecordIndex("credits")],
       relations: ["teacher": RecordRelation("teachers", onDelete: .cascade)],
       schema: ["type": "object", "required": ["name"]], version: 2,
-      migrations: [.steps([try MigrationStep(json: ["remove": ["path": "old"]])])])
+      migrations: [.steps([try MigrationStep(json: ["remove": ["path": "old"]])])], onConflict: .ask)
   }
 
   private static func fill(_ path: String, _ folder: String, device: Int) throws {
@@ -169,8 +169,6 @@ final class HostileFixture: Sendable {
     let remote = try DirectoryStore(path: folder + "/remote")
     let user = try UserID("ada")
     _ = try store.photos(in: folder + "/photos").sync(with: remote, user: user)
-    var options = RecordSyncOptions()
-    options.onConflict = .ask
-    _ = try courses(store).sync(with: remote, user: user, options: options)
+    _ = try store.sync(with: remote, user: user)
   }
 }

@@ -171,11 +171,9 @@ final class StoreExercise {
         attempt("put") { try courses.put("c\(number)", ["name": .string("New \(number)"), "teacher": "t1"]) }
       }
       attempt("delete") { try courses.delete("c5") }
-      attempt("sync records") {
+      attempt("sync") {
         let remote = try DirectoryStore(path: fixture.folder.path + "/remote")
-        var options = RecordSyncOptions()
-        options.isDryRun = true
-        return try courses.sync(with: remote, user: UserID("ada"), options: options)
+        return try store.sync(with: remote, user: UserID("ada"))
       }
     }
     attempt("cascade") { try store.records("teachers").delete("t2") }

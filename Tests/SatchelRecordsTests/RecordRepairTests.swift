@@ -128,42 +128,6 @@ struct RecordRepairTests {
     try shelf.expectSound()
   }
 
-  @Test("records lost from a synchronized collection are unknown locally, and not deleted remotely")
-  func synchronized() throws {
-    let shelf = try RecordShelf(onDisk: true)
-    let notes = try shelf.collection("notes")
-    for id in ["lost", "kept", "unmarked", "deleted", "asked"] { try notes.put(id, [:]) }
-    try notes.begin(user: try UserID("anna"))
-    let tag = try #require(ETag("\"1\""))
-    for id in ["lost", "kept", "unmarked", "deleted", "asked"] {
-      let state = try notes.state(of: id)
-      let bytes = RecordEnvelope(
-        try #require(state.local), id: id, version: 1, writer: "other", on: nil
-      ).bytes
-      try notes.noteSending(id, sequence: 0, envelope: bytes)
-      try notes.settle(id, sequence: 0, etag: tag)
-      if id == "asked" {
-        try notes.ask(id, stamp: notes.state(of: id).stamp, envelope: bytes, etag: tag)
-      }
-    }
-    try notes.delete("deleted")
-    try shelf.database.write {
-      try $0.connection.execute("DELETE FROM record WHERE key = 'lost'")
-      try $0.connection.execute("DELETE FROM record_sync WHERE key IN ('unmarked', 'asked')")
-    }
-    #expect(try RecordCollection.repair(shelf.database) == [])
-    let again = try shelf.another().collection("notes")
-    let marks = try again.marks(of: ["lost", "kept", "unmarked", "deleted", "asked"])
-    #expect(marks[0] == nil)
-    #expect(marks[1]?.pending == nil && marks[1]?.etag == tag)
-    #expect(marks[2]?.pending == 0 && marks[2]?.etag == nil)
-    #expect(try marks[3]?.pending != nil && again.state(of: "deleted").local?.document == nil)
-    #expect(marks[4]?.conflict == nil)
-    #expect(try again.state(of: "lost") == RecordState(id: "lost"))
-    #expect(try again.conflicts().map(\.kind) == [.lost])
-    try shelf.expectSound()
-  }
-
   @Test("a recovered store is sound, and downloads lost records again", arguments: [2, 5, 9])
   func recovered(every: Int) throws {
     let directory = try TemporaryDirectory()

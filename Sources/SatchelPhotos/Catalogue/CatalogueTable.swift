@@ -80,7 +80,8 @@ struct CatalogueTable {
   func detach(_ id: Int64) throws {
     try connection.run(
       """
-      UPDATE photo_catalogue SET remote_uuid = NULL, user = NULL, manifest_etag = NULL, last_sync = NULL
+      UPDATE photo_catalogue SET remote_uuid = NULL, user = NULL, manifest_etag = NULL, last_sync = NULL,
+      remote = NULL
       WHERE id = ?
       """, .integer(id))
   }

@@ -47,7 +47,8 @@ package enum PhotoSchema {
       remote_uuid TEXT,
       user TEXT,
       manifest_etag TEXT,
-      last_sync INTEGER
+      last_sync INTEGER,
+      remote TEXT
     ) STRICT;
 
     -- The shards that ever had content. `base` and `ancestor` are versions, 0 for the empty one. While

@@ -23,9 +23,37 @@ extension PhotoCatalogue {
     let turn = SyncTurns.Subject(database: database, name: "photos " + directory)
     return try SyncTurns.shared.withTurn(turn, options.cancellation) {
       let clock = database.clock
-      return try SyncRun.perform(
+      let report = try SyncRun.perform(
         on: self, with: store, user: user, options: options, probed: ConditionProbeCache(database),
         progress: progress, now: { clock.now() })
+      if !options.isDryRun, let identity = store.identity { try bind(to: identity) }
+      return report
+    }
+  }
+
+  /// Notes the object store of the first sync: a sync of the whole store with it includes the catalogue.
+  private func bind(to remote: String) throws {
+    let isBound = try read(otherwise: true) { connection, id in
+      try connection.number(
+        "SELECT remote IS NOT NULL OR user IS NULL FROM photo_catalogue WHERE id = ?", .integer(id)) > 0
+    }
+    if isBound { return }
+    try write { transaction, id in
+      try transaction.connection.run(
+        "UPDATE photo_catalogue SET remote = ? WHERE id = ? AND remote IS NULL", .text(remote), .integer(id))
+    }
+  }
+
+  /// The directory of the catalogue that was first synchronized with an object store as a user; nil when there is none.
+  package static func directory(
+    boundTo remote: String, user: UserID, in database: Database
+  ) throws -> String? {
+    guard try database.has(PhotoSchema.subject) else { return nil }
+    return try database.read { connection in
+      try connection.first(
+        "SELECT directory FROM photo_catalogue WHERE remote = ? AND user = ? ORDER BY id LIMIT 1", .text(remote),
+        .text(user.text)
+      ) { $0.text(0) }
     }
   }
 }

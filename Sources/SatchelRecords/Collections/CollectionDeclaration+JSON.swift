@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 extension CollectionDeclaration {
@@ -41,6 +42,14 @@ extension CollectionDeclaration {
           throw error
         }
       }
+    case ("on_conflict", .string(let policy)):
+      guard let policy = ConflictPolicy(rawValue: policy) else { fallthrough }
+      onConflict = policy
+    case ("on_conflict", _):
+      let names = ConflictPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+      throw JSONError("must be one of \(names)", pointer: "/on_conflict")
+    case ("synced", .bool(let synced)): isSynced = synced
+    case ("synced", _): throw JSONError("must be true or false", pointer: "/synced")
     case ("migrations", _): throw JSONError("must be an array", pointer: "/migrations")
     case ("indexes", _): throw JSONError("must be an array", pointer: "/indexes")
     case ("relations", _): throw JSONError("must be an object", pointer: "/relations")
@@ -48,7 +57,8 @@ extension CollectionDeclaration {
     case ("version", _): throw JSONError("must be an integer from 1 to 2147483647", pointer: "/version")
     default:
       throw JSONError(
-        "no such part of a declaration; there are name, indexes, relations, schema, version and migrations",
+        "no such part of a declaration; there are name, indexes, relations, schema, version, migrations, "
+          + "on_conflict and synced",
         pointer: "/" + JSONPointer.escaped(key))
     }
   }
@@ -60,6 +70,8 @@ extension CollectionDeclaration {
     stored.indexes = indexes ?? []
     stored.relations = relations ?? [:]
     stored.schema = schema.flatMap { $0.isNull ? nil : $0 }
+    stored.isSynced = isSynced ?? true
+    stored.onConflict = onConflict ?? .newestWins
     return stored
   }
 
@@ -69,6 +81,8 @@ extension CollectionDeclaration {
     declaration.indexes = stored.indexes
     declaration.relations = stored.relations
     declaration.schema = stored.schema
+    declaration.isSynced = stored.isSynced
+    declaration.onConflict = stored.onConflict
     return declaration
   }
 }

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 /// An index on a field of the documents.
@@ -59,12 +60,19 @@ public struct CollectionDeclaration: Sendable {
   /// those that it declares differently are replaced. Handles that were opened with the earlier declaration
   /// can then only read.
   public var redeclare: Bool
+  /// How a record that was changed both locally and remotely is decided; nil for the policy that the store has,
+  /// `newestWins` at first.
+  public var onConflict: ConflictPolicy?
+  /// Whether `Store.sync` sends and applies the records; nil for what the store has, true at first. What was
+  /// sent before stays in the remote.
+  public var isSynced: Bool?
   /// The host's function for migrations that an older or newer version of the app declared as a callback.
   var callback: RecordCallback.Body?
 
   public init(
     _ name: String, indexes: [RecordIndex]? = nil, relations: [String: RecordRelation]? = nil,
-    schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = [], redeclare: Bool = false
+    schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = [],
+    onConflict: ConflictPolicy? = nil, synced: Bool? = nil, redeclare: Bool = false
   ) {
     self.name = name
     self.indexes = indexes
@@ -72,9 +80,13 @@ public struct CollectionDeclaration: Sendable {
     self.schema = schema
     self.version = version
     self.migrations = migrations
+    self.onConflict = onConflict
+    isSynced = synced
     self.redeclare = redeclare
   }
 
   /// Whether the declaration has only a name.
-  var isBare: Bool { indexes == nil && relations == nil && schema == nil && version == nil }
+  var isBare: Bool {
+    indexes == nil && relations == nil && schema == nil && version == nil && onConflict == nil && isSynced == nil
+  }
 }

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 /// The indexes, relations and schema of a collection in one snapshot of the store. Immutable.
@@ -29,6 +30,8 @@ final class CollectionShape: Sendable {
   let schema: RecordSchemaCheck?
   /// See `StoredDeclaration`.
   let generation: Int64
+  let isSynced: Bool
+  let onConflict: ConflictPolicy
 
   /// Whether a write needs the previous document.
   var needsOldDocument: Bool { !indexes.isEmpty || !relations.isEmpty }
@@ -49,6 +52,8 @@ final class CollectionShape: Sendable {
     let declaration = try StoredDeclaration.read(row, connection)
     schema = try declaration.schema.map { try RecordSchemaCheck($0) }
     generation = declaration.generation
+    isSynced = declaration.isSynced
+    onConflict = declaration.onConflict
   }
 
   private static func relations(of collection: Int64, _ connection: Connection) throws -> [Relation] {

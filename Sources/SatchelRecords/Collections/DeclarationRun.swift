@@ -46,10 +46,22 @@ struct DeclarationRun {
         "UPDATE record_collection SET version = ?, shape = shape + 1, declaration = ? WHERE id = ?",
         .integer(Int64(prepared.version)), .textBytes($0), .integer(id))
     }
+    try reconsiderWaiting(name, id)
     work.forget(id)
     store.forgetShape(of: id)
     transaction.onFailure { [store] in store.forgetShape(of: id) }
     return RecordCollection(store, id: id, version: prepared.version, stored.generation, declared.declaration)
+  }
+
+  /// Makes the entries of the sync log undecided that may have waited for this declaration.
+  private func reconsiderWaiting(_ name: String, _ id: Int64) throws {
+    let conflicts = ConflictTable(connection: connection)
+    guard try conflicts.hasWaiting(), let tracker = try work.tracker() else { return }
+    for waiting in try conflicts.waiting(forCollection: name, id) {
+      guard let owner = try CollectionRow.read(waiting.collection, connection) else { continue }
+      var key = waiting.key
+      try key.withUTF8 { try tracker.reconsider(UnsafeRawBufferPointer($0), in: owner.name) }
+    }
   }
 
   /// Stores the migrations to the version that a new collection begins with: a sync may download documents of

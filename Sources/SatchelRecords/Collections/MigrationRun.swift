@@ -97,9 +97,6 @@ struct MigrationRun {
           .integer(Int64(version + 1)))
       }
     }
-    // A record that a newer version rejected may be accepted now.
-    try connection.run(
-      "UPDATE record_sync SET retry_at = NULL WHERE collection = ?", .integer(row.id))
   }
 
   private struct Item {

@@ -4,11 +4,13 @@ import SatchelStorage
 
 /// The state of a record with respect to its remote copy.
 public enum RecordSyncStatus: String, Sendable, CaseIterable {
-  /// The collection was never synchronized.
+  /// The store is not synchronized, or the collection is declared not to be.
   case local
   /// The record has changes to upload.
   case pending
   case synced
+  /// A newer remote version is known, and cannot be applied yet; see `RecordConflict`.
+  case waiting
   /// Both sides changed the record, and the host has to decide.
   case conflict
 }

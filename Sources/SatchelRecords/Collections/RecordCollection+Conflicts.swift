@@ -9,12 +9,13 @@ extension RecordCollection {
   /// - Parameter number: 0, or the id of the last conflict of the previous page
   public func conflicts(after number: Int64 = 0, limit: Int = 100) throws -> [RecordConflict] {
     guard limit > 0 else { throw SatchelError(.invalid, "limit: must be 1 or more") }
+    let client = RecordSyncClient(store)
     return try read { connection, _ in
       var rows: [(conflict: RecordConflict, local: [UInt8]?)] = []
       try connection.each(
         """
-        SELECT id, key, kind, time, local, remote, base FROM record_conflict WHERE collection = ? AND id > ?
-        ORDER BY id LIMIT ?
+        SELECT id, key, kind, time, local, remote, base, code, reason FROM record_conflict
+        WHERE collection = ? AND id > ? ORDER BY id LIMIT ?
         """, .integer(id), .integer(number), .integer(Int64(limit))
       ) { row in
         var conflict = RecordConflict(
@@ -23,23 +24,27 @@ extension RecordCollection {
           time: try row.integer(3))
         conflict.remote = try Self.document(row, 5)
         conflict.base = try Self.document(row, 6)
+        conflict.code = try row.integerIfAny(7).flatMap { code in
+          SatchelError.Code(rawValue: Int32(clamping: code))
+        }
+        conflict.reason = row.textIfAny(8)
         rows.append((conflict, row.isNull(4) ? nil : Array(row.bytes(4))))
       }
-      return try rows.map { try complete($0.conflict, $0.local) }
-    }
-  }
-
-  /// Adds the local document: of an open conflict, that of the record as it is now.
-  private func complete(_ conflict: RecordConflict, _ local: [UInt8]?) throws -> RecordConflict {
-    var conflict = conflict
-    if conflict.kind == .open {
-      conflict.local = try state(of: conflict.record).local?.document.map { try JSONValue(parsing: $0) }
-    } else {
-      conflict.local = try local.flatMap { try JSONValue(parsing: $0)["document"] }.flatMap {
-        $0.isNull ? nil : $0
+      return try rows.map { found in
+        var conflict = found.conflict
+        if conflict.kind == .lost {
+          conflict.local = try found.local.flatMap { try JSONValue(parsing: $0)["document"] }.flatMap {
+            $0.isNull ? nil : $0
+          }
+        } else if let key = try? SyncKey(name, conflict.record) {
+          // As the record is now.
+          conflict.local = try client.content(of: key, connection)?.content.document.map {
+            try JSONValue(parsing: $0)
+          }
+        }
+        return conflict
       }
     }
-    return conflict
   }
 
   /// Returns the document of an envelope in a column.
@@ -48,29 +53,30 @@ extension RecordCollection {
     return try JSONValue(parsing: row.bytes(column))["document"]
   }
 
-  /// Resolves a conflict. For an open conflict the decision becomes the record's document, and is uploaded on
-  /// top of the remote version. For a conflict whose local version was lost, keeping the local version or
+  /// Resolves a conflict. The decision about an open one, or about a remote version that waits, becomes the
+  /// record's document, and is sent over the remote version. For a local version that was lost, keeping it or
   /// giving a document writes that, and keeping the remote version only deletes the conflict.
   ///
-  /// - Throws: `.notFound` when there is no such conflict; `.invalid` and `.constraint` as `put` and `delete`
-  ///   do
+  /// - Throws: `SatchelError` `.notFound` when there is no such conflict; `.newer` when the remote version was written
+  ///   by a newer version of the app; `.conflict` when the remote version is another one by now, which is decided
+  ///   first; `.invalid` and `.constraint` as `put` and `delete` do
   public func resolve(_ conflict: Int64, _ resolution: RecordResolution) throws {
     try store.transaction { _ in
       try write { work, collection in
         let found = try work.connection.first(
-          "SELECT key, kind, local, remote, etag FROM record_conflict WHERE collection = ? AND id = ?",
+          "SELECT key, kind, local, remote FROM record_conflict WHERE collection = ? AND id = ?",
           .integer(id), .integer(conflict)
         ) {
           StoredConflict(
-            key: $0.text(0), isOpen: $0.text(1) == "open", local: $0.isNull(2) ? nil : Array($0.bytes(2)),
-            remote: Array($0.bytes(3)), etag: $0.textIfAny(4).flatMap { ETag($0) })
+            key: $0.text(0), kind: RecordConflict.Kind(rawValue: $0.text(1)) ?? .lost,
+            local: $0.isNull(2) ? nil : Array($0.bytes(2)), remote: $0.isNull(3) ? nil : Array($0.bytes(3)))
         }
         guard let found else { throw SatchelError(.notFound, "\(name): there is no conflict \(conflict)") }
         try work.connection.run("DELETE FROM record_conflict WHERE id = ?", .integer(conflict))
-        if found.isOpen {
-          try decide(found, resolution, work, collection)
-        } else {
+        if found.kind == .lost {
           try restore(found, resolution, work, collection)
+        } else {
+          try decide(found, resolution, work, collection)
         }
       }
     }
@@ -79,50 +85,55 @@ extension RecordCollection {
   /// A conflict as it is stored.
   private struct StoredConflict {
     var key: String
-    var isOpen: Bool
+    var kind: RecordConflict.Kind
     var local: [UInt8]?
-    var remote: [UInt8]
-    var etag: ETag?
+    var remote: [UInt8]?
   }
 
   private func decide(
     _ conflict: StoredConflict, _ resolution: RecordResolution, _ work: RecordWork,
     _ collection: WorkingCollection
   ) throws {
-    let remote = try RecordEnvelope(parsing: conflict.remote, id: conflict.key).content
-    let local = try state(of: conflict.key).local
-    let document: [UInt8]?
-    switch resolution {
-    case .keepLocal: document = local?.document
-    case .keepRemote: document = remote.document
-    case .document(let value): document = try serialized(value, conflict.key)
-    case .delete: document = nil
+    guard let tracker = try work.tracker(), let bytes = conflict.remote else {
+      throw SatchelError(.notFound, "\(name)/\(conflict.key): the store is no longer synchronized")
     }
-    let content = RecordContent(
-      document: document, revision: max(local?.revision ?? 0, remote.revision) + 1, created: remote.created,
-      modified: work.now)
-    try work.applyRemote(content, conflict.key, local, in: collection)
-    let table = SyncTable(connection: work.connection, collection: id)
-    try table.setBase(conflict.key, conflict.remote, conflict.etag)
-    try table.dropOpenConflict(conflict.key)
-    collection.numbers.sequence += 1
-    collection.numbers.isDirty = true
-    try table.setPending(conflict.key, collection.numbers.sequence)
+    let envelope = try SyncEnvelope(parsing: bytes)
+    var migrating = MigratingContent(collection, work)
+    let remote = try migrating.version(envelope).content
+    switch resolution {
+    case .keepLocal: break
+    case .keepRemote: try set(conflict.key, to: remote.document, work, collection)
+    case .document(let value):
+      try set(conflict.key, to: serialized(value, conflict.key), work, collection)
+    case .delete: try set(conflict.key, to: nil, work, collection)
+    }
+    guard try tracker.resolve(envelope.key, seen: envelope.checksum) else {
+      throw SatchelError(
+        .conflict, "\(name)/\(conflict.key): the remote version is another one by now; synchronize, and look again")
+    }
   }
 
   private func restore(
     _ conflict: StoredConflict, _ resolution: RecordResolution, _ work: RecordWork,
     _ collection: WorkingCollection
   ) throws {
-    let document: [UInt8]?
     switch resolution {
     case .keepRemote: return
-    case .delete: document = nil
-    case .document(let value): document = try serialized(value, conflict.key)
-    case .keepLocal: document = try conflict.local.flatMap { try Self.localDocument($0) }
+    case .delete: try set(conflict.key, to: nil, work, collection)
+    case .document(let value):
+      try set(conflict.key, to: serialized(value, conflict.key), work, collection)
+    case .keepLocal:
+      try set(
+        conflict.key, to: conflict.local.flatMap { try Self.localDocument($0) }, work, collection)
     }
-    var key = conflict.key
-    try key.withUTF8 { key in
+  }
+
+  /// Writes a document, or deletes the record for nil.
+  private func set(
+    _ id: String, to document: [UInt8]?, _ work: RecordWork, _ collection: WorkingCollection
+  ) throws {
+    var id = id
+    try id.withUTF8 { key in
       let key = UnsafeRawBufferPointer(key)
       if let document {
         try document.withUnsafeBytes { _ = try work.put(key, $0, in: collection) }
@@ -149,17 +160,6 @@ extension RecordCollection {
       var copy: [UInt8] = []
       tape.copy(document, to: &copy)
       return copy
-    }
-  }
-
-  /// Deletes the sync metadata of the collection: its records are local again.
-  public func detach() throws {
-    try store.transaction { _ in
-      try write { work, _ in
-        try work.flush()
-        try SyncTable(connection: work.connection, collection: id).detach()
-        work.forget(id)
-      }
     }
   }
 }

@@ -7,8 +7,10 @@ public struct RecordConflict: Sendable, JSONConvertible {
   public enum Kind: String, Sendable {
     /// The host has to decide.
     case open
-    /// The conflict policy discarded the local version.
+    /// The local version was discarded: by the conflict policy, or because a record that it refers to was deleted.
     case lost
+    /// The remote version cannot be applied before something else has changed; `code` and `reason` say why.
+    case waiting
   }
 
   public var id: Int64
@@ -23,11 +25,15 @@ public struct RecordConflict: Sendable, JSONConvertible {
   public var remote: JSONValue?
   /// The last synced document; nil when there was none.
   public var base: JSONValue?
+  /// Of a remote version that waits: why it cannot be applied.
+  public var code: SatchelError.Code?
+  public var reason: String?
 
   public var json: JSONValue {
     [
       "id": .int(id), "record": .string(record), "kind": .string(kind.rawValue), "time": .int(time),
       "local": local ?? .null, "remote": remote ?? .null, "base": base ?? .null,
+      "code": code.map { .int(Int64($0.rawValue)) } ?? .null, "reason": reason.map { .string($0) } ?? .null,
     ]
   }
 }

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 extension RecordStore {
@@ -12,8 +13,11 @@ extension RecordStore {
   package func open(_ declaration: CollectionDeclaration) throws -> RecordCollection {
     let prepared = try PreparedDeclaration(declaration)
     let name = declaration.name
-    let hasTables = try database.prepare(RecordSchema.subject)
-    if hasTables, let known = try openUnchanged(prepared) { return known }
+    let hasTables = try database.prepare(SyncLogSchema.subject) && database.prepare(RecordSchema.subject)
+    if hasTables, let known = try openUnchanged(prepared) {
+      keepMigrations(of: known)
+      return known
+    }
     guard !database.options.isReadOnly else {
       guard hasTables, let row = try row(named: name), row.version > 0 else {
         throw SatchelError(
@@ -37,6 +41,8 @@ extension RecordStore {
       // Writes may have been spooled while the store was quarantined or its file was lost. An entry that
       // cannot be drained now stays rejected, and `check` reports it.
       if isNew { try? drainRejected(of: name) }
+      keepMigrations(of: collection)
+      if !database.isInTransaction { try didDeclare() }
       return collection
     } catch {
       // Nothing was changed: an app that fails at each start must not fill the disk with backups.

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 /// The state that the handles of all collections of one open store share.
@@ -7,12 +8,16 @@ package final class RecordStore: Sendable {
   package let database: Database
   let outbox: Outbox
   private let shapes = Locked<[Int64: CollectionShape]>([:])
+  /// The migrations that open handles have declared, with the functions of the host.
+  private let migrations = Locked<[Int64: [RecordMigration]]>([:])
   private let keys = Locked<[Int64: DeferredIndex<RecordIDs>]>([:])
   private let work = Locked<RecordWork?>(nil)
   /// The collections as the latest transaction left them, with the number of that transaction.
   private let known = Locked<(transaction: UInt64, collections: [Int64: WorkingCollection])>((0, [:]))
   private let hasWritten = Locked(false)
   private let mirrors = Locked<[Int64: RecordMirror]>([:])
+  /// Applies the entries of the sync log that a declaration concerns, without network.
+  private let applying = Locked<(@Sendable () throws -> Void)?>(nil)
 
   /// Creates the store of a `Database`, one for each; touches no table yet.
   ///
@@ -63,6 +68,36 @@ package final class RecordStore: Sendable {
   /// Discards a cached shape: the collection was declared again, or that has failed.
   func forgetShape(of collection: Int64) { shapes.withLock { $0[collection] = nil } }
 
+  // MARK: Declarations
+
+  /// Sets what applies the entries of the sync log after a collection was declared.
+  package func onDeclaration(_ body: @escaping @Sendable () throws -> Void) {
+    applying.withLock { $0 = body }
+  }
+
+  /// Applies what the sync log has for a collection that was declared. What remains is applied by the next sync.
+  func didDeclare() throws {
+    guard let body = applying.withLock({ $0 }), try SyncTracking.isBound(database) else { return }
+    try body()
+  }
+
+  // MARK: Migrations
+
+  func migrations(of collection: Int64) -> [RecordMigration] {
+    migrations.withLock { $0[collection] ?? [] }
+  }
+
+  /// Adopts the migrations that the handles of another store have declared.
+  package func keepMigrations(of other: RecordStore) {
+    let known = other.migrations.withLock { $0 }
+    migrations.withLock { $0.merge(known) { own, _ in own } }
+  }
+
+  func keepMigrations(of collection: RecordCollection) {
+    if collection.migrations.isEmpty { return }
+    migrations.withLock { $0[collection.id] = collection.migrations }
+  }
+
   // MARK: Mirrors
 
   func mirror(of collection: Int64) -> RecordMirror? { mirrors.withLock { $0[collection] } }
@@ -70,6 +105,8 @@ package final class RecordStore: Sendable {
   func setMirror(_ mirror: RecordMirror, of collection: Int64) {
     mirrors.withLock { $0[collection] = mirror }
   }
+
+  func forgetMirror(of collection: Int64) { mirrors.withLock { $0[collection] = nil } }
 
   func dropMirror(of collection: Int64, owner: ObjectIdentifier) {
     mirrors.withLock { if $0[collection]?.owner == owner { $0[collection] = nil } }

@@ -65,6 +65,25 @@ extension RecordWork {
     }
   }
 
+  /// The id of a record that has a value which a document must not have as well; nil when there is none.
+  func owner(
+    ofUniqueValuesOf document: [UInt8], except id: String, in collection: WorkingCollection
+  ) throws -> String? {
+    for index in collection.shape.indexes where index.isUnique {
+      var value: [UInt8] = []
+      document.withUnsafeBytes { document -> Void in
+        ValueKey.append(DocumentReader(document).field(index.path), to: &value)
+      }
+      if value.isEmpty { continue }
+      for row in try value.withUnsafeBytes({ try ValueTable(connection: connection).rows(index.id, $0) }) {
+        guard let key = try RecordTable(connection: connection).key(row) else { continue }
+        let owner = String(decoding: key, as: UTF8.self)
+        if !owner.hasSameBytes(as: id) { return owner }
+      }
+    }
+    return nil
+  }
+
   private func checkUnique(
     _ index: CollectionShape.Index, _ field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool,
     _ key: UnsafeRawBufferPointer, _ row: Int64?, _ collection: WorkingCollection

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 extension RecordWork {
@@ -21,9 +22,11 @@ extension RecordWork {
   /// - Parameters:
   ///   - body: a JSON object that has been scanned
   ///   - expected: the revision that the record must have, 0 for none
+  ///   - remote: of content of the remote, its metadata, which the record gets
+  ///   - isChange: whether it is a change to send
   func put(
     _ key: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, in collection: WorkingCollection,
-    ifRevision expected: Int64? = nil
+    ifRevision expected: Int64? = nil, from remote: SyncContent? = nil, isChange: Bool = true
   ) throws -> RecordReceipt {
     let (row, hash) = try find(key, in: collection)
     let table = RecordTable(connection: connection)
@@ -39,26 +42,39 @@ extension RecordWork {
       let record: Int64
       if let row, let old {
         record = row
-        revision = old.revision + 1
-        try table.update(row, body, revision: revision, modified: now)
+        revision = max(old.revision + 1, remote?.revision ?? 0)
+        try table.update(row, body, revision: revision, modified: remote?.modified ?? now)
+        if let remote {
+          try table.setTimes(row, revision: revision, created: remote.created, modified: remote.modified)
+        }
       } else {
         record = collection.base + collection.numbers.next
-        revision = try 1 + lastRevision(key, collection)
-        try table.insert(record, key, body, revision: revision, now: now)
+        revision = max(try 1 + lastRevision(key, collection), remote?.revision ?? 0)
+        try table.insert(
+          record, key, body, revision: revision, created: remote?.created ?? now,
+          modified: remote?.modified ?? now)
         collection.numbers.next += 1
         collection.keys.add(hash, row: record)
       }
       try apply(entries, record, collection)
       try apply(references, record, collection)
       collection.noteChange(key)
-      if collection.row.isSynchronized {
-        collection.numbers.sequence += 1
-        collection.numbers.isDirty = true
-        try SyncTable(connection: connection, collection: collection.id).notePut(
-          key, sequence: collection.numbers.sequence)
-      }
+      if collection.isSynchronized, isChange { try tracker()?.notePut(key, in: collection.name) }
+      if collection.row.isBound { try reconsiderWaiting(for: key, in: collection) }
       try mergeIfNeeded(collection)
       return RecordReceipt(revision: revision, isNew: old == nil)
+    }
+  }
+
+  /// Sets a record's revision and times to those of another copy.
+  func setTimes(
+    _ key: UnsafeRawBufferPointer, revision: Int64, created: Int64, modified: Int64,
+    in collection: WorkingCollection
+  ) throws {
+    guard let row = try find(key, in: collection).row else { return }
+    try changing {
+      try RecordTable(connection: connection).setTimes(
+        row, revision: revision, created: created, modified: modified)
     }
   }
 
@@ -73,8 +89,8 @@ extension RecordWork {
 
   /// Returns the revision that a deleted record had; 0 when it is not known.
   private func lastRevision(_ key: UnsafeRawBufferPointer, _ collection: WorkingCollection) throws -> Int64 {
-    guard collection.row.isSynchronized else { return 0 }
-    return try SyncTable(connection: connection, collection: collection.id).revisionOfDeleted(key)
+    guard collection.isSynchronized else { return 0 }
+    return try tracker()?.revisionOfDeleted(key, in: collection.name) ?? 0
   }
 
   /// Deletes a record without checking the references to it.
@@ -95,19 +111,36 @@ extension RecordWork {
       try apply(entries, row, collection)
       try apply(references, row, collection)
       collection.noteChange(key)
-      guard collection.row.isSynchronized else { return }
-      collection.numbers.sequence += 1
-      try SyncTable(connection: connection, collection: collection.id).noteDeletion(
-        key, sequence: collection.numbers.sequence, revision: old.revision + 1, created: old.created, now: now
-      )
+      if collection.isSynchronized {
+        let deletion = SyncContent(
+          document: nil, revision: old.revision + 1, created: old.created, modified: now)
+        try tracker()?.noteDeletion(key, in: collection.name, deletion)
+      }
+      if collection.row.isBound { try reconsiderWaiting(for: key, in: collection) }
+    }
+  }
+
+  /// Makes the entries of the sync log that wait for a record undecided: it has changed.
+  private func reconsiderWaiting(
+    for key: UnsafeRawBufferPointer, in collection: WorkingCollection
+  ) throws {
+    if hasWaiting == nil { hasWaiting = try ConflictTable(connection: connection).hasWaiting() }
+    guard hasWaiting == true, let tracker = try tracker() else { return }
+    let name = "\(collection.name)/\(String(decoding: key, as: UTF8.self))"
+    for waiting in try ConflictTable(connection: connection).waiting(for: name) {
+      var key = waiting.key
+      let owner = try self.collection(waiting.collection)
+      try key.withUTF8 { try tracker.reconsider(UnsafeRawBufferPointer($0), in: owner.name) }
     }
   }
 
   /// Deletes a record, and applies the `onDelete` actions of the relations that refer to it.
   ///
+  /// - Parameter willCascade: called with each further record that is about to be deleted
   /// - Returns: whether there was such a record
   func delete(
-    _ key: UnsafeRawBufferPointer, from collection: WorkingCollection, ifRevision expected: Int64? = nil
+    _ key: UnsafeRawBufferPointer, from collection: WorkingCollection, ifRevision expected: Int64? = nil,
+    willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void = { _, _, _ in }
   ) throws -> Bool {
     let (row, _) = try find(key, in: collection)
     if let expected {
@@ -116,7 +149,7 @@ extension RecordWork {
     }
     guard let row else { return false }
     var deletion = Deletion(self)
-    try deletion.run(row, Array(key), from: collection)
+    try deletion.run(row, Array(key), from: collection, willCascade: willCascade)
     return true
   }
 }

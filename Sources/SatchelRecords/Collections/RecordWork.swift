@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelRemote
 import SatchelStorage
 
 /// The work of one transaction on the records of all collections. Used by the writing thread only.
@@ -19,6 +20,9 @@ final class RecordWork {
   private var scope = -1
   /// The keys of changes in collections that were forgotten, for observers.
   private var changeKeys: [String] = []
+  private var knownTracker: SyncTracker?
+  /// Whether entries of the sync log may wait for a change of a record; nil when that was not looked up yet.
+  var hasWaiting: Bool?
   /// A buffer for index keys, reused for each record.
   var keyBuffer: [UInt8] = []
 
@@ -36,6 +40,13 @@ final class RecordWork {
   func live() throws -> Transaction {
     guard let transaction else { throw SatchelError(.internal, "records: the transaction is over") }
     return transaction
+  }
+
+  /// Returns what notes changes that are to be sent; nil when the store is not bound to a sync log.
+  func tracker() throws -> SyncTracker? {
+    if let knownTracker { return knownTracker }
+    knownTracker = try SyncTracker(live())
+    return knownTracker
   }
 
   /// Returns a collection as this transaction sees it.
@@ -77,6 +88,7 @@ final class RecordWork {
   }
 
   private func restore(_ before: [Int64: WorkingCollection.Numbers]) {
+    (knownTracker, hasWaiting) = (nil, nil)
     for (id, collection) in collections {
       collection.keys.forget()
       if let numbers = before[id] {
@@ -114,9 +126,8 @@ final class RecordWork {
 
   func flush(_ collection: WorkingCollection) throws {
     try connection.run(
-      "UPDATE record_collection SET count = ?, next = ?, sequence = ? WHERE id = ?",
-      .integer(collection.numbers.count), .integer(collection.numbers.counted),
-      .integer(collection.numbers.sequence), .integer(collection.id))
+      "UPDATE record_collection SET count = ?, next = ? WHERE id = ?",
+      .integer(collection.numbers.count), .integer(collection.numbers.counted), .integer(collection.id))
     for (index, entries) in zip(collection.shape.indexes, collection.numbers.entries) {
       try connection.run(
         "UPDATE record_index SET entries = ?1 WHERE id = ?2 AND entries <> ?1", .integer(entries),

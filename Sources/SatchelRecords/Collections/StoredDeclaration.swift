@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 /// The declaration of a collection in the store.
@@ -8,6 +9,10 @@ struct StoredDeclaration: Equatable {
   /// By path.
   var relations: [String: RecordRelation] = [:]
   var schema: JSONValue?
+  /// Whether the records are synchronized with the store.
+  var isSynced = true
+  /// How a record that both sides have changed is decided.
+  var onConflict = ConflictPolicy.newestWins
   /// Changes with each `redeclare` that drops or replaces something; 0 before the first. Random, so that a
   /// handle of a declaration that was rolled back is never mistaken for one of a later declaration.
   var generation: Int64 = 0
@@ -34,6 +39,8 @@ struct StoredDeclaration: Equatable {
       indexes = declared.indexes ?? []
       relations = declared.relations ?? [:]
       schema = declared.schema
+      isSynced = declared.isSynced ?? true
+      onConflict = declared.onConflict ?? .newestWins
     } catch {
       throw SatchelError(
         .damaged, "\(name): its declaration in the store is damaged: \(error)", underlying: error)
@@ -60,6 +67,8 @@ struct StoredDeclaration: Equatable {
       "relations": .object(JSONObject(relations.map { ($0.key, $0.value.json) })),
       "schema": schema ?? .null,
     ]
+    if !isSynced { members["synced"] = false }
+    if onConflict != .newestWins { members["on_conflict"] = .string(onConflict.rawValue) }
     if generation != 0 { members["generation"] = .int(generation) }
     return .object(members)
   }
@@ -124,6 +133,9 @@ extension StoredDeclaration {
       // Documents that are migrated back to an older version lose the schema of the newer one.
       joined.schema = schema
     }
+    // The latest declaration decides: these change nothing that the store contains.
+    joined.isSynced = declared.declaration.isSynced ?? isSynced
+    joined.onConflict = declared.declaration.onConflict ?? onConflict
     joined.generation = isWhole && drops(joined) ? Int64.random(in: 1...Int64.max) : generation
     return joined
   }

@@ -9,8 +9,6 @@ final class WorkingCollection {
     var count: Int64
     var counted: Int64
     var next: Int64
-    /// The sequence number of the latest change to upload.
-    var sequence: Int64
     /// Rows up to this number are in record_key.
     var indexedThrough: Int64
     /// The number of entries of each index.
@@ -34,13 +32,15 @@ final class WorkingCollection {
     self.shape = shape
     self.keys = keys
     numbers = Numbers(
-      count: row.stored, counted: row.counted, next: row.next, sequence: row.sequence,
+      count: row.stored, counted: row.counted, next: row.next,
       indexedThrough: row.indexedThrough, entries: entries)
   }
 
   var id: Int64 { row.id }
   var name: String { row.name }
   var base: Int64 { RecordRow.base(of: row.id) }
+  /// Whether its changes are noted, to be sent.
+  var isSynchronized: Bool { row.isBound && shape.isSynced }
 
   /// The maximum number of uncounted records: not counting each new record saves writing a page, and counting
   /// this many is cheap.

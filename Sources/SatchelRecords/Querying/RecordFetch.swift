@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelRemote
 import SatchelStorage
 
 /// Reads records by row, or all of a collection.
@@ -42,25 +43,32 @@ struct RecordFetch {
   }
 }
 
-/// Reads the sync status of a collection's records.
-struct RecordStatusReader {
+/// Reads the sync status of a collection's records in one snapshot.
+final class RecordStatusReader {
   private let connection: Connection
-  private let collection: Int64
-  private let isSynchronized: Bool
+  private let row: CollectionRow
+  /// Made when a status is asked for.
+  private lazy var reader = Result { try SyncStatusReader(connection, collection: row.name) }
 
   init(_ connection: Connection, _ row: CollectionRow) {
     self.connection = connection
-    collection = row.id
-    isSynchronized = row.isSynchronized
+    self.row = row
   }
 
   func status(_ key: UnsafeRawBufferPointer) throws -> RecordSyncStatus {
-    guard isSynchronized else { return .local }
-    let found = try connection.first(
-      "SELECT conflict_etag IS NOT NULL, pending IS NOT NULL FROM record_sync WHERE collection = ? AND key = ?",
-      .integer(collection), .textBytes(key)
-    ) { $0.flag(0) ? RecordSyncStatus.conflict : $0.flag(1) ? .pending : .synced }
-    // Without a row it was never synced.
-    return found ?? .pending
+    guard row.isBound else { return .local }
+    return RecordSyncStatus(try reader.get().status(key))
+  }
+}
+
+extension RecordSyncStatus {
+  init(_ status: SyncStatus) {
+    switch status {
+    case .local: self = .local
+    case .pending: self = .pending
+    case .synced: self = .synced
+    case .waiting: self = .waiting
+    case .conflict: self = .conflict
+    }
   }
 }

@@ -32,9 +32,20 @@ struct Deletion {
 
   /// - Throws: `.constraint` when a record that is not deleted restricts the deletion, or must not lose its
   ///   reference
-  mutating func run(_ row: Int64, _ key: [UInt8], from collection: WorkingCollection) throws {
-    queue = [Item(row: row, key: key, collection: collection)]
-    deleted = [row]
+  mutating func run(
+    _ row: Int64, _ key: [UInt8], from collection: WorkingCollection,
+    willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void
+  ) throws {
+    try run([(row, key)], from: collection, willCascade: willCascade)
+  }
+
+  /// Deletes several records of a collection at once: they may refer to each other.
+  mutating func run(
+    _ records: [(row: Int64, key: [UInt8])], from collection: WorkingCollection,
+    willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void
+  ) throws {
+    queue = records.map { Item(row: $0.row, key: $0.key, collection: collection) }
+    deleted = Set(records.map(\.row))
     var next = 0
     while next < queue.count {
       try visit(queue[next])
@@ -52,6 +63,7 @@ struct Deletion {
     let rewritten = try nullifiedRows.filter { !deleted.contains($0) }.map { ($0, try rewrite($0)) }
     try work.changing {
       for (row, body) in rewritten { try replace(row, body) }
+      for item in queue.dropFirst(records.count) { try willCascade(item.key, item.row, item.collection) }
       for item in queue {
         try item.key.withUnsafeBytes { try work.remove(item.row, $0, from: item.collection) }
       }
@@ -112,7 +124,7 @@ struct Deletion {
     return body
   }
 
-  private static func body(
+  static func body(
     _ bytes: UnsafeRawBufferPointer, without removed: Set<[UInt8]>, _ relation: CollectionShape.Relation
   ) throws -> [UInt8] {
     let document = DocumentReader(bytes)

@@ -1,95 +1,64 @@
 import SatchelJSON
 import SatchelRemote
 
-/// What is to be done with one record, so that both sides agree. A value made from values.
+/// What becomes of a record whose remote version is not the one that was synced last.
 enum RecordDecision: Sendable, Equatable {
-  /// Nothing is to be done.
-  case nothing
-  /// Both say the same already, and only that is to be noted.
-  case agree
-  /// What is there becomes what is here.
-  case take(isLost: Bool)
-  /// What is here is sent, on top of what is there.
-  case send
-  /// What is there has been replaced by what was agreed: that is sent again.
-  case renew
-  /// Both become this, which then is sent.
-  case merge(RecordContent, isLost: Bool)
-  /// The host is to decide.
+  /// Both sides are equal.
+  case match
+  /// The record becomes the remote version.
+  case apply(isLost: Bool)
+  /// The record stays, and is sent over the remote version.
+  case keep
+  /// The record becomes a mixture of both, which is sent.
+  case merge(SyncContent, isLost: Bool)
+  /// The host decides.
   case ask
 }
 
-/// What is in the object store, seen from what was agreed.
-enum RecordRemoteSide: Sendable, Equatable {
-  /// There is no object.
-  case absent
-  /// It is what was agreed.
-  case same
-  /// It was built before what was agreed: the store has gone back, or lags behind.
-  case older
-  /// It is something else.
-  case other(RecordVersion)
-}
-
 extension RecordDecision {
+  /// Decides; the outcome is the same for all devices that see the same versions.
+  ///
   /// - Parameters:
-  ///   - local: nil when there never was anything here
-  ///   - isChanged: whether a change is pending here
-  ///   - base: what was agreed last; nil when nothing ever was
+  ///   - local: nil when there never was a record
+  ///   - isChanged: whether the record has a change that is not sent
+  ///   - base: the last synced version; nil when there is none
+  /// - Throws: `JSONError` for a document that is not JSON
   static func decide(
-    local: RecordVersion?, isChanged: Bool, base: RecordVersion?, remote: RecordRemoteSide,
-    onConflict: ConflictPolicy
-  ) -> RecordDecision {
-    switch remote {
-    case .absent, .older:
-      if isChanged { return local == nil ? .nothing : .send }
-      return base == nil ? .nothing : .renew
-    case .same:
-      guard isChanged, let local else { return .nothing }
-      // Another spelling of the same is a change, too.
-      return local.content.document == base?.content.document ? .agree : .send
-    case .other(let remote):
-      guard let local else { return .take(isLost: false) }
-      if local.content.document == remote.content.document { return .agree }
-      if !isChanged || local.saysTheSame(as: remote) { return .take(isLost: false) }
-      if let base {
-        // What came back to what was agreed was not changed.
-        if local.content.document == base.content.document { return .take(isLost: false) }
-        if remote.content.document == base.content.document { return .send }
-      }
-      return settle(local, base, remote, onConflict)
+    local: RecordVersion?, isChanged: Bool, base: RecordVersion?, remote: RecordVersion, policy: ConflictPolicy
+  ) throws -> RecordDecision {
+    guard let local else { return remote.content.isDeleted ? .match : .apply(isLost: false) }
+    if local.content.document == remote.content.document { return .match }
+    if try !isChanged || local.hasSameValue(as: remote) { return .apply(isLost: false) }
+    if let base {
+      // A change and its opposite are none.
+      if local.content.document == base.content.document { return .apply(isLost: false) }
+      if remote.content.document == base.content.document { return .keep }
     }
-  }
-
-  /// Both sides were changed, and differ.
-  private static func settle(
-    _ local: RecordVersion, _ base: RecordVersion?, _ remote: RecordVersion, _ onConflict: ConflictPolicy
-  ) -> RecordDecision {
-    switch onConflict {
-    case .newestWins: return local.isNewer(than: remote) ? .send : .take(isLost: true)
-    case .remoteWins: return .take(isLost: true)
-    case .localWins: return .send
+    switch policy {
+    case .newestWins: return local.isNewer(than: remote) ? .keep : .apply(isLost: true)
+    case .remoteWins: return .apply(isLost: true)
+    case .localWins: return .keep
     case .ask: return .ask
-    case .merge: return merge(local, base, remote)
+    case .merge: return try merge(local, base, remote)
     }
   }
 
   private static func merge(
     _ local: RecordVersion, _ base: RecordVersion?, _ remote: RecordVersion
-  ) -> RecordDecision {
-    guard let ours = local.value else { return .take(isLost: true) }
-    guard let theirs = remote.value else { return .send }
+  ) throws -> RecordDecision {
+    guard let ours = try local.value else { return .apply(isLost: true) }
+    guard let theirs = try remote.value else { return .keep }
     let isOurs = local.isNewer(than: remote)
     let merge = RecordMerge(
-      base: base?.value ?? JSONObject(), older: isOurs ? theirs : ours, newer: isOurs ? ours : theirs)
+      base: try base?.value ?? JSONObject(), older: isOurs ? theirs : ours, newer: isOurs ? ours : theirs)
     let isLost = merge.isOverridden && !isOurs
-    if merge.value == theirs { return .take(isLost: isLost) }
-    if merge.value == ours { return .send }
+    if merge.value == theirs { return .apply(isLost: isLost) }
+    if merge.value == ours { return .keep }
     guard let document = try? JSONValue.object(merge.value).serialized() else {
-      // Both are no deeper than a document may be, and so is what they make.
-      return isOurs ? .send : .take(isLost: true)
+      // Neither side is deeper than a document may be, and the merged one is no deeper than they are.
+      return isOurs ? .keep : .apply(isLost: true)
     }
-    let content = RecordContent(
+    let content = SyncContent(
       document: document, revision: max(local.content.revision, remote.content.revision),
       created: min(local.content.created, remote.content.created),
       modified: max(local.content.modified, remote.content.modified))

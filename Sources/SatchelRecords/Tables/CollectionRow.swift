@@ -15,9 +15,8 @@ struct CollectionRow: Sendable {
   var next: Int64
   /// Rows up to this number are in record_key.
   var indexedThrough: Int64
-  /// The sequence number of the latest change to upload.
-  var sequence: Int64
-  var isSynchronized: Bool
+  /// Whether the store is bound to a sync log.
+  var isBound: Bool
 
   private init(_ row: Statement) throws {
     id = try row.integer(0, in: RecordRow.collections)
@@ -26,16 +25,15 @@ struct CollectionRow: Sendable {
     shape = try row.integer(3, in: StoredRange.count)
     stored = try row.integer(4, in: RecordRow.numbers)
     counted = try row.integer(5, in: RecordRow.numbers)
-    next = max(counted, row.anyInteger(9) - RecordRow.base(of: id) + 1)
+    next = max(counted, row.anyInteger(8) - RecordRow.base(of: id) + 1)
     indexedThrough = try row.integer(6, in: RecordRow.numbers)
-    sequence = try row.integer(7, in: StoredRange.count)
-    isSynchronized = !row.isNull(8)
+    isBound = row.flag(7)
   }
 
   static func read(_ id: Int64, _ connection: Connection) throws -> CollectionRow? {
     try connection.first(
       """
-      SELECT id, name, version, shape, count, next, indexed_through, sequence, sync,
+      SELECT id, name, version, shape, count, next, indexed_through, EXISTS(SELECT 1 FROM sync_log),
       (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40) FROM record_collection WHERE id = ?1
       """, .integer(id), read: CollectionRow.init)
   }
@@ -64,8 +62,8 @@ struct CollectionRow: Sendable {
   static func make(_ name: String, _ connection: Connection) throws -> Int64 {
     try connection.run(
       """
-      INSERT INTO record_collection(name, version, shape, count, next, indexed_through, declaration, sequence)
-      VALUES(?, 0, 0, 0, 1, 0, '', 0)
+      INSERT INTO record_collection(name, version, shape, count, next, indexed_through, declaration)
+      VALUES(?, 0, 0, 0, 1, 0, '')
       """, .text(name))
     return connection.lastInsertedRow
   }

@@ -58,6 +58,13 @@ struct MirrorTable {
     if try isThere(connection) { try connection.run("DELETE FROM record_mirror") }
   }
 
+  /// Deletes the digests of a collection's mirrors.
+  static func forget(_ collection: Int64, _ connection: Connection) throws {
+    if try isThere(connection) {
+      try connection.run("DELETE FROM record_mirror WHERE collection = ?", .integer(collection))
+    }
+  }
+
   /// False in a store that was opened read-only and never had a mirror.
   private static func isThere(_ connection: Connection) throws -> Bool {
     try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'record_mirror'") > 0

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 /// Checks the tables of records: counts, index entries and references are computed again from the documents.
@@ -229,7 +230,7 @@ struct RecordCheck {
         "record_conflict",
         try connection.number(
           """
-          SELECT count(*) FROM record_conflict WHERE kind NOT IN ('open', 'lost')
+          SELECT count(*) FROM record_conflict WHERE kind NOT IN ('open', 'lost', 'waiting')
           OR collection NOT IN (SELECT id FROM record_collection)
           """)
       ),
@@ -249,6 +250,9 @@ extension RecordCollection {
   /// Returns the findings in the tables of records. Reads every row.
   package static func check(_ database: Database) throws -> [StoreFinding] {
     guard try database.has(RecordSchema.subject) else { return [] }
+    guard try database.has(SyncLogSchema.subject) else {
+      return [StoreFinding(code: "sync_log", message: "the tables of the sync log are missing")]
+    }
     return try database.read { connection in
       var findings: [StoreFinding] = []
       try RecordCheck(connection) { findings.append(StoreFinding(code: $0, message: $1)) }.run()

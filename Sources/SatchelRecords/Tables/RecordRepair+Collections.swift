@@ -5,17 +5,16 @@ import SatchelStorage
 extension RecordRepair {
   /// Restores the row of every collection, and the indexes and relations that it declares.
   mutating func repairCollections() throws {
-    for table in [LostTable.index, .relation, .sync] { try table.dropOrphans(connection) }
+    for table in [LostTable.index, .relation] { try table.dropOrphans(connection) }
     for row in try collections() { try repairName(row) }
     for (id, name) in try lost() { try restore(id, name) }
     try LostTable.migration.dropOrphans(connection)
     for row in try collections() where row.version > 0 { try repairDeclaration(row) }
-    for row in try collections() where row.isSynchronized { try repairSyncIdentity(row) }
   }
 
   /// Tables whose rows are meaningless without the row of their collection.
   private enum LostTable {
-    case index, relation, sync, migration
+    case index, relation, migration
 
     func dropOrphans(_ connection: Connection) throws {
       switch self {
@@ -25,9 +24,6 @@ extension RecordRepair {
       case .relation:
         try connection.run(
           "DELETE FROM record_relation WHERE collection NOT IN (SELECT id FROM record_collection)")
-      case .sync:
-        try connection.run(
-          "DELETE FROM record_sync WHERE collection NOT IN (SELECT id FROM record_collection)")
       case .migration:
         try connection.run(
           "DELETE FROM record_migration WHERE collection NOT IN (SELECT id FROM record_collection)")
@@ -84,8 +80,8 @@ extension RecordRepair {
       "SELECT max(version) FROM record_migration WHERE collection = ?", .integer(id))
     try connection.run(
       """
-      INSERT INTO record_collection(id, name, version, shape, count, next, indexed_through, declaration, sequence)
-      VALUES(?, ?, ?, 1, 0, 1, 0, ?, 0)
+      INSERT INTO record_collection(id, name, version, shape, count, next, indexed_through, declaration)
+      VALUES(?, ?, ?, 1, 0, 1, 0, ?)
       """, .integer(id), .text(name), .integer(max(version, hasRecords)), .text(try Self.nothingDeclared))
     report("record_collection", "\(name): the declaration of this collection was lost; declare it again")
   }
@@ -152,15 +148,5 @@ extension RecordRepair {
       if !declared.contains($0.text(1)) { removed.append($0.anyInteger(0)) }
     }
     for id in removed { try connection.run("DELETE FROM record_relation WHERE id = ?", .integer(id)) }
-  }
-
-  /// Without its sync identity a collection cannot be synchronized.
-  private mutating func repairSyncIdentity(_ row: CollectionRow) throws {
-    let table = SyncTable(connection: connection, collection: row.id)
-    if case .string? = (try? table.syncIdentity())?["user"] { return }
-    try table.detach()
-    report(
-      "record_sync", "\(row.name): its sync identity was lost, so its records are local; synchronize it again"
-    )
   }
 }

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 /// Repairs the tables of records after rows of any of them were lost: counts, index entries and references
@@ -30,7 +31,8 @@ struct RecordRepair {
       if !shape.relations.isEmpty { try rebuildReferences(of: row, shape) }
     }
     try connection.run("DELETE FROM record_kept WHERE record NOT IN (SELECT id FROM record)")
-    try repairSync(of: rows)
+    // What was undecided is decided again by the next sync; discarded content stays.
+    try ConflictTable(connection: connection).endAll()
     try MirrorTable.forgetAll(connection)
   }
 
@@ -82,9 +84,7 @@ struct RecordRepair {
       try RecordIDs.keys.add(entries, connection)
       try connection.run(
         """
-        UPDATE record_collection SET count = ?2, next = ?3, indexed_through = ?3 - 1, shape = shape + 1,
-        sequence = max(sequence, (SELECT ifnull(max(max(ifnull(pending, 0), ifnull(sending, 0))), 0) FROM record_sync
-        WHERE collection = ?1)) WHERE id = ?1
+        UPDATE record_collection SET count = ?2, next = ?3, indexed_through = ?3 - 1, shape = shape + 1 WHERE id = ?1
         """, .integer(row.id), .integer(count), .integer(next))
     }
   }
@@ -102,36 +102,6 @@ struct RecordRepair {
       return true
     }
   }
-
-  // MARK: Sync metadata
-
-  private func repairSync(of rows: [CollectionRow]) throws {
-    for row in rows where row.isSynchronized {
-      try SyncTable.makeWriter(connection)
-      // The sync metadata of a lost record is deleted, so that the next sync downloads the record. That of a
-      // deleted record is kept; otherwise the record would be downloaded again.
-      try connection.run(
-        """
-        DELETE FROM record_sync WHERE collection = ?1 AND deleted IS NULL AND key NOT IN
-        (SELECT key FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40)
-        """, .integer(row.id))
-      // Records whose sync metadata was lost are compared with the remote.
-      try SyncTable(connection: connection, collection: row.id).markUnknownPending()
-    }
-    // An open conflict needs both its row and that of its record; otherwise its content is kept as lost.
-    try connection.run(
-      """
-      UPDATE record_sync SET conflict_etag = NULL WHERE conflict_etag IS NOT NULL AND NOT EXISTS(
-      SELECT 1 FROM record_conflict AS conflict WHERE conflict.collection = record_sync.collection
-      AND conflict.key = record_sync.key AND conflict.kind = 'open')
-      """)
-    try connection.run(
-      """
-      UPDATE record_conflict SET kind = 'lost' WHERE kind = 'open' AND NOT EXISTS(
-      SELECT 1 FROM record_sync AS sync WHERE sync.collection = record_conflict.collection
-      AND sync.key = record_conflict.key AND sync.conflict_etag IS NOT NULL)
-      """)
-  }
 }
 
 extension RecordCollection {
@@ -142,6 +112,7 @@ extension RecordCollection {
   @discardableResult
   package static func repair(_ database: Database) throws -> [StoreFinding] {
     guard try database.has(RecordSchema.subject) else { return [] }
+    try database.prepare(SyncLogSchema.subject)
     return try database.write { transaction in
       var repair = RecordRepair(transaction)
       try repair.run()

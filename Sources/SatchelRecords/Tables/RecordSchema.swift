@@ -5,13 +5,13 @@ import SatchelStorage
 package enum RecordSchema {
   package static let subject = SubjectSchema(
     name: "records",
-    migrations: [Migration(version: 1, sql: records + keys + sync + versions)],
+    migrations: [Migration(version: 1, sql: records + keys + conflicts + versions)],
     rules: StoredRules(
       bounds: [
         "record_collection.id": RecordRow.collections, "record_collection.version": RecordRow.versions,
         "record_collection.shape": StoredRange.count, "record_collection.count": RecordRow.numbers,
         "record_collection.next": RecordRow.numbers, "record_collection.indexed_through": RecordRow.numbers,
-        "record_collection.sequence": StoredRange.count, "record.id": RecordRow.rows,
+        "record.id": RecordRow.rows,
         "record.revision": RecordRow.revisions, "record_key.first": StoredRange.any,
         "record_index.collection": RecordRow.collections, "record_index.is_unique": StoredRange.flag,
         "record_index.entries": RecordRow.numbers, "record_value.record": RecordRow.rows,
@@ -29,20 +29,17 @@ package enum RecordSchema {
     -- demand, so that not every new record changes this row. The number of the next record is neither below
     -- `next` nor below one that exists: records are counted before one is deleted. Rows up to
     -- `indexed_through` are in record_key. `shape` increases with every change of the declaration, by which
-    -- handles and processes detect it. `declaration` and `sync` are JSON; `sync` identifies the user that the
-    -- collection is synchronized with, and is NULL when it never was. `sequence` is the number of the latest
-    -- change to upload.
+    -- handles and processes detect it. `declaration` is JSON. No id is used twice, because handles keep what they
+    -- know of a collection by its id.
     CREATE TABLE record_collection(
-      id INTEGER PRIMARY KEY,
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
       name TEXT NOT NULL UNIQUE,
       version INTEGER NOT NULL,
       shape INTEGER NOT NULL,
       count INTEGER NOT NULL,
       next INTEGER NOT NULL,
       indexed_through INTEGER NOT NULL,
-      declaration TEXT NOT NULL,
-      sequence INTEGER NOT NULL,
-      sync TEXT
+      declaration TEXT NOT NULL
     ) STRICT;
 
     -- The documents, byte for byte as they were written.
@@ -108,41 +105,11 @@ package enum RecordSchema {
 
     """
 
-  private static let sync = """
-    -- The sync metadata of records in synchronized collections. `base` is the last synced envelope, or
-    -- NULL, and `etag` that of its object. `pending` is the number of the change to upload, 0 for a record
-    -- that existed before the first sync, NULL for no change. `sent` is the envelope in flight, for the
-    -- change `sending`. `conflict_etag` is that of the object of an open conflict. A deleted record keeps
-    -- its row until the remote has the deletion: `deleted` is the time of the deletion, `revision` and
-    -- `created` are those of the record.
-    CREATE TABLE record_sync(
-      collection INTEGER NOT NULL,
-      key TEXT NOT NULL,
-      etag TEXT,
-      base BLOB,
-      pending INTEGER,
-      sending INTEGER,
-      sent BLOB,
-      conflict_etag TEXT,
-      deleted INTEGER,
-      revision INTEGER,
-      created INTEGER,
-      attempts INTEGER NOT NULL,
-      retry_at INTEGER,
-      error TEXT,
-      error_code INTEGER,
-      PRIMARY KEY(collection, key)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX record_sync_pending ON record_sync(collection, pending) WHERE pending IS NOT NULL;
-
-    -- The store's name among the writers that share records.
-    CREATE TABLE record_writer(
-      id INTEGER PRIMARY KEY CHECK(id = 1),
-      writer TEXT NOT NULL
-    ) STRICT;
-
-    -- Conflicts: both versions of an open one ('open'), and local content that was discarded ('lost'). `etag`
-    -- is that of the object with the remote version.
+  private static let conflicts = """
+    -- Conflicts: both versions of an open one ('open'), local content that was discarded ('lost'), and a remote
+    -- version that cannot be applied before something else has changed ('waiting'). `local` is JSON, `remote` and
+    -- `base` are envelopes. Of one that waits, `code` and `reason` say why; `waits_for` is "collection/id" of the
+    -- record whose change ends it, NULL when only a declaration or another entry does.
     CREATE TABLE record_conflict(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       collection INTEGER NOT NULL,
@@ -152,9 +119,12 @@ package enum RecordSchema {
       local BLOB,
       remote BLOB,
       base BLOB,
-      etag TEXT
+      code INTEGER,
+      reason TEXT,
+      waits_for TEXT
     ) STRICT;
     CREATE INDEX record_conflict_record ON record_conflict(collection, key);
+    CREATE INDEX record_conflict_waiting ON record_conflict(waits_for) WHERE kind = 'waiting';
 
 
     """

@@ -5,8 +5,13 @@ import SatchelStorage
 /// server.
 package final class CallbackStore: ObjectStore {
   private let calls: HostCalls
+  package let identity: String?
 
-  package init(_ calls: HostCalls) { self.calls = calls }
+  /// - Parameter identity: names the objects that the host stores; nil for none
+  package init(_ calls: HostCalls, identity: String? = nil) {
+    self.calls = calls
+    self.identity = identity.map { "host \($0)" }
+  }
 
   package func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation)
     throws(ObjectStoreError) -> ObjectReading

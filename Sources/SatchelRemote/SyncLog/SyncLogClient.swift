@@ -52,6 +52,8 @@ package struct SyncUndecided: Sendable, Equatable {
   /// Whether the entry was not built on the base, and nothing changed locally: the remote lost the base, and others went on
   /// from something older. Both sides count as changed, and `base` is nil.
   package var isFork: Bool
+  /// Of local content whose deletion is pending: its metadata, and the time of the deletion.
+  package var deletion: SyncContent?
   /// Whether the host was asked about an entry that this one has replaced: that conflict is over.
   package var endsConflict: Bool
 }

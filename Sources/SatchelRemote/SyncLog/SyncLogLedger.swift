@@ -15,6 +15,9 @@ protocol SyncLogLedger: Sendable {
   /// - Returns: whether the phase is still in progress
   func continuePhase() throws -> Bool
 
+  /// Begins to decide and to send what belongs to collections that were declared since the last sync.
+  func reconcile() throws
+
   // PULL
 
   /// Begins to read the log: what is newer than the position, or all of it, into a generation of its own.
@@ -56,6 +59,9 @@ protocol SyncLogLedger: Sendable {
   ///
   /// - Throws: `SatchelError` (`busy`) while another process sends
   func changes() throws -> SyncChanges
+
+  /// What the next commits would send: the keys of pending changes.
+  func preview() throws -> [SyncLogReport.Planned]
 
   /// The bytes of live entries in the interval of each pack.
   func liveBytes(of packs: [SyncPack]) throws -> [Int64]
@@ -102,27 +108,17 @@ struct SyncPull: Sendable {
   var known: Int64 { isWhole ? 0 : state.position?.number ?? 0 }
 }
 
-/// The outcome of deciding.
+/// The outcome of deciding about some entries.
 struct SyncDecided: Sendable, Equatable {
-  var applied = 0
-  var deleted = 0
-  var merged = 0
-  var kept = 0
-  var conflicts = 0
-  var waiting = 0
-  var matched = 0
-  var resent = 0
-
-  mutating func add(_ other: SyncDecided) {
-    applied += other.applied
-    deleted += other.deleted
-    merged += other.merged
-    kept += other.kept
-    conflicts += other.conflicts
-    waiting += other.waiting
-    matched += other.matched
-    resent += other.resent
+  /// What became of each.
+  struct Outcome: Sendable, Equatable {
+    var key: SyncKey
+    var decision: SyncDecision
+    /// Whether the entry is a deletion.
+    var isDeletion: Bool
   }
+
+  var outcomes: [Outcome] = []
 }
 
 /// Changes to send.

@@ -2,6 +2,24 @@ import SatchelCore
 
 /// What a sync has done.
 package struct SyncLogReport: Sendable, Equatable {
+  /// What a sync has done with the content of one subject.
+  package struct Counts: Sendable, Equatable {
+    /// Changes that were sent, deletions among them.
+    package internal(set) var sent = 0
+    package internal(set) var deletionsSent = 0
+    package internal(set) var applied = 0
+    package internal(set) var deleted = 0
+    package internal(set) var merged = 0
+    package internal(set) var kept = 0
+    /// Conflicts that the host is asked about.
+    package internal(set) var conflicts = 0
+    package internal(set) var waiting = 0
+    /// Content that is sent again, because the remote has lost it.
+    package internal(set) var resent = 0
+
+    package init() {}
+  }
+
   /// A pack that could not be read.
   package struct Loss: Sendable, Equatable {
     package var pack: String
@@ -15,20 +33,26 @@ package struct SyncLogReport: Sendable, Equatable {
     package var message: String
   }
 
+  /// What a sync would do with one key.
+  package struct Planned: Sendable, Equatable {
+    package enum Action: String, Sendable {
+      case upload
+      case deleteRemotely = "delete_remotely"
+      case download
+      case deleteLocally = "delete_locally"
+      case merge
+      case conflict
+      case wait
+    }
+
+    package var key: SyncKey
+    package var action: Action
+  }
+
   /// Head writes.
   package internal(set) var commits = 0
-  /// Changes that were sent, deletions among them.
-  package internal(set) var sent = 0
-  package internal(set) var deletionsSent = 0
-  package internal(set) var applied = 0
-  package internal(set) var deleted = 0
-  package internal(set) var merged = 0
-  package internal(set) var kept = 0
-  /// Conflicts that the host is asked about.
-  package internal(set) var conflicts = 0
-  package internal(set) var waiting = 0
-  /// Content that is sent again, because the remote has lost it.
-  package internal(set) var resent = 0
+  package internal(set) var records = Counts()
+  package internal(set) var state = Counts()
   /// Packs that were rewritten.
   package internal(set) var compacted = 0
   /// Objects that were deleted because no head named them.
@@ -39,17 +63,55 @@ package struct SyncLogReport: Sendable, Equatable {
   package internal(set) var failed: [Failure] = []
   /// Whether a transaction was sent in parts, because it is too large for one commit.
   package internal(set) var isCut = false
+  /// Of a preview, what would be done.
+  package internal(set) var planned: [Planned] = []
 
   package init() {}
 
+  /// A count of both subjects together.
+  package func total(_ count: KeyPath<Counts, Int>) -> Int { records[keyPath: count] + state[keyPath: count] }
+
+  private mutating func changeCounts(of key: SyncKey, _ change: (inout Counts) -> Void) {
+    if key.collection == SyncKey.state { change(&state) } else { change(&records) }
+  }
+
   mutating func add(_ decided: SyncDecided) {
-    applied += decided.applied
-    deleted += decided.deleted
-    merged += decided.merged
-    kept += decided.kept
-    conflicts += decided.conflicts
-    waiting += decided.waiting
-    resent += decided.resent
+    for outcome in decided.outcomes {
+      changeCounts(of: outcome.key) { counts in
+        switch outcome.decision {
+        case .match: break
+        case .apply where outcome.isDeletion: counts.deleted += 1
+        case .apply: counts.applied += 1
+        case .keep: counts.kept += 1
+        case .merged: counts.merged += 1
+        case .conflict: counts.conflicts += 1
+        case .waiting: counts.waiting += 1
+        case .resend: counts.resent += 1
+        }
+      }
+    }
+  }
+
+  mutating func addSent(_ envelope: SyncEnvelope) {
+    changeCounts(of: envelope.key) { counts in
+      counts.sent += 1
+      if envelope.content.isDeleted { counts.deletionsSent += 1 }
+    }
+  }
+
+  mutating func plan(_ decided: SyncDecided) {
+    for outcome in decided.outcomes {
+      let action: Planned.Action
+      switch outcome.decision {
+      // What is kept, merged or sent again is among the changes to send.
+      case .match, .keep, .resend: continue
+      case .apply: action = outcome.isDeletion ? .deleteLocally : .download
+      case .merged: action = .merge
+      case .conflict: action = .conflict
+      case .waiting: action = .wait
+      }
+      planned.append(Planned(key: outcome.key, action: action))
+    }
   }
 }
 
@@ -65,6 +127,20 @@ package struct SyncLogOptions: Sendable {
   package var sweeps = false
   /// Rounds without success after which a sync ends.
   package var rounds = 8
+  /// Is called between requests and steps; throws to end the sync.
+  package var progress: @Sendable (SyncLogProgress) throws -> Void = { _ in }
 
   package init() {}
+}
+
+/// How far a sync is.
+package enum SyncLogProgress: Sendable, Equatable {
+  /// The head is being read.
+  case look
+  /// So many packs of those that are new have been read.
+  case pull(done: Int, total: Int)
+  /// Entries are set against the local content.
+  case decide
+  /// So many changes have been sent.
+  case send(Int)
 }

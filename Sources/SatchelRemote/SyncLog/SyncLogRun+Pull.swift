@@ -33,6 +33,7 @@ extension SyncLogRun {
   private func store(_ head: SyncHead, _ pull: inout SyncPull) throws -> [SyncPack] {
     let known = pull.known
     var (wanted, missing) = (head.packs.filter { $0.to > known }[...], [SyncPack]())
+    let total = wanted.count
     while !wanted.isEmpty {
       let part = Array(wanted.prefix(max(options.parallel, 1)))
       wanted = wanted.dropFirst(part.count)
@@ -43,6 +44,7 @@ extension SyncLogRun {
         }
         try store(entries, &pull)
       }
+      try options.progress(.pull(done: total - wanted.count, total: total))
     }
     try store(head.inline, &pull)
     return missing

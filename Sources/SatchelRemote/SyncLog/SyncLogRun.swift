@@ -58,6 +58,7 @@ package struct SyncLogRun {
   package mutating func run() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
     var (failures, knowsHead) = (0, false)
+    try ledger.reconcile()
     while true {
       try options.cancellation.check()
       while try ledger.continuePhase() {}
@@ -76,6 +77,7 @@ package struct SyncLogRun {
     do {
       if !knowsHead, let obstacle = try look(failures) { return .again(obstacle) }
       if let round = try resolve() { return round }
+      try options.progress(.decide)
       while let decided = try ledger.decide() { report.add(decided) }
       return try send()
     } catch let error as SatchelError where error.code == .busy {
@@ -91,6 +93,7 @@ package struct SyncLogRun {
   ///
   /// - Returns: nil when they are
   private mutating func look(_ failures: Int) throws -> SatchelError? {
+    try options.progress(.look)
     let state = try ledger.state()
     // Half a pull, and a head that cannot be read, are read again.
     let isKnown = state.phase != .pull && state.head != nil
@@ -107,15 +110,19 @@ package struct SyncLogRun {
         after: state.position ?? SyncHead.Position(epoch: Self.unknownEpoch, log: "", number: 0), base: etag)
       return error
     case .head(let head, let etag):
-      guard head.key == nil else {
-        throw SatchelError(.unauthorized, "the sync log is encrypted with a key that this sync does not have")
-      }
+      try checkKey(head)
       if let position = state.position, head.isOlder(than: position) {
         // A stale answer, or a store that went back: a condition tells.
         if failures >= 3 { try takeOver(head, etag, after: position) }
         return SatchelError(.unavailable, "the remote has an older state than before; try again")
       }
       return try pull(head, etag, state, failures)
+    }
+  }
+
+  func checkKey(_ head: SyncHead) throws {
+    guard head.key == nil else {
+      throw SatchelError(.unauthorized, "the sync log is encrypted with a key that this sync does not have")
     }
   }
 
@@ -155,8 +162,8 @@ package struct SyncLogRun {
     try probeOnce()
     guard let prepared = try prepare(changes, sweep) else { return .again(Self.raced) }
     guard try commit(prepared.upload, compactions: prepared.compactions) else { return .again(Self.raced) }
-    report.sent += changes.changes.count
-    report.deletionsSent += changes.changes.count { $0.envelope.content.isDeleted }
+    for change in changes.changes { report.addSent(change.envelope) }
+    try options.progress(.send(report.total(\.sent)))
     report.isCut = report.isCut || changes.isCut
     report.compacted += prepared.rewritten
     report.repaired += sweep.broken.count

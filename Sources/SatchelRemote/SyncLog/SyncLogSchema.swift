@@ -15,7 +15,9 @@ package enum SyncLogSchema {
         "sync_entry.size": StoredRange.length, "sync_entry.pending": StoredRange.count,
         "sync_entry.in_flight_sequence": StoredRange.count, "sync_entry.in_flight_number": StoredRange.count,
         "sync_entry.undecided": StoredRange.flag, "sync_entry.attempts": 0...1 << 31,
-        "sync_entry.retry_at": StoredRange.time,
+        "sync_entry.retry_at": StoredRange.time, "sync_entry.deleted": StoredRange.time,
+        "sync_entry.revision": 0...1 << 60, "sync_entry.created": StoredRange.time,
+        "sync_collection.is_declared": StoredRange.flag,
       ]))
 
   private static let log = """
@@ -57,10 +59,12 @@ package enum SyncLogSchema {
       compactions INTEGER NOT NULL
     ) STRICT;
 
-    -- Names of collections, declared or not.
+    -- Names of collections. `is_declared` is 1 while the collection is declared here and synchronized: then its
+    -- entries are decided, and its local content is sent.
     CREATE TABLE sync_collection(
       id INTEGER PRIMARY KEY,
-      name TEXT NOT NULL UNIQUE
+      name TEXT NOT NULL UNIQUE,
+      is_declared INTEGER NOT NULL
     ) STRICT;
 
 
@@ -73,7 +77,8 @@ package enum SyncLogSchema {
     -- being sent, for the change `in_flight_sequence`, and is to have the number `in_flight_number`. `ancestors` is
     -- what the local content was built on, where that is more than `base`. `undecided` is 1 while `remote` is to be
     -- applied or set against the local content; `conflict` is the checksum of the envelope that an open conflict is
-    -- about.
+    -- about. `deleted`, `revision` and `created` are of local content whose deletion is pending: the time of the
+    -- deletion, and the metadata that the content had.
     CREATE TABLE sync_entry(
       id INTEGER PRIMARY KEY,
       collection INTEGER NOT NULL,
@@ -94,6 +99,9 @@ package enum SyncLogSchema {
       retry_at INTEGER,
       error TEXT,
       error_code INTEGER,
+      deleted INTEGER,
+      revision INTEGER,
+      created INTEGER,
       UNIQUE(collection, key, generation)
     ) STRICT;
     CREATE INDEX sync_entry_seq ON sync_entry(generation, seq, size);

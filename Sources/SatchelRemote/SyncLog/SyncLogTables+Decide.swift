@@ -56,7 +56,7 @@ extension SyncLogTables {
         // The remote went back: the base is sent again, over what it was built on.
         try Self.resend(&row, over: remote, transaction)
         try table.write(row)
-        decided.resent += 1
+        decided.outcomes.append(SyncDecided.Outcome(key: row.key, decision: .resend, isDeletion: false))
       } else {
         let endsConflict = row.conflict != nil
         row.conflict = nil
@@ -65,7 +65,8 @@ extension SyncLogTables {
         entries.append(
           SyncUndecided(
             key: row.key, base: isFork ? nil : base, remote: remote,
-            isChanged: isFork || row.pending != nil, isFork: isFork, endsConflict: endsConflict))
+            isChanged: isFork || row.pending != nil, isFork: isFork, deletion: row.deletion,
+            endsConflict: endsConflict))
         decidable.append(id)
       }
     }
@@ -85,31 +86,23 @@ extension SyncLogTables {
   ) throws {
     // The client may have changed the row, by noting changes.
     guard var row = try table.row(id) else { return }
+    decided.outcomes.append(
+      SyncDecided.Outcome(
+        key: row.key, decision: decision, isDeletion: entry.remote?.content.isDeleted ?? true))
     switch decision {
     case .match, .apply:
-      if decision == .match {
-        decided.matched += 1
-      } else if entry.remote?.content.isDeleted ?? true {
-        decided.deleted += 1
-      } else {
-        decided.applied += 1
-      }
       guard let remote = entry.remote else { return try table.delete(row.id) }
       row.setBase(remote.bytes)
       row.ancestors = nil
       row.pending = nil
+      row.deletion = nil
     case .keep, .merged, .resend:
-      if decision == .keep { decided.kept += 1 }
-      if decision == .merged { decided.merged += 1 }
-      if decision == .resend { decided.resent += 1 }
       try Self.resend(&row, over: entry.remote, transaction)
       if decision == .merged { row.pending = try SyncTracking.sequence(transaction) }
     case .conflict:
-      decided.conflicts += 1
       row.conflict = entry.remote?.checksum
       row.pending = try row.pending ?? SyncTracking.sequence(transaction)
-    case .waiting:
-      decided.waiting += 1
+    case .waiting: break
     }
     row.isUndecided = false
     try table.write(row)

@@ -78,9 +78,10 @@ extension SyncLogTables {
       outgoing =
         try client.content(of: row.key, connection)
         ?? SyncOutgoing(
-          content: SyncContent(
-            document: nil, revision: (base?.content.revision ?? 0) + 1, created: base?.content.created ?? 0,
-            modified: now), version: base?.version ?? 1)
+          content: row.deletion
+            ?? SyncContent(
+              document: nil, revision: (base?.content.revision ?? 0) + 1, created: base?.content.created ?? 0,
+              modified: now), version: base?.version ?? 1)
       guard outgoing.content.document?.count ?? 0 <= SyncEnvelope.maximumDocument else {
         throw SatchelError(
           .invalid,
@@ -274,7 +275,7 @@ extension SyncLogTables {
     lineage.add(try SyncEnvelope(parsing: sent.envelope))
     row.setBase(sent.envelope)
     try row.setLineage(lineage)
-    if row.pending == sent.sequence { row.pending = nil }
+    if row.pending == sent.sequence { (row.pending, row.deletion) = (nil, nil) }
     row.inFlight = nil
   }
 

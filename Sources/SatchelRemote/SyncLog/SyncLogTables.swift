@@ -24,20 +24,10 @@ package struct SyncLogTables: Sendable {
   /// - Throws: `SatchelError` (`foreign`) when it is bound to another remote or user
   package func bind(remote: String, user: UserID) throws {
     try database.prepare(SyncLogSchema.subject)
-    func isBound(_ connection: Connection) throws -> Bool {
-      guard let state = try SyncLogState.read(connection) else { return false }
-      guard state.remote == remote, state.user == user.text else {
-        throw SatchelError(
-          .foreign,
-          "the store is synchronized with \(state.remote) as \"\(state.user)\": detach it before another remote or user"
-        )
-      }
-      return true
-    }
-    if try database.read(isBound) { return }
+    if try checkBinding(remote: remote, user: user) { return }
     try database.write { transaction in
       let connection = transaction.connection
-      if try isBound(connection) { return }
+      if try isBound(connection, remote, user) { return }
       try connection.run(
         "INSERT OR IGNORE INTO sync_writer(id, writer, sequence, stamp) VALUES(1, ?, 0, 0)",
         .text(Self.newWriter()))
@@ -50,9 +40,30 @@ package struct SyncLogTables: Sendable {
     }
   }
 
+  /// Returns whether the store is bound.
+  ///
+  /// - Throws: `SatchelError` (`foreign`) when it is bound to another remote or user
+  @discardableResult
+  package func checkBinding(remote: String, user: UserID) throws -> Bool {
+    guard try database.has(SyncLogSchema.subject) else { return false }
+    return try database.read { try isBound($0, remote, user) }
+  }
+
+  private func isBound(_ connection: Connection, _ remote: String, _ user: UserID) throws -> Bool {
+    guard let state = try SyncLogState.read(connection) else { return false }
+    guard state.remote == remote, state.user == user.text else {
+      throw SatchelError(
+        .foreign,
+        "the store is synchronized with \(state.remote) as \"\(state.user)\": detach it before another remote or user"
+      )
+    }
+    return true
+  }
+
   /// Ends the binding. The local content stays; the writer's name and sequence stay in use.
   package func detach() throws {
     guard try database.has(SyncLogSchema.subject) else { return }
+    // Of a large log a long transaction, as deleting a collection is.
     try database.write { transaction in
       for sql: StaticString in [
         "DELETE FROM sync_log", "DELETE FROM sync_entry", "DELETE FROM sync_collection",
@@ -62,11 +73,80 @@ package struct SyncLogTables: Sendable {
     }
   }
 
+  /// Forgets the local state of a collection that is being dropped. Its entries stay, and are applied when it is declared
+  /// again.
+  ///
+  /// - Throws: `SatchelError` (`conflict`) for changes that were never sent
+  package static func drop(_ collection: String, discardsUnsent: Bool, in transaction: Transaction) throws {
+    let connection = transaction.connection
+    guard let id = try SyncRowTable(connection: connection).collection(collection) else { return }
+    let unsent = try connection.number(
+      "SELECT count(*) FROM sync_entry WHERE collection = ? AND pending IS NOT NULL", .integer(id))
+    guard unsent == 0 || discardsUnsent else {
+      throw SatchelError(
+        .conflict, "\(collection): has \(unsent) changes that were never sent; synchronize, or discard them")
+    }
+    try connection.run("UPDATE sync_collection SET is_declared = 0 WHERE id = ?", .integer(id))
+    try connection.run("DELETE FROM sync_entry WHERE collection = ? AND seq IS NULL", .integer(id))
+    try connection.run(
+      """
+      UPDATE sync_entry SET remote = coalesce(remote, base), base = NULL, pending = NULL, in_flight_sequence = NULL,
+      in_flight_number = NULL, in_flight_envelope = NULL, ancestors = NULL, undecided = NULL, conflict = NULL,
+      attempts = 0, retry_at = NULL, error = NULL, error_code = NULL, deleted = NULL, revision = NULL, created = NULL
+      WHERE collection = ?
+      """, .integer(id))
+  }
+
   /// Gives the store a new name among the writers, because it is a copy of another one: what it sends under the old name
   /// could have numbers that the other one has used.
   package func renameWriter() throws {
     guard try database.has(SyncLogSchema.subject) else { return }
     try database.write { try Self.renameWriter($0.connection) }
+  }
+
+  /// Makes the tables usable after rows of any were lost: the next sync reads the whole log, and compares it with the
+  /// local content. What was synced and is not here any more is applied again, and is not taken for a deletion.
+  package func repair() throws {
+    guard try database.has(SyncLogSchema.subject) else { return }
+    try database.write { transaction in
+      let connection = transaction.connection
+      guard try connection.number("SELECT count(*) FROM sync_log") > 0 else {
+        for sql: StaticString in ["DELETE FROM sync_entry", "DELETE FROM sync_collection"] {
+          try connection.run(sql)
+        }
+        return
+      }
+      try connection.run(
+        "INSERT OR IGNORE INTO sync_writer(id, writer, sequence, stamp) VALUES(1, ?, 1 << 40, 0)",
+        .text(Self.newWriter()))
+      try Self.renameWriter(connection)
+      try connection.run(
+        """
+        UPDATE sync_log SET epoch = NULL, log = NULL, number = NULL, etag = NULL, head = NULL, phase = NULL,
+        previous = NULL, pending_upload = NULL, pending_upload_base = NULL, pending_upload_deletes = NULL,
+        pending_upload_etag = NULL
+        """)
+      try connection.run(
+        "DELETE FROM sync_entry WHERE generation <> (SELECT generation FROM sync_log) OR key IS NULL")
+      try connection.run("UPDATE sync_collection SET is_declared = 0")
+      try connection.run(
+        "UPDATE sync_entry SET in_flight_sequence = NULL, in_flight_number = NULL, in_flight_envelope = NULL")
+      try forgetLost(connection)
+    }
+  }
+
+  /// Forgets what was synced of content that is gone.
+  private func forgetLost(_ connection: Connection) throws {
+    let table = SyncRowTable(connection: connection)
+    let ids = try table.ids(
+      "SELECT id FROM sync_entry WHERE base IS NOT NULL AND pending IS NULL AND generation >= ? AND generation <= ?",
+      .integer(0), .integer(Int64.max))
+    for id in ids {
+      guard let row = try? table.row(id), try client.content(of: row.key, connection) == nil else { continue }
+      try connection.run(
+        "UPDATE sync_entry SET remote = coalesce(remote, base), base = NULL, undecided = 1 WHERE id = ?",
+        .integer(id))
+    }
   }
 
   static func renameWriter(_ connection: Connection) throws {
@@ -79,44 +159,66 @@ package struct SyncLogTables: Sendable {
 
   private static func newWriter() -> String { SyncName.random() }
 
-  /// Makes the entries of a collection that is declared by now undecided, and its local content pending.
-  package func declare(_ collection: String) throws {
+  /// Brings the tables in line with the collections that are declared: the entries of those that were not before become
+  /// undecided, and their local content pending; entries of those that no longer are stay as they are. A crash in the
+  /// middle is made good by the next call.
+  package func reconcile() throws {
     guard try SyncTracking.isBound(database) else { return }
-    var last: Int64 = 0
-    while true {
-      let ids = try database.write { transaction in
-        let table = SyncRowTable(connection: transaction.connection)
-        guard let id = try table.collection(collection) else { return [Int64]() }
-        var ids: [Int64] = []
-        try transaction.connection.each(
+    let declared = try database.read { try client.collections($0) }
+    var known: Set<String> = []
+    try database.read { connection in
+      try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") { known.insert($0.text(0)) }
+    }
+    for name in declared where !known.contains(name) {
+      try begin(name)
+      try mark(name, isDeclared: true)
+    }
+    for name in known.subtracting(declared) { try mark(name, isDeclared: false) }
+  }
+
+  private func mark(_ collection: String, isDeclared: Bool) throws {
+    try database.write { transaction in
+      let id = try SyncRowTable(connection: transaction.connection).makeCollection(collection)
+      try transaction.connection.run(
+        "UPDATE sync_collection SET is_declared = ? WHERE id = ?", .integer(isDeclared ? 1 : 0), .integer(id))
+    }
+  }
+
+  /// Makes the entries of a collection undecided, and its local content pending.
+  private func begin(_ collection: String) throws {
+    var last: String? = ""
+    while let first = last {
+      last = try database.write { transaction in
+        let connection = transaction.connection
+        guard let id = try SyncRowTable(connection: connection).collection(collection),
+          let generation = try SyncTracker.generations(connection)?.valid
+        else { return nil }
+        var keys: [String] = []
+        try connection.each(
+          "SELECT key FROM sync_entry WHERE collection = ? AND generation = ? AND key > ? ORDER BY key LIMIT ?",
+          .integer(id), .integer(generation), .text(first), .integer(Int64(sizes.rowsOfStep))
+        ) { keys.append($0.text(0)) }
+        guard let end = keys.last else { return nil }
+        try connection.run(
           """
-          SELECT id FROM sync_entry WHERE id > ? AND remote IS NOT NULL AND collection = ? ORDER BY id LIMIT ?
-          """, .integer(last), .integer(id), .integer(Int64(sizes.rowsOfStep))
-        ) { ids.append(try $0.integer(0)) }
-        for id in ids {
-          try transaction.connection.run("UPDATE sync_entry SET undecided = 1 WHERE id = ?", .integer(id))
-        }
-        return ids
+          UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND generation = ? AND key > ? AND key <= ?
+          AND remote IS NOT NULL AND conflict IS NULL
+          """, .integer(id), .integer(generation), .text(first), .text(end))
+        return end
       }
-      guard let next = ids.last else { break }
-      last = next
     }
     try makePending(collection)
   }
 
-  /// Makes the local content of a collection pending, where nothing is known of it.
+  /// Makes the local content of a collection pending, where it was never synced.
   func makePending(_ collection: String) throws {
     var last: String?
     repeat {
       last = try database.write { transaction in
         let ids = try client.ids(
           of: collection, after: last, limit: sizes.rowsOfStep, transaction.connection)
-        for id in ids {
-          let key = try SyncKey(collection, id)
-          if try SyncTracking.row(key, transaction.connection) == nil {
-            try SyncTracking.note(key, in: transaction)
-          }
-        }
+        guard let tracker = try SyncTracker(transaction) else { return nil }
+        for id in ids { try tracker.noteUnknown(try SyncKey(collection, id)) }
         return ids.last
       }
     } while last != nil
@@ -168,6 +270,41 @@ extension SyncLogTables: SyncLogLedger {
     if database.options.durability != .full { try database.sync(always: true) }
   }
 
+  func preview() throws -> [SyncLogReport.Planned] {
+    try database.read { connection in
+      guard let state = try SyncLogState.read(connection) else { return [] }
+      let (declared, table) = (Set(try client.collections(connection)), SyncRowTable(connection: connection))
+      var planned: [SyncLogReport.Planned] = []
+      try connection.each(
+        """
+        SELECT id FROM sync_entry WHERE pending IS NOT NULL AND +generation = ? AND remote IS NULL AND conflict IS NULL
+        AND undecided IS NULL ORDER BY pending
+        """, .integer(state.generation)
+      ) { found in
+        guard let row = try table.row(try found.integer(0)), declared.contains(row.key.collection) else {
+          return
+        }
+        let isDeletion = try client.content(of: row.key, connection)?.content.isDeleted ?? true
+        // The remote never had it.
+        if isDeletion, row.base == nil { return }
+        planned.append(
+          SyncLogReport.Planned(key: row.key, action: isDeletion ? .deleteRemotely : .upload))
+      }
+      return planned
+    }
+  }
+
+  /// Forgets a head that may have been written, and what was in flight with it. Only for a copy of a store: there, what
+  /// would be sent again counts as not sent yet.
+  package func forgetUpload() throws {
+    guard try SyncTracking.isBound(database) else { return }
+    try changing { transaction, _, state in
+      state.upload = nil
+      if state.phase == .confirm { state.phase = nil }
+      try state.write(transaction.connection)
+    }
+  }
+
   static var changedMeanwhile: SatchelError {
     SatchelError(.busy, "another process synchronizes the same store")
   }
@@ -176,7 +313,7 @@ extension SyncLogTables: SyncLogLedger {
     switch try state().phase {
     case nil, .pull: return false
     case .bind:
-      for collection in try database.read({ try client.collections($0) }) { try makePending(collection) }
+      try reconcile()
       try changing { transaction, _, state in
         guard state.phase == .bind else { return }
         state.phase = nil

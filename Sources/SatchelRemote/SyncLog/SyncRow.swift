@@ -17,6 +17,8 @@ struct SyncRow: Sendable {
   var isUndecided = false
   var conflict: String?
   var attempts: Int64 = 0
+  /// Of local content whose deletion is pending.
+  var deletion: SyncContent?
 
   /// An envelope that is being sent.
   struct InFlight: Sendable {
@@ -78,7 +80,7 @@ struct SyncRowTable {
       throw SatchelError(
         .damaged, "the sync log has entries of more than \(Self.maximumCollections) collections")
     }
-    try connection.run("INSERT INTO sync_collection(name) VALUES(?)", .text(name))
+    try connection.run("INSERT INTO sync_collection(name, is_declared) VALUES(?, 0)", .text(name))
     return connection.lastInsertedRow
   }
 
@@ -89,7 +91,8 @@ struct SyncRowTable {
     return try connection.first(
       """
       SELECT e.id, c.name, e.key, e.generation, e.seq, e.remote, e.base, e.pending, e.in_flight_sequence,
-      e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts
+      e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts, e.deleted,
+      e.revision, e.created
       FROM sync_entry e JOIN sync_collection c ON c.id = e.collection
       WHERE e.collection = ? AND e.key = ? AND e.generation = ?
       """, .integer(collection), .text(key.id), .integer(generation), read: Self.read)
@@ -99,7 +102,8 @@ struct SyncRowTable {
     try connection.first(
       """
       SELECT e.id, c.name, e.key, e.generation, e.seq, e.remote, e.base, e.pending, e.in_flight_sequence,
-      e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts
+      e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts, e.deleted,
+      e.revision, e.created
       FROM sync_entry e JOIN sync_collection c ON c.id = e.collection WHERE e.id = ?
       """, .integer(id), read: Self.read)
   }
@@ -123,6 +127,11 @@ struct SyncRowTable {
     result.isUndecided = !row.isNull(12)
     result.conflict = row.textIfAny(13)
     result.attempts = try row.integer(14, in: 0...1 << 31)
+    if let deleted = try row.integerIfAny(15, in: StoredRange.time) {
+      result.deletion = SyncContent(
+        document: nil, revision: try row.integerIfAny(16, in: 0...1 << 60) ?? 0,
+        created: try row.integerIfAny(17, in: StoredRange.time) ?? 0, modified: deleted)
+    }
     return result
   }
 
@@ -135,21 +144,25 @@ struct SyncRowTable {
         try connection.run(
           """
           INSERT INTO sync_entry(collection, key, generation, seq, size, remote, base, pending, in_flight_sequence,
-          in_flight_number, in_flight_envelope, ancestors, undecided, conflict, attempts)
-          VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+          in_flight_number, in_flight_envelope, ancestors, undecided, conflict, attempts, deleted, revision, created)
+          VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
           """, .integer(try makeCollection(row.key.collection)), .text(row.key.id), .integer(row.generation),
           Binding(row.sequence), .integer(size), remote, base, Binding(row.pending),
           Binding(row.inFlight?.sequence), Binding(row.inFlight?.number), inFlight, ancestors,
-          row.isUndecided ? .integer(1) : .null, Binding(row.conflict))
+          row.isUndecided ? .integer(1) : .null, Binding(row.conflict), Binding(row.deletion?.modified),
+          Binding(row.deletion?.revision), Binding(row.deletion?.created))
       } else {
         try connection.run(
           """
           UPDATE sync_entry SET generation = ?, seq = ?, size = ?, remote = ?, base = ?, pending = ?,
           in_flight_sequence = ?, in_flight_number = ?, in_flight_envelope = ?, ancestors = ?, undecided = ?,
-          conflict = ?, attempts = 0, retry_at = NULL, error = NULL, error_code = NULL WHERE id = ?
+          conflict = ?, attempts = 0, retry_at = NULL, error = NULL, error_code = NULL, deleted = ?, revision = ?,
+          created = ? WHERE id = ?
           """, .integer(row.generation), Binding(row.sequence), .integer(size), remote, base,
           Binding(row.pending), Binding(row.inFlight?.sequence), Binding(row.inFlight?.number), inFlight,
-          ancestors, row.isUndecided ? .integer(1) : .null, Binding(row.conflict), .integer(row.id))
+          ancestors, row.isUndecided ? .integer(1) : .null, Binding(row.conflict),
+          Binding(row.deletion?.modified), Binding(row.deletion?.revision), Binding(row.deletion?.created),
+          .integer(row.id))
       }
     }
   }

@@ -1,72 +1,27 @@
 import SatchelCore
 import SatchelStorage
 
-/// What subjects note about local changes, in the transaction of the change.
+/// What subjects note about single changes, and read about the sync of their content.
 package enum SyncTracking {
-  /// What a record has to do with the sync log.
-  package enum Status: Sendable, Equatable {
-    /// It was never synced, and the store is not bound.
-    case local
-    case pending
-    case synced
-    /// A newer entry is known, and not applied yet.
-    case waiting
-    case conflict
-  }
-
-  /// Distinguishes the transactions of this process from those of others.
-  private static let process = UInt64.random(in: .min ... .max)
-
   /// Whether the store is bound to a sync log; false when it has no tables of one.
   package static func isBound(_ database: Database) throws -> Bool {
     guard try database.has(SyncLogSchema.subject) else { return false }
     return try database.read { try $0.number("SELECT count(*) FROM sync_log") > 0 }
   }
 
-  /// The number of the transaction's changes: greater than that of every transaction before.
-  static func sequence(_ transaction: Transaction) throws -> Int64 {
-    let stamp = Int64(bitPattern: transaction.number &+ process)
-    let connection = transaction.connection
-    try connection.run(
-      "UPDATE sync_writer SET sequence = sequence + 1, stamp = ?1 WHERE stamp <> ?1", .integer(stamp))
-    return try connection.first("SELECT sequence FROM sync_writer") {
-      try $0.integer(0, in: 0...SyncEnvelope.numbers.upperBound)
-    } ?? 0
-  }
-
   /// Notes that local content has changed or was deleted. The store must have the tables of the sync log; where it is
   /// not bound to one, nothing is noted.
   package static func note(_ key: SyncKey, in transaction: Transaction) throws {
-    let connection = transaction.connection
-    guard let (valid, previous) = try generations(connection) else { return }
-    let sequence = try sequence(transaction)
-    let collection = try SyncRowTable(connection: connection).makeCollection(key.collection)
-    if let previous {
-      try connection.run(
-        "UPDATE sync_entry SET pending = ? WHERE collection = ? AND key = ? AND generation = ?",
-        .integer(sequence), .integer(collection), .text(key.id), .integer(previous))
-      if connection.changes > 0 { return }
-    }
-    try connection.run(
-      """
-      INSERT INTO sync_entry(collection, key, generation, size, pending, attempts) VALUES(?, ?, ?, 0, ?, 0)
-      ON CONFLICT DO UPDATE SET pending = excluded.pending
-      """, .integer(collection), .text(key.id), .integer(valid), .integer(sequence))
+    try SyncTracker(transaction)?.notePut(key)
   }
 
-  /// The valid generation, and the one from which the local state is being moved.
-  private static func generations(_ connection: Connection) throws -> (valid: Int64, previous: Int64?)? {
-    try connection.first("SELECT generation, previous FROM sync_log") {
-      (
-        valid: try $0.integer(0, in: StoredRange.count),
-        previous: try $0.integerIfAny(1, in: StoredRange.count)
-      )
-    }
+  static func sequence(_ transaction: Transaction) throws -> Int64 {
+    try SyncTracker.sequence(transaction)
   }
 
   /// The row with the local state of a key.
   static func row(_ key: SyncKey, _ connection: Connection) throws -> SyncRow? {
-    guard let (valid, previous) = try generations(connection) else { return nil }
+    guard let (valid, previous) = try SyncTracker.generations(connection) else { return nil }
     let table = SyncRowTable(connection: connection)
     if let previous, let row = try table.row(key, generation: previous) { return row }
     return try table.row(key, generation: valid)
@@ -79,37 +34,61 @@ package enum SyncTracking {
   package static func resolve(
     _ key: SyncKey, seen checksum: String, in transaction: Transaction
   ) throws -> Bool {
-    let table = SyncRowTable(connection: transaction.connection)
-    guard var row = try row(key, transaction.connection), row.conflict != nil else { return false }
-    row.conflict = nil
-    let remote = try row.entry.map { try SyncEnvelope(parsing: $0) }
-    guard let remote, remote.checksum == checksum else {
-      row.isUndecided = row.remote != nil
-      try table.write(row)
-      return false
-    }
-    var lineage = try row.lineage()
-    lineage.add(remote)
-    row.setBase(remote.bytes)
-    try row.setLineage(lineage)
-    row.pending = try sequence(transaction)
-    row.isUndecided = false
-    try table.write(row)
-    return true
+    try SyncTracker(transaction)?.resolve(key, seen: checksum) ?? false
   }
 
   /// Makes the next sync decide again about an entry that waits.
   package static func reconsider(_ key: SyncKey, in transaction: Transaction) throws {
-    guard var row = try row(key, transaction.connection), row.remote != nil else { return }
-    row.isUndecided = true
-    try SyncRowTable(connection: transaction.connection).write(row)
+    var id = key.id
+    try id.withUTF8 {
+      try SyncTracker(transaction)?.reconsider(UnsafeRawBufferPointer($0), in: key.collection)
+    }
+  }
+}
+
+/// Content that is synchronized, as its host sees it.
+package enum SyncStatus: Sendable, Equatable {
+  /// The store is not bound to a sync log, or does not synchronize the collection.
+  case local
+  case pending
+  case synced
+  /// A newer entry is known that cannot be applied yet.
+  case waiting
+  case conflict
+}
+
+/// Reads the status of the content of one collection in one snapshot of the store.
+package struct SyncStatusReader {
+  private let connection: Connection
+  private let collection: Int64?
+  private let generations: (valid: Int64, previous: Int64?)?
+
+  /// The store must have the tables of the sync log.
+  package init(_ connection: Connection, collection: String) throws {
+    self.connection = connection
+    generations = try SyncTracker.generations(connection)
+    self.collection = try connection.first(
+      "SELECT id FROM sync_collection WHERE name = ? AND is_declared = 1", .text(collection)
+    ) { try $0.integer(0) }
   }
 
-  package static func status(of key: SyncKey, _ connection: Connection) throws -> Status {
-    guard let row = try row(key, connection) else { return .local }
-    if row.conflict != nil { return .conflict }
-    if row.remote != nil { return .waiting }
-    if row.pending != nil { return .pending }
-    return row.base == nil ? .local : .synced
+  /// - Parameter id: the id in UTF-8
+  package func status(_ id: UnsafeRawBufferPointer) throws -> SyncStatus {
+    guard let generations, let collection else { return .local }
+    for generation in [generations.previous, generations.valid].compactMap({ $0 }) {
+      let found = try connection.first(
+        """
+        SELECT conflict IS NOT NULL, remote IS NOT NULL, pending IS NOT NULL, base IS NULL FROM sync_entry
+        WHERE collection = ? AND key = ? AND generation = ?
+        """, .integer(collection), .textBytes(id), .integer(generation)
+      ) { row -> SyncStatus in
+        if row.flag(0) { return .conflict }
+        if row.flag(1) { return .waiting }
+        return row.flag(2) || row.flag(3) ? .pending : .synced
+      }
+      if let found { return found }
+    }
+    // Nothing of it was sent yet.
+    return .pending
   }
 }

@@ -123,7 +123,7 @@ struct SyncLogRunTests {
     #expect(try two.ledger.statistics().map(\.collection) == ["others", "things"])
     _ = store.takeRequests()
     two.client.declared = ["others", "things"]
-    try two.ledger.declare("others")
+    try two.ledger.reconcile()
     try two.ledger.decideAll()
     #expect(store.takeRequests() == [])
     #expect(try two.client.documents() == one.client.documents())
@@ -132,7 +132,7 @@ struct SyncLogRunTests {
     try three.sync(store)
     #expect(try head().count == 2)
     three.client.declared = ["others", "things"]
-    try three.ledger.declare("others")
+    try three.ledger.reconcile()
     try three.sync(store)
     #expect(try head().count == 3)
   }

@@ -94,7 +94,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
     guard client.declared.count == 1 else { return }
     world.note("device \(number): declares all")
     client.declared = ["things", "others"]
-    try ledger.declare("others")
+    try ledger.reconcile()
   }
 
   // MARK: Loss

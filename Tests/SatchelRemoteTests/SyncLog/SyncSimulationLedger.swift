@@ -111,6 +111,10 @@ struct SyncSimulationLedger: SyncLogLedger {
     }
   }
 
+  func reconcile() throws { try step("reconcile") { try ledger.reconcile() } }
+
+  func preview() throws -> [SyncLogReport.Planned] { try step("preview") { try ledger.preview() } }
+
   func decide() throws -> SyncDecided? { try step("decide") { try ledger.decide() } }
 
   func changes() throws -> SyncChanges { try step("changes") { try ledger.changes() } }

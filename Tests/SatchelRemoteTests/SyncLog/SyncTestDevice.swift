@@ -35,9 +35,10 @@ struct SyncTestDevice {
     return try run.run()
   }
 
-  func status(_ id: String) throws -> SyncTracking.Status {
-    let key = try SyncKey("things", id)
-    return try database.read { try SyncTracking.status(of: key, $0) }
+  func status(_ id: String) throws -> SyncStatus {
+    try Array(id.utf8).withUnsafeBytes { id in
+      try database.read { try SyncStatusReader($0, collection: "things").status(id) }
+    }
   }
 
   /// The rows of the valid generation: the sequence, and the envelope, by key.
@@ -59,4 +60,13 @@ struct SyncTestDevice {
   }
 
   func number(_ sql: StaticString) throws -> Int64 { try database.read { try $0.number(sql) } }
+}
+
+extension SyncLogReport {
+  var sent: Int { total(\.sent) }
+  var deletionsSent: Int { total(\.deletionsSent) }
+  var applied: Int { total(\.applied) }
+  var deleted: Int { total(\.deleted) }
+  var conflicts: Int { total(\.conflicts) }
+  var waiting: Int { total(\.waiting) }
 }

@@ -1,0 +1,184 @@
+import SatchelCore
+import SatchelJSON
+import SatchelPhotos
+import SatchelRemote
+
+/// The result of `Store.sync`; of a dry run, the expected result.
+public struct StoreSyncReport: Sendable, JSONConvertible {
+  /// What was done with the records, or with the state.
+  public struct Counts: Sendable, Equatable, JSONConvertible {
+    public var downloaded = 0
+    public var uploaded = 0
+    public var deletedLocally = 0
+    public var deletedRemotely = 0
+    /// Content that both sides had changed, and that is now made of both.
+    public var merged = 0
+    /// Conflicts that the host has to resolve.
+    public var conflicts = 0
+    /// Remote versions that cannot be applied yet; see `RecordCollection.conflicts`.
+    public var waiting = 0
+
+    public init() {}
+
+    public var json: JSONValue {
+      [
+        "downloaded": .int(Int64(downloaded)), "uploaded": .int(Int64(uploaded)),
+        "deleted_locally": .int(Int64(deletedLocally)), "deleted_remotely": .int(Int64(deletedRemotely)),
+        "merged": .int(Int64(merged)), "conflicts": .int(Int64(conflicts)), "waiting": .int(Int64(waiting)),
+      ]
+    }
+  }
+
+  /// A record or a part of the state that could not be sent. It is tried again by a later sync.
+  public struct Failure: Sendable, Equatable, JSONConvertible {
+    /// The collection; "@state" for state.
+    public var collection: String
+    public var id: String
+    public var code: SatchelError.Code
+    public var message: String
+
+    public var json: JSONValue {
+      [
+        "collection": .string(collection), "id": .string(id), "code": .int(Int64(code.rawValue)),
+        "message": .string(message),
+      ]
+    }
+  }
+
+  /// A part of the sync log that could not be read, and was given up with `acceptLoss`.
+  public struct Loss: Sendable, Equatable, JSONConvertible {
+    /// The name of the object.
+    public var pack: String
+    public var entries: Int
+
+    public var json: JSONValue { ["pack": .string(pack), "entries": .int(Int64(entries))] }
+  }
+
+  /// What a sync would do with one record, or one part of the state.
+  public struct Planned: Sendable, Equatable, JSONConvertible {
+    public enum Action: String, Sendable, CaseIterable {
+      case upload
+      case download
+      case deleteRemotely = "delete_remotely"
+      case deleteLocally = "delete_locally"
+      case merge
+      case conflict
+      case wait
+    }
+
+    /// The collection; "@state" for state.
+    public var collection: String
+    public var id: String
+    public var action: Action
+
+    public var json: JSONValue {
+      ["collection": .string(collection), "id": .string(id), "action": .string(action.rawValue)]
+    }
+  }
+
+  public var records = Counts()
+  public var state = Counts()
+  /// The sync of the photo catalogue that is bound to the same remote and user; nil when there is none.
+  public var photos: SyncReport?
+  /// What could not be sent.
+  public var failed: [Failure] = []
+  /// Parts of the remote that were missing or damaged, and were written again.
+  public var repaired = 0
+  public var losses: [Loss] = []
+  /// Whether a batch was sent in parts, because it is too large for one request.
+  public var isBatchCut = false
+  /// Requests to the object store, retries included.
+  public var requests: Int64 = 0
+  /// Bytes of bodies.
+  public var bytesUp: Int64 = 0
+  public var bytesDown: Int64 = 0
+  public var isDryRun = false
+  /// Of a dry run, what a sync would do; empty otherwise.
+  public var planned: [Planned] = []
+
+  public init() {}
+
+  /// Whether nothing had to be transferred.
+  public var isUnchanged: Bool {
+    records == Counts() && state == Counts() && repaired == 0 && failed.isEmpty && planned.isEmpty
+      && photos?.isUnchanged ?? true
+  }
+
+  public var json: JSONValue {
+    [
+      "records": records.json, "state": state.json, "photos": photos?.json ?? .null,
+      "failed": .array(failed.map(\.json)), "repaired": .int(Int64(repaired)),
+      "losses": .array(losses.map(\.json)), "batch_cut": .bool(isBatchCut), "requests": .int(requests),
+      "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown), "unchanged": .bool(isUnchanged),
+      "dry_run": .bool(isDryRun), "planned": .array(planned.map(\.json)),
+    ]
+  }
+}
+
+extension StoreSyncReport {
+  init(_ report: SyncLogReport) {
+    records = Counts(report.records)
+    state = Counts(report.state)
+    failed = report.failed.map {
+      Failure(collection: $0.key.collection, id: $0.key.id, code: $0.code, message: $0.message)
+    }
+    repaired = report.repaired
+    losses = report.losses.map { Loss(pack: $0.pack, entries: Int($0.entries)) }
+    isBatchCut = report.isCut
+    planned = report.planned.compactMap { planned in
+      Planned.Action(rawValue: planned.action.rawValue).map {
+        Planned(collection: planned.key.collection, id: planned.key.id, action: $0)
+      }
+    }
+  }
+
+  mutating func add(_ traffic: Traffic) {
+    requests += traffic.requests
+    bytesUp += traffic.bytesUp
+    bytesDown += traffic.bytesDown
+  }
+}
+
+extension StoreSyncReport.Counts {
+  init(_ counts: SyncLogReport.Counts) {
+    downloaded = counts.applied
+    uploaded = counts.sent - counts.deletionsSent
+    deletedLocally = counts.deleted
+    deletedRemotely = counts.deletionsSent
+    merged = counts.merged
+    conflicts = counts.conflicts
+    waiting = counts.waiting
+  }
+}
+
+/// The progress of `Store.sync`.
+public struct StoreSyncProgress: TransferProgress, Equatable, JSONConvertible {
+  public enum Phase: String, Sendable, CaseIterable {
+    /// Reading what is new in the remote.
+    case download
+    /// Applying it.
+    case apply
+    /// Sending local changes.
+    case upload
+    /// Synchronizing the photo catalogue.
+    case photos
+  }
+
+  public var phase = Phase.download
+  /// Of a download, objects; of an upload, changes; of photos, shards.
+  public var done = 0
+  /// The number of all; 0 while it is not known.
+  public var total = 0
+  /// Bytes of bodies so far, retries included.
+  public var bytesUp: Int64 = 0
+  public var bytesDown: Int64 = 0
+
+  public init() {}
+
+  public var json: JSONValue {
+    [
+      "phase": .string(phase.rawValue), "done": .int(Int64(done)), "total": .int(Int64(total)),
+      "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown),
+    ]
+  }
+}

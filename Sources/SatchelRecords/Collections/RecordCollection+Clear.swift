@@ -1,0 +1,82 @@
+import SatchelCore
+import SatchelRemote
+import SatchelStorage
+
+extension RecordCollection {
+  /// Deletes all records, in one transaction, and applies the `onDelete` actions of the relations that refer to them.
+  /// The deletions are synchronized.
+  ///
+  /// - Returns: the number of records
+  /// - Throws: `SatchelError` `.constraint` when a record of another collection restricts a deletion; nothing is
+  ///   changed then
+  @discardableResult
+  public func clear() throws -> Int {
+    try store.transaction { _ in
+      try write { work, collection in
+        var records: [(row: Int64, key: [UInt8])] = []
+        try work.connection.each(
+          "SELECT id, key FROM record WHERE id > ? AND id < ? ORDER BY id", .integer(collection.base),
+          .integer(RecordRow.base(of: collection.id + 1))
+        ) { records.append(($0.anyInteger(0), Array($0.bytes(1)))) }
+        var deletion = Deletion(work)
+        try deletion.run(records, from: collection) { _, _, _ in }
+        return records.count
+      }
+    }
+  }
+}
+
+extension RecordStore {
+  /// Removes a collection: its records, indexes and declaration. That is local: nothing of it is deleted in the remote.
+  ///
+  /// - Parameter discardsUnsent: whether changes that were never sent may be lost
+  /// - Throws: `SatchelError` `.notFound`; `.constraint` while a relation of another collection refers to it;
+  ///   `.conflict` for changes that were never sent
+  package func drop(_ name: String, discardsUnsent: Bool) throws {
+    guard try database.prepare(SyncLogSchema.subject), try database.prepare(RecordSchema.subject) else {
+      throw SatchelError(.notFound, "there is no collection \(name)")
+    }
+    let dropped = try transaction { transaction in
+      let connection = transaction.connection
+      guard let id = try CollectionRow.id(of: name, connection), let row = try CollectionRow.read(id, connection),
+        row.version > 0
+      else { throw SatchelError(.notFound, "there is no collection \(name)") }
+      if let relation = try CollectionShape.incoming(id, connection).values.first(where: { $0.source != id }) {
+        let source = try CollectionRow.read(relation.source, connection)?.name ?? ""
+        throw SatchelError(
+          .constraint,
+          "\(name): cannot be dropped while \(source) refers to it at \(relation.path.pointer)")
+      }
+      try SyncLogTables.drop(name, discardsUnsent: discardsUnsent, in: transaction)
+      let work = work(in: transaction)
+      try work.flush()
+      work.forget(id)
+      forgetShape(of: id)
+      try removeRows(row, connection)
+      transaction.note(subject: .records, keys: [name])
+      return id
+    }
+    forgetMirror(of: dropped)
+  }
+
+  private func removeRows(_ row: CollectionRow, _ connection: Connection) throws {
+    let (first, end) = (RecordRow.base(of: row.id), RecordRow.base(of: row.id + 1))
+    let source = RecordIDs(collection: row.id)
+    var keys: [(hash: Int64, row: Int64)] = []
+    try source.scan(connection, from: first, through: first + row.indexedThrough) { keys.append(($0, $1)) }
+    for key in keys { try RecordIDs.keys.remove(key, connection) }
+    for sql: StaticString in [
+      "DELETE FROM record_value WHERE index_id IN (SELECT id FROM record_index WHERE collection = ?)",
+      "DELETE FROM record_index WHERE collection = ?",
+      "DELETE FROM record_reference WHERE relation IN (SELECT id FROM record_relation WHERE collection = ?)",
+      "DELETE FROM record_relation WHERE collection = ?", "DELETE FROM record_migration WHERE collection = ?",
+      "DELETE FROM record_conflict WHERE collection = ?", "DELETE FROM record_collection WHERE id = ?",
+    ] {
+      try connection.run(sql, .integer(row.id))
+    }
+    try connection.run(
+      "DELETE FROM record_kept WHERE record > ? AND record < ?", .integer(first), .integer(end))
+    try connection.run("DELETE FROM record WHERE id > ? AND id < ?", .integer(first), .integer(end))
+    try MirrorTable.forget(row.id, connection)
+  }
+}

@@ -1,0 +1,110 @@
+import SatchelCore
+import SatchelJSON
+import SatchelRemote
+import SatchelStorage
+
+/// The records of a store, as its sync log sees them.
+package struct RecordSyncClient: Sendable {
+  let store: RecordStore
+
+  package init(_ store: RecordStore) { self.store = store }
+
+  /// The collections that are declared and synchronized, targets of relations before those that refer to them.
+  package func collections(_ connection: Connection) throws -> [String] {
+    guard try store.database.has(RecordSchema.subject) else { return [] }
+    var rows: [CollectionRow] = []
+    var ids: [Int64] = []
+    try connection.each("SELECT id FROM record_collection WHERE version > 0 ORDER BY id") {
+      ids.append(try $0.integer(0, in: RecordRow.collections))
+    }
+    for id in ids {
+      if let row = try CollectionRow.read(id, connection) { rows.append(row) }
+    }
+    let shapes = try rows.map { try store.shape(of: $0, connection) }
+    return Self.ordered(shapes).filter(\.isSynced).map(\.name)
+  }
+
+  /// Collections in an order in which the targets of relations come first; in a circle, the one with the lower id.
+  private static func ordered(_ shapes: [CollectionShape]) -> [CollectionShape] {
+    var (rest, ordered, placed) = (shapes, [CollectionShape](), Set<Int64>())
+    let known = Set(shapes.map(\.id))
+    while !rest.isEmpty {
+      let next =
+        rest.firstIndex { shape in
+          shape.relations.allSatisfy {
+            $0.target == shape.id || !known.contains($0.target) || placed.contains($0.target)
+          }
+        } ?? 0
+      let shape = rest.remove(at: next)
+      placed.insert(shape.id)
+      ordered.append(shape)
+    }
+    return ordered
+  }
+
+  /// The content of a record, to be sent; nil when there is none.
+  package func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing? {
+    guard let row = try row(of: key.collection, connection) else { return nil }
+    let index = store.keys(of: row.id)
+    var (id, content) = (key.id, SyncContent?.none)
+    try id.withUTF8 { id in
+      let (id, base) = (UnsafeRawBufferPointer(id), RecordRow.base(of: row.id))
+      _ = try index.first(
+        of: index.source.hash(id), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
+      ) { record in
+        guard RecordRow.collection(of: record) == row.id else { return false }
+        content = try RecordFetch(connection, row).one(record, of: id) { candidate in
+          try candidate.checkDocument()
+          return SyncContent(
+            document: Array(candidate.body), revision: candidate.revision, created: candidate.created,
+            modified: candidate.modified)
+        }
+        return content != nil
+      }
+    }
+    return content.map { SyncOutgoing(content: $0, version: row.version) }
+  }
+
+  /// The ids of a collection's records, in the order of their rows.
+  ///
+  /// - Parameter id: the last id of the previous call; when it was deleted since, the ids begin anew
+  package func ids(
+    of collection: String, after id: String?, limit: Int, _ connection: Connection
+  ) throws -> [String] {
+    guard let row = try row(of: collection, connection) else { return [] }
+    var last = RecordRow.base(of: row.id)
+    if var id {
+      let (base, index) = (RecordRow.base(of: row.id), store.keys(of: row.id))
+      let found = try id.withUTF8 {
+        try index.view(of: connection, floor: base + row.indexedThrough, newest: base + row.next - 1)
+          .find(UnsafeRawBufferPointer($0))
+      }
+      last = found ?? last
+    }
+    var ids: [String] = []
+    try connection.each(
+      "SELECT key FROM record WHERE id > ? AND id < ? ORDER BY id LIMIT ?", .integer(last),
+      .integer(RecordRow.base(of: row.id + 1)), .integer(Int64(limit))
+    ) { ids.append($0.text(0)) }
+    return ids
+  }
+
+  private func row(of collection: String, _ connection: Connection) throws -> CollectionRow? {
+    guard let id = try CollectionRow.id(of: collection, connection),
+      let row = try CollectionRow.read(id, connection), row.version > 0
+    else { return nil }
+    return row
+  }
+
+  /// Decides what becomes of entries, and changes the records accordingly.
+  package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> [SyncDecision] {
+    var application = try RecordApplication(store.work(in: transaction), entries)
+    return try application.run()
+  }
+
+  /// Ends what is undecided, because the store is no longer synchronized.
+  package func detach(in transaction: Transaction) throws {
+    guard try store.database.has(RecordSchema.subject) else { return }
+    try ConflictTable(connection: transaction.connection).endAll()
+  }
+}

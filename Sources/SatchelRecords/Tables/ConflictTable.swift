@@ -1,0 +1,113 @@
+import SatchelCore
+import SatchelJSON
+import SatchelRemote
+import SatchelStorage
+
+/// Reads and writes the conflicts of records.
+struct ConflictTable {
+  let connection: Connection
+
+  /// Stores local content that is discarded.
+  func noteLost(_ key: String, in collection: Int64, _ conflict: Versions, time: Int64) throws {
+    try insert("lost", key, collection, conflict, nil, nil, time)
+  }
+
+  /// Stores both versions until the host decides.
+  func open(_ key: String, in collection: Int64, _ conflict: Versions, time: Int64) throws {
+    try insert("open", key, collection, conflict, nil, nil, time)
+  }
+
+  /// Stores why a remote version is not applied.
+  ///
+  /// - Parameter key: of the record that it waits for, "collection/id"; nil for none
+  func wait(
+    _ key: String, in collection: Int64, _ conflict: Versions, _ error: SatchelError, for other: String?,
+    time: Int64
+  ) throws {
+    try insert("waiting", key, collection, conflict, error, other, time)
+  }
+
+  /// The versions of a record that a conflict is about.
+  struct Versions {
+    /// Nil when there never was a record.
+    var local: SyncContent?
+    /// Envelopes.
+    var remote: [UInt8]?
+    var base: [UInt8]?
+  }
+
+  private func insert(
+    _ kind: String, _ key: String, _ collection: Int64, _ versions: Versions, _ error: SatchelError?,
+    _ other: String?, _ time: Int64
+  ) throws {
+    let local = versions.local.map { $0.json }
+    try (local ?? []).withUnsafeBytes { localBytes in
+      try (versions.remote ?? []).withUnsafeBytes { remote in
+        try (versions.base ?? []).withUnsafeBytes { base in
+          try connection.run(
+            """
+            INSERT INTO record_conflict(collection, key, kind, time, local, remote, base, code, reason, waits_for)
+            VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, .integer(collection), .text(key), .text(kind), .integer(time),
+            local == nil ? .null : .blob(localBytes), versions.remote == nil ? .null : .blob(remote),
+            versions.base == nil ? .null : .blob(base),
+            error.map { .integer(Int64($0.code.rawValue)) } ?? .null, error.map { .text($0.message) } ?? .null,
+            other.map { .text($0) } ?? .null)
+        }
+      }
+    }
+  }
+
+  /// Ends what is undecided about a record: a decision about it follows.
+  func end(_ key: String, in collection: Int64) throws {
+    try connection.run(
+      "DELETE FROM record_conflict WHERE collection = ? AND key = ? AND kind <> 'lost'",
+      .integer(collection), .text(key))
+  }
+
+  /// Deletes all that is undecided: the store is no longer synchronized.
+  func endAll() throws { try connection.run("DELETE FROM record_conflict WHERE kind <> 'lost'") }
+
+  /// Whether there is any conflict that is undecided, or waits.
+  func hasUndecided() throws -> Bool {
+    try connection.number("SELECT EXISTS(SELECT 1 FROM record_conflict WHERE kind <> 'lost')") > 0
+  }
+
+  func hasWaiting() throws -> Bool {
+    try connection.number("SELECT EXISTS(SELECT 1 FROM record_conflict WHERE kind = 'waiting')") > 0
+  }
+
+  /// The records that wait for a change of another one.
+  func waiting(for other: String) throws -> [(collection: Int64, key: String)] {
+    var found: [(collection: Int64, key: String)] = []
+    try connection.each(
+      "SELECT collection, key FROM record_conflict WHERE waits_for = ? AND kind = 'waiting'", .text(other)
+    ) { found.append((try $0.integer(0, in: RecordRow.collections), $0.text(1))) }
+    return found
+  }
+
+  /// The records that a change of a collection's declaration may concern: its own, and those that wait for one of
+  /// its records.
+  func waiting(forCollection name: String, _ id: Int64) throws -> [(collection: Int64, key: String)] {
+    var found: [(collection: Int64, key: String)] = []
+    try connection.each(
+      """
+      SELECT collection, key FROM record_conflict WHERE kind = 'waiting'
+      AND (collection = ?1 OR substr(waits_for, 1, length(?2)) = ?2)
+      """, .integer(id), .text(name + "/")
+    ) { found.append((try $0.integer(0, in: RecordRow.collections), $0.text(1))) }
+    return found
+  }
+}
+
+extension SyncContent {
+  /// The JSON form in which a conflict stores it: {"revision", "created", "modified", "document"}, with null for
+  /// the document of a deletion.
+  fileprivate var json: [UInt8] {
+    var bytes = Array(
+      #"{"revision":\#(revision),"created":\#(created),"modified":\#(modified),"document":"#.utf8)
+    bytes += document ?? Array("null".utf8)
+    bytes.append(UInt8(ascii: "}"))
+    return bytes
+  }
+}

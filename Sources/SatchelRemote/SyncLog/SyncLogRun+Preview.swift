@@ -1,0 +1,47 @@
+import SatchelCore
+
+/// Finding out what a sync would do.
+extension SyncLogRun {
+  /// Reads what is new in the remote, decides about it, and lists what would be sent. Nothing is written to the remote;
+  /// the store is changed as by a sync, so it is to be a copy.
+  ///
+  /// - Throws: as `run` does, and `unavailable` for a log that was lost and that a sync would make again
+  package mutating func preview() throws -> SyncLogReport {
+    let start = Clock.monotonic.now()
+    try ledger.reconcile()
+    var failures = 0
+    while true {
+      try options.cancellation.check()
+      while try ledger.continuePhase() {}
+      guard let obstacle = try lookOnly() else { break }
+      failures += 1
+      guard failures < options.rounds else { throw obstacle }
+      try remote.pause(afterFailures: failures, since: start, obstacle)
+    }
+    if try ledger.hasInFlight() { while try ledger.resolveUpload() {} }
+    while let decided = try ledger.decide() {
+      report.add(decided)
+      report.plan(decided)
+    }
+    report.planned += try ledger.preview()
+    return report
+  }
+
+  private mutating func lookOnly() throws -> SatchelError? {
+    let state = try ledger.state()
+    switch try remote.look(unless: nil) {
+    case .unchanged: return nil
+    case .absent:
+      guard state.position != nil else { return nil }
+      return SatchelError(.unavailable, "the sync log was lost; a sync makes it again")
+    case .damaged(_, let error): return error
+    case .head(let head, let etag):
+      try checkKey(head)
+      if let position = state.position, head.isOlder(than: position) {
+        return SatchelError(.unavailable, "the remote has an older state than before; try again")
+      }
+      // Losses are reported, and never made good.
+      return try pull(head, etag, state, 0)
+    }
+  }
+}

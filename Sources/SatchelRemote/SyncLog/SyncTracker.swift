@@ -1,0 +1,191 @@
+import SatchelCore
+import SatchelStorage
+
+/// Notes the local changes of one transaction, so that they are sent. What it reads once is valid until the transaction
+/// ends, or a savepoint that it has written in is rolled back.
+package final class SyncTracker {
+  let connection: Connection
+  private let table: SyncRowTable
+  /// Identifies the transaction among those of all processes.
+  private let stamp: Int64
+  /// The valid generation, and the one from which the local state is being moved.
+  private let valid: Int64
+  private let previous: Int64?
+  private var noted: Int64?
+  private var collections: [String: Int64] = [:]
+
+  /// Distinguishes the transactions of this process from those of others.
+  private static let process = UInt64.random(in: .min ... .max)
+
+  /// Returns nil when the store is not bound to a sync log. It must have the tables of one.
+  package init?(_ transaction: Transaction) throws {
+    connection = transaction.connection
+    table = SyncRowTable(connection: connection)
+    stamp = Int64(bitPattern: transaction.number &+ Self.process)
+    guard let state = try Self.generations(connection) else { return nil }
+    (valid, previous) = state
+  }
+
+  static func generations(_ connection: Connection) throws -> (valid: Int64, previous: Int64?)? {
+    try connection.first("SELECT generation, previous FROM sync_log") {
+      (
+        valid: try $0.integer(0, in: StoredRange.count),
+        previous: try $0.integerIfAny(1, in: StoredRange.count)
+      )
+    }
+  }
+
+  /// The number of the transaction's changes: greater than that of every transaction before.
+  func sequence() throws -> Int64 {
+    if let noted { return noted }
+    let sequence = try Self.sequence(connection, stamp)
+    noted = sequence
+    return sequence
+  }
+
+  static func sequence(_ transaction: Transaction) throws -> Int64 {
+    try sequence(transaction.connection, Int64(bitPattern: transaction.number &+ process))
+  }
+
+  private static func sequence(_ connection: Connection, _ stamp: Int64) throws -> Int64 {
+    try connection.run(
+      "UPDATE sync_writer SET sequence = sequence + 1, stamp = ?1 WHERE stamp <> ?1", .integer(stamp))
+    return try connection.first("SELECT sequence FROM sync_writer") {
+      try $0.integer(0, in: 0...SyncEnvelope.numbers.upperBound)
+    } ?? 0
+  }
+
+  private func id(of collection: String) throws -> Int64 {
+    if let known = collections[collection] { return known }
+    let id = try table.makeCollection(collection)
+    collections[collection] = id
+    return id
+  }
+
+  // MARK: Changes
+
+  /// Notes that local content was written. An entry that waits is decided again.
+  ///
+  /// - Parameter id: the id in UTF-8
+  package func notePut(_ id: UnsafeRawBufferPointer, in collection: String) throws {
+    let (sequence, collection) = (try sequence(), try self.id(of: collection))
+    if let previous {
+      try connection.run(
+        """
+        UPDATE sync_entry SET pending = ?, deleted = NULL, revision = NULL, created = NULL
+        WHERE collection = ? AND key = ? AND generation = ?
+        """, .integer(sequence), .integer(collection), .textBytes(id), .integer(previous))
+      if connection.changes > 0 { return }
+    }
+    try connection.run(
+      """
+      INSERT INTO sync_entry(collection, key, generation, size, pending, attempts) VALUES(?, ?, ?, 0, ?, 0)
+      ON CONFLICT DO UPDATE SET pending = excluded.pending, deleted = NULL, revision = NULL, created = NULL,
+      undecided = CASE WHEN remote IS NOT NULL AND conflict IS NULL THEN 1 ELSE undecided END
+      """, .integer(collection), .textBytes(id), .integer(valid), .integer(sequence))
+  }
+
+  package func notePut(_ key: SyncKey) throws {
+    var id = key.id
+    try id.withUTF8 { try notePut(UnsafeRawBufferPointer($0), in: key.collection) }
+  }
+
+  /// Notes local content that was never synced as a change.
+  func noteUnknown(_ key: SyncKey) throws {
+    guard let row = try row(key) else { return try notePut(key) }
+    if row.base == nil, row.pending == nil { try notePut(key) }
+  }
+
+  /// Notes that local content was deleted. Nothing is kept of content that was never sent.
+  ///
+  /// - Parameters:
+  ///   - id: the id in UTF-8
+  ///   - deletion: the metadata that the content had, and the time of the deletion
+  package func noteDeletion(
+    _ id: UnsafeRawBufferPointer, in collection: String, _ deletion: SyncContent
+  ) throws {
+    let (sequence, collection) = (try sequence(), try self.id(of: collection))
+    for generation in [previous, valid].compactMap({ $0 }) {
+      try connection.run(
+        """
+        DELETE FROM sync_entry WHERE collection = ? AND key = ? AND generation = ? AND base IS NULL AND seq IS NULL
+        AND in_flight_sequence IS NULL
+        """, .integer(collection), .textBytes(id), .integer(generation))
+      if connection.changes > 0 { return }
+      try connection.run(
+        """
+        UPDATE sync_entry SET pending = ?, deleted = ?, revision = ?, created = ?,
+        undecided = CASE WHEN remote IS NOT NULL AND conflict IS NULL THEN 1 ELSE undecided END
+        WHERE collection = ? AND key = ? AND generation = ?
+        """, .integer(sequence), .integer(deletion.modified), .integer(deletion.revision),
+        .integer(deletion.created), .integer(collection), .textBytes(id), .integer(generation))
+      if connection.changes > 0 { return }
+    }
+  }
+
+  /// Makes the next decision again about an entry that waits.
+  package func reconsider(_ id: UnsafeRawBufferPointer, in collection: String) throws {
+    try connection.run(
+      """
+      UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND key = ? AND generation = ? AND remote IS NOT NULL
+      AND conflict IS NULL
+      """, .integer(try self.id(of: collection)), .textBytes(id), .integer(previous ?? valid))
+  }
+
+  // MARK: What is known
+
+  /// The row with the local state of a key.
+  func row(_ key: SyncKey) throws -> SyncRow? {
+    if let previous, let row = try table.row(key, generation: previous) { return row }
+    return try table.row(key, generation: valid)
+  }
+
+  /// Whether the key has a local change that is not sent yet.
+  package func isPending(_ key: SyncKey) throws -> Bool { try row(key)?.pending != nil }
+
+  /// Whether content that is not here was deleted, here or in the remote; false for content that did not arrive yet.
+  package func isDeleted(_ key: SyncKey) throws -> Bool {
+    guard let row = try row(key) else { return false }
+    if row.deletion != nil, row.remote == nil { return true }
+    return try row.entry.map { try SyncEnvelope(parsing: $0).content.isDeleted } ?? false
+  }
+
+  /// The last synced envelope of a key.
+  package func base(_ key: SyncKey) throws -> SyncEnvelope? {
+    try row(key)?.base.map { try SyncEnvelope(parsing: $0) }
+  }
+
+  /// The revision that local content had when it was deleted; 0 when that is not known.
+  package func revisionOfDeleted(_ id: UnsafeRawBufferPointer, in collection: String) throws -> Int64 {
+    guard let key = try? SyncKey(collection, String(decoding: id, as: UTF8.self)), let row = try row(key)
+    else { return 0 }
+    if let deletion = row.deletion { return deletion.revision }
+    guard let base = try row.base.map({ try SyncEnvelope(parsing: $0) }), base.content.isDeleted else {
+      return 0
+    }
+    return base.content.revision
+  }
+
+  /// Ends an open conflict, or the waiting of an entry: the local content is the decision about it, and is sent.
+  ///
+  /// - Parameter checksum: of the entry that the decision is about
+  /// - Returns: false when the entry is another one by now: then it is decided again, and the local content must stay
+  package func resolve(_ key: SyncKey, seen checksum: String) throws -> Bool {
+    guard var row = try row(key), row.remote != nil || row.conflict != nil else { return false }
+    row.conflict = nil
+    let remote = try row.entry.map { try SyncEnvelope(parsing: $0) }
+    guard let remote, remote.checksum == checksum else {
+      row.isUndecided = row.remote != nil
+      try table.write(row)
+      return false
+    }
+    var lineage = try row.lineage()
+    lineage.add(remote)
+    row.setBase(remote.bytes)
+    try row.setLineage(lineage)
+    row.pending = try sequence()
+    row.isUndecided = false
+    try table.write(row)
+    return true
+  }
+}
