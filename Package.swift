@@ -49,7 +49,8 @@ let package = Package(
       name: "SatchelRecords",
       dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON"]),
     .target(
-      name: "SatchelState", dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CNettle"]),
+      name: "SatchelState",
+      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle"]),
 
     // The whole, and its interface for C.
     .target(
@@ -90,7 +91,10 @@ let package = Package(
         "SatchelRecords", "SatchelRemoteTesting", "SatchelStorageTesting", "SatchelTesting", "Satchel",
       ]),
     .testTarget(
-      name: "SatchelStateTests", dependencies: ["SatchelState", "SatchelTesting", "CFaultyVFS"]),
+      name: "SatchelStateTests",
+      dependencies: [
+        "SatchelState", "SatchelRemote", "SatchelRemoteTesting", "SatchelTesting", "CFaultyVFS",
+      ]),
     .testTarget(
       name: "SatchelSyncTests", dependencies: ["Satchel", "SatchelRemoteTesting", "SatchelTesting"]),
     // Store files that somebody else made: mutated, crafted, destroyed.

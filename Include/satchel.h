@@ -3634,6 +3634,41 @@ SATCHEL_API satchel_status satchel_state_keys(
  */
 SATCHEL_API satchel_status satchel_state_flush(satchel_store *store, bool *spooled);
 
+/** A kind of state. */
+typedef enum satchel_state_kind {
+    /** A value, by its key. */
+    SATCHEL_STATE_VALUE = 0,
+    /** A list. */
+    SATCHEL_STATE_LIST = 1,
+    /** A set. */
+    SATCHEL_STATE_SET = 2,
+    /** A table of scores. */
+    SATCHEL_STATE_SCORES = 3
+} satchel_state_kind;
+
+/**
+ * Marks a part of the state to be synchronized by satchel_store_sync(), or not to be any
+ * more.
+ *
+ * The mark is saved like a change, and stays until it is changed: it is enough to set it
+ * once. Of a value the newest version wins; scores, sets and lists of several devices are
+ * merged. `bounds` are those of a list, {"limit", "max_age", "unique"}, or of scores,
+ * {"minimum", "maximum"}, which a merged list or scores keep; every field may be left out.
+ *
+ * @param store   the store
+ * @param kind    the kind
+ * @param name    the key of the value, or the name of the list, the set or the scores
+ * @param bounds  a JSON object; may be empty
+ * @param synced  whether it is synchronized
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid kind, name or bounds, and for a
+ * name that is too long to be synchronized (with its kind and a slash, 255 bytes);
+ * SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_state_set_synced(
+    satchel_store *store, satchel_state_kind kind, satchel_bytes name,
+    satchel_bytes bounds, bool synced);
+
 /** The limits of a list; start from SATCHEL_STATE_LIST_OPTIONS_INIT. */
 typedef struct satchel_state_list_options {
     /** sizeof(satchel_state_list_options). */

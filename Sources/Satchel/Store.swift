@@ -48,10 +48,9 @@ public final class Store: Sendable {
     outbox = Outbox(path: database.realPath)
     recordStore = RecordStore(database: database, outbox: outbox)
     state = try StateStore(database: database, outbox: outbox)
-    recordStore.onDeclaration { [weak recordStore, database] in
+    recordStore.onDeclaration { [weak recordStore, state, database] in
       guard let recordStore else { return }
-      let client = StoreSyncClient(records: RecordSyncClient(recordStore))
-      let syncLog = SyncLogTables(database, client: client)
+      let syncLog = SyncLogTables(database, client: StoreSyncClient(recordStore, state))
       try syncLog.reconcile()
       try syncLog.decideAll()
     }

@@ -7,30 +7,44 @@ import SatchelStorage
 /// The subjects of a store that its sync log carries: records, and state that is marked for it.
 struct StoreSyncClient: SyncLogClient {
   let records: RecordSyncClient
+  let state: StateSyncClient
+
+  init(_ records: RecordStore, _ state: StateStore) {
+    self.records = RecordSyncClient(records)
+    self.state = StateSyncClient(state)
+  }
 
   func collections(_ connection: Connection) throws -> [String] {
-    try records.collections(connection)
+    try records.collections(connection) + [SyncKey.state]
   }
 
   func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing? {
-    try records.content(of: key, connection)
+    try key.isState ? state.content(of: key, connection) : records.content(of: key, connection)
   }
 
   func ids(
     of collection: String, after id: String?, limit: Int, _ connection: Connection
   ) throws -> [String] {
-    try records.ids(of: collection, after: id, limit: limit, connection)
+    if collection == SyncKey.state { return try state.ids(after: id, limit: limit, connection) }
+    return try records.ids(of: collection, after: id, limit: limit, connection)
   }
 
   func decide(
     _ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction
   ) throws -> [SyncDecision] {
-    try records.decide(entries, in: transaction)
+    // State comes last.
+    let count = entries.firstIndex { $0.key.isState } ?? entries.count
+    var decisions: [SyncDecision] = []
+    if count > 0 { decisions += try records.decide(Array(entries[..<count]), in: transaction) }
+    if count < entries.count { decisions += try state.decide(Array(entries[count...]), in: transaction) }
+    return decisions
   }
 }
 
+extension SyncKey {
+  fileprivate var isState: Bool { collection == Self.state }
+}
+
 extension Store {
-  var syncLog: SyncLogTables {
-    SyncLogTables(database, client: StoreSyncClient(records: RecordSyncClient(recordStore)))
-  }
+  var syncLog: SyncLogTables { SyncLogTables(database, client: StoreSyncClient(recordStore, state)) }
 }

@@ -116,3 +116,59 @@ public func satchel_state_scores(
     try give(.object(JSONObject(scores.map { ($0.key, .double($0.value)) })), to: out)
   }
 }
+
+// MARK: Sync
+
+@_cdecl("satchel_state_set_synced") @implementation
+public func satchel_state_set_synced(
+  _ store: OpaquePointer!, _ kind: satchel_state_kind, _ name: satchel_bytes, _ bounds: satchel_bytes,
+  _ synced: Bool
+) -> satchel_status {
+  guarded {
+    let state = try Handles.stores.borrow(store).state
+    let name = try name.text("name")
+    let bounds = try StateBounds(bounds)
+    switch kind {
+    case SATCHEL_STATE_VALUE: try state.setSynced(name, synced)
+    case SATCHEL_STATE_LIST:
+      _ = try state.list(
+        name, limit: bounds.limit, maxAge: bounds.maxAge, isUnique: bounds.isUnique, synced: synced)
+    case SATCHEL_STATE_SET: _ = try state.set(named: name, synced: synced)
+    case SATCHEL_STATE_SCORES: _ = try state.scores(name, bounds: bounds.scores(), synced: synced)
+    default: throw SatchelError(.invalid, "kind: \(kind.rawValue) is not a satchel_state_kind")
+    }
+  }
+}
+
+/// The bounds of a list or of scores, as JSON.
+private struct StateBounds {
+  private(set) var limit: Int?
+  private(set) var maxAge: Int64?
+  private(set) var isUnique = false
+  private var minimum = -1.0
+  private var maximum = 1.0
+
+  init(_ bytes: satchel_bytes) throws {
+    if bytes.length == 0 { return }
+    guard case .object(let members) = try bytes.json("bounds") else {
+      throw SatchelError(.invalid, "bounds: must be an object")
+    }
+    for (key, value) in members where !value.isNull {
+      switch (key, value) {
+      case ("limit", .int(let number)): limit = Int(clamping: number)
+      case ("max_age", .int(let number)): maxAge = number
+      case ("unique", .bool(let flag)): isUnique = flag
+      case ("minimum", _) where value.doubleValue != nil: minimum = value.doubleValue ?? 0
+      case ("maximum", _) where value.doubleValue != nil: maximum = value.doubleValue ?? 0
+      default:
+        throw SatchelError(
+          .invalid, "bounds: /\(JSONPointer.escaped(key)): there are limit, max_age, unique, minimum and maximum")
+      }
+    }
+  }
+
+  func scores() throws -> ClosedRange<Double> {
+    guard minimum <= maximum else { throw SatchelError(.invalid, "bounds: /minimum is greater than /maximum") }
+    return minimum...maximum
+  }
+}

@@ -27,8 +27,3 @@ extension Change {
     }
   }
 }
-
-extension Change.StateKey {
-  /// The key in the change log and in the JSON of the C interface.
-  var text: String { "\(kind.rawValue)/\(name)" }
-}

@@ -44,6 +44,39 @@ private struct StateCheck {
         report("state_item", "list \(list), item \(row.anyInteger(1)) is indexed under another value")
       }
     }
+    try checkSynced()
+  }
+
+  private mutating func checkSynced() throws {
+    let tables = StateTables(connection: connection)
+    try connection.each("SELECT kind, name, removed_at IS NOT NULL FROM state_synced") { row in
+      let (text, isRemoved) = ("\(row.text(0))/\(row.text(1))", row.flag(2))
+      guard let id = StateID(text), id.syncKey != nil else {
+        return report("state_synced", "\(text): cannot be synchronized")
+      }
+      do {
+        let bounds = try tables.synced(id)?.mark.bounds
+        if !Self.isOfKind(bounds, id.kind) {
+          report("state_synced", "\(text): has the bounds of another kind")
+        }
+      } catch let error as SatchelError where error.code == .damaged {
+        report("state_synced", error.message)
+      }
+      guard isRemoved else { return }
+      if id.kind != .value {
+        report("state_synced", "\(text): was removed; only values can be")
+      } else if try tables.value(.value(id.name)) != nil {
+        report("state_synced", "\(text): was removed, and has a value")
+      }
+    }
+  }
+
+  /// Whether what is synchronized may have some bounds.
+  private static func isOfKind(_ bounds: StateBounds?, _ kind: Change.StateKey.Kind) -> Bool {
+    switch (bounds, kind) {
+    case (nil, _), (.list, .list), (.scores, .scores): true
+    default: false
+    }
   }
 
   private mutating func report(_ code: String, _ message: String) {

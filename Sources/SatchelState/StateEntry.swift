@@ -16,24 +16,32 @@ struct StateEntry: Sendable {
 
   /// Applies the operations that the store does not have yet: a commit may have reported a failure although
   /// it succeeded.
-  func apply(in transaction: Transaction) throws {
+  func apply(in transaction: Transaction, of database: Database) throws {
     let tables = StateTables(connection: transaction.connection)
     let saved = try tables.saved(writer)
-    var keys: [String] = []
-    for operation in operations where operation.sequence > saved {
+    let unsaved = operations.filter { $0.sequence > saved }
+    guard let through = unsaved.last?.sequence else { return }
+    var changed = StateIDs()
+    var tracking = StateTracking()
+    for operation in unsaved {
+      let id = operation.target.id
+      guard case .mark(let mark) = operation.action else {
+        try tables.apply(operation)
+        changed.insert(id)
+        continue
+      }
+      let previous = try tables.mark(id)
+      if previous == mark { continue }
       try tables.apply(operation)
-      keys.append(operation.target.changeKey.text)
+      tracking.add(mark, of: id, after: previous)
     }
-    guard let through = operations.last?.sequence, !keys.isEmpty else { return }
     try tables.noteSaved(writer, through: through, time: transaction.now)
     try tables.forgetSaved(before: transaction.now - Self.retention)
-    transaction.note(subject: .state, keys: Self.distinct(keys))
-  }
-
-  /// Returns each key once, in the order of its first occurrence.
-  private static func distinct(_ keys: [String]) -> [String] {
-    var seen: Set<StateName> = []
-    return keys.filter { seen.insert(StateName(sound: $0)).inserted }
+    if !changed.ordered.isEmpty {
+      transaction.note(subject: .state, keys: changed.ordered.map(\.text))
+    }
+    tracking.changed.insert(changed)
+    try tracking.note(in: transaction, of: database)
   }
 
   // MARK: As JSON
@@ -71,14 +79,16 @@ struct StateEntry: Sendable {
     case .remove: break
     case .push(let bytes, _, let bounds):
       object["value"] = try JSONValue(parsing: bytes)
-      if let limit = bounds.limit { object["limit"] = .int(Int64(limit)) }
-      if let age = bounds.maxAge { object["maximum_age"] = .int(age) }
-      object["unique"] = .bool(bounds.isUnique)
+      bounds.write(into: &object)
     case .drop(let identity): object["identity"] = .string(identity.hexadecimal)
     case .add(let delta, let minimum, let maximum):
       object["delta"] = .double(delta)
       object["minimum"] = .double(minimum)
       object["maximum"] = .double(maximum)
+    case .mark(let mark):
+      object["kind"] = .string(operation.target.id.kind.rawValue)
+      object["synced"] = .bool(mark.isSynced)
+      mark.bounds?.write(into: &object)
     }
     return [StateVerb(operation).rawValue: .object(object)]
   }
@@ -91,67 +101,12 @@ struct StateEntry: Sendable {
     else { throw failure }
     let object = member.value
     let key = try object["key"]?.stringValue.map { try StateName($0, as: "key") }
-    guard (verb.kind == .member || verb.kind == .score) == (key != nil) else { throw failure }
-    let target = StateTarget(kind: verb.kind, name: try StateName(name, as: "name"), key: key)
+    guard let kind = verb.kind(object), (kind == .member || kind == .score) == (key != nil) else {
+      throw failure
+    }
+    let target = StateTarget(kind: kind, name: try StateName(name, as: "name"), key: key)
     guard let action = try verb.action(object) else { throw failure }
     return StateOperation(
       target: target, action: action, time: time, writer: writer, sequence: sequence, number: sequence)
-  }
-}
-
-/// The names of operations in the outbox file.
-enum StateVerb: String {
-  case set, remove, push, drop, clear
-  case join, leave
-  case score, forget
-
-  init(_ operation: StateOperation) {
-    self =
-      switch (operation.target.kind, operation.action) {
-      case (.member, .remove): .leave
-      case (.member, _): .join
-      case (.score, .remove): .forget
-      case (.score, _): .score
-      case (.list, .drop): .drop
-      case (.list, .remove): .clear
-      case (.list, _): .push
-      case (.value, .remove): .remove
-      case (.value, _): .set
-      }
-  }
-
-  var kind: StateTarget.Kind {
-    switch self {
-    case .set, .remove: .value
-    case .push, .drop, .clear: .list
-    case .join, .leave: .member
-    case .score, .forget: .score
-    }
-  }
-
-  /// Reads the action from JSON; nil when it is incomplete.
-  func action(_ object: JSONValue) throws -> StateOperation.Action? {
-    switch self {
-    case .remove, .clear, .leave, .forget: return .remove
-    case .set, .join:
-      if let sealed = object["sealed"]?.stringValue {
-        return [UInt8](hexadecimal: sealed).map { .set($0, isSealed: true) }
-      }
-      return try object["value"].map { .set(try $0.serialized(), isSealed: false) }
-    case .push:
-      guard let value = object["value"] else { return nil }
-      let bounds = StateListBounds(
-        limit: object["limit"]?.intValue.flatMap { Int(exactly: $0) },
-        maxAge: object["maximum_age"]?.intValue, isUnique: object["unique"]?.boolValue ?? false)
-      return .push(try value.serialized(), identity: try ValueIdentity(value), bounds)
-    case .drop:
-      return object["identity"]?.stringValue.flatMap { [UInt8](hexadecimal: $0) }
-        .map { .drop(ValueIdentity(bytes: $0)) }
-    case .score:
-      guard let delta = object["delta"]?.doubleValue, let minimum = object["minimum"]?.doubleValue,
-        let maximum = object["maximum"]?.doubleValue
-      else { return nil }
-      return .add(delta, minimum: minimum, maximum: maximum)
-    }
   }
 }

@@ -89,7 +89,7 @@ struct StateListContent: Equatable, Sendable {
       items = within(bounds, at: time)
     case .drop(let identity): items.removeAll { $0.identity == identity }
     case .remove: items = []
-    case .set, .add: break
+    case .set, .add, .mark: break
     }
   }
 

@@ -16,11 +16,19 @@ struct StateOperation: Equatable, Sendable {
     case drop(ValueIdentity)
     /// Adds to a score.
     case add(Double, minimum: Double, maximum: Double)
+    /// Sets whether a value, a list, a set or scores are synchronized.
+    case mark(StateMark)
+
+    /// Whether it is one of the pending changes that are counted.
+    var isCounted: Bool {
+      if case .mark = self { return false }
+      return true
+    }
 
     /// Whether earlier actions on the same target have no effect any more.
     var supersedesEarlier: Bool {
       switch self {
-      case .set, .remove: true
+      case .set, .remove, .mark: true
       default: false
       }
     }
@@ -41,7 +49,11 @@ struct StateOperation: Equatable, Sendable {
 
 /// The target of a change of state. Changes of different targets are independent.
 struct StateTarget: Hashable, Sendable {
-  enum Kind: Hashable, Sendable { case value, list, member, score }
+  enum Kind: Hashable, Sendable {
+    case value, list, member, score
+    /// The mark of a value, a list, a set or scores.
+    case mark(Change.StateKey.Kind)
+  }
 
   let kind: Kind
   /// The value's key, or the name of the list, the set or the scores.
@@ -58,31 +70,29 @@ struct StateTarget: Hashable, Sendable {
     StateTarget(kind: .score, name: name, key: key)
   }
 
+  static func mark(_ id: StateID) -> StateTarget {
+    StateTarget(kind: .mark(id.kind), name: id.name, key: nil)
+  }
+
   /// The value, list, set or scores that observers are notified of.
-  var changeKey: Change.StateKey {
+  var id: StateID {
     switch kind {
-    case .value: Change.StateKey(.value, name.text)
-    case .list: Change.StateKey(.list, name.text)
-    case .member: Change.StateKey(.set, name.text)
-    case .score: Change.StateKey(.scores, name.text)
+    case .value: StateID(.value, name)
+    case .list: StateID(.list, name)
+    case .member: StateID(.set, name)
+    case .score: StateID(.scores, name)
+    case .mark(let kind): StateID(kind, name)
     }
   }
 
   /// The location for messages.
-  var location: String {
-    switch kind {
-    case .value: "state/\(name.text)"
-    case .list: "state/list/\(name.text)"
-    case .member: "state/set/\(name.text)"
-    case .score: "state/scores/\(name.text)"
-    }
-  }
+  var location: String { id.location }
 
-  /// The space of its row in state_value; empty for a list, whose items are in state_item.
+  /// The space of its row in state_value; empty for a list, whose items are in state_item, and for a mark.
   var space: String {
     switch kind {
     case .value: StateSpace.values
-    case .list: ""
+    case .list, .mark: ""
     case .member: StateSpace.members(of: name)
     case .score: StateSpace.scores(of: name)
     }

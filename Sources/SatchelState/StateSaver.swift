@@ -1,7 +1,8 @@
 import SatchelCore
 import SatchelStorage
 
-/// Keeps changes of state in memory, and saves them on a thread of its own, after the delays of `StateOptions`.
+/// Keeps changes of state in memory, and saves them on a thread of its own, after the delays of
+/// `StateOptions`.
 ///
 /// Holds no strong reference to the store, so that a store that is released can close.
 // Unchecked: the lock `lock` guards all mutable properties.
@@ -41,9 +42,16 @@ final class StateSaver: @unchecked Sendable {
 
   /// Adds a change.
   ///
+  /// - Parameter mark: is saved together with the change
   /// - Throws: `.closed`, `.noMemory` when no thread can be started
-  func add(_ target: StateTarget, _ action: StateOperation.Action, in database: Database) throws {
-    try lock.withLock { try insert(target, action, database) }
+  func add(
+    _ target: StateTarget, _ action: StateOperation.Action, marking mark: StateMark? = nil,
+    in database: Database
+  ) throws {
+    try lock.withLock {
+      if let mark { try insert(.mark(target.id), .mark(mark), database) }
+      try insert(target, action, database)
+    }
   }
 
   /// Adds a change, and returns what `body` read before it: no other change of this handle comes between.
@@ -71,7 +79,7 @@ final class StateSaver: @unchecked Sendable {
     guard !isClosed else { throw SatchelError(.closed, "\(database.path): the store is closed") }
     try start(database)
     newest = Clock.monotonic.now()
-    if changes.count == 0 { oldest = newest }
+    if !changes.hasPending { oldest = newest }
     changes.add(target, action, time: database.clock.now())
     lock.signal()
   }
@@ -106,7 +114,7 @@ final class StateSaver: @unchecked Sendable {
       {
         transaction in
         try database.prepare(StateSchema.subject)
-        try entry.apply(in: transaction)
+        try entry.apply(in: transaction, of: database)
       }
       guard !outcome.isSpooled else { return true }
       // Earlier spooled changes are saved, too: the outbox keeps their order.
@@ -155,7 +163,7 @@ final class StateSaver: @unchecked Sendable {
       return nil
     }
     running?.join()
-    guard lock.withLock({ changes.count > 0 }) else { return }
+    guard lock.withLock({ changes.hasPending }) else { return }
     try save(in: database)
   }
 
@@ -180,7 +188,7 @@ final class StateSaver: @unchecked Sendable {
   private func waitUntilDue() -> Bool {
     lock.withLock {
       while !isClosed {
-        guard changes.count > 0 else {
+        guard changes.hasPending else {
           lock.wait()
           continue
         }

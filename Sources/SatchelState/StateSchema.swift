@@ -9,7 +9,14 @@ package enum StateSchema {
       bounds: [
         "state_value.is_sealed": StoredRange.flag, "state_item.number": StoredRange.count,
         "state_saved.writer": StoredRange.any, "state_saved.through": StoredRange.count,
+        "state_synced.is_synced": StoredRange.flag, "state_synced.removed_at": StoredRange.time,
+        "state_synced.item_limit": itemLimit, "state_synced.max_age": maxAge,
+        "state_synced.is_unique": StoredRange.flag,
       ]))
+
+  static let itemLimit: ClosedRange<Int64> = 1...Int64.max
+  /// Milliseconds.
+  static let maxAge: ClosedRange<Int64> = 1...NonDecreasingClock.latest
 
   private static let version1 = """
     -- Values, members of sets and scores, each in a space of its own: see StateSpace. `value` is JSON, or a
@@ -44,5 +51,22 @@ package enum StateSchema {
       through INTEGER NOT NULL,
       time INTEGER NOT NULL
     ) STRICT;
+
+    -- What is marked for synchronizing (1), and what must not be synchronized (0); an entry of the sync log
+    -- marks a name that has no row. `kind` is value, list, set or scores. `removed_at` is the time at which a
+    -- value was removed, NULL while it has one. The others are the bounds of a list (`item_limit` and
+    -- `max_age` are NULL for no limit) or of scores.
+    CREATE TABLE state_synced(
+      kind TEXT NOT NULL,
+      name TEXT NOT NULL,
+      is_synced INTEGER NOT NULL,
+      removed_at INTEGER,
+      item_limit INTEGER,
+      max_age INTEGER,
+      is_unique INTEGER,
+      minimum REAL,
+      maximum REAL,
+      PRIMARY KEY(kind, name)
+    ) STRICT, WITHOUT ROWID;
     """
 }

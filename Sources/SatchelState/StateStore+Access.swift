@@ -8,9 +8,33 @@ extension StateStore {
   }
 
   /// Adds a change to those in memory.
-  func add(_ target: StateTarget, _ action: StateOperation.Action) throws {
+  ///
+  /// - Parameter mark: is saved together with the change
+  func add(_ target: StateTarget, _ action: StateOperation.Action, marking mark: StateMark? = nil) throws {
     try checkWritable()
-    try saver.add(target, action, in: database)
+    try saver.add(target, action, marking: mark, in: database)
+  }
+
+  /// Adds a mark to the changes in memory, unless it is set already. Does nothing in a store opened
+  /// read-only.
+  func mark(_ id: StateID, _ mark: StateMark?) throws {
+    guard let mark, !database.options.isReadOnly else { return }
+    try checkOpen()
+    if try self.mark(of: id) != mark { try add(.mark(id), .mark(mark)) }
+  }
+
+  /// Returns the mark, with a pending change to it applied; nil when it is not known.
+  private func mark(of id: StateID) throws -> StateMark? {
+    let changes = saver.operations(of: .mark(id))
+    do {
+      return try read(changes) { reader, unsaved in
+        if case .mark(let mark)? = unsaved.last?.action { return mark }
+        return try reader?.tables.mark(id)
+      }
+    } catch let error as SatchelError where error.isAboutStore {
+      // Setting it again changes nothing.
+      return nil
+    }
   }
 
   /// Adds a change to those in memory, and returns what `body` read just before it.

@@ -76,7 +76,7 @@ extension StateStore {
   }
 
   /// Seals a sensitive value and adds the change.
-  func seal(_ bytes: [UInt8], as name: StateName) throws {
+  func seal(_ bytes: [UInt8], as name: StateName, marking mark: StateMark? = nil) throws {
     let location = "state/\(name.text)"
     while true {
       guard let key = keyring.current else {
@@ -93,7 +93,7 @@ extension StateStore {
       let sealed = SealedValue.seal(bytes, by: key, at: location)
       let isAdded = try whileNotRotating {
         guard keyring.current?.name == key.name else { return false }
-        try add(.value(name), .set(sealed, isSealed: true))
+        try add(.value(name), .set(sealed, isSealed: true), marking: mark)
         return true
       }
       if isAdded { return }

@@ -5,10 +5,10 @@ import SatchelStorage
 /// Stores small values that an app changes often: settings, navigation, search history, favourites,
 /// behaviour.
 ///
-/// A change is applied in memory, where every read sees it at once. It is saved to the file after the delays of
-/// `StateOptions`, by `flush()`, or when the store is closed. Changes are saved, not results, so the changes of
-/// several handles and processes add up. A change is not part of the current transaction. Safe to use from any
-/// number of threads.
+/// A change is applied in memory, where every read sees it at once. It is saved to the file after the delays
+/// of `StateOptions`, by `flush()`, or when the store is closed. Changes are saved, not results, so the
+/// changes of several handles and processes add up. A change is not part of the current transaction. Safe to
+/// use from any number of threads.
 public final class StateStore: Sendable {
   /// The maximum size of a value in bytes, as JSON.
   public static let maximumBytes = 16 << 20
@@ -26,7 +26,7 @@ public final class StateStore: Sendable {
     if try database.has(StateSchema.subject) { try database.prepare(StateSchema.subject) }
     outbox.register(StateEntry.kind, of: .state) { entry, transaction, database in
       try database.prepare(StateSchema.subject)
-      try StateEntry(json: entry).apply(in: transaction)
+      try StateEntry(json: entry).apply(in: transaction, of: database)
     }
     saver = StateSaver(outbox: outbox, options: options, spooled: Self.spooled(outbox, database))
     database.whenClosing { [saver] in try saver.close(in: $0) }
@@ -50,13 +50,29 @@ public final class StateStore: Sendable {
   ///   - key: 1 to 255 bytes
   ///   - sensitive: whether the value is stored encrypted (AES-256-GCM), in the outbox file too; requires
   ///     `setKey` first
-  /// - Throws: `SatchelError` `.invalid` for an invalid key or value, and for a sensitive value without an
-  ///   encryption key; `.readOnly`, `.closed`
-  public func set(_ key: String, _ value: JSONValue, sensitive: Bool = false) throws {
+  ///   - synced: whether the key is synchronized from now on, also when its value is removed and set again;
+  ///     nil leaves that as it is. With false, the key's changes are not sent, and those of other devices are
+  ///     not applied.
+  /// - Throws: `SatchelError` `.invalid` for an invalid key or value, for a sensitive value without an
+  ///   encryption key, and for a key that cannot be synchronized: with a control character, or more than 249
+  ///   bytes; `.readOnly`, `.closed`
+  public func set(
+    _ key: String, _ value: JSONValue, sensitive: Bool = false, synced: Bool? = nil
+  ) throws {
     let name = try StateName(key, as: "key")
+    let mark = try StateMark.requested(synced, of: StateID(.value, name))
     let bytes = try Self.bytes(of: value, at: "state/\(key)")
-    guard sensitive else { return try add(.value(name), .set(bytes, isSealed: false)) }
-    try seal(bytes, as: name)
+    guard sensitive else { return try add(.value(name), .set(bytes, isSealed: false), marking: mark) }
+    try seal(bytes, as: name, marking: mark)
+  }
+
+  /// Marks a value to be synchronized, or not to be any more; see `set(_:_:sensitive:synced:)`.
+  ///
+  /// - Throws: `SatchelError` `.invalid` for an invalid key, and for one that is too long to be synchronized;
+  ///   `.readOnly`, `.closed`
+  public func setSynced(_ key: String, _ synced: Bool = true) throws {
+    let id = StateID(.value, try StateName(key, as: "key"))
+    try mark(id, StateMark.requested(synced, of: id))
   }
 
   /// Returns a value; nil when the key has none.
@@ -124,30 +140,44 @@ public final class StateStore: Sendable {
   ///   - limit: the maximum number of items; nil for no limit
   ///   - maxAge: the maximum age of an item in milliseconds, by the store's clock; nil for no limit
   ///   - isUnique: whether pushing an item that is in the list moves it to the front
+  ///   - synced: whether the list is synchronized, as for `set(_:_:sensitive:synced:)`; with true, the bounds
+  ///     also apply when changes of two devices are merged
   public func list(
-    _ name: String, limit: Int? = nil, maxAge: Int64? = nil, isUnique: Bool = false
+    _ name: String, limit: Int? = nil, maxAge: Int64? = nil, isUnique: Bool = false, synced: Bool? = nil
   ) throws -> StateList {
     guard limit.map({ $0 > 0 }) ?? true else { throw SatchelError(.invalid, "limit: must be 1 or more") }
     guard maxAge.map({ (1...NonDecreasingClock.latest).contains($0) }) ?? true else {
       throw SatchelError(.invalid, "max_age: must be 1 ms or more, and within reason")
     }
     let bounds = StateListBounds(limit: limit, maxAge: maxAge, isUnique: isUnique)
-    return StateList(state: self, name: try StateName(name, as: "list"), bounds: bounds)
+    let id = StateID(.list, try StateName(name, as: "list"))
+    try mark(id, StateMark.requested(synced, of: id, bounds: .list(bounds)))
+    return StateList(state: self, name: id.name, bounds: bounds)
   }
 
   /// Returns a set of values.
-  public func set(named name: String) throws -> StateSet {
-    StateSet(state: self, name: try StateName(name, as: "set"))
+  ///
+  /// - Parameter synced: whether the set is synchronized, as for `set(_:_:sensitive:synced:)`
+  public func set(named name: String, synced: Bool? = nil) throws -> StateSet {
+    let id = StateID(.set, try StateName(name, as: "set"))
+    try mark(id, StateMark.requested(synced, of: id))
+    return StateSet(state: self, name: id.name)
   }
 
   /// Returns scores: numbers by key that are added to and kept within bounds.
   ///
+  /// - Parameter synced: whether the scores are synchronized, as for `set(_:_:sensitive:synced:)`; with true,
+  ///   the bounds also apply when changes of two devices are merged
   /// - Throws: `.invalid` for bounds that are not finite
-  public func scores(_ name: String, bounds: ClosedRange<Double> = -1...1) throws -> StateScores {
+  public func scores(
+    _ name: String, bounds: ClosedRange<Double> = -1...1, synced: Bool? = nil
+  ) throws -> StateScores {
     guard bounds.lowerBound.isFinite, bounds.upperBound.isFinite else {
       throw SatchelError(.invalid, "bounds: must be finite")
     }
-    return StateScores(state: self, name: try StateName(name, as: "scores"), bounds: bounds)
+    let id = StateID(.scores, try StateName(name, as: "scores"))
+    try mark(id, StateMark.requested(synced, of: id, bounds: .scores(bounds)))
+    return StateScores(state: self, name: id.name, bounds: bounds)
   }
 }
 

@@ -13,17 +13,19 @@ struct StateTables {
     switch operation.action {
     case .set(let value, let isSealed):
       try set(target, value, isSealed: isSealed, time: operation.time)
+      if target.kind == .value { try setRemoval(of: target.name, at: nil) }
     case .remove where target.kind == .list:
       try connection.run("DELETE FROM state_item WHERE list = ?", .text(target.name.text))
     case .remove:
-      try connection.run(
-        "DELETE FROM state_value WHERE space = ? AND key = ?", .text(target.space), .text(target.row))
+      try delete(target)
+      if target.kind == .value { try setRemoval(of: target.name, at: operation.time) }
     case .push(let value, let identity, let bounds):
       try push(target.name.text, value, identity, bounds, time: operation.time)
     case .drop(let identity): try drop(identity, from: target.name.text)
     case .add(let delta, let minimum, let maximum):
       let sum = ScoreRule.sum(try score(target), delta, minimum: minimum, maximum: maximum)
       try set(target, Array("\(sum)".utf8), isSealed: false, time: operation.time)
+    case .mark(let mark): try set(mark, of: target.id)
     }
   }
 

@@ -4,7 +4,7 @@ struct UnsavedChanges {
   private var operations: [StateTarget: [StateOperation]] = [:]
   /// Targets with pending changes.
   private var pending: Set<StateTarget> = []
-  /// The number of pending changes.
+  /// The number of pending changes; a mark belongs to the change that it was made with, and is not counted.
   private(set) var count = 0
   /// The number of the newest change.
   private(set) var newest: Int64 = 0
@@ -28,8 +28,10 @@ struct UnsavedChanges {
       target: target, action: action, time: time, writer: writer, sequence: newest, number: newest)
     insert(operation, numbered: newest)
     pending.insert(target)
-    count += 1
+    if action.isCounted { count += 1 }
   }
+
+  var hasPending: Bool { !pending.isEmpty }
 
   private mutating func insert(_ operation: StateOperation, numbered number: Int64) {
     let numbered = StateOperation(
@@ -40,7 +42,9 @@ struct UnsavedChanges {
       return
     }
     if pending.contains(operation.target) {
-      count -= operations[operation.target, default: []].count { $0.number > inFlight }
+      count -= operations[operation.target, default: []].count {
+        $0.number > inFlight && $0.action.isCounted
+      }
     }
     operations[operation.target] = [numbered]
   }
@@ -78,10 +82,9 @@ struct UnsavedChanges {
     pending = []
     count = 0
     for (target, list) in operations {
-      let unsaved = list.count { $0.number > before }
-      guard unsaved > 0 else { continue }
+      guard list.contains(where: { $0.number > before }) else { continue }
       pending.insert(target)
-      count += unsaved
+      count += list.count { $0.number > before && $0.action.isCounted }
     }
   }
 

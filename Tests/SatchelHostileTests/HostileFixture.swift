@@ -147,12 +147,16 @@ final class HostileFixture: Sendable {
     }
     _ = try courses.delete("c29")
 
-    try store.state.set("theme", "dark")
+    try store.state.set("theme", "dark", synced: true)
+    try store.state.set("gone", 1, synced: true)
+    try store.state.remove("gone")
     try store.state.setKey(Array(repeating: 7, count: 32))
     try store.state.set("token", "secret", sensitive: true)
-    for number in 0..<5 { try store.state.list("history", limit: 10).push(.int(Int64(number))) }
+    for number in 0..<5 {
+      try store.state.list("history", limit: 10, maxAge: 1_000_000, synced: true).push(.int(Int64(number)))
+    }
     _ = try store.state.set(named: "seen").add("a")
-    try store.state.scores("likes").add("tea", 0.5)
+    try store.state.scores("likes", synced: true).add("tea", 0.5)
     _ = try store.state.flush()
     try sync(store, folder)
     _ = try courses.put("c1", ["name": .string("Changed \(device)"), "teacher": "t1"])

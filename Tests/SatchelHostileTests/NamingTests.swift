@@ -16,6 +16,8 @@ private let independent: Set<String> = [
   "record.modified", "record.revision", "record_collection.shape", "record_collection.version",
   "record_conflict.id", "record_conflict.time", "record_migration.version", "section.updated_at",
   "state_item.number", "state_item.time", "state_saved.through", "state_saved.time", "state_saved.writer",
+  "state_synced.item_limit", "state_synced.max_age", "state_synced.maximum", "state_synced.minimum",
+  "state_synced.name", "state_synced.removed_at",
   "state_value.time", "story_purchase.marked_at", "story_state.purchases",
   // Names of what is outside of the store: directories, files, remotes, other devices.
   "photo_catalogue.remote_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",
@@ -49,7 +51,7 @@ private let absent: Set<String> = [
 /// Tables of which a row may be missing without a contradiction.
 private let optional: Set<String> = [
   // What the app said.
-  "photo_local", "record_kept", "setting", "state_item", "state_value", "story_purchase",
+  "photo_local", "record_kept", "setting", "state_item", "state_synced", "state_value", "story_purchase",
   // What is noted about work that was done, and is done again without it.
   "change", "photo_conflict", "photo_date", "photo_file", "record_conflict", "record_migration",
   "record_sync", "record_writer",

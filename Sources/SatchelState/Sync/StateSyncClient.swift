@@ -1,0 +1,110 @@
+import SatchelCore
+import SatchelJSON
+import SatchelRemote
+import SatchelStorage
+
+/// State as the sync log sees it: the part of a `SyncLogClient` for the collection `@state`.
+///
+/// An entry is one value, list, set or table of scores, with the id `{kind}/{name}`. Of values the newest
+/// remains; what was added to or removed from lists, sets and scores on several devices adds up. So there are
+/// no conflicts.
+package struct StateSyncClient: Sendable {
+  /// The version of the documents.
+  static let version: Int64 = 1
+
+  let state: StateStore
+  /// Whether sensitive values are sent, as plain members of their documents: only in an encrypted sync log.
+  let sendsSensitive: Bool
+
+  package init(_ state: StateStore, sendsSensitive: Bool = false) {
+    self.state = state
+    self.sendsSensitive = sendsSensitive
+  }
+
+  // MARK: Sending
+
+  /// Returns the ids of what is marked for synchronizing, in byte order.
+  package func ids(after id: String?, limit: Int, _ connection: Connection) throws -> [String] {
+    guard try StateTables.exist(connection) else { return [] }
+    let last = id.flatMap { StateID($0) }
+    return try StateTables(connection: connection).syncedIDs(after: last, limit: limit)
+  }
+
+  /// Returns the content of an entry as it is saved; a deletion, or nil, for one without content.
+  ///
+  /// - Throws: `SatchelError` `.notFound` for what is not marked, `.unauthorized` for a sensitive value
+  ///   unless these are sent, `.invalid` for a sensitive value whose encryption key is not set and for too
+  ///   many levels, `.damaged`
+  package func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing? {
+    let tables = StateTables(connection: connection)
+    // Not nil: that would delete the entry on all other devices.
+    guard let id = StateID(key.id), try StateTables.exist(connection), let synced = try tables.synced(id),
+      synced.mark.isSynced
+    else { throw SatchelError(.notFound, "\(key): is not marked for synchronizing, and is not sent") }
+    let bounds = synced.mark.bounds
+    switch id.kind {
+    case .value: return try value(id, removedAt: synced.removedAt, tables)
+    case .list: return try outgoing(StateSyncList(id.name, bounds: bounds, in: tables), id, tables)
+    case .set: return try outgoing(StateSyncSet(id.name, bounds: bounds, in: tables), id, tables)
+    case .scores: return try outgoing(StateSyncScores(id.name, bounds: bounds, in: tables), id, tables)
+    }
+  }
+
+  private func value(_ id: StateID, removedAt: Int64?, _ tables: StateTables) throws -> SyncOutgoing? {
+    guard let stored = try tables.timedValue(id.name) else {
+      return removedAt.map { Self.outgoing(nil, $0) }
+    }
+    if stored.isSealed, !sendsSensitive {
+      throw SatchelError(
+        .unauthorized, "\(id.location): is sensitive, and is sent only with an encryption key of the sync log"
+      )
+    }
+    let bytes =
+      stored.isSealed
+      ? try SealedValue.open(stored.bytes, by: state.keyring.keys, at: id.location) : stored.bytes
+    let content = StateSyncValue.Content(bytes: bytes, isSensitive: stored.isSealed)
+    let value = StateSyncValue(content: content, time: stored.time)
+    return Self.outgoing(try Self.bytes(value.document(at: id.location), id), stored.time)
+  }
+
+  private func outgoing<Content: StateSyncContent>(
+    _ content: Content, _ id: StateID, _ tables: StateTables
+  ) throws -> SyncOutgoing? {
+    if content.isEmpty { return nil }
+    let document = try Self.bytes(content.document(at: id.location), id)
+    return Self.outgoing(document, try Content.newestTime(id.name, in: tables))
+  }
+
+  private static func bytes(_ document: JSONValue, _ id: StateID) throws -> [UInt8] {
+    // The envelope is one more level.
+    guard document.depth < JSONValue.maximumDepth else {
+      throw SatchelError(.invalid, "\(id.location): has too many levels to be synchronized")
+    }
+    return try naming(id.location) { try document.serialized() }
+  }
+
+  private static func outgoing(_ document: [UInt8]?, _ time: Int64) -> SyncOutgoing {
+    let time = min(max(time, 0), NonDecreasingClock.latest)
+    return SyncOutgoing(content: SyncContent(document: document, modified: time), version: version)
+  }
+
+  // MARK: Deciding
+
+  /// Decides what becomes of entries, and changes the rows of state accordingly. An entry that no version
+  /// like this one can have sent waits, without an error.
+  ///
+  /// - Throws: `SatchelError` `.busy` while the encryption key is being changed, `.full`, `.io` and others
+  package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> [SyncDecision] {
+    try state.database.prepare(StateSchema.subject)
+    var changed: [String] = []
+    let decisions = try entries.map { entry in
+      guard let id = StateID(entry.key.id) else { return SyncDecision.waiting }
+      var merge = StateSyncMerge(client: self, entry: entry, id: id, transaction: transaction)
+      let decision = try merge.decide()
+      if merge.hasChanged { changed.append(id.text) }
+      return decision
+    }
+    if !changed.isEmpty { transaction.note(subject: .state, keys: changed) }
+    return decisions
+  }
+}

@@ -1,0 +1,80 @@
+import SatchelCore
+import SatchelJSON
+import SatchelRemote
+import SatchelStorage
+
+/// The content of a list, a set or scores, and how it is read, sent and merged.
+protocol StateSyncContent: Sendable {
+  /// Nil for a set, and for a deleted entry.
+  var bounds: StateBounds? { get set }
+  /// Whether there are no items, members or scores; sent as a deletion.
+  var isEmpty: Bool { get }
+
+  /// Creates empty content.
+  init()
+
+  /// Reads a document; nil for an invalid one.
+  init?(document: JSONValue)
+
+  /// Reads the rows of a store.
+  ///
+  /// - Throws: `.damaged` for rows that have not their format
+  init(_ name: StateName, bounds: StateBounds?, in tables: StateTables) throws
+
+  /// Returns the document: the same for the same content.
+  ///
+  /// - Throws: `.damaged` for rows that are not JSON, `.invalid` for values with too many levels
+  func document(at location: String) throws -> JSONValue
+
+  /// Changes the rows of a store from `old` to this content.
+  ///
+  /// - Parameter time: of rows that are inserted or changed
+  func replace(_ old: Self, _ name: StateName, time: Int64, in tables: StateTables) throws
+
+  /// Whether both have the same items, members or scores.
+  func hasSameElements(as other: Self) -> Bool
+
+  /// Returns the elements that result from two contents which both differ from `base`. The two may be
+  /// exchanged, if `newer` is exchanged as well.
+  ///
+  /// - Parameters:
+  ///   - bounds: those that result
+  ///   - newer: is set when the two have a base, and it is not known
+  static func combined(
+    base: Self?, _ local: Self, _ remote: Self, bounds: StateBounds?, newer: StateSyncNewer?
+  ) -> Self
+
+  /// Returns the time of the newest element of a store; 0 when there is none.
+  static func newestTime(_ name: StateName, in tables: StateTables) throws -> Int64
+}
+
+/// Which of two contents without a known base is the newer one.
+enum StateSyncNewer: Sendable { case local, remote, neither }
+
+extension StateSyncContent {
+  /// Whether both are sent as the same entry. A deletion has no bounds.
+  func isSame(as other: Self) -> Bool {
+    hasSameElements(as: other) && (isEmpty || bounds == other.bounds)
+  }
+
+  /// Returns the content that results from the changes of two devices.
+  static func merged(
+    base: Self?, local: Self, remote: Self, newer: StateSyncNewer? = nil
+  ) -> Self {
+    let bounds = StateBounds.merged(base: base?.bounds, local: local.bounds, remote: remote.bounds)
+    var merged: Self
+    if let base, base.isSame(as: local) {
+      merged = remote
+    } else if let base, base.isSame(as: remote) {
+      merged = local
+    } else if base == nil, local.isSame(as: remote) {
+      merged = remote
+    } else {
+      merged = combined(base: base, local, remote, bounds: bounds, newer: newer)
+      merged.bounds = bounds
+    }
+    // Of one that is sent as a deletion, the bounds are not known to other devices.
+    if merged.isEmpty || merged.bounds == nil { merged.bounds = bounds }
+    return merged
+  }
+}

@@ -1,0 +1,166 @@
+import SatchelCore
+import SatchelJSON
+import SatchelRemote
+import SatchelStorage
+
+/// The decision about one entry. Everything is read before anything is written, so that an entry that waits
+/// has changed nothing.
+struct StateSyncMerge {
+  /// Why an entry has to wait: its document is invalid or of a newer version, or the rows of state are.
+  private struct Unreadable: Error {}
+
+  private let client: StateSyncClient
+  private let entry: SyncUndecided
+  private let id: StateID
+  private let transaction: Transaction
+  private let tables: StateTables
+  /// Whether rows of the value, list, set or scores were changed.
+  private(set) var hasChanged = false
+
+  init(client: StateSyncClient, entry: SyncUndecided, id: StateID, transaction: Transaction) {
+    self.client = client
+    self.entry = entry
+    self.id = id
+    self.transaction = transaction
+    tables = StateTables(connection: transaction.connection)
+  }
+
+  mutating func decide() throws -> SyncDecision {
+    do {
+      let synced = try reading { try tables.synced(id) }
+      if let synced, !synced.mark.isSynced { return .waiting }
+      // What was never synchronized here is not deleted from elsewhere.
+      if synced == nil, entry.remote?.content.isDeleted ?? true { return .match }
+      switch id.kind {
+      case .value: return try decideValue(synced)
+      case .list: return try decide(StateSyncList.self, synced)
+      case .set: return try decide(StateSyncSet.self, synced)
+      case .scores: return try decide(StateSyncScores.self, synced)
+      }
+    } catch is Unreadable {
+      return .waiting
+    }
+  }
+
+  private func reading<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as SatchelError where error.code == .damaged {
+      throw Unreadable()
+    }
+  }
+
+  /// Returns the document of an envelope; nil for a deletion.
+  private static func document(_ envelope: SyncEnvelope) throws -> JSONValue? {
+    guard let bytes = envelope.content.document else { return nil }
+    guard envelope.version == StateSyncClient.version, let document = try? JSONValue(parsing: bytes) else {
+      throw Unreadable()
+    }
+    return document
+  }
+
+  /// The time for rows that are written.
+  private var time: Int64 { entry.remote?.content.modified ?? transaction.now }
+
+  private func setMark(_ mark: StateMark, _ synced: StateTables.Synced?) throws {
+    if synced?.mark != mark { try tables.set(mark, of: id) }
+  }
+
+  // MARK: Lists, sets and scores
+
+  private mutating func decide<Content: StateSyncContent>(
+    _: Content.Type, _ synced: StateTables.Synced?
+  ) throws -> SyncDecision {
+    let remote: Content = try entry.remote.map { try Self.content($0) } ?? Content()
+    // A base that cannot be read is not known.
+    let base: Content? = entry.base.flatMap { try? Self.content($0) }
+    let local = try reading { try Content(id.name, bounds: synced?.mark.bounds, in: tables) }
+    let isBaseLost = entry.isFork || base == nil && entry.base != nil
+    let merged = Content.merged(
+      base: base, local: local, remote: remote, newer: isBaseLost ? try newer(Content.self) : nil)
+    if !merged.hasSameElements(as: local) {
+      try merged.replace(local, id.name, time: time, in: tables)
+      hasChanged = true
+    }
+    try setMark(StateMark(isSynced: true, bounds: merged.bounds), synced)
+    if merged.isSame(as: remote) { return local.isSame(as: remote) ? .match : .apply }
+    return merged.isSame(as: local) ? .keep : .merged
+  }
+
+  private static func content<Content: StateSyncContent>(_ envelope: SyncEnvelope) throws -> Content {
+    guard let document = try document(envelope) else { return Content() }
+    guard let content = Content(document: document) else { throw Unreadable() }
+    return content
+  }
+
+  private func newer<Content: StateSyncContent>(_: Content.Type) throws -> StateSyncNewer {
+    let local = try reading { try Content.newestTime(id.name, in: tables) }
+    let remote = entry.remote?.content.modified ?? 0
+    return local == remote ? .neither : local > remote ? .local : .remote
+  }
+
+  // MARK: Values
+
+  private mutating func decideValue(_ synced: StateTables.Synced?) throws -> SyncDecision {
+    let remote = try remoteValue()
+    let stored = try reading { try tables.timedValue(id.name) }
+    // A local change is sent as one that is not older than the base.
+    let local = StateSyncValue(
+      content: stored.flatMap { content(of: $0.bytes, isSealed: $0.isSealed) },
+      time: max(stored?.time ?? synced?.removedAt ?? 0, entry.base?.content.modified ?? 0))
+    let isEqual =
+      stored == nil ? remote.content == nil : remote.content != nil && local.content == remote.content
+    let isChanged = entry.isChanged || stored != nil && (synced == nil || entry.base == nil)
+    let isKept = isChanged && (entry.remote == nil ? stored != nil : local.wins(over: remote))
+    if !isEqual, !isKept {
+      guard try write(remote) else { return .waiting }
+      hasChanged = true
+    }
+    try setMark(StateMark(isSynced: true), synced)
+    return isEqual ? .match : isKept ? .keep : .apply
+  }
+
+  private func remoteValue() throws -> StateSyncValue {
+    guard let envelope = entry.remote, let document = try Self.document(envelope) else {
+      return StateSyncValue(content: nil, time: time)
+    }
+    guard let value = StateSyncValue(document: document, time: time) else { throw Unreadable() }
+    return value
+  }
+
+  /// Returns the content of a stored value; nil when it is sealed and cannot be opened.
+  private func content(of bytes: [UInt8], isSealed: Bool) -> StateSyncValue.Content? {
+    guard isSealed else { return StateSyncValue.Content(bytes: bytes, isSensitive: false) }
+    let opened = try? SealedValue.open(bytes, by: client.state.keyring.keys, at: id.location)
+    return opened.map { StateSyncValue.Content(bytes: $0, isSensitive: true) }
+  }
+
+  /// Writes a value.
+  ///
+  /// - Returns: false when it is sensitive and cannot be sealed, because the encryption key of the store is
+  ///   not set
+  private func write(_ value: StateSyncValue) throws -> Bool {
+    let target = StateTarget.value(id.name)
+    guard let content = value.content else {
+      try tables.delete(target)
+      try tables.setRemoval(of: id.name, at: value.time)
+      return true
+    }
+    guard content.isSensitive else {
+      try tables.set(target, content.bytes, isSealed: false, time: value.time)
+      try tables.setRemoval(of: id.name, at: nil)
+      return true
+    }
+    let keyring = client.state.keyring
+    // While values are resealed, the thread that does may wait for this transaction.
+    guard keyring.rotating.lock(milliseconds: 0) else {
+      throw SatchelError(.busy, "\(id.location): the encryption key is being changed; try again")
+    }
+    defer { keyring.rotating.unlock() }
+    guard let key = keyring.current, try tables.sealed(notBy: key.name).isEmpty else { return false }
+    let sealed = SealedValue.seal(content.bytes, by: key, at: id.location)
+    try tables.set(target, sealed, isSealed: true, time: value.time)
+    try tables.setRemoval(of: id.name, at: nil)
+    return true
+  }
+}

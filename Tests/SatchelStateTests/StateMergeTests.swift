@@ -1,0 +1,221 @@
+import SatchelJSON
+import SatchelTesting
+import Testing
+
+@testable import SatchelState
+
+/// Contents of lists, sets and scores, in the short form of the tables below.
+private enum Short {
+  static let location = "state/test"
+
+  static func list(_ text: String, _ bounds: StateListBounds = StateListBounds()) throws -> StateSyncList {
+    let items = try text.split(separator: " ").map { item in
+      let parts = item.split(separator: "@")
+      let value = JSONValue.string(String(parts[0]))
+      return StateListContent.Item(
+        value: try value.serialized(), identity: try ValueIdentity(value), time: Int64(parts[1]) ?? 0)
+    }
+    return StateSyncList(items: items, bounds: .list(bounds))
+  }
+
+  static func set(_ text: String) throws -> StateSyncSet {
+    let members = text.split(separator: " ").map { JSONValue.string(String($0)) }
+    return try #require(StateSyncSet(document: ["members": .array(members)]))
+  }
+
+  static func scores(_ text: String, _ bounds: ClosedRange<Double> = -100...100) throws -> StateSyncScores {
+    var content = StateSyncScores()
+    for score in text.split(separator: " ") {
+      let parts = score.split(separator: "=")
+      content.scores[try StateName(String(parts[0]), as: "key")] = Double(parts[1])
+    }
+    content.bounds = .scores(bounds)
+    return content
+  }
+
+  static func document(_ content: some StateSyncContent) throws -> String {
+    try content.document(at: location).text
+  }
+}
+
+@Suite("Merging state of two devices")
+struct StateMergeTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    var base: String?
+    var local: String
+    var remote: String
+    var merged: String
+    var testDescription: String { "\(base ?? "none"): \(local) and \(remote) is \(merged)" }
+
+    init(_ base: String?, _ local: String, _ remote: String, _ merged: String) {
+      (self.base, self.local, self.remote, self.merged) = (base, local, remote, merged)
+    }
+  }
+
+  /// Expects the result, whichever of the two is local.
+  private func check<Content: StateSyncContent>(
+    _ row: Case, newer: StateSyncNewer? = nil, _ content: (String) throws -> Content
+  ) throws {
+    let (base, local, remote) = (try row.base.map(content), try content(row.local), try content(row.remote))
+    let expected = try Short.document(content(row.merged))
+    #expect(
+      try Short.document(Content.merged(base: base, local: local, remote: remote, newer: newer)) == expected)
+    let other: StateSyncNewer? =
+      switch newer {
+      case .local: .remote
+      case .remote: .local
+      default: newer
+      }
+    #expect(
+      try Short.document(Content.merged(base: base, local: remote, remote: local, newer: other)) == expected)
+  }
+
+  @Test(
+    "items of a list that were added or removed since the base are added or removed",
+    arguments: [
+      Case(nil, "", "", ""), Case(nil, "a@1", "", "a@1"), Case(nil, "a@1", "b@2", "b@2 a@1"),
+      Case(nil, "a@1", "a@1", "a@1"), Case("a@1", "a@1", "b@2 a@1", "b@2 a@1"), Case("a@1", "a@1", "", ""),
+      Case("a@1", "b@3 a@1", "c@2 a@1", "b@3 c@2 a@1"), Case("b@2 a@1", "a@1", "c@3 b@2 a@1", "c@3 a@1"),
+      Case("b@2 a@1", "a@1", "b@2", ""), Case("a@1", "", "b@2 a@1", "b@2"), Case("a@1", "", "", ""),
+      // The same value at another time is another item, and twice at one time two of them.
+      Case("a@1", "a@2 a@1", "a@3 a@1", "a@3 a@2 a@1"), Case("a@1 a@1", "a@1", "b@2 a@1 a@1", "b@2 a@1"),
+      Case("", "a@1 a@1", "a@1", "a@1 a@1"),
+      // Of one time, in the order of their bytes; unless only one device has changed the list.
+      Case("", "b@1", "a@1", "a@1 b@1"), Case("", "b@1 a@1", "", "b@1 a@1"),
+    ])
+  func lists(row: Case) throws { try check(row) { try Short.list($0) } }
+
+  @Test(
+    "the bounds of a list apply to what two devices have pushed",
+    arguments: [
+      Case("", "c@5 a@3", "d@6 b@4", "d@6 c@5 b@4"), Case("a@1", "a@4", "b@3 a@1", "a@4 b@3"),
+      Case("", "a@9 b@8", "b@9 a@8", "a@9 b@9"), Case("", "a@20", "b@9", "a@20"),
+    ])
+  func bounded(row: Case) throws {
+    try check(row) { try Short.list($0, StateListBounds(limit: 3, maxAge: 10, isUnique: true)) }
+  }
+
+  @Test(
+    "members that were added or removed since the base are added or removed",
+    arguments: [
+      Case(nil, "a b", "b c", "a b c"), Case("a b", "a b", "b", "b"), Case("a b", "a", "b", ""),
+      Case("a", "a b", "a c", "a b c"), Case("a b c", "a b", "b c d", "b d"), Case("a", "", "a b", "b"),
+      Case("a", "", "", ""), Case("", "a", "a", "a"),
+    ])
+  func sets(row: Case) throws { try check(row, Short.set) }
+
+  @Test(
+    "what two devices have added to a score since the base is added",
+    arguments: [
+      Case("a=1", "a=2", "a=4", "a=5"), Case("a=1", "a=1", "a=4", "a=4"), Case("a=1", "a=2", "a=2", "a=3"),
+      Case("", "a=2", "a=2", "a=4"), Case(nil, "a=2", "a=3", "a=5"), Case(nil, "a=2", "a=2", "a=2"),
+      Case(nil, "a=2", "a=2 b=1", "a=2 b=1"), Case("a=90", "a=97", "a=98", "a=100"),
+      Case("a=-90", "a=-97", "a=-98", "a=-100"), Case("a=3 b=1", "b=1", "a=3 b=2", "b=2"),
+      // A score that was removed begins at 0 again.
+      Case("a=3", "", "a=5", "a=2"), Case("a=3", "", "", ""), Case("a=3", "b=1", "c=1", "b=1 c=1"),
+    ])
+  func scores(row: Case) throws { try check(row) { try Short.scores($0) } }
+
+  @Test(
+    "scores whose base was lost are not added twice: the newer ones remain",
+    arguments: [
+      Case(nil, "a=2 b=1", "a=7 c=1", "a=2 b=1 c=1"), Case(nil, "a=9", "a=7", "a=9"),
+    ])
+  func forked(row: Case) throws {
+    try check(row, newer: .local) { try Short.scores($0) }
+  }
+
+  @Test("of scores whose base was lost and that are of one time, the greater one remains")
+  func simultaneous() throws {
+    try check(Case(nil, "a=2 b=5", "a=7 b=4", "a=7 b=5"), newer: .neither) { try Short.scores($0) }
+  }
+
+  @Test("bounds that one device has changed are the new ones, and those that both have are widened")
+  func bounds() throws {
+    let (narrow, wide) = (StateBounds.scores(0...1), StateBounds.scores(-1...1))
+    #expect(StateBounds.merged(base: narrow, local: narrow, remote: wide) == wide)
+    #expect(StateBounds.merged(base: wide, local: narrow, remote: wide) == narrow)
+    #expect(StateBounds.merged(base: nil, local: narrow, remote: .scores(-5...0)) == .scores(-5...1))
+    #expect(StateBounds.merged(base: nil, local: nil, remote: wide) == wide)
+    let lists = [
+      StateListBounds(limit: 3, maxAge: nil, isUnique: false),
+      StateListBounds(limit: 5, maxAge: 10, isUnique: true),
+    ].map { StateBounds.list($0) }
+    let widened = StateBounds.list(StateListBounds(limit: 5, maxAge: nil, isUnique: true))
+    #expect(StateBounds.merged(base: nil, local: lists[0], remote: lists[1]) == widened)
+    #expect(StateBounds.merged(base: nil, local: lists[1], remote: lists[0]) == widened)
+  }
+
+  @Test("an infinite sum is at its bound")
+  func infinite() throws {
+    let large = Double.greatestFiniteMagnitude
+    let merged = StateSyncScores.merged(
+      base: try Short.scores("a=\(-large)"), local: try Short.scores("a=\(large)"),
+      remote: try Short.scores("a=1"))
+    #expect(merged.scores.map(\.value) == [100])
+  }
+
+  static let values: [(StateSyncValue, StateSyncValue)] = [
+    (value("1", 2), value("2", 1)), (value("2", 1), value("1", 1)), (value("1", 1), value(nil, 1)),
+    (value(nil, 2), value("1", 1)), (value("1", 1, isSensitive: true), value("1", 1)),
+  ]
+
+  private static func value(_ json: String?, _ time: Int64, isSensitive: Bool = false) -> StateSyncValue {
+    let content = json.map { StateSyncValue.Content(bytes: Array($0.utf8), isSensitive: isSensitive) }
+    return StateSyncValue(content: content, time: time)
+  }
+
+  @Test("of two values the newer one wins, and of one time the one with the greater bytes", arguments: values)
+  func valuesByTime(winner: StateSyncValue, loser: StateSyncValue) {
+    #expect(winner.wins(over: loser))
+    #expect(!loser.wins(over: winner))
+  }
+
+  // MARK: Any contents
+
+  private func symmetric<Content: StateSyncContent>(
+    _ seed: UInt64, _ content: (inout SeededRandom) throws -> Content
+  ) throws {
+    var random = SeededRandom(seed: seed)
+    let base: Content? = random.chance(70) ? try content(&random) : nil
+    let sides = try (0..<2).map { _ in
+      if let base, random.chance(20) { return base }
+      return try content(&random)
+    }
+    let newer: StateSyncNewer? = base == nil && random.chance(30) ? .local : nil
+    let merged = Content.merged(base: base, local: sides[0], remote: sides[1], newer: newer)
+    let other = Content.merged(
+      base: base, local: sides[1], remote: sides[0], newer: newer == nil ? nil : .remote)
+    #expect(try Short.document(merged) == (try Short.document(other)), "\(Content.self), seed \(seed)")
+    // The device that has sent the result, and one that applies it, have nothing left to send.
+    let again = Content.merged(base: merged, local: merged, remote: merged)
+    #expect(again.isSame(as: merged))
+  }
+
+  @Test("whichever device decides, the bytes are the same", arguments: 0..<40)
+  func anyContents(block: Int) throws {
+    for seed in UInt64(block) * 50..<UInt64(block) * 50 + 50 {
+      try symmetric(seed) { random in
+        var items: [String] = []
+        var time = 20
+        for _ in 0..<random.below(6) {
+          time -= random.below(4)
+          items.append("\(random.pick(["a", "b", "c"]))@\(time)")
+        }
+        let bounds = StateListBounds(
+          limit: random.chance(50) ? 1 + random.below(5) : nil,
+          maxAge: random.chance(50) ? Int64(1 + random.below(9)) : nil, isUnique: random.chance(50))
+        return try Short.list(items.joined(separator: " "), bounds)
+      }
+      try symmetric(seed) { random in
+        try Short.set(["a", "b", "c", "d"].filter { _ in random.chance(50) }.joined(separator: " "))
+      }
+      try symmetric(seed) { random in
+        let scores = ["a", "b", "c"].filter { _ in random.chance(70) }.map {
+          "\($0)=\(random.pick([0.1, 0.25, 1 / 3, -0.7, 1e16, -1e308]))"
+        }
+        return try Short.scores(scores.joined(separator: " "), -1...Double(1 + random.below(3)))
+      }
+    }
+  }
+}
