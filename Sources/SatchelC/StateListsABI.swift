@@ -149,7 +149,7 @@ private struct StateBounds {
   private var maximum = 1.0
 
   init(_ bytes: satchel_bytes) throws {
-    if bytes.length == 0 { return }
+    if bytes.size == 0 { return }
     guard case .object(let members) = try bytes.json("bounds") else {
       throw SatchelError(.invalid, "bounds: must be an object")
     }
