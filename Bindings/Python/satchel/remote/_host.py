@@ -85,7 +85,7 @@ class Host:
         """Calls a function and passes its result to the library; returns the C result."""
         listening = self._observers
         try:
-            running = (owner for each in listening for owner in (each.work.owner, each.work.subject))
+            running = (owner for each in listening for owner in (each.work.owner, *each.work.subjects))
             with _callbacks.entered(*running):
                 result = self._functions[operation](key, *arguments, **conditions)
             _ANSWERS[operation](answer, result)
@@ -237,11 +237,19 @@ def _list_arguments(after: Any, limit: int) -> Tuple[Tuple[Any, ...], Dict[str, 
     return (), {"after": _text_or_none(after), "limit": limit}
 
 
+def operations(identity: _abi.Bytes) -> _abi.RemoteOperations:
+    """The functions for C.
+
+    :param identity: names the object store; may be empty
+    """
+    return _abi.RemoteOperations(identity=identity, **_OPERATIONS)
+
+
 # Kept alive here: ctypes does not keep the callbacks of a copied struct.
-operations = _abi.RemoteOperations(
-    get=_abi.RemoteGet(_requesting("get", lambda tag: ((), {"if_none_match": _text_or_none(tag)}))),
-    put=_abi.RemotePut(_requesting("put", _put_arguments)),
-    head=_abi.RemoteHead(_requesting("head", lambda: ((), {}))),
-    remove=_abi.RemoteRemove(_requesting("delete", lambda tag: ((), {"if_match": _text_or_none(tag)}))),
-    list=_abi.RemoteList(_requesting("list", _list_arguments)),
-)
+_OPERATIONS: Dict[str, Any] = {
+    "get": _abi.RemoteGet(_requesting("get", lambda tag: ((), {"if_none_match": _text_or_none(tag)}))),
+    "put": _abi.RemotePut(_requesting("put", _put_arguments)),
+    "head": _abi.RemoteHead(_requesting("head", lambda: ((), {}))),
+    "remove": _abi.RemoteRemove(_requesting("delete", lambda tag: ((), {"if_match": _text_or_none(tag)}))),
+    "list": _abi.RemoteList(_requesting("list", _list_arguments)),
+}
