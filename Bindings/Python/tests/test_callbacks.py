@@ -98,7 +98,7 @@ def test_a_store_that_a_clock_closes_in_vain_stays_usable(tmp_path: Path) -> Non
     other.close()
 
 
-@pytest.mark.parametrize("subject", ["photos", "records"])
+@pytest.mark.parametrize("subject", ["photos", "store"])
 def test_a_synchronization_cannot_begin_in_itself(tmp_path: Path, subject: str) -> None:
     refusals = Refusals()
     again: List[type] = []
@@ -110,7 +110,7 @@ def test_a_synchronization_cannot_begin_in_itself(tmp_path: Path, subject: str) 
         notes.put("a", {})
 
         def sync(**options: Any) -> Any:
-            return (photos if subject == "photos" else notes).sync(remote, "ana", **options)
+            return (photos if subject == "photos" else store).sync(remote, "ana", **options)
 
         def callback(*arguments: Any, **more: Any) -> None:
             refusals.close(store)
@@ -123,7 +123,7 @@ def test_a_synchronization_cannot_begin_in_itself(tmp_path: Path, subject: str) 
         functions = {
             name: calling(callback, getattr(host, name)) for name in ("get", "put", "head", "delete", "list")
         }
-        with satchel.remote.Callbacks(**functions) as remote:
+        with satchel.remote.Callbacks(**functions, identity=host.identity) as remote:
             assert sync(progress=callback).failed == []
         refusals.check()
         assert set(again) == {satchel.Busy}
