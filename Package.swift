@@ -48,8 +48,7 @@ let package = Package(
     .target(
       name: "SatchelRecords",
       dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON"]),
-    .target(
-      name: "SatchelState", dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON", "CNettle"]),
+    .target(name: "SatchelState", dependencies: ["SatchelCore", "SatchelStorage", "SatchelJSON"]),
 
     // The whole, and its interface for C.
     .target(
