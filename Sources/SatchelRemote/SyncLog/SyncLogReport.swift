@@ -33,6 +33,8 @@ package struct SyncLogReport: Sendable, Equatable {
   package internal(set) var compacted = 0
   /// Objects that were deleted because no head named them.
   package internal(set) var swept = 0
+  /// Packs that were rewritten because replaced or deleted entries were in them.
+  package internal(set) var purged = 0
   /// Packs that were written again because they were missing or damaged.
   package internal(set) var repaired = 0
   package internal(set) var losses: [Loss] = []
@@ -63,6 +65,12 @@ package struct SyncLogOptions: Sendable {
   package var acceptsLoss = false
   /// Whether to look for objects that no head names, and for packs that are missing.
   package var sweeps = false
+  /// The key of an encrypted sync log; nil for one that is not encrypted. See `SyncLogRun.rekey`.
+  package var key: EncryptionKey?
+  /// Whether to read all packs, and to write those again that are damaged.
+  package var verifies = false
+  /// Whether to remove the bytes of all replaced and deleted entries from the remote.
+  package var purges = false
   /// Rounds without success after which a sync ends.
   package var rounds = 8
 

@@ -75,6 +75,9 @@ final class SyncSimulation: @unchecked Sendable {
   /// Whether a device has gone back: then it may send again what it had sent.
   var hasRestored = false
   let hasTwin: Bool
+  /// The key of the sync log, where it is encrypted.
+  let key: EncryptionKey?
+  let keys: SyncLogKey?
   /// Devices lose power, or are restored from backups.
   private let restores: Bool
 
@@ -92,6 +95,9 @@ final class SyncSimulation: @unchecked Sendable {
     let policies = SyncTestClient.Policy.allCases
     let common = random.chance(60) ? random.pick(policies) : nil
     let declares = random.chance(70)
+    let isEncrypted = mutant == nil && random.chance(25)
+    key = isEncrypted ? try EncryptionKey(SyncTestDevice.key) : nil
+    keys = try key.map { try SyncLogKey($0) }
     // A second process that uses the first device's store.
     let hasTwin = random.chance(20) && mutant == nil && !restores
     self.hasTwin = hasTwin
@@ -164,7 +170,9 @@ final class SyncSimulation: @unchecked Sendable {
     case 25..<27 where restores: try device.backUpOrRestore(self)
     case 27: try device.declareAll(self)
     default:
-      if !device.isBusy { device.start(self, sweeps: random.chance(10)) }
+      if !device.isBusy {
+        device.start(self, sweeps: random.chance(10), purges: mutant == nil && random.chance(10))
+      }
       for _ in 0..<random.pick([1, 1, 2, 5]) where device.isBusy { device.resume(self) }
     }
   }

@@ -137,7 +137,9 @@ final class SyncSimulationDevice: @unchecked Sendable {
 
   // MARK: Syncs
 
-  func start(_ world: SyncSimulation, sweeps: Bool, acceptsLoss: Bool = false) {
+  func start(
+    _ world: SyncSimulation, sweeps: Bool, purges: Bool = false, acceptsLoss: Bool = false
+  ) {
     world.note("device \(number): sync")
     let sync = Sync()
     self.sync = sync
@@ -145,7 +147,9 @@ final class SyncSimulationDevice: @unchecked Sendable {
     options.retry = Retry(attempts: 3, base: 0, ceiling: 0, limit: .max)
     options.parallel = 1
     options.sweeps = sweeps
+    options.purges = purges
     options.acceptsLoss = acceptsLoss
+    options.key = world.key
     fiber.begin { [self, options] in
       sync.outcome = Result {
         let connection = SyncSimulationConnection(world: world, device: self, sync: sync)
