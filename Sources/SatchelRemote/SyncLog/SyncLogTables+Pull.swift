@@ -17,7 +17,7 @@ extension SyncLogTables {
       return next
     }
     try deleteRows(before: generation)
-    state.digest = SyncDigest()
+    state.digest.clear()
     (state.count, state.bytes) = (0, 0)
     return SyncPull(generation: generation, isWhole: true, state: state)
   }

@@ -6,6 +6,8 @@ package struct SyncLogTables: Sendable {
   let database: Database
   let client: any SyncLogClient
   let sizes: SyncSizes
+  /// The key of the digest, if the sync log is encrypted.
+  var digestKey: HMAC?
 
   package init(_ database: Database, client: any SyncLogClient) {
     self.init(database, client: client, sizes: SyncSizes())
@@ -245,7 +247,7 @@ package struct SyncLogTables: Sendable {
 
 extension SyncLogTables: SyncLogLedger {
   func state() throws -> SyncLogState {
-    guard let state = try database.read(SyncLogState.read) else {
+    guard let state = try database.read({ try SyncLogState.read($0, digestKey: digestKey) }) else {
       throw SatchelError(.notFound, "the store is not bound to a sync log")
     }
     return state
@@ -258,7 +260,7 @@ extension SyncLogTables: SyncLogLedger {
     _ body: (Transaction, SyncRowTable, inout SyncLogState) throws -> Result
   ) throws -> Result {
     try database.write { transaction in
-      guard var state = try SyncLogState.read(transaction.connection) else {
+      guard var state = try SyncLogState.read(transaction.connection, digestKey: digestKey) else {
         throw SatchelError(.notFound, "the store is not bound to a sync log")
       }
       return try body(transaction, SyncRowTable(connection: transaction.connection), &state)

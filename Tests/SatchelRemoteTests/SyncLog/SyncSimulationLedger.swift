@@ -10,7 +10,13 @@ struct SyncSimulationLedger: SyncLogLedger {
   let device: SyncSimulationDevice
   let sync: SyncSimulationDevice.Sync
 
-  private var ledger: SyncLogTables { device.ledger }
+  var digestKey: HMAC?
+
+  private var ledger: SyncLogTables {
+    var ledger = device.ledger
+    ledger.digestKey = digestKey
+    return ledger
+  }
 
   private func step<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
     let crashed = SatchelError(.internal, "the device has crashed")
@@ -119,8 +125,8 @@ struct SyncSimulationLedger: SyncLogLedger {
 
   func changes() throws -> SyncChanges { try step("changes") { try ledger.changes() } }
 
-  func liveBytes(of packs: [SyncPack]) throws -> [Int64] {
-    try step("live") { try ledger.liveBytes(of: packs) }
+  func live(in packs: [SyncPack]) throws -> [SyncLiveEntries] {
+    try step("live") { try ledger.live(in: packs) }
   }
 
   func liveEntries(
