@@ -47,6 +47,7 @@ protocol SyncLogLedger: Sendable {
   /// Finds out what became of a part of the envelopes in flight, after their head was replaced by another one.
   ///
   /// - Returns: whether some are left
+  /// - Throws: `SatchelError` (`busy`) while the head that is pending can still be written
   func resolveUpload() throws -> Bool
 
   // DECIDE

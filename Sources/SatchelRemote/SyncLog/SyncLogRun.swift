@@ -61,8 +61,8 @@ package struct SyncLogRun {
   }
 
   /// - Throws: `SatchelError`: `damaged` for a log that cannot be read and that `acceptsLoss` would give up; `newer`;
-  ///   `unauthorized` for a log that is encrypted with another key, or not as this sync is; `busy` when other devices
-  ///   were faster each time; `cancelled`; `ObjectStoreError` of requests
+  ///   `unauthorized` for a log with another key than this sync has, or where one of the two has none; `busy` when other
+  ///   devices were faster each time; `cancelled`; `ObjectStoreError` of requests
   package mutating func run() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
     var (failures, knowsHead) = (0, false)

@@ -292,6 +292,8 @@ extension SyncLogTables {
   func resolveUpload() throws -> Bool {
     try changing { transaction, table, state in
       guard state.phase == nil else { throw Self.changedMeanwhile }
+      // Another process may have resolved the upload that was seen, and have begun one that can still be written.
+      if let upload = state.upload, upload.base == state.etag { throw Self.changedMeanwhile }
       let declared = Set(try client.collections(transaction.connection))
       let ids = try rowsInFlight(table)
       for id in ids {

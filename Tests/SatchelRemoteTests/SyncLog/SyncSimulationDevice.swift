@@ -113,6 +113,21 @@ final class SyncSimulationDevice: @unchecked Sendable {
     }
   }
 
+  func keyInFlight() throws -> SyncKey? {
+    try database.read { connection in
+      let id = try connection.first("SELECT id FROM sync_entry WHERE in_flight_sequence IS NOT NULL") {
+        $0.anyInteger(0)
+      }
+      return try id.flatMap { try SyncRowTable(connection: connection).row($0)?.key }
+    }
+  }
+
+  /// The tables are those of a snapshot: what was declared since is declared again, as apps do at each start.
+  private func restore(_ snapshot: SyncSnapshot) throws {
+    try snapshot.restore()
+    if client.declared.contains("others") { try ledger.declare("others") }
+  }
+
   // MARK: Loss
 
   var isBackedUp: Bool { sinceBackup != nil }
@@ -124,7 +139,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
       world.note("device \(number): is restored")
       world.hasRestored = true
       let conflicts = try client.lost()
-      try snapshot.restore()
+      try restore(snapshot)
       world.fine.formUnion(lost)
       world.fine.formUnion(conflicts.subtracting(try client.lost()))
       if world.mutant == nil, world.random.chance(50) { try ledger.renameWriter() }
@@ -147,7 +162,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
     world.note("device \(number): loses power, and what was not synced to the disk")
     world.hasRestored = true
     let conflicts = try client.lost()
-    try SyncSnapshot(database, "power").restore()
+    try restore(SyncSnapshot(database, "power"))
     world.fine.formUnion(sinceSynced)
     world.fine.formUnion(conflicts.subtracting(try client.lost()))
     sinceSynced = []

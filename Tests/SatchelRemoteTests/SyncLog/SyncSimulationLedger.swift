@@ -113,6 +113,7 @@ struct SyncSimulationLedger: SyncLogLedger {
           "UPDATE sync_entry SET in_flight_sequence = NULL, in_flight_number = NULL, in_flight_envelope = NULL"
         )
       }
+      if world.mutant == .newbytes { try change("UPDATE sync_log SET pending_upload_base = 'other'") }
       return try ledger.resolveUpload()
     }
   }
