@@ -133,11 +133,12 @@ struct RecordListCommand: ParsableCommand {
 /// Formats collections as a table.
 private enum CollectionTable {
   static func rows(of collections: [CollectionInfo]) -> [[String]] {
-    let heading = ["collection", "records", "version", "user", "indexes", "relations"]
+    let heading = ["collection", "records", "version", "sync", "indexes", "relations"]
     return [heading]
       + collections.map { collection in
         [
-          collection.name, "\(collection.count)", "\(collection.version)", collection.user ?? "-",
+          collection.name, "\(collection.count)", "\(collection.version)",
+          collection.isSynced ? collection.onConflict.rawValue : "-",
           list(indexes(collection.indexes)), list(relations(collection.relations)),
         ]
       }

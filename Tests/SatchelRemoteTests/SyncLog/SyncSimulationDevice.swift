@@ -113,19 +113,10 @@ final class SyncSimulationDevice: @unchecked Sendable {
     }
   }
 
-  func keyInFlight() throws -> SyncKey? {
-    try database.read { connection in
-      let id = try connection.first("SELECT id FROM sync_entry WHERE in_flight_sequence IS NOT NULL") {
-        $0.anyInteger(0)
-      }
-      return try id.flatMap { try SyncRowTable(connection: connection).row($0)?.key }
-    }
-  }
-
   /// The tables are those of a snapshot: what was declared since is declared again, as apps do at each start.
   private func restore(_ snapshot: SyncSnapshot) throws {
     try snapshot.restore()
-    if client.declared.contains("others") { try ledger.declare("others") }
+    if client.declared.contains("others") { try ledger.reconcile() }
   }
 
   // MARK: Loss
