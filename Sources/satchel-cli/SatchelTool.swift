@@ -29,7 +29,7 @@ struct SatchelTool: ParsableCommand {
       """,
     version: Store.versionDetails,
     subcommands: [
-      SyncCommand.self, CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self,
+      SyncCommand.self, CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self, StateCommand.self,
       StoryCommand.self, StoreCommand.self,
     ])
 }
