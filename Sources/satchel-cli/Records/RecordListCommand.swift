@@ -164,16 +164,6 @@ private enum CollectionTable {
 }
 
 extension Record {
-  /// The record as JSON, as in the C and Python interfaces.
-  var json: JSONValue {
-    get throws {
-      [
-        "id": .string(id), "revision": .int(revision), "created": .int(created), "modified": .int(modified),
-        "sync_status": .string(syncStatus.rawValue), "document": try document,
-      ]
-    }
-  }
-
   /// The record as an entry of a mirror file.
   var mirrored: MirrorRecord {
     MirrorRecord(id: id, revision: revision, created: created, modified: modified, document: body)
