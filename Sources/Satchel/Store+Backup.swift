@@ -1,7 +1,8 @@
 extension Store {
   /// The subjects whose tables are created on first use.
   static let subjects = [
-    StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject, SyncLogSchema.subject, RecordSchema.subject,
+    StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject, SyncLogSchema.subject,
+    RecordSchema.subject,
     StateSchema.subject, OutboxSchema.subject, MirrorSchema.subject,
   ]
 
@@ -49,7 +50,8 @@ extension Store {
   ///   store is open, `.full`, `.io`
   @discardableResult
   public static func restore(_ backup: String, to path: String) throws -> String? {
-    let report = try StoreRestore(migrations: migrations, subjects: subjects).restore(backup: backup, to: path)
+    let report = try StoreRestore(migrations: migrations, subjects: subjects).restore(
+      backup: backup, to: path)
     try? renameWriter(path)
     return report.quarantine
   }

@@ -95,7 +95,8 @@ struct RecordDecisionTests {
   @Test("all devices decide alike, whichever comes first", arguments: [ConflictPolicy.newestWins, .merge])
   func order(_ policy: ConflictPolicy) throws {
     let documents: [String?] = [nil, Self.base, Self.ours, Self.theirs, #"{"a":3}"#, #"{"a":{"x":1},"b":1}"#]
-    func outcome(_ mine: RecordVersion, _ theirs: RecordVersion, _ base: RecordVersion?) throws -> JSONObject? {
+    func outcome(_ mine: RecordVersion, _ theirs: RecordVersion, _ base: RecordVersion?) throws -> JSONObject?
+    {
       switch try RecordDecision.decide(
         local: mine, isChanged: true, base: base, remote: theirs, policy: policy)
       {

@@ -89,7 +89,8 @@ struct WaitingRecordTests {
     #expect(try mine.documents == ["n": ["title": "C"]] && theirs.conflicts().isEmpty)
   }
 
-  @Test("a reference to a record that was deleted elsewhere is settled by the relation",
+  @Test(
+    "a reference to a record that was deleted elsewhere is settled by the relation",
     arguments: RecordRelation.OnDelete.allCases)
   func deleted(_ onDelete: RecordRelation.OnDelete) throws {
     let relation = ["list": RecordRelation("lists", onDelete: onDelete)]

@@ -39,7 +39,9 @@ package enum SyncLogCheck {
       head.position == state.position && head.count == state.count && head.bytes == state.bytes
       && head.digest == state.digest
     // After a sync that was interrupted the position has the head that is to be confirmed.
-    if !fits, state.etag != nil { report("sync_log", "the head of the sync log is not the one that was read") }
+    if !fits, state.etag != nil {
+      report("sync_log", "the head of the sync log is not the one that was read")
+    }
   }
 
   private static func checkSums(
@@ -61,7 +63,8 @@ package enum SyncLogCheck {
     if count != state.count || bytes != state.bytes {
       report(
         "sync_entry",
-        "the sync log has \(count) entries with \(bytes) bytes; \(state.count) with \(state.bytes) were expected")
+        "the sync log has \(count) entries with \(bytes) bytes; \(state.count) with \(state.bytes) were expected"
+      )
     } else if state.head?.key == nil, digest != state.digest {
       // That of an encrypted log needs its key.
       report("sync_entry", "the entries of the sync log are not those that it had")

@@ -169,7 +169,9 @@ package struct SyncLogTables: Sendable {
     let declared = try database.read { try client.collections($0) }
     var known: Set<String> = []
     try database.read { connection in
-      try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") { known.insert($0.text(0)) }
+      try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") {
+        known.insert($0.text(0))
+      }
     }
     for name in declared where !known.contains(name) {
       try begin(name)
