@@ -61,9 +61,11 @@ extension Store {
   /// Gives a copy of a store a name of its own among those that send changes. Where that fails, the next sync finds out
   /// that it is a copy.
   private static func renameWriter(_ path: String) throws {
-    let store = try Store(path: path)
-    try store.syncLog.renameWriter()
-    try store.close()
+    // Not a whole store: that would drain the outbox file of the one that it replaces.
+    let database = try Database.open(
+      path: path, options: StoreOptions(), migrations: migrations, subjects: subjects)
+    try SyncLogTables.renameWriter(in: database)
+    try database.close()
   }
 
   /// Copies all readable data of a damaged store into a new store. The damaged file is not changed; data that

@@ -43,6 +43,8 @@ struct SyncHead: Sendable, Equatable {
   var inline: [SyncFrame] = []
   /// The packs that the last compaction replaced: readers of the previous head still find them.
   var retired: [String] = []
+  /// Packs that a device could not read. One that has their entries writes them again.
+  var missing: [String] = []
   /// Members that this version does not know.
   var others: [UInt8] = []
 
@@ -112,6 +114,7 @@ struct SyncHead: Sendable, Equatable {
     add(#"],"inline_from":\#(inlineFrom),"retired":["#)
     add(retired.map { "\"\($0)\"" }.joined(separator: ","))
     add("]")
+    if !missing.isEmpty { add(#","missing":[\#(missing.map { "\"\($0)\"" }.joined(separator: ","))]"#) }
     bytes += others
     return bytes
   }
@@ -140,7 +143,7 @@ struct SyncHead: Sendable, Equatable {
 extension SyncHead {
   private static let known = [
     "format", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "horizon", "key", "origin",
-    "packs", "inline_from", "retired", "signature",
+    "packs", "inline_from", "retired", "missing", "signature",
   ]
   private static let memberLimit = 64
 
@@ -205,16 +208,21 @@ extension SyncHead {
     guard Set(packs.map(\.name)).count == packs.count else {
       throw members.failure("packs", "has a name twice")
     }
-    retired = try members.elements("retired", limit: Self.maximumRetired).map { raw in
-      let name = SyncMembers.decoded(raw)
-      guard raw.first == UInt8(ascii: "\""), SyncName.isHexadecimal(name, count: 32) else {
-        throw members.failure("retired", "has a name that is not 32 hexadecimal digits")
-      }
-      return name
-    }
+    retired = try Self.names("retired", members)
+    if members.raw("missing") != nil { missing = try Self.names("missing", members) }
     guard Set(retired).isDisjoint(with: packs.map(\.name)) else {
       throw members.failure("retired", "has the name of a pack")
     }
     others = members.others(than: Self.known)
+  }
+
+  private static func names(_ member: String, _ members: SyncMembers) throws -> [String] {
+    try members.elements(member, limit: maximumRetired).map { raw in
+      let name = SyncMembers.decoded(raw)
+      guard raw.first == UInt8(ascii: "\""), SyncName.isHexadecimal(name, count: 32) else {
+        throw members.failure(member, "has a name that is not 32 hexadecimal digits")
+      }
+      return name
+    }
   }
 }

@@ -53,6 +53,7 @@ extension SyncLogRun {
     var draft = Draft(head: next, seal: remote.seal(of: next))
     if let present { draft.inline = try remote.entries(of: present) }
     let rewritten = try compact(&draft, state, upkeep)
+    draft.head.missing.removeAll { name in !draft.head.packs.contains { $0.name == name } }
     append(&changes, number, &draft)
     draft.sealInline()
     draft.head.count = changes.state.count

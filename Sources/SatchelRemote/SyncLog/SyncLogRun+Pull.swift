@@ -92,9 +92,25 @@ extension SyncLogRun {
     guard failures >= 3 else { return error }
     guard case .unchanged = try remote.look(unless: etag) else { return Self.raced }
     report.losses = packs.map { SyncLogReport.Loss(pack: $0.name, entries: $0.entries) }
-    guard options.acceptsLoss else { throw error }
+    guard options.acceptsLoss else {
+      try tell(packs, head, etag)
+      throw error
+    }
     try takeOver(head, etag, pull)
     return error
+  }
+
+  /// Names packs that cannot be read in the head, so that a device that has their entries writes them again when it next
+  /// syncs: for it, a head that has not changed would be all that it asks for.
+  private mutating func tell(_ packs: [SyncPack], _ head: SyncHead, _ etag: ETag) throws {
+    let missing = Set(head.missing).union(packs.map(\.name))
+    guard missing.count > Set(head.missing).count else { return }
+    try probeOnce()
+    var head = head
+    head.position.number += 1
+    head.id = SyncName.random()
+    head.missing = missing.sorted()
+    _ = try remote.replaceHead(remote.signed(head), base: etag)
   }
 
   /// Makes what could be read a new log, which all devices then join with what they have.

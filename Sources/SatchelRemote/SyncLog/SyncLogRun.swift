@@ -25,6 +25,8 @@ package struct SyncLogRun {
   var segments: [Segment] = []
   /// Packs that are named, and missing or damaged.
   private var broken: Set<String> = []
+  /// Those of them that this sync has tried to write again.
+  private var rewritten: Set<String> = []
   private var isProbed = false
   private var hasSwept = false
 
@@ -183,6 +185,7 @@ package struct SyncLogRun {
     try probeOnce()
     guard let prepared = try prepare(changes, upkeep) else { return .again(Self.raced) }
     guard try commit(prepared.upload, compactions: prepared.compactions) else { return .again(Self.raced) }
+    rewritten.formUnion(upkeep.broken)
     for change in changes.changes { report.addSent(change.envelope) }
     try options.progress(.send(report.sent))
     report.isCut = report.isCut || changes.isCut
@@ -220,7 +223,7 @@ package struct SyncLogRun {
     var upkeep = Upkeep()
     let isDue = state.compactions >= sizes.sweepInterval && !changes.changes.isEmpty
     if options.sweeps || options.verifies || options.purges || isDue, !hasSwept { try sweep(head, &upkeep) }
-    upkeep.broken = broken.intersection(head.packs.map(\.name))
+    upkeep.broken = broken.union(head.missing).intersection(head.packs.map(\.name)).subtracting(rewritten)
     if options.purges, !changes.hasMore {
       let live = try ledger.live(in: head.packs)
       upkeep.dead = Set(

@@ -101,9 +101,11 @@ package struct SyncLogTables: Sendable {
 
   /// Gives the store a new name among the writers, because it is a copy of another one: what it sends under the old name
   /// could have numbers that the other one has used.
-  package func renameWriter() throws {
+  package func renameWriter() throws { try Self.renameWriter(in: database) }
+
+  package static func renameWriter(in database: Database) throws {
     guard try database.has(SyncLogSchema.subject) else { return }
-    try database.write { try Self.renameWriter($0.connection) }
+    try database.write { try renameWriter($0.connection) }
   }
 
   /// Makes the tables usable after rows of any were lost: the next sync reads the whole log, and compares it with the
