@@ -17,7 +17,8 @@ static const char *const declarations[COLLECTIONS] = {
     "\"relations\":{\"semester_id\":{\"collection\":\"semesters\",\"on_delete\":\"cascade\"}},"
     "\"migrations\":[[{\"rename\":{\"from\":\"name\",\"to\":\"title\"}},"
     "{\"default\":{\"path\":\"credits\",\"value\":6}}]]}",
-    "{\"name\":\"tasks\",\"indexes\":[\"due\"],"
+    /* Both fields of a task that was changed on both sides are kept. */
+    "{\"name\":\"tasks\",\"indexes\":[\"due\"],\"on_conflict\":\"merge\","
     "\"relations\":{\"course_id\":{\"collection\":\"courses\",\"on_delete\":\"cascade\"}}}",
     "{\"name\":\"grades\",\"relations\":{\"course_id\":{\"collection\":\"courses\",\"on_delete\":\"cascade\"}},"
     "\"schema\":{\"type\":\"object\",\"required\":[\"course_id\",\"points\"],"
@@ -160,20 +161,13 @@ static void come_back(const struct planner *planner) {
     satchel_buffer_free(&courses);
 }
 
-/** Prints what moved; both fields of a record that was changed on both sides are kept. */
+/** Synchronizes all collections at once, and prints what moved. */
 static void synchronize(const struct planner *planner, satchel_remote *remote, const char *name) {
-    satchel_record_sync_options options = SATCHEL_RECORD_SYNC_OPTIONS_INIT;
-    long up = 0, down = 0, merged = 0;
-    options.on_conflict = SATCHEL_CONFLICT_MERGE;
-    for (int each = 0; each < COLLECTIONS; each++) {
-        satchel_buffer out;
-        must(satchel_records_sync(planner->records[each], remote, satchel_text("mia"), &options, &out));
-        up += number(&out, "uploaded");
-        down += number(&out, "downloaded");
-        merged += number(&out, "merged");
-        satchel_buffer_free(&out);
-    }
-    printf("  %s: %*s%ld up, %ld down, %ld merged\n", name, (int)(6 - strlen(name)), "", up, down, merged);
+    satchel_buffer out;
+    must(satchel_store_sync(planner->store, remote, satchel_text("mia"), NULL, &out));
+    printf("  %s: %*s%ld up, %ld down, %ld merged\n", name, (int)(6 - strlen(name)), "",
+           number(&out, "/records/uploaded"), number(&out, "/records/downloaded"), number(&out, "/records/merged"));
+    satchel_buffer_free(&out);
 }
 
 static void share(const struct planner *laptop, const struct planner *phone, satchel_remote *remote) {

@@ -39,7 +39,8 @@ class Planner:
             migrations=COURSES_2[: version - 1],
         )
         in_course = {"course_id": {"collection": "courses", "on_delete": "cascade"}}
-        self.tasks = records("tasks", indexes=["due"], relations=in_course)
+        # Both fields of a task that was changed on both sides are kept.
+        self.tasks = records("tasks", indexes=["due"], relations=in_course, on_conflict="merge")
         self.grades = records("grades", relations=in_course, schema=GRADE)
         self.events = records("events", indexes=[{"path": "room_key", "unique": True}], relations=in_course)
         self.activities = records(
@@ -47,15 +48,9 @@ class Planner:
         )
 
     def sync(self, remote: Remote, name: str) -> None:
-        """Prints what moved; both fields of a record that was changed on both sides are kept."""
-        reports = [
-            each.sync(remote, "mia", on_conflict="merge")
-            for each in (self.semesters, self.courses, self.tasks, self.grades, self.events, self.activities)
-        ]
-        up = sum(report.uploaded for report in reports)
-        down = sum(report.downloaded for report in reports)
-        merged = sum(report.merged for report in reports)
-        print(f"  {name + ':':<7} {up} up, {down} down, {merged} merged")
+        """Synchronizes all collections at once, and prints what moved."""
+        moved = self.store.sync(remote, "mia").records
+        print(f"  {name + ':':<7} {moved.uploaded} up, {moved.downloaded} down, {moved.merged} merged")
 
 
 def plan(planner: Planner) -> None:

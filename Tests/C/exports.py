@@ -74,7 +74,7 @@ def main(library: str, stripped: str) -> int:
         "satchel.map": in_map(Path("Include/satchel.map").read_text(encoding="utf-8")),
         "the library": exported(library),
         "the stripped library": exported(stripped),
-        "_abi.py": in_python(Path("Bindings/Python/satchel/_abi.py").read_text(encoding="utf-8")),
+        "_functions.py": in_python(Path("Bindings/Python/satchel/_functions.py").read_text(encoding="utf-8")),
     }
     dynamic = run("readelf", "-d", stripped)
     needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)

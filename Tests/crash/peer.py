@@ -33,12 +33,9 @@ class Peer:
             self.notes.put(id, text.encode())
 
     def sync(self, strategy: str) -> dict[str, Any]:
-        report = self.notes.sync(self.remote, USER, strategy)
-        moves = ("downloaded", "uploaded", "deleted_locally", "deleted_remotely", "merged")
-        return {
-            "is_quiet": not any(getattr(report, name) for name in moves) and report.ok,
-            "failed": [str(each) for each in report.failed],
-        }
+        self.store.records(COLLECTION, on_conflict=strategy)
+        report = self.store.sync(self.remote, USER)
+        return {"is_quiet": report.unchanged, "failed": [str(each) for each in report.failed]}
 
     def texts(self) -> dict[str, str]:
         return {id: (self.notes.text(id) or b"").decode() for id in self.notes.ids()}

@@ -37,7 +37,7 @@ class RecordDevice(Life):
     def __init__(self, options: dict[str, Any], journal: str = "") -> None:
         super().__init__(options, journal)
         self.store = satchel.open(self.path, clock=clock)
-        self.notes = self.store.records(COLLECTION)
+        self.notes = self.store.records(COLLECTION, on_conflict=self.policy)
         others = [each for each in range(options["devices"]) if each != self.number]
         self.others = [id for each in others for id in own_ids(each)]
 
@@ -178,11 +178,11 @@ class RecordDevice(Life):
 
     # Synchronizing
 
-    def sync(self) -> satchel.records.SyncReport | None:
+    def sync(self) -> satchel.StoreSyncReport | None:
         """One synchronization; None when it failed as a whole."""
         self.journal.write("sync", covers=self.made)
         try:
-            report = self.notes.sync(self.remote, self.user, self.policy)
+            report = self.store.sync(self.remote, self.user)
         except satchel.SatchelError as error:
             self.journal.write("error", error=f"{error.code}: {error}")
             return None
@@ -195,7 +195,7 @@ class RecordDevice(Life):
             conflicts=sum(each.kind == "lost" for each in conflicts),
             waiting=[each.record for each in conflicts if each.kind == "open"],
             others=others,
-            moves={name: getattr(report, name) for name in MOVES},
+            moves={name: getattr(report.records, name) for name in MOVES},
         )
         return report
 
@@ -204,8 +204,7 @@ class RecordDevice(Life):
             while any(each.kind == "open" for each in self.notes.conflicts()):
                 self.resolve_one()
         report = self.sync()
-        moves = {name: getattr(report, name) for name in MOVES} if report else None
-        is_quiet = report is not None and report.ok and not any(moves.values() if moves else [])
+        is_quiet = report is not None and report.unchanged
         if report and not report.ok:
             # What failed waits before it is tried again.
             time.sleep(0.5)

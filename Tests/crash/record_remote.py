@@ -1,65 +1,112 @@
-"""Reads the remote copy of a collection from an S3 store, without the library under test."""
+"""Reads a user's sync log from an S3 store, without the library under test."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import urllib.parse
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import aws  # of Tests/Servers
 
-MEMBERS = ["format", "id", "version", "revision", "created", "modified", "deleted", "writer", "ancestors"]
-PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
+MEMBERS = [
+    "format", "collection", "id", "version", "n", "revision", "created", "modified", "deleted", "writer",
+    "ancestors",
+]  # fmt: skip
 
 
 @dataclass
 class Envelope:
-    """An object of the remote copy."""
+    """A version in the log."""
 
     members: dict[str, Any]
-    #: The document as it is spelled there; None where it was deleted.
+    #: The document as it is written there; None where it was deleted.
     text: str | None
 
 
-def read(store: dict[str, Any], prefix: str, ids: list[str]) -> dict[str, Envelope]:
-    """The records that there are objects of, by their ids.
+@dataclass
+class Log:
+    """What the head and its packs hold: the latest version of each record of a collection."""
 
-    :param prefix: with user and collection
-    :raises RuntimeError: when the store does not answer
+    envelopes: dict[str, Envelope]
+    faults: list[str]
+
+
+def read(store: dict[str, Any], prefix: str, collection: str) -> Log:
+    """Reads the log.
+
+    :param prefix: with the user
+    :raises RuntimeError: when the store does not answer, or an object is missing
     """
+    body = _object(store, f"{prefix}head")
+    line, _, inline = body.partition(b"\n")
+    head = json.loads(line)
+    faults: list[str] = []
+    latest: dict[str, tuple[int, bytes]] = {}
+    last = 0
+    for pack in head["packs"]:
+        name = pack["name"]
+        if not last < pack["from"] <= pack["to"] < head["inline_from"]:
+            faults.append(f"{name} is from {pack['from']} to {pack['to']}, after {last}")
+        last = pack["to"]
+        data = _object(store, f"{prefix}p/{name}")
+        if hashlib.sha256(data).hexdigest() != pack["sha256"] or len(data) != pack["bytes"]:
+            faults.append(f"{name} has other bytes than the head says")
+        frames = list(_frames(data, pack["seq"]))
+        if len(frames) != pack["entries"]:
+            faults.append(f"{name} has {len(frames)} entries, not {pack['entries']}")
+        _fold(latest, frames)
+    _fold(latest, list(_frames(inline, head["number"])))
+    if len(latest) != head["count"]:
+        faults.append(f"the log has {len(latest)} records, its head counts {head['count']}")
+    envelopes = {}
+    for _, content in latest.values():
+        members = json.loads(content)
+        if members["collection"] == collection:
+            _, mark, rest = content.decode().partition(',"document":')
+            envelopes[members["id"]] = Envelope(members, rest[:-1] if mark else None)
+    return Log(envelopes, faults)
+
+
+def _object(store: dict[str, Any], key: str) -> bytes:
     signer = aws.Key(store["access_key"], store["secret_key"])
-    found = {}
-    for id in ids:
-        path = urllib.parse.quote(f"/{store['bucket']}/{prefix}{spelled(id)}.json")
-        status, body = aws.request(store["endpoint"], "GET", path, signer, region=store["region"])
-        if status not in (200, 404):
-            raise RuntimeError(f"{id}: {status} {body[:200]!r}")
-        if status == 200:
-            content = body.decode()
-            _, mark, rest = content.partition(',"document":')
-            found[id] = Envelope(json.loads(content), rest[:-1] if mark else None)
-    return found
+    path = urllib.parse.quote(f"/{store['bucket']}/{key}")
+    status, body = aws.request(store["endpoint"], "GET", path, signer, region=store["region"])
+    if status != 200:
+        raise RuntimeError(f"{key}: {status} {body[:200]!r}")
+    return bytes(body)
 
 
-def spelled(id: str) -> str:
-    """As the guide says, for ids that do not begin with a dot."""
-    return "".join(chr(byte) if chr(byte) in PLAIN else f"%{byte:02X}" for byte in id.encode())
+def _frames(data: bytes, sequence: int) -> Iterator[tuple[int, bytes]]:
+    """The sequences and envelopes of a pack; the sequence 0 is that of the pack."""
+    while data:
+        line, _, data = data.partition(b"\n")
+        number, length = map(int, line.split())
+        yield number or sequence, data[:length]
+        data = data[length + 1 :]
 
 
-def faults(remote: dict[str, Envelope], devices: int) -> list[str]:
-    """What contradicts itself in a remote copy."""
-    found = []
-    for id, envelope in remote.items():
+def _fold(latest: dict[str, tuple[int, bytes]], frames: list[tuple[int, bytes]]) -> None:
+    for number, content in frames:
+        members = json.loads(content)
+        name = f"{members['collection']}/{members['id']}"
+        if name not in latest or latest[name][0] <= number:
+            latest[name] = (number, content)
+
+
+def faults(log: Log, devices: int) -> list[str]:
+    """What contradicts itself in a log."""
+    found = list(log.faults)
+    for id, envelope in log.envelopes.items():
         members = envelope.members
         wanted = MEMBERS if members["deleted"] else [*MEMBERS, "document"]
         if list(members) != wanted:
             found.append(f"{id} has the members {list(members)}")
-        if members["id"] != id:
-            found.append(f"the object of {id} is {members['id']}'s")
         if members["revision"] < 1 or members["created"] > members["modified"]:
             found.append(f"{id} has revision {members['revision']} and times that are none")
-    writers = {envelope.members["writer"] for envelope in remote.values()}
+    writers = {envelope.members["writer"] for envelope in log.envelopes.values()}
     if not 1 <= len(writers) <= devices:
         found.append(f"{devices} devices are {len(writers)} writers")
     return found

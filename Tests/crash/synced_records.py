@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import documents
 import record_remote
 import record_verdict
 import satchel
@@ -48,12 +47,11 @@ class RecordTurn(turn.Turn):
             return Left(number, history, texts, notes.conflicts(), faults)
 
     def faults(self) -> Iterator[turn.Verdict]:
-        prefix = f"{self.options['prefix']}records/{self.options['user']}/{COLLECTION}/"
-        own = [id for number in self.numbers for id in documents.own_ids(number)]
-        ids = [*own, *documents.shared_ids(), *documents.other_ids()]
-        remote = record_remote.read(self.store, prefix, ids)
+        prefix = f"{self.options['prefix']}records/{self.options['user']}/"
+        log = record_remote.read(self.store, prefix, COLLECTION)
+        remote = log.envelopes
         devices = [self.left(number) for number in self.numbers]
-        yield "the remote copy is sound", record_remote.faults(remote, len(devices))
+        yield "the remote copy is sound", record_remote.faults(log, len(devices))
         texts = {id: envelope.text for id, envelope in remote.items() if envelope.text is not None}
         for left in devices:
             differ = [id for id in {*texts, *left.texts} if texts.get(id) != left.texts.get(id)]
@@ -101,11 +99,11 @@ class RecordTurn(turn.Turn):
             "uploads": moved("uploaded"),
             "downloads": moved("downloaded"),
             "deletions that travelled": moved("deleted_locally"),
-            "records changed on both sides": moved("conflicts"),
         }
         if self.policy == "merge":
             counts["merged"] = moved("merged")
         if self.policy == "ask":
+            counts["conflicts"] = moved("conflicts")
             counts["decided"] = sum(len(both) > 1 for edit in edits for both in edit.told["seen"].values())
         return counts
 

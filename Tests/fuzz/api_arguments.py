@@ -31,7 +31,8 @@ import api_documents as documents
 from api_documents import choosing, encoded
 from api_roles import KINDS, PATHS, ROLES
 from satchel import _abi
-from satchel._abi import FUNCTIONS, Bytes
+from satchel._abi import Bytes
+from satchel._functions import FUNCTIONS
 
 Text = Callable[[random.Random], bytes]
 
@@ -68,6 +69,7 @@ TEXTS: dict[str, Text] = {
     "photo_query": _json(documents.photo_query),
     "after": lambda dice: dice.choice([b"", documents.MD5S[0].encode()]),
     "local": _json(documents.local),
+    "identity": choosing("https://objects.example/box"),
     "user": choosing("me", "me", "me", "a.b-c_D"),
     "declaration": _json(documents.declaration),
     "identifier": lambda dice: documents.identifier(dice).encode(),
@@ -75,6 +77,8 @@ TEXTS: dict[str, Text] = {
     "record_list": _json(documents.records),
     "record_query": _json(documents.record_query),
     "resolution": _json(documents.resolution),
+    "collection": lambda dice: dice.choice(documents.COLLECTIONS).encode(),
+    "bounds": _json(documents.bounds),
     "name": choosing("theme", "recent", "é", "n" * 255),
     "key": choosing("k" * 32, "k" * 32, "l" * 32),
 }
@@ -226,8 +230,6 @@ class Arguments:
         options.value.size = size = ctypes.sizeof(kind)
         if isinstance(options.value, _abi.OpenOptions):
             options.value.busy_timeout_ms = self._dice.choice([20, 50, 100])
-        if isinstance(options.value, _abi.RecordSyncOptions) and self._dice.random() < 0.4:
-            options.value.on_conflict = _abi.CONFLICT_POLICY["ask"]
         if self._dice.random() < 0.05:
             options.value.size = self._dice.choice([0, 7, 8, size - 1, size + 1, 1024, 1025, 2**63])
             if self._dice.random() < 0.3:
@@ -236,8 +238,9 @@ class Arguments:
         return byref(options.value)
 
     def _option_bytes(self, name: str) -> Bytes:
-        role = {"section": "section_name", "scope": "scope", "location": "location", "name": "text"}[name]
-        return self._bytes(role) if self._dice.random() < 0.4 else Bytes(None, 0)
+        roles = {"section": "section_name", "name": "text"}
+        is_given = self._dice.random() < (0.9 if name == "identity" else 0.4)
+        return self._bytes(roles.get(name, name)) if is_given else Bytes(None, 0)
 
     def _out(self, kind: Any, name: str) -> Any:
         if self._dice.random() < 0.03:

@@ -124,6 +124,11 @@ def declaration(dice: Dice) -> object:
     if dice.random() < 0.2:
         steps = [[{"default": {"path": "level", "value": 1}}], "callback", {"callback": {"inverse": True}}]
         whole |= {"version": 2, "migrations": [dice.choice(steps)]}
+    if dice.random() < 0.4:
+        policies = ["ask", "ask", "remote_wins", "local_wins", "newest_wins", "merge"]
+        whole["on_conflict"] = dice.choice(policies)
+    if dice.random() < 0.1:
+        whole["synced"] = dice.choice([True, False])
     return whole
 
 
@@ -164,6 +169,13 @@ def record_query(dice: Dice) -> object:
         "documents": dice.random() < 0.5,
     }
     return {key: query[key] for key in query if dice.random() < 0.5}
+
+
+def bounds(dice: Dice) -> object:
+    """Bounds of a list, or of scores."""
+    if dice.random() < 0.5:
+        return {"limit": dice.randrange(1, 5), "max_age": 60000, "unique": dice.random() < 0.5}
+    return {"minimum": -1, "maximum": dice.choice([0, 1, 1.5])}
 
 
 def resolution(dice: Dice) -> object:

@@ -24,7 +24,8 @@ from api_documents import ROOT, mutated
 from api_host import Host
 from api_roles import DAMAGED, ENDERS, KINDS, MAKERS, PATHS, ROLES
 from satchel import _abi
-from satchel._abi import FUNCTIONS, Buffer
+from satchel._abi import Buffer
+from satchel._functions import FUNCTIONS
 from satchel._library import free_buffer, library
 
 #: How long a call may take, in seconds. Nothing here is large, and stores wait for each other 0.1 s, or 5 s.
@@ -46,7 +47,9 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
     "satchel_store_leave": 0.5,
     "satchel_store_batch": 3,
     "satchel_store_enter": 2,
-    "satchel_records_sync": 6,
+    "satchel_store_sync": 6,
+    "satchel_store_drop_collection": 0.3,
+    "satchel_records_clear": 0.3,
     "satchel_records_resolve": 4,
     "satchel_photos_sync": 4,
     "satchel_photos_backup_queue": 2,
@@ -61,12 +64,14 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
 }
 
 #: What buffers hold that is no JSON.
-NO_JSON = {"satchel_story_check", "satchel_story_graph", "satchel_story_path_count", "satchel_stories_story",
-           "satchel_photos_export_shard", "satchel_catalogue_has_cached"}  # fmt: skip
+NO_JSON = {"satchel_json_get_text", "satchel_story_check", "satchel_story_graph", "satchel_story_path_count",
+           "satchel_stories_story", "satchel_photos_export_shard",
+           "satchel_catalogue_has_cached"}  # fmt: skip
 #: What a callback may call: nothing that waits for a callback to return, as the header says.
 IN_CHANGE = sorted(
     name for name in FUNCTIONS
-    if name not in ENDERS and name not in MAKERS and "sync" not in name and "verify" not in name
+    if name not in ENDERS and name not in MAKERS
+    and not any(word in name for word in ("sync", "verify", "store_detach"))
 )  # fmt: skip
 IN_PROGRESS = ["satchel_store_info", "satchel_records_count", "satchel_photos_status", "satchel_state_get",
                "satchel_catalogue_plan", "satchel_version"]  # fmt: skip

@@ -7,7 +7,7 @@
 
 A store gives access to the subjects: ``store.catalogue``, ``store.stories(directory)``,
 ``store.photos(directory)``, ``store.records(name)`` and ``store.state``. The modules of the same names
-describe them; :mod:`satchel.remote` has the object stores that photos and records are synchronized with,
+describe them; ``store.sync(remote, user)`` synchronizes them with the object stores of :mod:`satchel.remote`,
 :mod:`satchel.backup` backups and recovery, :mod:`satchel.json` and :mod:`satchel.places` functions that need
 no store, :mod:`satchel.errors` the errors.
 
@@ -18,7 +18,7 @@ child. Times are Unix milliseconds; the dates of photos are Unix seconds.
 
 from __future__ import annotations
 
-from satchel import backup, catalogue, errors, json, photos, places, records, remote, state, stories
+from satchel import backup, catalogue, errors, json, photos, places, records, remote, state, stories, sync
 from satchel.backup import Backup, recover, restore
 from satchel.catalogue import Catalogue
 from satchel.errors import (
@@ -49,6 +49,7 @@ from satchel.session import Session, SessionSection, SessionState
 from satchel.state import State
 from satchel.store import Store, library_version, open
 from satchel.stories import StoryLibrary
+from satchel.sync import StoreSyncProgress, StoreSyncReport
 from satchel.values import (
     Entity,
     Finding,
@@ -102,6 +103,8 @@ __all__ = [
     "StateKey",
     "Store",
     "StoreInfo",
+    "StoreSyncProgress",
+    "StoreSyncReport",
     "StoryLibrary",
     "Unauthorized",
     "Unavailable",
@@ -121,6 +124,7 @@ __all__ = [
     "restore",
     "state",
     "stories",
+    "sync",
 ]
 
 __version__ = "0.1.0"

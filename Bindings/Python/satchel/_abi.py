@@ -1,13 +1,12 @@
-"""The C interface, satchel.h, in ctypes: its structs, its callbacks, and a table of all its functions.
+"""The C interface, satchel.h, in ctypes: its enumerations, callbacks and structs.
 
-The tests compare this file with the header, with the map of exported symbols and with the library.
+Its functions are in :mod:`satchel._functions`. The tests compare both with the header.
 """
 
 from __future__ import annotations
 
 from ctypes import (
     CFUNCTYPE,
-    POINTER,
     Structure,
     c_bool,
     c_char_p,
@@ -21,7 +20,7 @@ from ctypes import (
     c_void_p,
     sizeof,
 )
-from typing import Any, Dict, Tuple
+from typing import Any
 
 SONAME = "libsatchel.so.0"
 
@@ -33,6 +32,7 @@ CONFLICT_POLICY = {"remote_wins": 1, "local_wins": 2, "newest_wins": 3, "merge":
 MIRROR_MODE = {"store_first": 0, "file_first": 1}
 MIRROR_PREFER = {"file": 1, "store": 2}
 REBUILD = {"mirror": 0, "store": 1}
+STATE_KIND = {"value": 0, "list": 1, "set": 2, "scores": 3}
 REMOTE_RESULT = {
     "ok": 0,
     "not_modified": 1,
@@ -138,6 +138,7 @@ class RemoteOperations(_Sized):
         ("head", RemoteHead),
         ("remove", RemoteRemove),
         ("list", RemoteList),
+        ("identity", Bytes),
     )
 
 
@@ -163,6 +164,19 @@ class SyncOptions(_Sized):
         ("on_conflict", c_int),
         ("dry_run", c_bool),
         ("allow_unsafe_remote", c_bool),
+        ("parallel", c_int32),
+        ("progress", ProgressCallback),
+        ("context", c_void_p),
+    )
+
+
+class StoreSyncOptions(_Sized):
+    """``satchel_store_sync_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("dry_run", c_bool),
+        ("accept_loss", c_bool),
         ("parallel", c_int32),
         ("progress", ProgressCallback),
         ("context", c_void_p),
@@ -199,12 +213,6 @@ class MirrorOptions(_Sized):
     _fields_ = (("size", c_size_t), ("prefer", c_int), ("mode", c_int))
 
 
-class RecordSyncOptions(_Sized):
-    """``satchel_record_sync_options``."""
-
-    _fields_ = SyncOptions._fields_
-
-
 class StateOptions(_Sized):
     """``satchel_state_options``."""
 
@@ -226,168 +234,3 @@ class StateScoreOptions(_Sized):
     """``satchel_state_score_options``."""
 
     _fields_ = (("size", c_size_t), ("minimum", c_double), ("maximum", c_double))
-
-
-_out = POINTER(Buffer)
-_handle_out = POINTER(c_void_p)
-_number_out = POINTER(c_int64)
-_persist = POINTER(PersistOptions)
-_read = POINTER(ReadOptions)
-_flag_out = POINTER(c_bool)
-_list = POINTER(StateListOptions)
-
-#: Every function of the header: name, result type, parameter types. Handles are c_void_p.
-FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
-    "satchel_version": (c_char_p, ()),
-    "satchel_status_name": (c_char_p, (c_int,)),
-    "satchel_error_message": (c_char_p, ()),
-    "satchel_buffer_free": (None, (_out,)),
-    "satchel_store_open": (c_int, (c_char_p, POINTER(OpenOptions), _handle_out)),
-    "satchel_store_close": (c_int, (c_void_p,)),
-    "satchel_store_info": (c_int, (c_void_p, _out)),
-    "satchel_store_check": (c_int, (c_void_p, _out)),
-    "satchel_store_is_read_only": (c_int, (c_void_p, _flag_out)),
-    "satchel_store_observe": (c_int, (c_void_p, ChangeCallback, c_void_p, Release, _handle_out)),
-    "satchel_observer_free": (None, (c_void_p,)),
-    "satchel_json_check": (c_int, (Bytes,)),
-    "satchel_json_edit": (c_int, (Bytes, Bytes, Bytes, _out)),
-    "satchel_json_merge": (c_int, (Bytes, Bytes, _out)),
-    "satchel_json_merge_patch": (c_int, (Bytes, Bytes, _out)),
-    "satchel_json_patch": (c_int, (Bytes, Bytes, _out)),
-    "satchel_json_value_at": (c_int, (Bytes, Bytes, _out)),
-    "satchel_json_get_text": (c_int, (Bytes, Bytes, _out)),
-    "satchel_json_get_int64": (c_int, (Bytes, Bytes, POINTER(c_int64))),
-    "satchel_json_get_double": (c_int, (Bytes, Bytes, POINTER(c_double))),
-    "satchel_json_get_bool": (c_int, (Bytes, Bytes, POINTER(c_bool))),
-    "satchel_json_count": (c_int, (Bytes, Bytes, POINTER(c_size_t))),
-    "satchel_json_keys": (c_int, (Bytes, Bytes, _out)),
-    "satchel_json_quote": (c_int, (Bytes, _out)),
-    "satchel_place_normalize": (c_int, (Bytes, _out)),
-    "satchel_place_key": (c_int, (Bytes, Bytes, _out)),
-    "satchel_place_most_specific_level": (c_int, (Bytes, _out)),
-    "satchel_place_level_of_scope": (c_int, (Bytes, _out)),
-    "satchel_place_entity_id": (c_int, (Bytes, Bytes, _out)),
-    "satchel_place_section_of": (c_int, (Bytes, _out)),
-    "satchel_catalogue_persist": (c_int, (c_void_p, Bytes, Bytes, _persist, _out)),
-    "satchel_catalogue_deliver": (c_int, (c_void_p, Bytes, _persist, _out)),
-    "satchel_catalogue_sections": (c_int, (c_void_p, Bytes, _read, _out)),
-    "satchel_catalogue_load": (c_int, (c_void_p, Bytes, Bytes, _read, _out)),
-    "satchel_catalogue_plan": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_catalogue_has_cached": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_catalogue_entity": (c_int, (c_void_p, Bytes, Bytes, _out)),
-    "satchel_catalogue_set_active_location": (c_int, (c_void_p, Bytes)),
-    "satchel_catalogue_active_location": (c_int, (c_void_p, _out)),
-    "satchel_catalogue_prune": (c_int, (c_void_p, POINTER(PruneOptions), _out)),
-    "satchel_session_new": (c_int, (c_void_p, SessionCallback, c_void_p, Release, _handle_out)),
-    "satchel_session_show": (c_int, (c_void_p, Bytes)),
-    "satchel_session_handle": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_session_load": (c_int, (c_void_p, Bytes)),
-    "satchel_session_fail": (c_int, (c_void_p, Bytes, Bytes)),
-    "satchel_session_set_order": (c_int, (c_void_p, Bytes)),
-    "satchel_session_state": (c_int, (c_void_p, _out)),
-    "satchel_session_free": (None, (c_void_p,)),
-    "satchel_story_check": (c_int, (Bytes, POINTER(StoryCheckOptions), _out)),
-    "satchel_story_describe": (c_int, (Bytes, _out)),
-    "satchel_story_segment": (c_int, (Bytes, Bytes, _out)),
-    "satchel_story_path_count": (c_int, (Bytes, POINTER(c_int64), _out)),
-    "satchel_story_graph": (c_int, (Bytes, c_int, _out)),
-    "satchel_story_diff": (c_int, (Bytes, Bytes, _out)),
-    "satchel_story_from_twee": (c_int, (Bytes, Bytes, _out)),
-    "satchel_stories_open": (c_int, (c_void_p, Bytes, _handle_out)),
-    "satchel_stories_refresh": (c_int, (c_void_p, _out)),
-    "satchel_stories_load_all": (c_int, (c_void_p, c_bool, _out)),
-    "satchel_stories_select": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_stories_facets": (c_int, (c_void_p, _out)),
-    "satchel_stories_story": (c_int, (c_void_p, Bytes, c_bool, _out)),
-    "satchel_stories_segment": (c_int, (c_void_p, Bytes, Bytes, _out)),
-    "satchel_stories_mark_purchased": (c_int, (c_void_p, Bytes, c_bool)),
-    "satchel_stories_preload": (c_int, (c_void_p,)),
-    "satchel_stories_clear_cache": (c_int, (c_void_p,)),
-    "satchel_stories_free": (None, (c_void_p,)),
-    "satchel_remote_directory": (c_int, (Bytes, _handle_out)),
-    "satchel_remote_s3": (c_int, (Bytes, _handle_out)),
-    "satchel_remote_answer_body": (None, (c_void_p, Bytes)),
-    "satchel_remote_answer_etag": (None, (c_void_p, Bytes)),
-    "satchel_remote_answer_metadata": (None, (c_void_p, Bytes)),
-    "satchel_remote_answer_size": (None, (c_void_p, c_int64)),
-    "satchel_remote_answer_message": (None, (c_void_p, Bytes)),
-    "satchel_remote_callbacks": (c_int, (POINTER(RemoteOperations), c_void_p, Release, _handle_out)),
-    "satchel_remote_probe": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_remote_free": (None, (c_void_p,)),
-    "satchel_photos_open": (c_int, (c_void_p, Bytes, _handle_out)),
-    "satchel_photos_upsert": (c_int, (c_void_p, Bytes, _number_out)),
-    "satchel_photos_get": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_photos_delete": (c_int, (c_void_p, Bytes, _number_out)),
-    "satchel_photos_query": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_photos_count": (c_int, (c_void_p, Bytes, _number_out)),
-    "satchel_photos_status": (c_int, (c_void_p, _out)),
-    "satchel_photos_modified_shards": (c_int, (c_void_p, POINTER(c_uint32))),
-    "satchel_photos_changes": (c_int, (c_void_p, Bytes, c_int32, _out)),
-    "satchel_photos_export_shard": (c_int, (c_void_p, c_int32, _out)),
-    "satchel_photos_import_shard": (c_int, (c_void_p, c_int32, Bytes, c_int, _out)),
-    "satchel_photos_export_directory": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_photos_import_directory": (c_int, (c_void_p, Bytes, c_int, _out)),
-    "satchel_photos_set_local": (c_int, (c_void_p, Bytes, Bytes)),
-    "satchel_photos_star": (c_int, (c_void_p, Bytes, c_bool)),
-    "satchel_photos_backup_queue": (c_int, (c_void_p, Bytes)),
-    "satchel_photos_backup_claim": (c_int, (c_void_p, _out)),
-    "satchel_photos_backup_done": (c_int, (c_void_p, Bytes)),
-    "satchel_photos_backup_failed": (c_int, (c_void_p, Bytes, Bytes)),
-    "satchel_photos_scan": (c_int, (c_void_p, POINTER(ScanOptions), _out)),
-    "satchel_photos_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(SyncOptions), _out)),
-    "satchel_photos_verify": (c_int, (c_void_p, c_void_p, Bytes, POINTER(VerifyOptions), _out)),
-    "satchel_photos_detach": (c_int, (c_void_p,)),
-    "satchel_photos_conflicts": (c_int, (c_void_p, c_int64, c_int32, _out)),
-    "satchel_photos_reapply": (c_int, (c_void_p, c_int64)),
-    "satchel_photos_dismiss": (c_int, (c_void_p, c_int64)),
-    "satchel_photos_free": (None, (c_void_p,)),
-    "satchel_store_begin": (c_int, (c_void_p,)),
-    "satchel_store_commit": (c_int, (c_void_p,)),
-    "satchel_store_rollback": (c_int, (c_void_p,)),
-    "satchel_store_batch": (c_int, (c_void_p, _number_out)),
-    "satchel_store_enter": (c_int, (c_void_p, c_int64)),
-    "satchel_store_leave": (c_int, (c_void_p,)),
-    "satchel_store_backup": (c_int, (c_void_p, c_char_p, ProgressCallback, c_void_p, _out)),
-    "satchel_store_backup_rotate": (c_int, (c_void_p, c_char_p, c_int32, _out)),
-    "satchel_store_restore": (c_int, (c_char_p, c_char_p, _out)),
-    "satchel_store_recover": (c_int, (c_char_p, c_char_p, _out)),
-    "satchel_record_answer_document": (None, (c_void_p, Bytes)),
-    "satchel_record_answer_message": (None, (c_void_p, Bytes)),
-    "satchel_records_open": (c_int, (c_void_p, Bytes, POINTER(RecordsOptions), _handle_out)),
-    "satchel_store_collections": (c_int, (c_void_p, _out)),
-    "satchel_records_put": (c_int, (c_void_p, Bytes, Bytes, c_int64, _number_out)),
-    "satchel_records_put_many": (c_int, (c_void_p, Bytes, _number_out)),
-    "satchel_records_get": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_records_record": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_records_delete": (c_int, (c_void_p, Bytes, c_int64, _flag_out)),
-    "satchel_records_list": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_records_count": (c_int, (c_void_p, Bytes, _number_out)),
-    "satchel_records_mirror": (c_int, (c_void_p, Bytes, POINTER(MirrorOptions), _out)),
-    "satchel_records_verify_mirror": (c_int, (c_void_p, _out)),
-    "satchel_records_rebuild": (c_int, (c_void_p, c_int, _number_out)),
-    "satchel_records_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(RecordSyncOptions), _out)),
-    "satchel_records_detach": (c_int, (c_void_p,)),
-    "satchel_records_conflicts": (c_int, (c_void_p, c_int64, c_int32, _out)),
-    "satchel_records_resolve": (c_int, (c_void_p, c_int64, Bytes)),
-    "satchel_records_free": (None, (c_void_p,)),
-    "satchel_state_configure": (c_int, (c_void_p, POINTER(StateOptions))),
-    "satchel_state_set_key": (c_int, (c_void_p, Bytes)),
-    "satchel_state_rotate_key": (c_int, (c_void_p, Bytes)),
-    "satchel_state_set": (c_int, (c_void_p, Bytes, Bytes, c_bool)),
-    "satchel_state_get": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_state_remove": (c_int, (c_void_p, Bytes)),
-    "satchel_state_keys": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_state_flush": (c_int, (c_void_p, _flag_out)),
-    "satchel_state_list_push": (c_int, (c_void_p, Bytes, Bytes, _list)),
-    "satchel_state_list_items": (c_int, (c_void_p, Bytes, _list, _out)),
-    "satchel_state_list_remove": (c_int, (c_void_p, Bytes, Bytes)),
-    "satchel_state_list_clear": (c_int, (c_void_p, Bytes)),
-    "satchel_state_member_add": (c_int, (c_void_p, Bytes, Bytes, _flag_out)),
-    "satchel_state_member_remove": (c_int, (c_void_p, Bytes, Bytes, _flag_out)),
-    "satchel_state_members": (c_int, (c_void_p, Bytes, _out)),
-    "satchel_state_score_add": (
-        c_int,
-        (c_void_p, Bytes, Bytes, c_double, POINTER(StateScoreOptions), POINTER(c_double)),
-    ),
-    "satchel_state_scores": (c_int, (c_void_p, Bytes, _out)),
-}

@@ -15,7 +15,8 @@ from json import JSONDecoder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple, Type, TypeVar
 
-from satchel._abi import FUNCTIONS, SONAME, Buffer
+from satchel._abi import SONAME, Buffer
+from satchel._functions import FUNCTIONS
 from satchel.errors import Damaged, InternalError, error_for
 
 if TYPE_CHECKING:

@@ -31,15 +31,22 @@ class LongWork:
     :param progress: receives the progress; False cancels. An exception in it cancels too, and is raised
         by :meth:`run`
     :param subject: identifies work that must not be started again from its own callbacks
-    :raises Busy: in a callback of a call with the same subject
+    :param excluded: the subject of other work from whose callbacks it must not be started
+    :param kind: identifies all work of this kind in the store, for ``excluded`` of other work
+    :raises Busy: in a callback of a call with the same subject, or with the excluded one
     """
 
     def __init__(
-        self, owner: int, progress: Optional[Callable[[Any], object]] = None, subject: Optional[object] = None
+        self,
+        owner: int,
+        progress: Optional[Callable[[Any], object]] = None,
+        subject: Optional[object] = None,
+        excluded: Optional[object] = None,
+        kind: Optional[object] = None,
     ) -> None:
         self.owner = owner
-        self.subject = subject
-        if subject is not None and _callbacks.is_running(subject):
+        self.subjects = (subject, kind)
+        if any(each is not None and _callbacks.is_running(each) for each in (subject, excluded)):
             raise Busy("this cannot begin from one of its own callbacks, which has to return first")
         self._progress = progress
         self._raised: Optional[BaseException] = None
@@ -141,7 +148,7 @@ class LongWork:
         if self._cancelled or self._progress is None:
             return not self._cancelled
         try:
-            with _callbacks.entered(self.owner, self.subject):
+            with _callbacks.entered(self.owner, *self.subjects):
                 if self._progress(value) is False:
                     self._cancelled = True
         except BaseException as error:

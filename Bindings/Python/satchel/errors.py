@@ -82,7 +82,7 @@ class Busy(SatchelError, TimeoutError):
 
 
 class Damaged(SatchelError, OSError):
-    """The file is a SQLite database, but corrupt or truncated."""
+    """The file is a SQLite database, but corrupt or truncated; or a part of a remote is lost."""
 
     status = 4
     code = "EDAMAGED"
@@ -90,14 +90,17 @@ class Damaged(SatchelError, OSError):
 
 
 class ForeignFile(SatchelError, ValueError):
-    """The file is not a SQLite database, or not one that Satchel created. It is left unchanged."""
+    """The file is not a SQLite database, or not one that Satchel created. It is left unchanged.
+
+    Also for a store or a catalogue that is synchronized with another remote or user.
+    """
 
     status = 5
     code = "EFOREIGN"
 
 
 class NewerStore(SatchelError, RuntimeError):
-    """The file was written by a newer Satchel than this one."""
+    """The file, or the remote, was written by a newer Satchel than this one."""
 
     status = 6
     code = "ENEWER"

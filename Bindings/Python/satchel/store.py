@@ -21,8 +21,8 @@ from typing import (
 
 from satchel import _abi, _batches, _callbacks, _encoding
 from satchel._encoding import FilePath
-from satchel._handles import Handle, Owner
-from satchel._library import json_answer, library, scalar_answer
+from satchel._handles import Handle
+from satchel._library import check, json_answer, library, scalar_answer
 from satchel.backup import Backup, BackupProgress, back_up, rotate
 from satchel.catalogue import Catalogue
 from satchel.errors import InvalidArgument
@@ -32,6 +32,7 @@ from satchel.records import CollectionInfo, Index, Records, Relation
 from satchel.records._declarations import MigrationStep
 from satchel.state import State
 from satchel.stories import StoryLibrary
+from satchel.sync import SyncingStore
 from satchel.values import Finding, StoreInfo, record_from, records_from
 
 __all__ = ["Store", "library_version", "open"]
@@ -75,7 +76,7 @@ def open(
     return Store(path, clock, read_only, quarantine, durability, busy_timeout)
 
 
-class Store(Owner):
+class Store(SyncingStore):
     """An open store; made by :func:`satchel.open`, closed by :meth:`close` or a ``with`` block.
 
     Any number of threads may use it at once. A store that was not closed is closed when it is collected, with
@@ -158,6 +159,8 @@ class Store(Owner):
         version: Optional[int] = None,
         migrations: Optional[Sequence[MigrationStep]] = None,
         redeclare: bool = False,
+        on_conflict: Optional[str] = None,
+        synced: Optional[bool] = None,
     ) -> Records[_Document]: ...
 
     @overload
@@ -172,6 +175,8 @@ class Store(Owner):
         version: Optional[int] = None,
         migrations: Optional[Sequence[MigrationStep]] = None,
         redeclare: bool = False,
+        on_conflict: Optional[str] = None,
+        synced: Optional[bool] = None,
     ) -> Records[Dict[str, Any]]: ...
 
     def records(
@@ -185,6 +190,8 @@ class Store(Owner):
         version: Optional[int] = None,
         migrations: Optional[Sequence[MigrationStep]] = None,
         redeclare: bool = False,
+        on_conflict: Optional[str] = None,
+        synced: Optional[bool] = None,
     ) -> Records[Any]:
         """Opens a collection of documents, and creates it when needed.
 
@@ -207,6 +214,12 @@ class Store(Owner):
         :param redeclare: makes this the complete declaration: an index, a relation or a schema that is not
             declared is dropped, one that is declared differently is replaced. After such a change, open
             handles raise Conflict at their next write; they can still read
+        :param on_conflict: decides about a record that was changed both here and remotely:
+            "newest_wins" (the default of a new collection), "remote_wins", "local_wins"; "merge": field by
+            field, compared with the version synchronized last; where both changed the same field, the
+            newest, and an edit outlives a deletion; "ask": both versions are kept as a conflict until
+            ``records.resolve()``. None keeps the stored one
+        :param synced: whether :meth:`sync` includes the collection, True for a new one; None keeps what it is
         :returns: a new handle at each call, over the same records
         :raises InvalidArgument: for an invalid declaration; for an index, a relation or a schema that differs
             from the stored one, without ``redeclare``; for a migration that fails, naming the record: the
@@ -214,11 +227,29 @@ class Store(Owner):
         :raises ConstraintViolation: when the records violate a declared unique index or relation
         :raises NewerStore: when the records have a newer version, and a migration has no inverse
         """
-        return Records(self, name, of, indexes, relations, schema, version, migrations, redeclare)
+        return Records(
+            self, name, of, indexes, relations, schema, version, migrations, redeclare, on_conflict, synced
+        )
 
     def collections(self) -> List[CollectionInfo]:
         """The collections of the store."""
         return records_from(CollectionInfo, json_answer(library.satchel_store_collections, self._pointer))
+
+    def drop_collection(self, name: str, discard_unsent: bool = False) -> None:
+        """Removes a collection from this store: its records, indexes and declaration.
+
+        What was synchronized stays in the remote, and returns when the collection is declared again. To
+        delete the records on all devices, use ``records.clear()`` and synchronize. Handles of the collection
+        then raise NotFound.
+
+        :param name: of the collection
+        :param discard_unsent: drops it although it has changes that were never sent; they are lost
+        :raises NotFound: when there is no such collection
+        :raises ConstraintViolation: while a relation of another collection refers to it
+        :raises Conflict: for changes that were never sent
+        """
+        lent = _encoding.lend_text(name, "name")
+        check(library.satchel_store_drop_collection(self._pointer, lent, bool(discard_unsent)))
 
     @property
     def state(self) -> State:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import shutil
 import signal
+import uuid
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
@@ -93,6 +95,36 @@ def photos(store: satchel.Store, tmp_path: Path) -> Iterator[PhotoCatalogue]:
 def remote_copy(tmp_path: Path) -> Iterator[satchel.remote.Remote]:
     """An object store of its own."""
     with satchel.remote.Directory(tmp_path / "remote_copy") as remote:
+        yield remote
+
+
+@pytest.fixture(scope="session")
+def told() -> Dict[str, Any]:
+    """Where the object store is that Tests/Servers/run.py has started."""
+    text = os.environ.get("SATCHEL_TEST_S3")
+    if not text:
+        pytest.fail(
+            "these tests need an object store: run them as `make test-python` does, with\n"
+            "Tests/Servers/run.py ministack -- python -m pytest Bindings/Python/tests",
+            pytrace=False,
+        )
+    found: Dict[str, Any] = json.loads(text)
+    return found
+
+
+@pytest.fixture
+def prefix() -> str:
+    return f"python-{uuid.uuid4().hex}"
+
+
+@pytest.fixture(params=["directory", "s3"])
+def object_store(request: pytest.FixtureRequest) -> Iterator[satchel.remote.Remote]:
+    """An object store of its own, of each kind that users have."""
+    if request.param == "directory":
+        yield request.getfixturevalue("remote_copy")
+        return
+    told = request.getfixturevalue("told")
+    with satchel.remote.S3(**told["store"], prefix=request.getfixturevalue("prefix")) as remote:
         yield remote
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import uuid
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 from satchel.remote import (
@@ -23,6 +24,7 @@ class DictStore:
 
     def __init__(self) -> None:
         self.objects: Dict[str, RemoteObject] = {}
+        self.identity = f"dict:{uuid.uuid4().hex}"
         self.calls: List[Tuple[str, str]] = []
         self.lock = threading.Lock()
         # Asked before each request; what it raises is raised, what it returns (unless None) is returned.
@@ -31,7 +33,7 @@ class DictStore:
         self.after: Callable[[str, str], Any] = lambda operation, key: None
 
     def remote(self) -> Callbacks:
-        return Callbacks(self.get, self.put, self.head, self.delete, self.list)
+        return Callbacks(self.get, self.put, self.head, self.delete, self.list, identity=self.identity)
 
     def _request(self, operation: str, key: str, act: Callable[[], Any]) -> Any:
         self.calls.append((operation, key))

@@ -11,7 +11,7 @@ import pytest
 from helpers import ROOT
 
 import satchel
-from satchel import _abi, errors
+from satchel import _abi, _functions, errors
 from satchel._library import library
 
 HEADER = re.sub(r"/\*.*?\*/", "", (ROOT / "Include/satchel.h").read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -37,6 +37,7 @@ SCALARS: Dict[str, Any] = {
     "satchel_mirror_mode": ctypes.c_int,
     "satchel_mirror_prefer": ctypes.c_int,
     "satchel_rebuild": ctypes.c_int,
+    "satchel_state_kind": ctypes.c_int,
     "satchel_bytes": _abi.Bytes,
     "satchel_store *": ctypes.c_void_p,
     "satchel_observer *": ctypes.c_void_p,
@@ -73,10 +74,10 @@ SCALARS: Dict[str, Any] = {
     "satchel_remote_operations *": ctypes.POINTER(_abi.RemoteOperations),
     "satchel_scan_options *": ctypes.POINTER(_abi.ScanOptions),
     "satchel_sync_options *": ctypes.POINTER(_abi.SyncOptions),
+    "satchel_store_sync_options *": ctypes.POINTER(_abi.StoreSyncOptions),
     "satchel_verify_options *": ctypes.POINTER(_abi.VerifyOptions),
     "satchel_records_options *": ctypes.POINTER(_abi.RecordsOptions),
     "satchel_mirror_options *": ctypes.POINTER(_abi.MirrorOptions),
-    "satchel_record_sync_options *": ctypes.POINTER(_abi.RecordSyncOptions),
     "satchel_state_options *": ctypes.POINTER(_abi.StateOptions),
     "satchel_state_list_options *": ctypes.POINTER(_abi.StateListOptions),
     "satchel_state_score_options *": ctypes.POINTER(_abi.StateScoreOptions),
@@ -92,10 +93,10 @@ STRUCTS = {
     "satchel_remote_operations": _abi.RemoteOperations,
     "satchel_scan_options": _abi.ScanOptions,
     "satchel_sync_options": _abi.SyncOptions,
+    "satchel_store_sync_options": _abi.StoreSyncOptions,
     "satchel_verify_options": _abi.VerifyOptions,
     "satchel_records_options": _abi.RecordsOptions,
     "satchel_mirror_options": _abi.MirrorOptions,
-    "satchel_record_sync_options": _abi.RecordSyncOptions,
     "satchel_state_options": _abi.StateOptions,
     "satchel_state_list_options": _abi.StateListOptions,
     "satchel_state_score_options": _abi.StateScoreOptions,
@@ -132,12 +133,12 @@ def functions_of_header() -> Dict[str, Tuple[Any, Tuple[Any, ...]]]:
 def test_the_table_has_every_function_of_the_header_with_its_types() -> None:
     header = functions_of_header()
     assert len(header) > 30
-    assert header == _abi.FUNCTIONS
+    assert header == _functions.FUNCTIONS
 
 
 def test_the_map_exports_the_functions_of_the_header() -> None:
     exported = re.findall(r"(satchel_\w+);", (ROOT / "Include/satchel.map").read_text(encoding="utf-8"))
-    assert sorted(exported) == sorted(_abi.FUNCTIONS)
+    assert sorted(exported) == sorted(_functions.FUNCTIONS)
 
 
 def test_the_library_exports_the_functions_of_the_header_and_nothing_else() -> None:
@@ -145,7 +146,7 @@ def test_the_library_exports_the_functions_of_the_header_and_nothing_else() -> N
         ["nm", "--dynamic", "--defined-only", library._name], check=True, capture_output=True, text=True
     ).stdout
     names = {line.split()[-1].split("@")[0] for line in listing.splitlines() if " A " not in line}
-    assert names == set(_abi.FUNCTIONS)
+    assert names == set(_functions.FUNCTIONS)
 
 
 @pytest.mark.parametrize("name", STRUCTS)
@@ -179,6 +180,7 @@ WORDS = {
     "MIRROR": _abi.MIRROR_MODE,
     "PREFER": {"none": 0, **_abi.MIRROR_PREFER},
     "REBUILD": _abi.REBUILD,
+    "STATE": _abi.STATE_KIND,
 }
 
 

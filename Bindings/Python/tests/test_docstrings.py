@@ -28,6 +28,7 @@ PUBLIC = [
     satchel.state,
     satchel.store,
     satchel.stories,
+    satchel.sync,
     satchel.values,
 ]
 #: Classes that a host makes itself, so that their docstrings describe the parameters.

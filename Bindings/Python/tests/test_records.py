@@ -272,7 +272,7 @@ def test_collections_are_listed(store: satchel.Store) -> None:
     assert found["courses"].version == 1
     assert len(found["courses"].indexes) == 2
     assert list(found["courses"].relations) == ["s"]
-    assert found["courses"].user is None
+    assert (found["courses"].on_conflict, found["courses"].synced) == ("newest_wins", True)
 
 
 @pytest.mark.parametrize(

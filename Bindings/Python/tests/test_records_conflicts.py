@@ -1,4 +1,4 @@
-"""Two devices change the same record: strategies, conflicts, and how the host ends them."""
+"""Two devices change the same record: conflict policies, conflicts, and how the host ends them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ import satchel
 from satchel.remote import Remote
 
 
-def disagree(pair: List[Device], remote_copy: Remote) -> None:
+def declare(pair: List[Device], policy: str) -> None:
+    for device in pair:
+        device.store.records("courses", on_conflict=policy)
+        assert device.store.collections()[0].on_conflict == policy
+
+
+def disagree(pair: List[Device], remote: Remote) -> None:
     """Both change the same record, the tablet later; the phone's change is there first."""
     phone, tablet = pair
     phone.put("c", a=1, b=1, o={"x": 1, "y": 1})
-    agreed(pair, remote_copy)
+    agreed(pair, remote)
     phone.put("c", a=2, b=1, o={"x": 2, "y": 1})
     tablet.clock.now = phone.clock.now + 60_000
     tablet.put("c", a=1, b=3, o={"x": 3, "y": 3})
-    phone.records.sync(remote_copy, "ada")
+    phone.sync(remote)
 
 
 PHONE = {"a": 2, "b": 1, "o": {"x": 2, "y": 1}}
@@ -27,7 +33,7 @@ TABLET = {"a": 1, "b": 3, "o": {"x": 3, "y": 3}}
 
 
 @pytest.mark.parametrize(
-    ("strategy", "winner", "lost"),
+    ("policy", "winner", "lost"),
     [
         ("newest_wins", TABLET, False),
         ("remote_wins", PHONE, True),
@@ -35,42 +41,59 @@ TABLET = {"a": 1, "b": 3, "o": {"x": 3, "y": 3}}
         ("merge", {"a": 2, "b": 3, "o": {"x": 3, "y": 3}}, False),
     ],
 )
-def test_a_strategy_decides(
-    pair: List[Device], remote_copy: Remote, strategy: str, winner: Dict[str, Any], lost: bool
+def test_a_policy_decides(
+    pair: List[Device], object_store: Remote, policy: str, winner: Dict[str, Any], lost: bool
 ) -> None:
     phone, tablet = pair
-    disagree(pair, remote_copy)
-    report = tablet.records.sync(remote_copy, "ada", on_conflict=strategy)
+    declare(pair, policy)
+    disagree(pair, object_store)
+    report = tablet.sync(object_store)
     assert report.ok
-    assert report.merged == (strategy == "merge")
+    assert report.records.merged == (policy == "merge")
+    assert report.conflicts == 0
     assert tablet.documents() == {"c": winner}
     conflicts = tablet.records.conflicts()
     assert [(each.record, each.kind, each.local) for each in conflicts] == [("c", "lost", TABLET)] * lost
-    phone.records.sync(remote_copy, "ada", on_conflict=strategy)
+    agreed(pair, object_store)
     assert phone.documents() == {"c": winner}
-    agreed(pair, remote_copy, on_conflict=strategy)
 
 
-def test_newest_wins_on_the_older_side_keeps_what_was_lost(pair: List[Device], remote_copy: Remote) -> None:
+def test_the_policy_is_kept_until_another_is_declared(pair: List[Device], remote_copy: Remote) -> None:
+    _, tablet = pair
+    declare(pair, "remote_wins")
+    for device in pair:
+        device.store.records("courses")
+        device.store.records("courses", indexes=["a"])
+    assert tablet.store.collections()[0].on_conflict == "remote_wins"
+    disagree(pair, remote_copy)
+    tablet.sync(remote_copy)
+    assert tablet.documents() == {"c": PHONE}
+    # With redeclare as well: it is not a part that is dropped.
+    tablet.store.records("courses", redeclare=True)
+    assert tablet.store.collections()[0].on_conflict == "remote_wins"
+
+
+def test_a_lost_change_can_be_taken_back(pair: List[Device], remote_copy: Remote) -> None:
     phone, tablet = pair
-    phone.put("c", n=1)
-    agreed(pair, remote_copy)
+    declare(pair, "newest_wins")
+    tablet.put("c", n=1)
+    agreed([tablet, phone], remote_copy)
     tablet.put("c", n=2)
     phone.clock.now = tablet.clock.now + 60_000
     phone.put("c", n=3)
-    phone.records.sync(remote_copy, "ada")
-    tablet.records.sync(remote_copy, "ada")
+    phone.sync(remote_copy)
+    tablet.sync(remote_copy)
     assert tablet.documents() == {"c": {"n": 3}}
     [conflict] = tablet.records.conflicts()
     assert (conflict.kind, conflict.record) == ("lost", "c")
     assert (conflict.local, conflict.remote, conflict.base) == ({"n": 2}, {"n": 3}, {"n": 1})
+    assert (conflict.code, conflict.reason) == (None, None)
     tablet.records.resolve(conflict, "local")
     assert tablet.documents() == {"c": {"n": 2}}
     assert tablet.records.conflicts() == []
     with pytest.raises(satchel.NotFound):
         tablet.records.resolve(conflict, "local")
-    tablet.records.sync(remote_copy, "ada")
-    agreed(pair, remote_copy)
+    agreed([tablet, phone], remote_copy)
     assert phone.documents() == {"c": {"n": 2}}
 
 
@@ -84,13 +107,15 @@ RESOLUTIONS: Dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", RESOLUTIONS)
-def test_the_host_can_be_asked(pair: List[Device], remote_copy: Remote, name: str) -> None:
+def test_the_host_can_be_asked(pair: List[Device], object_store: Remote, name: str) -> None:
     arguments, winner = RESOLUTIONS[name]
     phone, tablet = pair
-    disagree(pair, remote_copy)
-    report = tablet.records.sync(remote_copy, "ada", on_conflict="ask")
-    assert report.conflicts == 1
+    declare(pair, "ask")
+    disagree(pair, object_store)
+    report = tablet.sync(object_store)
+    assert (report.conflicts, report.records.conflicts, report.unchanged) == (1, 1, False)
     assert tablet.status("c") == "conflict"
+    assert tablet.records.ids({"@sync_status": "conflict"}) == ["c"]
     assert tablet.documents() == {"c": TABLET}
     [conflict] = tablet.records.conflicts()
     assert (conflict.record, conflict.kind) == ("c", "open")
@@ -98,23 +123,78 @@ def test_the_host_can_be_asked(pair: List[Device], remote_copy: Remote, name: st
     assert conflict.base == {"a": 1, "b": 1, "o": {"x": 1, "y": 1}}
     assert conflict.happened_at.year >= 2024
     # It waits, and does not move.
-    assert tablet.records.sync(remote_copy, "ada", on_conflict="ask").uploaded == 0
+    assert tablet.sync(object_store).unchanged
     assert len(tablet.records.conflicts()) == 1
     tablet.records.resolve(conflict if name == "local" else conflict.id, **arguments)
     assert tablet.records.conflicts() == []
     assert tablet.records.get("c") == winner
-    tablet.records.sync(remote_copy, "ada", on_conflict="ask")
-    phone.records.sync(remote_copy, "ada", on_conflict="ask")
-    agreed(pair, remote_copy, on_conflict="ask")
+    agreed([tablet, phone], object_store)
     assert phone.records.get("c") == winner
+    assert phone.records.conflicts() == []
+
+
+def test_an_open_conflict_follows_both_sides(pair: List[Device], remote_copy: Remote) -> None:
+    phone, tablet = pair
+    declare(pair, "ask")
+    disagree(pair, remote_copy)
+    tablet.sync(remote_copy)
+    tablet.put("c", n=10)
+    phone.put("c", n=20)
+    phone.sync(remote_copy)
+    tablet.sync(remote_copy)
+    [conflict] = tablet.records.conflicts()
+    assert (conflict.local, conflict.remote) == ({"n": 10}, {"n": 20})
+    # Without the conflict, when both become equal.
+    phone.put("c", n=10)
+    phone.sync(remote_copy)
+    tablet.sync(remote_copy)
+    assert tablet.records.conflicts() == []
+    assert tablet.status("c") == "synced"
+    agreed(pair, remote_copy)
+
+
+def test_other_records_move_while_one_waits_for_the_host(pair: List[Device], remote_copy: Remote) -> None:
+    phone, tablet = pair
+    declare(pair, "ask")
+    disagree(pair, remote_copy)
+    tablet.put("d", n=1)
+    phone.put("e", n=2)
+    phone.sync(remote_copy)
+    report = tablet.sync(remote_copy)
+    assert (report.records.uploaded, report.records.downloaded, report.conflicts) == (1, 1, 1)
+    phone.sync(remote_copy)
+    assert phone.records.get("d") == {"n": 1}
+    assert phone.records.get("c") == PHONE
+
+
+def test_a_deletion_can_be_one_side_of_a_conflict(pair: List[Device], remote_copy: Remote) -> None:
+    phone, tablet = pair
+    declare(pair, "ask")
+    phone.put("a", n=1)
+    phone.put("b", n=1)
+    agreed(pair, remote_copy)
+    phone.records.delete("a")
+    phone.put("b", n=2)
+    phone.sync(remote_copy)
+    tablet.put("a", n=3)
+    tablet.records.delete("b")
+    tablet.sync(remote_copy)
+    found = {each.record: (each.local, each.remote, each.base) for each in tablet.records.conflicts()}
+    assert found == {"a": ({"n": 3}, None, {"n": 1}), "b": (None, {"n": 2}, {"n": 1})}
+    for each in tablet.records.conflicts():
+        tablet.records.resolve(each, "remote")
+    assert tablet.documents() == {"b": {"n": 2}}
+    agreed(pair, remote_copy)
+    assert phone.documents() == {"b": {"n": 2}}
 
 
 @pytest.mark.parametrize(
     "arguments", [{}, {"keep": "mine"}, {"keep": "local", "document": {}}, {"document": 5}]
 )
 def test_what_is_no_resolution_is_refused(pair: List[Device], remote_copy: Remote, arguments: Any) -> None:
+    declare(pair, "ask")
     disagree(pair, remote_copy)
-    pair[1].records.sync(remote_copy, "ada", on_conflict="ask")
+    pair[1].sync(remote_copy)
     [conflict] = pair[1].records.conflicts()
     with pytest.raises(satchel.InvalidArgument):
         pair[1].records.resolve(conflict, **arguments)
@@ -129,6 +209,7 @@ def test_what_is_no_resolution_is_refused(pair: List[Device], remote_copy: Remot
 
 def test_an_edit_outlives_a_deletion_in_a_merge(pair: List[Device], remote_copy: Remote) -> None:
     phone, tablet = pair
+    declare(pair, "merge")
     phone.put("a", n=1)
     phone.put("b", n=1)
     agreed(pair, remote_copy)
@@ -136,5 +217,17 @@ def test_an_edit_outlives_a_deletion_in_a_merge(pair: List[Device], remote_copy:
     phone.put("b", n=2)
     tablet.put("a", n=3)
     tablet.records.delete("b")
-    agreed(pair, remote_copy, on_conflict="merge")
+    agreed(pair, remote_copy)
     assert phone.documents() == {"a": {"n": 3}, "b": {"n": 2}}
+
+
+def test_detaching_forgets_conflicts_that_wait(pair: List[Device], remote_copy: Remote) -> None:
+    _, tablet = pair
+    declare(pair, "ask")
+    disagree(pair, remote_copy)
+    tablet.sync(remote_copy)
+    tablet.store.detach()
+    assert tablet.records.conflicts() == []
+    assert tablet.documents() == {"c": TABLET}
+    tablet.sync(remote_copy)
+    assert tablet.conflicts() == [("c", "open")]

@@ -38,8 +38,7 @@ CALLS: Dict[str, Callable[[Collection, Remote], Any]] = {
     "mirror": lambda records, remote_copy: records.mirror("x.json"),
     "verify_mirror": lambda records, remote_copy: records.verify_mirror(),
     "rebuild": lambda records, remote_copy: records.rebuild("mirror"),
-    "sync": lambda records, remote_copy: records.sync(remote_copy, "ada"),
-    "detach": lambda records, remote_copy: records.detach(),
+    "clear": lambda records, remote_copy: records.clear(),
     "conflicts": lambda records, remote_copy: records.conflicts(),
     "resolve": lambda records, remote_copy: records.resolve(1, "local"),
 }
@@ -64,6 +63,9 @@ def test_what_is_closed_says_so(store: satchel.Store, remote_copy: Remote, call:
 STORE_CALLS: Dict[str, Callable[[satchel.Store], Any]] = {
     "records": lambda store: store.records("courses"),
     "collections": lambda store: store.collections(),
+    "drop_collection": lambda store: store.drop_collection("courses"),
+    "detach": lambda store: store.detach(),
+    "sync": lambda store: store.sync(satchel.remote.Directory("/tmp"), "ada"),
     "backup": lambda store: store.backup("x.backup"),
     "backup_rotate": lambda store: store.backup_rotate(".", 1),
     "configure": lambda store: store.state.configure(max_pending=5),

@@ -39,8 +39,8 @@ def test_a_program_as_it_is_written(tmp_path: Path, remote_copy: Remote) -> None
 
     records.mirror(tmp_path / "courses.json")
     assert records.verify_mirror() == []
-    report = records.sync(remote_copy, "ada", on_conflict="newest_wins")
-    assert report.uploaded == 1
+    report = store.sync(remote_copy, "ada", dry_run=False, accept_loss=False, parallel=4, progress=None)
+    assert report.records.uploaded == 2
     assert report.failed == []
     assert records.conflicts() == []
 
@@ -54,8 +54,9 @@ def test_a_program_as_it_is_written(tmp_path: Path, remote_copy: Remote) -> None
 def test_arguments_have_their_names_and_places() -> None:
     assert list(inspect.signature(satchel.restore).parameters) == ["backup", "path"]
     assert list(inspect.signature(satchel.Store.backup).parameters) == ["self", "path", "progress"]
-    assert list(inspect.signature(satchel.State.set).parameters) == ["self", "key", "value", "sensitive"]
+    setting = list(inspect.signature(satchel.State.set).parameters)
+    assert setting == ["self", "key", "value", "sensitive", "synced"]
     listing = list(inspect.signature(satchel.Records.list).parameters)
     assert listing[:4] == ["self", "where", "order_by", "limit"]
-    syncing = list(inspect.signature(satchel.Records.sync).parameters)
-    assert syncing[:4] == ["self", "remote", "user", "on_conflict"]
+    syncing = list(inspect.signature(satchel.Store.sync).parameters)
+    assert syncing[:3] == ["self", "remote", "user"]

@@ -7,64 +7,86 @@ import signal
 import threading
 import time
 from pathlib import Path
-from typing import List
+from typing import Any, List
 
 import pytest
+from albums import row
 from hosts import DictStore
-from record_devices import Device, moved
+from record_devices import Device, agreed, moved
 
 import satchel
-from satchel.records import SyncProgress
+from satchel import StoreSyncProgress
 from satchel.remote import Remote
+
+MANY = {f"c{each}": {"n": each, "text": os.urandom(300).hex()} for each in range(300)}
 
 
 def test_progress_is_reported_on_the_thread_that_synchronizes(
-    pair: List[Device], remote_copy: Remote
+    pair: List[Device], object_store: Remote
 ) -> None:
-    phone, _ = pair
-    phone.records.put_many({f"c{each}": {"n": each} for each in range(100)})
-    heard: List[SyncProgress] = []
-    threads = set()
-
-    def hear(progress: SyncProgress) -> None:
-        heard.append(progress)
-        threads.add(threading.get_ident())
-        assert phone.records.count() == 100
-
-    phone.records.sync(remote_copy, "ada", progress=hear, parallel=1)
-    assert threads == {threading.get_ident()}
-    assert {each.phase for each in heard} <= {"list", "records"}
-    assert heard[-1].records_done == heard[-1].records_total == 100
-    assert [each.bytes_up for each in heard] == sorted(each.bytes_up for each in heard)
-
-
-def test_false_cancels_and_what_is_raised_is_raised(pair: List[Device], remote_copy: Remote) -> None:
     phone, tablet = pair
-    phone.records.put_many({f"c{each}": {"n": each} for each in range(100)})
+    phone.records.put_many(MANY)
+    for device, last in ((phone, "upload"), (tablet, "apply")):
+        heard: List[StoreSyncProgress] = []
+        threads = set()
+
+        def hear(progress: StoreSyncProgress, heard: Any = heard, threads: Any = threads) -> None:
+            heard.append(progress)
+            threads.add(threading.get_ident())
+            assert phone.records.count() == 300
+
+        device.sync(object_store, progress=hear, parallel=1)
+        assert threads == {threading.get_ident()}
+        phases = [each.phase for each in heard]
+        assert phases[0] == "download"
+        assert last in phases
+        assert set(phases) <= {"download", "apply", "upload"}
+        uploads = [each.done for each in heard if each.phase == "upload"]
+        assert uploads[-1:] == [300] * (device is phone)
+        for name in ("bytes_up", "bytes_down"):
+            numbers = [getattr(each, name) for each in heard]
+            assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize("phase", ["download", "apply", "upload"])
+def test_false_cancels_in_every_phase(pair: List[Device], object_store: Remote, phase: str) -> None:
+    phone, tablet = pair
+    phone.records.put_many(MANY)
+    phone.sync(object_store)
+    tablet.put("own", n=1)
     with pytest.raises(satchel.Cancelled):
-        phone.records.sync(remote_copy, "ada", progress=lambda progress: False)
+        tablet.sync(object_store, progress=lambda progress: progress.phase != phase)
+    report = tablet.sync(object_store, progress=lambda progress: None)
+    assert report.ok
+    assert tablet.documents() == {**MANY, "own": {"n": 1}}
+    agreed(pair, object_store)
+
+
+def test_what_progress_raises_is_raised(pair: List[Device], object_store: Remote) -> None:
+    phone, tablet = pair
+    phone.records.put_many(MANY)
     enough = ZeroDivisionError("enough")
 
-    def fail(progress: SyncProgress) -> None:
-        if progress.records_done >= 10:
+    def fail(progress: StoreSyncProgress) -> None:
+        if progress.phase == "apply":
             raise enough
 
     with pytest.raises(ZeroDivisionError) as caught:
-        phone.records.sync(remote_copy, "ada", progress=fail)
+        phone.sync(object_store, progress=fail)
     assert caught.value is enough
-    phone.records.sync(remote_copy, "ada")
-    tablet.records.sync(remote_copy, "ada")
-    assert tablet.documents() == {f"c{each}": {"n": each} for each in range(100)}
+    assert phone.status("c1") == "pending"
+    agreed(pair, object_store)
+    assert tablet.documents() == MANY
 
 
 def test_an_interrupt_ends_a_synchronization(pair: List[Device], remote_copy: Remote) -> None:
     phone, tablet = pair
-    phone.records.put_many({f"c{each}": {"n": each} for each in range(100)})
+    phone.records.put_many(MANY)
     begun = threading.Event()
 
-    def slow(progress: SyncProgress) -> None:
+    def slow(progress: StoreSyncProgress) -> None:
         begun.set()
-        time.sleep(0.2)
+        time.sleep(0.3)
 
     def interrupt() -> None:
         assert begun.wait(60)
@@ -73,64 +95,136 @@ def test_an_interrupt_ends_a_synchronization(pair: List[Device], remote_copy: Re
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        phone.records.sync(remote_copy, "ada", progress=slow, parallel=1)
+        phone.sync(remote_copy, progress=slow, parallel=1)
     thread.join()
-    phone.records.sync(remote_copy, "ada")
-    tablet.records.sync(remote_copy, "ada")
-    assert tablet.documents() == {f"c{each}": {"n": each} for each in range(100)}
+    phone.sync(remote_copy)
+    tablet.sync(remote_copy)
+    assert tablet.documents() == MANY
 
 
-def test_a_record_that_fails_does_not_stop_the_others(pair: List[Device]) -> None:
-    host = DictStore()
-    raised = LookupError("no such drawer")
-    phone, tablet = pair
-    ids = ["a", "b/ü", ".c", "d~"]
-    phone.records.put_many({id: {"id": id} for id in ids})
-    with host.remote() as remote:
-        host.fail(lambda: raised, "put", "b%2F")
-        report = phone.records.sync(remote, "ada")
-        assert not report.ok
-        assert [(each.id, each.cause) for each in report.failed] == [("b/ü", raised)]
-        assert report.failed[0].code.startswith("E")
-        assert "no such drawer" in report.failed[0].message
-        assert report.uploaded == 3
-        assert phone.status("b/ü") == "pending"
-        host.before = lambda operation, key: None
-        # It waits for a while before it is tried again.
-        phone.clock.advance(3_600_000)
-        assert moved(phone.records.sync(remote, "ada")) == {"uploaded": 1}
+def test_a_synchronization_does_not_begin_in_its_own_callbacks(
+    pair: List[Device], remote_copy: Remote, tmp_path: Path
+) -> None:
+    phone, _ = pair
+    photos = phone.store.photos(tmp_path / "holiday")
+    photos.upsert([row(1)])
+    photos.sync(remote_copy, "ada")
+    phone.put("a", n=1)
+    calls = {
+        "sync": lambda: phone.sync(remote_copy),
+        "detach": lambda: phone.store.detach(),
+        "photos.sync": lambda: photos.sync(remote_copy, "ada"),
+        "photos.verify": lambda: photos.verify(remote_copy, "ada"),
+    }
+    refused = set()
 
-        def before(operation: str, key: str) -> None:
-            if operation == "get" and ("%2Ec" in key or "d%7E" in key):
-                raise raised
+    def call(progress: object) -> None:
+        for name, each in calls.items():
+            with pytest.raises(satchel.Busy):
+                each()
+            refused.add(name)
 
-        host.before = before
-        report = tablet.records.sync(remote, "ada")
-        assert [(each.id, each.cause) for each in report.failed] == [(".c", raised), ("d~", raised)]
-        assert report.downloaded == 2
-        host.before = lambda operation, key: None
-        # Before its time it fails still, and says why.
-        assert [each.id for each in tablet.records.sync(remote, "ada").failed] == [".c", "d~"]
-        tablet.clock.advance(3_600_000)
-        assert tablet.records.sync(remote, "ada").ok
-    assert tablet.documents() == {id: {"id": id} for id in ids}
+    phone.sync(remote_copy, progress=call)
+    assert refused == set(calls)
+    # Nor does a sync of the whole store in a callback of its photos.
+    del calls["detach"]
+    refused.clear()
+    photos.upsert([row(2)])
+    photos.sync(remote_copy, "ada", progress=call)
+    assert refused == set(calls)
 
 
-def test_a_remote_that_denies_access_changes_nothing(pair: List[Device]) -> None:
+def test_a_host_that_fails_is_the_cause(pair: List[Device]) -> None:
     host = DictStore()
     phone, tablet = pair
     phone.put("a", n=1)
+    errors = {
+        satchel.remote.AccessDenied("no"): satchel.Unauthorized,
+        LookupError("no such drawer"): satchel.SatchelError,
+    }
     with host.remote() as remote:
-        host.fail(lambda: satchel.remote.AccessDenied("no"))
-        with pytest.raises(satchel.Unauthorized) as caught:
-            phone.records.sync(remote, "ada")
-        assert isinstance(caught.value.__cause__, satchel.remote.AccessDenied)
-        assert phone.documents() == {"a": {"n": 1}}
+        for raised, expected in errors.items():
+            for operation in ("get", "put"):
+                host.fail(lambda raised=raised: raised, operation)  # type: ignore[misc]
+                with pytest.raises(expected) as caught:
+                    phone.sync(remote)
+                assert caught.value.__cause__ is raised
+                assert phone.documents() == {"a": {"n": 1}}
+                assert phone.status("a") in ("local", "pending")
         host.before = lambda operation, key: None
-        phone.clock.advance(3_600_000)
-        assert phone.records.sync(remote, "ada").uploaded == 1
-        tablet.records.sync(remote, "ada")
+        assert phone.sync(remote).records.uploaded == 1
+        tablet.sync(remote)
     assert tablet.documents() == {"a": {"n": 1}}
+
+
+@pytest.mark.parametrize("operation", ["get", "put", "head", "delete", "list"])
+def test_what_breaks_for_a_moment_is_tried_again(pair: List[Device], operation: str) -> None:
+    host = DictStore()
+    phone, tablet = pair
+    with host.remote() as remote:
+        for each in range(3):
+            phone.records.put_many({f"{each}-{id}": document for id, document in MANY.items()})
+            host.fail(lambda: satchel.remote.TransientError("later"), operation, times=2)
+            assert phone.sync(remote).ok
+            host.fail(lambda: ConnectionError("gone"), operation, times=2)
+            assert tablet.sync(remote).ok
+        host.before = lambda operation, key: None
+        assert len(tablet.documents()) == 900
+        agreed(pair, remote)
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+def test_a_write_whose_answer_is_lost(pair: List[Device], is_done: bool) -> None:
+    """Of each write in turn the answer is lost, and it has taken effect or not."""
+    host = DictStore()
+    phone, tablet = pair
+    with host.remote() as remote:
+        phone.put("first", n=0)
+        agreed(pair, remote)
+        for number in range(4):
+            left = [number]
+
+            def lose(operation: str, key: str, left: List[int] = left) -> None:
+                if operation == "put" and "probe" not in key:
+                    left[0] -= 1
+                    if left[0] == -1:
+                        raise satchel.remote.UnknownOutcome("no answer")
+
+            phone.records.put_many({f"{number}-{id}": each for id, each in MANY.items()})
+            setattr(host, "after" if is_done else "before", lose)
+            assert phone.sync(remote).ok
+            host.before = host.after = lambda operation, key: None
+            agreed(pair, remote)
+        assert len(tablet.documents()) == 1201
+        assert phone.conflicts() == tablet.conflicts() == []
+
+
+def test_a_remote_that_does_not_answer_is_unavailable(pair: List[Device]) -> None:
+    host = DictStore()
+    phone, _ = pair
+    phone.put("a", n=1)
+    with host.remote() as remote:
+        phone.sync(remote)
+        phone.put("a", n=2)
+        host.fail(lambda: satchel.remote.TransientError("later"))
+        with pytest.raises(satchel.Unavailable):
+            phone.sync(remote)
+        assert phone.status("a") == "pending"
+
+
+def test_a_remote_without_conditions_is_refused(pair: List[Device]) -> None:
+    host = DictStore()
+    phone, _ = pair
+    phone.put("a", n=1)
+
+    def ignore(key: str, body: bytes, metadata: Any = None, **conditions: Any) -> str:
+        return host.put(key, body, metadata=metadata)
+
+    with satchel.remote.Callbacks(
+        host.get, ignore, host.head, host.delete, host.list, identity="careless"
+    ) as remote, pytest.raises(satchel.InvalidArgument):
+        phone.sync(remote)
+    assert phone.status("a") in ("local", "pending")
 
 
 def test_a_record_that_changes_while_it_is_sent_stays_pending(pair: List[Device]) -> None:
@@ -140,29 +234,39 @@ def test_a_record_that_changes_while_it_is_sent_stays_pending(pair: List[Device]
     written: List[str] = []
 
     def after(operation: str, key: str) -> None:
-        if operation == "put" and key.endswith("/a.json") and not written:
+        if operation == "put" and key.endswith("/head") and not written:
             written.append(key)
             phone.put("a", n=2)
+            phone.put("b", n=3)
 
     host.after = after
     with host.remote() as remote:
-        phone.records.sync(remote, "ada")
-        assert written == ["records/ada/courses/a.json"]
-        assert phone.status("a") == "pending"
-        assert phone.documents() == {"a": {"n": 2}}
-        assert phone.records.sync(remote, "ada").uploaded == 1
-        tablet.records.sync(remote, "ada")
-    assert tablet.documents() == {"a": {"n": 2}}
+        phone.sync(remote)
+        assert written == ["records/ada/head"]
+        assert phone.documents() == {"a": {"n": 2}, "b": {"n": 3}}
+        phone.sync(remote)
+        assert phone.status("a") == phone.status("b") == "synced"
+        tablet.sync(remote)
+    assert tablet.documents() == {"a": {"n": 2}, "b": {"n": 3}}
 
 
-def test_what_is_no_envelope_fails_alone(pair: List[Device], remote_copy: Remote, tmp_path: Path) -> None:
+def test_a_document_that_is_too_large_does_not_stop_the_others(
+    pair: List[Device], remote_copy: Remote
+) -> None:
     phone, tablet = pair
-    phone.records.put_many({"a": {"n": 1}, "b": {"n": 2}})
-    phone.records.sync(remote_copy, "ada")
-    file = tmp_path / "remote_copy/records/ada/courses/a.json"
-    for text in (b"", b"no json", b"{}", file.read_bytes().replace(b'"a"', b'"z"')):
-        file.write_bytes(text)
-        report = tablet.records.sync(remote_copy, "ada")
-        assert [each.id for each in report.failed] == ["a"]
-        assert tablet.documents() == {"b": {"n": 2}}
-        tablet.clock.advance(3_600_000)
+    phone.records.put("large", b'{"text":"' + b"x" * (33 << 20) + b'"}')
+    phone.put("small", n=1)
+    report = phone.sync(remote_copy)
+    assert not report.ok
+    [failure] = report.failed
+    assert (failure.collection, failure.id) == ("courses", "large")
+    assert failure.code.startswith("E")
+    assert "courses/large" in failure.message
+    assert report.records.uploaded == 1
+    assert "failed=1" in repr(report)
+    assert phone.status("large") == "pending"
+    tablet.sync(remote_copy)
+    assert tablet.documents() == {"small": {"n": 1}}
+    phone.put("large", n=2)
+    assert moved(phone.sync(remote_copy)) == {"uploaded": 1}
+    agreed(pair, remote_copy)

@@ -26,29 +26,11 @@ Told = Dict[str, Any]
 ROWS = {md5(each): row(each) for each in range(60)}
 
 
-@pytest.fixture(scope="module")
-def told() -> Told:
-    text = os.environ.get("SATCHEL_TEST_S3")
-    if not text:
-        pytest.fail(
-            "these tests need an object store: run them as `make test-python` does, with\n"
-            "Tests/Servers/run.py ministack -- python -m pytest Bindings/Python/tests",
-            pytrace=False,
-        )
-    found: Told = json.loads(text)
-    return found
-
-
 @pytest.fixture(autouse=True)
 def _without_aws(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("AWS_"):
             monkeypatch.delenv(name)
-
-
-@pytest.fixture
-def prefix() -> str:
-    return f"python-{uuid.uuid4().hex}"
 
 
 @pytest.fixture

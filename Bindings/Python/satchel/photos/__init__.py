@@ -35,6 +35,7 @@ from satchel.photos._reports import (
     SyncReport,
     VerifiedShard,
     VerifyReport,
+    causes_of,
     directory_import_from,
     import_from,
     scan_from,
@@ -196,6 +197,9 @@ class PhotoCatalogue(PhotoRows):
     ) -> SyncReport:
         """Synchronizes the catalogue with its remote copy.
 
+        The first synchronization binds it to the remote and the user: ``store.sync`` with both then includes
+        it, if the remote has an identity.
+
         :param remote: the object store with the remote copy
         :param user: the owner of the catalogue: ASCII letters, digits, ".", "_" and "-", at most 128
         :param on_conflict: decides where both sides changed; "remote_wins": local changes that lose go to
@@ -222,13 +226,9 @@ class PhotoCatalogue(PhotoRows):
             allow_unsafe_remote=bool(allow_unsafe_remote),
             parallel=_encoding.parallel(parallel),
         )
-        subject = (self._store._owner, "photos", self._directory)
-        work = LongWork(self._store._owner, progress_callback(SyncProgress, progress), subject)
+        work = self._turn(progress)
         report, failures = work_with(remote, user, work, library.satchel_photos_sync, self._pointer, options)
-        return sync_from(
-            report,
-            lambda shard: failures.under(f"/shards/{shard:x}.csv") or failures.under("/manifest.json"),
-        )
+        return sync_from(report, causes_of(failures))
 
     def verify(
         self,
@@ -258,9 +258,20 @@ class PhotoCatalogue(PhotoRows):
             allow_unsafe_remote=bool(allow_unsafe_remote),
             parallel=_encoding.parallel(parallel),
         )
-        work = LongWork(self._store._owner, progress_callback(SyncProgress, progress))
+        work = self._turn(progress)
         report, _ = work_with(remote, user, work, library.satchel_photos_verify, self._pointer, options)
         return verify_from(report)
+
+    def _turn(self, progress: Optional[Callable[[SyncProgress], object]]) -> LongWork:
+        """Work of which one at a time is done for a catalogue; also as a part of ``store.sync``."""
+        owner = self._store._owner
+        return LongWork(
+            owner,
+            progress_callback(SyncProgress, progress),
+            (owner, "photos", self._directory),
+            (owner, "sync"),
+            (owner, "photos"),
+        )
 
     def detach(self) -> None:
         """Forgets the remote copy, and what was synchronized with it; nothing is deleted on either side.

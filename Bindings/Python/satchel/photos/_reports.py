@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Any, Callable, Dict, List, Optional
 
 from satchel.errors import code_of
+from satchel.remote._host import Failures
 from satchel.values import dataclass, record_from, records_from
 
 __all__ = [
@@ -301,6 +302,11 @@ def sync_from(answer: Dict[str, Any], cause_of: Callable[[int], Optional[BaseExc
     failed = [_failure(each, cause_of(each["shard"])) for each in answer["failed"]]
     rejected = records_from(RejectedRow, answer["rejected"])
     return record_from(SyncReport, answer, failed=failed, rejected=rejected)
+
+
+def causes_of(failures: Failures) -> Callable[[int], Optional[BaseException]]:
+    """Returns the exception that a function of the host raised for a shard."""
+    return lambda shard: failures.under(f"/shards/{shard:x}.csv") or failures.under("/manifest.json")
 
 
 def verify_from(answer: Dict[str, Any]) -> VerifyReport:

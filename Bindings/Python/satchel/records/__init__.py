@@ -27,14 +27,12 @@ True, numbers, strings, lists, dicts; equal ones in the order in which the recor
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, List, Optional, TypeVar, Union
-from urllib.parse import quote
+from typing import Any, List, Optional, TypeVar, Union
 
 from satchel import _abi, _encoding
 from satchel._documents import lend_json, text_of
 from satchel._encoding import FilePath
 from satchel._library import check, json_answer, library, paged, scalar_answer
-from satchel._long_work import LongWork, progress_callback
 from satchel.errors import InvalidArgument
 from satchel.records._collection import Collection
 from satchel.records._declarations import Index, Migration, Relation
@@ -44,12 +42,8 @@ from satchel.records._values import (
     MirrorReport,
     Record,
     RecordConflict,
-    RecordFailure,
-    SyncProgress,
-    SyncReport,
-    report_from,
+    conflict_from,
 )
-from satchel.remote import Remote, work_with
 from satchel.values import record_from, records_from
 
 __all__ = [
@@ -60,11 +54,8 @@ __all__ = [
     "MirrorReport",
     "Record",
     "RecordConflict",
-    "RecordFailure",
     "Records",
     "Relation",
-    "SyncProgress",
-    "SyncReport",
 ]
 
 _Document = TypeVar("_Document")
@@ -144,62 +135,17 @@ class Records(Collection[_Document]):
         number = _encoding.choice(_abi.REBUILD, which, "which")
         return scalar_answer(ctypes.c_int64, library.satchel_records_rebuild, self._pointer, number)
 
-    def sync(
-        self,
-        remote: Remote,
-        user: str,
-        on_conflict: str = "newest_wins",
-        progress: Optional[Callable[[SyncProgress], object]] = None,
-        dry_run: bool = False,
-        *,
-        parallel: Optional[int] = None,
-        allow_unsafe_remote: bool = False,
-    ) -> SyncReport:
-        """Synchronizes the collection with the remote copy, deletions included.
+    def clear(self) -> int:
+        """Deletes all records, in one transaction; the deletions are synchronized, and the declaration stays.
 
-        :param remote: the object store with the remote copy
-        :param user: the owner of the records: ASCII letters, digits, ".", "_" and "-", at most 128
-        :param on_conflict: decides where both sides changed a record: "newest_wins", "remote_wins",
-            "local_wins"; "merge": field by field, compared with the version synchronized last; where both
-            changed the same field, the newest, and an edit outlives a deletion; "ask": both versions are kept
-            as a conflict until :meth:`resolve`
-        :param progress: receives a :class:`SyncProgress`, on this thread; returning False cancels. An
-            exception in it cancels too, and is raised here
-        :param dry_run: reports what would be transferred, without transferring it
-        :param parallel: concurrent transfers, 1 to 16; None for 4
-        :param allow_unsafe_remote: accepts a remote without conditional writes, where two devices that
-            synchronize at the same time may overwrite each other
-        :returns: in ``failed`` the records that failed; they stay pending, and the others are synchronized
-        :raises InvalidArgument: for an invalid user, for a remote without conditional writes, and in a batch
-        :raises ForeignFile: when the records were synchronized as another user: :meth:`detach`
-        :raises Unauthorized: when the remote rejects the credentials
-        :raises Unavailable: when the remote cannot be reached
-        :raises Cancelled: when ``progress`` returned False
+        :returns: the number of deleted records
+        :raises ConstraintViolation: when a record of another collection refers to one of them, and its
+            relation restricts the deletion; nothing is changed
         """
-        self._store._refuse_in_batch("a collection cannot be synchronized in a batch")
-        options = _abi.RecordSyncOptions(
-            on_conflict=_encoding.choice(_abi.CONFLICT_POLICY, on_conflict, "on_conflict"),
-            dry_run=bool(dry_run),
-            allow_unsafe_remote=bool(allow_unsafe_remote),
-            parallel=_encoding.parallel(parallel),
-        )
-        subject = (self._store._owner, "records", self._name)
-        work = LongWork(self._store._owner, progress_callback(SyncProgress, progress), subject)
-        report, failures = work_with(
-            remote, user, work, library.satchel_records_sync, self._pointer, options
-        )
-        return report_from(report, lambda id: failures.under(_object_name(self._name, id)))
-
-    def detach(self) -> None:
-        """Forgets the remote copy, and what was synchronized with it.
-
-        The next synchronization, with the same or another remote, treats every record as added locally.
-        Nothing is deleted on either side.
-        """
-        check(library.satchel_records_detach(self._pointer))
+        return scalar_answer(ctypes.c_int64, library.satchel_records_clear, self._pointer)
 
     def conflicts(self) -> List[RecordConflict]:
-        """The conflict log: records that both sides changed, oldest first.
+        """The conflict log, oldest first: records that both sides changed, and remote versions that wait.
 
         :returns: those not yet resolved by :meth:`resolve`; their documents are dicts, also with ``of``
         """
@@ -207,7 +153,7 @@ class Records(Collection[_Document]):
         def page(after: int) -> Any:
             return json_answer(library.satchel_records_conflicts, self._pointer, after, _PAGE)
 
-        return records_from(RecordConflict, paged("conflicts", 0, page))
+        return list(map(conflict_from, paged("conflicts", 0, page)))
 
     def resolve(
         self,
@@ -219,7 +165,8 @@ class Records(Collection[_Document]):
         """Resolves a conflict.
 
         :param conflict: the conflict, or its ``id``
-        :param keep: "local" or "remote"; "remote" only removes a conflict of the kind "lost"
+        :param keep: "local" or "remote"; "remote" only removes a conflict of the kind "lost". The decision is
+            sent by the next synchronization
         :param document: the document to store instead, as in :meth:`put`; None deletes the record
         :raises NotFound: when it was resolved before
         :raises InvalidArgument: for neither or both of these; otherwise as :meth:`put`
@@ -236,11 +183,3 @@ def _lend_resolution(keep: Any, document: Any) -> _abi.Bytes:
     if keep is not None:
         return lend_json({"keep": keep}, "keep")
     return _encoding.lend(b'{"document":%b}' % text_of(document, "document"))
-
-
-def _object_name(collection: str, id: str) -> str:
-    """The last part of the key of a record's object."""
-    name = quote(id, safe="").replace("~", "%7E")
-    if name.startswith("."):
-        name = "%2E" + name[1:]
-    return f"/{collection}/{name}.json"

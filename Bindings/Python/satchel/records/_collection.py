@@ -49,10 +49,12 @@ class Collection(Dependent, Generic[_Document]):
         version: Optional[int],
         migrations: Optional[Sequence[MigrationStep]],
         redeclare: bool,
+        on_conflict: Optional[str],
+        synced: Optional[bool],
     ) -> None:
         """Use ``store.records``."""
         steps = steps_of(migrations)
-        lent = lend_declaration(name, indexes, relations, schema, version, steps)
+        lent = lend_declaration(name, indexes, relations, schema, version, steps, on_conflict, synced)
         self._name = name
         self._store = store
         self._read = reader_of(of, name)

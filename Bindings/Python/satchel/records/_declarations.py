@@ -93,7 +93,14 @@ def _step(step: Any, name: str) -> Any:
 
 
 def lend_declaration(
-    name: Any, indexes: Any, relations: Any, schema: Any, version: Any, steps: Optional[List[Any]]
+    name: Any,
+    indexes: Any,
+    relations: Any,
+    schema: Any,
+    version: Any,
+    steps: Optional[List[Any]],
+    on_conflict: Any,
+    synced: Any,
 ) -> _abi.Bytes:
     """Encodes the declaration of a collection; None is left out.
 
@@ -114,6 +121,11 @@ def lend_declaration(
         declared["version"] = _encoding.whole(version, "version", 1, 2**31 - 1)
     if steps is not None:
         declared["migrations"] = [_declared(each) for each in steps]
+    if on_conflict is not None:
+        _encoding.choice(_abi.CONFLICT_POLICY, on_conflict, "on_conflict")
+        declared["on_conflict"] = on_conflict
+    if synced is not None:
+        declared["synced"] = bool(synced)
     return lend_json(declared, "the declaration")
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from datetime import datetime
 from typing import Any, Callable, Dict, Generic, List, Optional, TypeVar
 
@@ -20,11 +19,8 @@ __all__ = [
     "MirrorReport",
     "Record",
     "RecordConflict",
-    "RecordFailure",
-    "SyncProgress",
-    "SyncReport",
+    "conflict_from",
     "record_of",
-    "report_from",
 ]
 
 _Document = TypeVar("_Document")
@@ -35,7 +31,8 @@ class Record(Mapping[str, Any], Generic[_Document]):
     """A document with its metadata; ``id`` is unique in its collection.
 
     ``revision`` counts its writes, from 1; ``created`` and ``modified`` are Unix milliseconds.
-    ``sync_status`` is "local" (its collection was never synchronized), "pending", "synced" or "conflict".
+    ``sync_status`` is "local" (the store is not bound to a remote), "pending" (not sent yet), "synced",
+    "waiting" (for a remote version that cannot be applied yet) or "conflict" (the host has to decide).
     ``document`` is a dict, or what the collection was opened ``of``.
 
     Also a mapping of the document: ``record["title"]`` is ``record.document["title"]``, and a record equals
@@ -94,8 +91,8 @@ class CollectionInfo:
     """A collection of a store.
 
     ``name`` identifies it; ``version`` is that of its documents, ``count`` the number of records. ``indexes``
-    and ``relations`` are as declared; ``user`` is the user of the remote copy that it was synchronized with,
-    or None.
+    and ``relations`` are as declared; ``on_conflict`` is its conflict policy, and ``synced`` whether
+    ``store.sync`` includes it.
     """
 
     name: str
@@ -103,7 +100,8 @@ class CollectionInfo:
     count: int
     indexes: List[Any]
     relations: Dict[str, Any]
-    user: Optional[str]
+    on_conflict: str
+    synced: bool
 
 
 @dataclass(frozen=True)
@@ -132,73 +130,17 @@ class MirrorReport:
 
 
 @dataclass(frozen=True)
-class RecordFailure:
-    """A record, by its ``id``, that failed; the others were synchronized.
-
-    ``code`` is that of the errors, such as "EUNAVAILABLE", ``message`` the description. ``cause`` is the
-    exception of a function of
-    :class:`satchel.remote.Callbacks`, if that is the reason.
-    """
-
-    id: str
-    code: str
-    message: str
-    cause: Optional[BaseException] = field(default=None, compare=False)
-
-
-@dataclass(frozen=True)
-class SyncProgress:
-    """The progress of a synchronization; ``phase`` is "list" or "records".
-
-    ``records_done`` of ``records_total`` records were transferred, ``bytes_up`` and ``bytes_down`` bytes.
-    """
-
-    phase: str
-    records_done: int
-    records_total: int
-    bytes_up: int
-    bytes_down: int
-
-
-@dataclass(frozen=True)
-class SyncReport:
-    """The result of a synchronization, or of a ``dry_run``: numbers of records.
-
-    ``downloaded`` and ``uploaded`` records were transferred, ``unchanged`` ones needed no transfer.
-    ``deleted_locally`` were deleted locally because they were deleted remotely, ``deleted_remotely`` the
-    reverse. ``conflicts`` were changed on both sides, whether resolved by the policy or waiting for
-    ``records.resolve()``; ``merged`` records were uploaded, too. ``requests`` counts requests to the object
-    store, ``bytes_up`` and ``bytes_down`` the bytes of the transferred objects. ``failed`` records stay
-    pending, and are retried with backoff.
-    """
-
-    downloaded: int
-    uploaded: int
-    deleted_locally: int
-    deleted_remotely: int
-    merged: int
-    conflicts: int
-    unchanged: int
-    requests: int
-    bytes_up: int
-    bytes_down: int
-    failed: List[RecordFailure]
-    dry_run: bool
-
-    @property
-    def ok(self) -> bool:
-        """Whether no record failed."""
-        return not self.failed
-
-
-@dataclass(frozen=True)
 class RecordConflict:
-    """A record that both sides changed.
+    """A record that both sides changed, or whose remote version cannot be applied yet.
 
     ``id`` is the number of the conflict, ``record`` the record's id, ``time`` the time of detection, in Unix
-    milliseconds. ``kind`` is "open" (it waits for ``records.resolve()``) or "lost" (the policy discarded the
-    local version). ``local``, ``remote`` and ``base`` are the local document, the remote one, and the one
-    synchronized last: dicts, or None where it was deleted or did not exist.
+    milliseconds. ``kind`` is "open" (it waits for ``records.resolve()``), "lost" (the local version was
+    discarded, by the policy or because a record that it refers to was deleted) or "waiting". A remote
+    version that is waiting violates the schema, a unique index or a relation, or has a newer version: it is
+    applied as soon as that allows it. Then ``code`` is that of the error, such as "ECONSTRAINT", and
+    ``reason`` its message; otherwise both are None. ``local``, ``remote`` and ``base`` are the local
+    document, the remote one, and the one synchronized last: dicts, or None where it was deleted or did not
+    exist.
     """
 
     id: int
@@ -208,6 +150,8 @@ class RecordConflict:
     local: Optional[Dict[str, Any]]
     remote: Optional[Dict[str, Any]]
     base: Optional[Dict[str, Any]]
+    code: Optional[str] = None
+    reason: Optional[str] = None
 
     @property
     def happened_at(self) -> datetime:
@@ -224,13 +168,7 @@ def record_of(answer: Dict[str, Any], read: Callable[[Dict[str, Any], str], _Doc
     return record_from(Record, answer)
 
 
-def report_from(answer: Dict[str, Any], cause_of: Callable[[str], Optional[BaseException]]) -> SyncReport:
-    """A report with its failures.
-
-    :param cause_of: returns the exception that a function of the host raised for a record
-    """
-    failed = [
-        record_from(RecordFailure, each, code=code_of(each["code"]), cause=cause_of(each["id"]))
-        for each in answer["failed"]
-    ]
-    return record_from(SyncReport, answer, failed=failed)
+def conflict_from(answer: Dict[str, Any]) -> RecordConflict:
+    """A conflict with the code of its reason."""
+    code = answer.get("code")
+    return record_from(RecordConflict, answer, code=None if code is None else code_of(code))

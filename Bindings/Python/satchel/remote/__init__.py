@@ -1,11 +1,11 @@
-"""Object stores with the remote copies of photo catalogues and records.
+"""Object stores that stores and photo catalogues are synchronized with.
 
 A remote is a directory, a bucket of an S3-compatible service, or a set of your own functions. Constructing
-one does not use the network. One remote serves any number of catalogues and threads; it is closed by
+one does not use the network. One remote serves any number of stores and threads; it is closed by
 :meth:`Remote.close`, or when it is collected. Make remotes after ``fork``.
 
 >>> remote = satchel.remote.S3(bucket="photos", endpoint="https://s3.example.org", region="eu-central-1")
->>> report = store.photos("/home/ada/Pictures").sync(remote, "ada")
+>>> report = store.sync(remote, "ada")
 """
 
 from __future__ import annotations
@@ -251,12 +251,14 @@ class Callbacks(Remote):
     :param list: ``list(prefix, after=None, limit=1000)`` returns the objects whose keys have the prefix
         and follow ``after``, at most ``limit``, in the order of the keys' bytes: a :class:`RemotePage` of
         :class:`RemoteEntry`, or a list of them when no more follow
+    :param identity: names the object store, in at most 1,024 bytes of UTF-8: the same text always means the
+        same objects. ``store.sync`` requires it; photos alone can be synchronized without
 
     KeyError (or FileNotFoundError) means that the object does not exist; see also :class:`TransientError`,
     :class:`UnknownOutcome` and :class:`AccessDenied`. ConnectionError and TimeoutError are retried: reads at
     once, writes after reading the object. Any other exception, or a result of another type, fails the
-    request, and is the ``__cause__`` of the exception of the running call, or the ``cause`` of the shard or
-    record in its report. KeyboardInterrupt and the like end that call, which raises them.
+    request, and is the ``__cause__`` of the exception of the running call, or the ``cause`` of the shard in
+    its report. KeyboardInterrupt and the like end that call, which raises them.
     """
 
     __slots__ = ()
@@ -268,15 +270,17 @@ class Callbacks(Remote):
         head: Callable[..., Any],
         delete: Callable[..., None],
         list: Callable[..., Any],
+        identity: Optional[str] = None,
     ) -> None:
         functions = {"get": get, "put": put, "head": head, "delete": delete, "list": list}
         for name, function in functions.items():
             _encoding.check_callable(function, name)
+        named = _encoding.NOTHING if identity is None else _encoding.lend_text(identity, "identity")
         host = Host(functions)
         handle = Handle.made_by(
             "remote",
             library.satchel_remote_callbacks,
-            ctypes.byref(operations),
+            ctypes.byref(operations(named)),
             _callbacks.register(host.request, 0),
             _callbacks.on_release,
         )

@@ -38,28 +38,31 @@ class Failures:
 
     def __init__(self, work: LongWork) -> None:
         self.work = work
-        self._by_key: Dict[str, BaseException] = {}
+        self._by_key: Dict[str, Tuple[str, BaseException]] = {}
 
-    def add(self, key: str, error: BaseException) -> None:
-        """Adds an exception; from any thread."""
+    def add(self, operation: str, key: str, error: BaseException) -> None:
+        """Adds an exception of an operation; from any thread."""
         self._by_key.pop(key, None)
-        self._by_key[key] = error
+        self._by_key[key] = (operation, error)
         if not isinstance(error, Exception):
             self.work.fail(error)
 
-    def succeed(self, key: str) -> None:
+    def succeed(self, operation: str, key: str) -> None:
         """Forgets the exception of a key, after a later request for it succeeded."""
-        self._by_key.pop(key, None)
+        failed, _ = self._by_key.get(key, (operation, None))
+        # Deleting the object of a probe that failed does not make the probe succeed.
+        if operation != "delete" or failed == operation:
+            self._by_key.pop(key, None)
 
     @property
     def last(self) -> Optional[BaseException]:
         """The last exception."""
         errors = list(self._by_key.values())
-        return errors[-1] if errors else None
+        return errors[-1][1] if errors else None
 
     def under(self, suffix: str) -> Optional[BaseException]:
         """The last exception for a key with a suffix."""
-        return next((error for key, error in list(self._by_key.items()) if key.endswith(suffix)), None)
+        return next((error for key, (_, error) in list(self._by_key.items()) if key.endswith(suffix)), None)
 
 
 class Host:
@@ -85,28 +88,28 @@ class Host:
         """Calls a function and passes its result to the library; returns the C result."""
         listening = self._observers
         try:
-            running = (owner for each in listening for owner in (each.work.owner, each.work.subject))
+            running = (owner for each in listening for owner in (each.work.owner, *each.work.subjects))
             with _callbacks.entered(*running):
                 result = self._functions[operation](key, *arguments, **conditions)
             _ANSWERS[operation](answer, result)
         except _ANSWERING as error:
-            self._succeed(listening, key)
+            self._succeed(listening, operation, key)
             _callbacks.describe(error, library.satchel_remote_answer_message, answer)
             return _result_of(error, operation)
         except BaseException as error:
             for failures in listening:
-                failures.add(key, error)
+                failures.add(operation, key, error)
             if not listening:
                 # The call has ended, so that no caller is left to raise it.
                 _callbacks.report(error)
             _callbacks.describe(error, library.satchel_remote_answer_message, answer)
             return _result_of(error, operation)
-        self._succeed(listening, key)
+        self._succeed(listening, operation, key)
         return _RESULT["not_modified" if isinstance(result, NotModified) else "ok"]
 
-    def _succeed(self, listening: Tuple[Failures, ...], key: str) -> None:
+    def _succeed(self, listening: Tuple[Failures, ...], operation: str, key: str) -> None:
         for failures in listening:
-            failures.succeed(key)
+            failures.succeed(operation, key)
 
 
 # These exceptions are answers; all others are failures.
@@ -237,11 +240,19 @@ def _list_arguments(after: Any, limit: int) -> Tuple[Tuple[Any, ...], Dict[str, 
     return (), {"after": _text_or_none(after), "limit": limit}
 
 
+def operations(identity: _abi.Bytes) -> _abi.RemoteOperations:
+    """The functions for C.
+
+    :param identity: names the object store; may be empty
+    """
+    return _abi.RemoteOperations(identity=identity, **_OPERATIONS)
+
+
 # Kept alive here: ctypes does not keep the callbacks of a copied struct.
-operations = _abi.RemoteOperations(
-    get=_abi.RemoteGet(_requesting("get", lambda tag: ((), {"if_none_match": _text_or_none(tag)}))),
-    put=_abi.RemotePut(_requesting("put", _put_arguments)),
-    head=_abi.RemoteHead(_requesting("head", lambda: ((), {}))),
-    remove=_abi.RemoteRemove(_requesting("delete", lambda tag: ((), {"if_match": _text_or_none(tag)}))),
-    list=_abi.RemoteList(_requesting("list", _list_arguments)),
-)
+_OPERATIONS: Dict[str, Any] = {
+    "get": _abi.RemoteGet(_requesting("get", lambda tag: ((), {"if_none_match": _text_or_none(tag)}))),
+    "put": _abi.RemotePut(_requesting("put", _put_arguments)),
+    "head": _abi.RemoteHead(_requesting("head", lambda: ((), {}))),
+    "remove": _abi.RemoteRemove(_requesting("delete", lambda tag: ((), {"if_match": _text_or_none(tag)}))),
+    "list": _abi.RemoteList(_requesting("list", _list_arguments)),
+}

@@ -9,6 +9,9 @@ Reads see a change at once. It is written to the file 2 s after the last change,
 after the first, by :meth:`State.flush`, or when the store is closed: see :meth:`State.configure`. Observers
 are notified then, under the subject "state" with keys such as "value/theme". Names and keys are 1 to 255
 bytes of UTF-8; values are JSON values and dataclasses; bytes are JSON text.
+
+``synced=True`` marks a value, a list, a set or scores for ``store.sync``. The mark is stored: it is enough to
+set it once on each device. The name must then have at most 248 bytes, and no control characters.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from satchel._documents import lend_json
 from satchel._encoding import Duration
 from satchel._library import answer, check, json_answer, library, scalar_answer, value_of
 from satchel.errors import InvalidArgument
-from satchel.state._lists import Scores, StateItem, StateList, StateMembers, milliseconds
+from satchel.state._lists import Scores, StateItem, StateList, StateMembers, mark, milliseconds
 
 if TYPE_CHECKING:
     from satchel.store import Store
@@ -66,16 +69,22 @@ class State:
         )
         check(library.satchel_state_configure(self._store._pointer, ctypes.byref(options)))
 
-    def set(self, key: str, value: Any, sensitive: bool = False) -> None:
+    def set(
+        self, key: str, value: Any, sensitive: bool = False, synced: Optional[bool] = None
+    ) -> None:
         """Sets or replaces a value.
 
         :param key: 1 to 255 bytes of UTF-8
         :param value: a JSON value, a dataclass, or JSON text in bytes; a str is a JSON string
-        :param sensitive: stores it encrypted (AES-256-GCM); needs :meth:`set_key` before
+        :param sensitive: stores it encrypted (AES-256-GCM); needs :meth:`set_key` before. A sensitive
+            value is not synchronized: ``failed`` of the report names it
+        :param synced: whether ``store.sync`` includes the key from now on, also when its value is removed and
+            set again; None keeps what it is, False at first. Of two versions the newest wins
         :raises InvalidArgument: for a value that JSON cannot represent, with its JSON Pointer; for a
-            sensitive value without a key
+            sensitive value without a key; for a key that is too long to be synchronized
         """
         lent = _encoding.lend_text(key, "key"), lend_json(value, "value")
+        mark(self._store, "value", lent[0], synced)
         check(library.satchel_state_set(self._store._pointer, *lent, bool(sensitive)))
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -139,34 +148,43 @@ class State:
         limit: Optional[int] = None,
         max_age: Optional[Duration] = None,
         unique: bool = False,
+        synced: Optional[bool] = None,
     ) -> StateList:
-        """A bounded list, newest first. The bounds are not stored: pass the same ones wherever it is used.
+        """A bounded list, newest first. Pass the same bounds wherever it is used.
 
         :param name: of the list, 1 to 255 bytes of UTF-8
         :param limit: the maximum number of items; None for no limit
         :param max_age: of an item, a timedelta or milliseconds; None for no limit
         :param unique: pushing an item that the list has moves it to the front
+        :param synced: whether ``store.sync`` includes the list from now on; the pushes and removals of
+            several devices are merged, within these bounds. None keeps what it is, False at first
         :returns: the list, not read yet; a list that was never written is empty
         """
-        return StateList(self._store, name, limit, max_age, unique)
+        return StateList(self._store, name, limit, max_age, unique, synced)
 
-    def members(self, name: str) -> StateMembers:
+    def members(self, name: str, synced: Optional[bool] = None) -> StateMembers:
         """A set.
 
         :param name: of the set, 1 to 255 bytes of UTF-8
+        :param synced: whether ``store.sync`` includes the set from now on; the additions and removals of
+            several devices are merged. None keeps what it is, False at first
         :returns: the set, not read yet; a set that was never written is empty
         """
-        return StateMembers(self._store, name)
+        return StateMembers(self._store, name, synced)
 
-    def scores(self, name: str, minimum: float = -1.0, maximum: float = 1.0) -> Scores:
-        """Numbers by key, to which deltas are added. The bounds are not stored.
+    def scores(
+        self, name: str, minimum: float = -1.0, maximum: float = 1.0, synced: Optional[bool] = None
+    ) -> Scores:
+        """Numbers by key, to which deltas are added. Pass the same bounds wherever they are used.
 
         :param name: of the scores, 1 to 255 bytes of UTF-8
         :param minimum: the lower bound of each score
         :param maximum: the upper bound of each score
+        :param synced: whether ``store.sync`` includes the scores from now on; the deltas of several devices
+            add up, within these bounds. None keeps what it is, False at first
         :raises InvalidArgument: for bounds that are not finite
         """
-        return Scores(self._store, name, minimum, maximum)
+        return Scores(self._store, name, minimum, maximum, synced)
 
     def __contains__(self, key: object) -> bool:
         lent = _encoding.lend_text(key, "key")

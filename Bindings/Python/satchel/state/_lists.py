@@ -6,7 +6,7 @@ import ctypes
 import json as _json
 import math
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional
 
 from satchel import _abi, _encoding
 from satchel._documents import lend_json
@@ -17,7 +17,7 @@ from satchel.values import dataclass, moment, records_from
 if TYPE_CHECKING:
     from satchel.store import Store
 
-__all__ = ["Scores", "StateItem", "StateList", "StateMembers", "milliseconds"]
+__all__ = ["Scores", "StateItem", "StateList", "StateMembers", "mark", "milliseconds"]
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,18 @@ class StateList(_Named):
 
     __slots__ = ("_options",)
 
-    def __init__(self, store: Store, name: str, limit: Any, max_age: Any, unique: Any) -> None:
+    def __init__(
+        self, store: Store, name: str, limit: Any, max_age: Any, unique: Any, synced: Optional[bool]
+    ) -> None:
         super().__init__(store, name)
         self._options = _abi.StateListOptions(
             limit=_encoding.whole_or_default(limit, "limit", 1, 2**32 - 1),
             max_age_ms=milliseconds(max_age, "max_age", 2**63 - 1),
             unique=bool(unique),
         )
+        bounds = {"limit": self._options.limit, "max_age": self._options.max_age_ms}
+        given = {name: bound for name, bound in bounds.items() if bound}
+        mark(store, "list", self._lent, synced, {**given, "unique": bool(unique)})
 
     def push(self, value: Any) -> None:
         """Inserts a value at the front, and drops the items beyond the bounds.
@@ -122,6 +127,10 @@ class StateMembers(_Named):
 
     __slots__ = ()
 
+    def __init__(self, store: Store, name: str, synced: Optional[bool]) -> None:
+        super().__init__(store, name)
+        mark(store, "set", self._lent, synced)
+
     def add(self, value: Any) -> bool:
         """Adds a value, and returns whether it was new. 1, 1.0 and True are distinct.
 
@@ -165,11 +174,15 @@ class Scores(_Named):
 
     __slots__ = ("_options",)
 
-    def __init__(self, store: Store, name: str, minimum: Any, maximum: Any) -> None:
+    def __init__(
+        self, store: Store, name: str, minimum: Any, maximum: Any, synced: Optional[bool]
+    ) -> None:
         super().__init__(store, name)
         self._options = _abi.StateScoreOptions(
             minimum=_finite(minimum, "minimum"), maximum=_finite(maximum, "maximum")
         )
+        bounds = {"minimum": self._options.minimum, "maximum": self._options.maximum}
+        mark(store, "scores", self._lent, synced, bounds)
 
     def add(self, key: str, delta: float) -> float:
         """Adds to a score.
@@ -201,6 +214,22 @@ class Scores(_Named):
         """All scores by their keys."""
         found: Dict[str, float] = json_answer(library.satchel_state_scores, self._pointer, self._lent)
         return {key: float(score) for key, score in found.items()}
+
+
+def mark(
+    store: Store, kind: str, name: _abi.Bytes, synced: Optional[bool], bounds: Optional[Dict[str, Any]] = None
+) -> None:
+    """Marks a part of the state for synchronizing, or ends that; None changes nothing.
+
+    :param kind: "value", "list", "set" or "scores"
+    :param bounds: of a list or of scores
+    """
+    if synced is None:
+        return
+    lent = lend_json(bounds, "bounds") if bounds else _encoding.NOTHING
+    check(
+        library.satchel_state_set_synced(store._pointer, _abi.STATE_KIND[kind], name, lent, bool(synced))
+    )
 
 
 def milliseconds(duration: Any, name: str, maximum: int) -> int:

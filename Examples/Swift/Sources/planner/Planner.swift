@@ -21,7 +21,9 @@ struct Planner {
       "courses", relations: ["semester_id": RecordRelation("semesters", onDelete: .cascade)],
       version: version, migrations: version == 1 ? [] : [toVersion2])
     let inCourse = ["course_id": RecordRelation("courses", onDelete: .cascade)]
-    tasks = try store.records("tasks", indexes: [RecordIndex("due")], relations: inCourse)
+    // Both fields of a task that was changed on both sides are kept.
+    tasks = try store.records(
+      "tasks", indexes: [RecordIndex("due")], relations: inCourse, onConflict: .merge)
     let schema: JSONValue = [
       "type": "object", "required": ["course_id", "points"],
       "properties": ["points": ["type": "integer", "minimum": 0, "maximum": 20]],
@@ -89,17 +91,10 @@ struct Planner {
     }
   }
 
-  /// Prints what moved; both fields of a record that was changed on both sides are kept.
+  /// Synchronizes all collections at once, and prints what moved.
   func sync(with remote: any ObjectStore) throws {
-    var options = RecordSyncOptions()
-    options.onConflict = .merge
-    let reports = try [semesters, courses, tasks, grades, events, activities].map {
-      try $0.sync(with: remote, user: UserID("mia"), options: options)
-    }
-    func sum(_ count: KeyPath<RecordSyncReport, Int>) -> Int {
-      reports.reduce(0) { $0 + $1[keyPath: count] }
-    }
+    let moved = try store.sync(with: remote, user: UserID("mia")).records
     let label = "\(name):".padding(toLength: 7, withPad: " ", startingAt: 0)
-    print("  \(label) \(sum(\.uploaded)) up, \(sum(\.downloaded)) down, \(sum(\.merged)) merged")
+    print("  \(label) \(moved.uploaded) up, \(moved.downloaded) down, \(moved.merged) merged")
   }
 }

@@ -1,0 +1,267 @@
+"""Synchronizing a store with an object store: records, state and the photo catalogue, in one call.
+
+>>> remote = satchel.remote.S3(bucket="planner", endpoint="https://s3.example.org", region="eu-central-1")
+>>> report = store.sync(remote, "ada")
+>>> report.records.downloaded, report.waiting
+(3, 0)
+
+The guide to records describes what is synchronized, conflicts, and what a damaged remote means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any, Callable, Dict, List, Optional
+
+from satchel import _abi, _callbacks, _encoding
+from satchel._handles import Owner
+from satchel._library import check, library
+from satchel._long_work import LongWork, progress_callback
+from satchel.errors import Busy, code_of
+from satchel.photos import SyncReport
+from satchel.photos._reports import causes_of, sync_from
+from satchel.remote import Remote, work_with
+from satchel.values import dataclass, record_from, records_from
+
+__all__ = [
+    "PlannedChange",
+    "StoreSyncProgress",
+    "StoreSyncReport",
+    "SyncCounts",
+    "SyncFailure",
+    "SyncLoss",
+    "SyncingStore",
+]
+
+
+@dataclass(frozen=True)
+class StoreSyncProgress:
+    """The progress of a synchronization; ``phase`` is "download", "apply", "upload" or "photos".
+
+    ``done`` of ``total`` objects were downloaded, or shards of photos transferred; of an upload, ``done`` is
+    the number of changes. ``total`` is 0 while it is not known. ``bytes_up`` and ``bytes_down`` bytes of
+    bodies were transferred so far.
+    """
+
+    phase: str
+    done: int
+    total: int
+    bytes_up: int
+    bytes_down: int
+
+
+@dataclass(frozen=True)
+class SyncCounts:
+    """What was done with the records, or with the state.
+
+    ``downloaded`` remote versions were applied, ``uploaded`` local changes were sent. ``deleted_locally``
+    deletions of other devices were applied, ``deleted_remotely`` local ones were sent. ``merged`` counts
+    changes of both sides that were merged, ``conflicts`` those that wait for ``records.resolve()``,
+    ``waiting`` remote versions that cannot be applied yet: see ``records.conflicts()``.
+    """
+
+    downloaded: int
+    uploaded: int
+    deleted_locally: int
+    deleted_remotely: int
+    merged: int
+    conflicts: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class SyncFailure:
+    """A record, or a part of the state, that could not be sent; a later synchronization retries it.
+
+    ``collection`` is that of the record, or "@state"; ``id`` identifies it there, that of state is its kind
+    and its name, such as "list/history". ``code`` is that of the errors, such as "EINVALID", ``message`` the
+    description.
+    """
+
+    collection: str
+    id: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class SyncLoss:
+    """An object of the remote that could not be read, and was given up with ``accept_loss``.
+
+    ``pack`` is the name of the object, ``entries`` the number of versions that it had.
+    """
+
+    pack: str
+    entries: int
+
+
+@dataclass(frozen=True)
+class PlannedChange:
+    """What a synchronization would do with a record, or a part of the state; see :class:`SyncFailure`.
+
+    ``collection`` and ``id`` identify it. ``action`` is "upload", "download", "delete_remotely",
+    "delete_locally", "merge", "conflict" or "wait".
+    """
+
+    collection: str
+    id: str
+    action: str
+
+
+@dataclass(frozen=True, repr=False)
+class StoreSyncReport:
+    """The result of a synchronization, or of a ``dry_run``.
+
+    ``records`` and ``state`` count what was done with both, ``photos`` is the report of the photo catalogue
+    that is bound to the same remote and user, or None. ``failed`` could not be sent. ``repaired`` objects of
+    the remote were missing or damaged and were written again, ``losses`` were given up with ``accept_loss``.
+    ``batch_cut``: a batch was sent in parts, because it is too large for one request. ``requests`` counts
+    requests to the object store with retries, ``bytes_up`` and ``bytes_down`` bytes of bodies.
+    ``unchanged``: nothing had to be transferred. ``planned`` is what a synchronization would do after a dry
+    run, and [] otherwise.
+    """
+
+    records: SyncCounts
+    state: SyncCounts
+    photos: Optional[SyncReport]
+    failed: List[SyncFailure]
+    repaired: int
+    losses: List[SyncLoss]
+    batch_cut: bool
+    requests: int
+    bytes_up: int
+    bytes_down: int
+    unchanged: bool
+    dry_run: bool
+    planned: List[PlannedChange] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was sent, photos included."""
+        return not self.failed and (self.photos is None or self.photos.ok)
+
+    @property
+    def conflicts(self) -> int:
+        """The number of conflicts that wait for ``records.resolve()``."""
+        return self.records.conflicts + self.state.conflicts
+
+    @property
+    def waiting(self) -> int:
+        """The number of remote versions that cannot be applied yet."""
+        return self.records.waiting + self.state.waiting
+
+    def __repr__(self) -> str:
+        counts = {name: _counted(getattr(self, name)) for name in ("records", "state")}
+        parts = [f"{name}({counted})" for name, counted in counts.items() if counted]
+        if self.photos is not None:
+            parts.append(f"photos={'unchanged' if self.photos.unchanged else 'changed'}")
+        for name in ("failed", "losses", "planned"):
+            if getattr(self, name):
+                parts.append(f"{name}={len(getattr(self, name))}")
+        if self.repaired:
+            parts.append(f"repaired={self.repaired}")
+        parts.extend(name for name in ("batch_cut", "dry_run", "unchanged") if getattr(self, name))
+        traffic = f"requests={self.requests} bytes_up={self.bytes_up} bytes_down={self.bytes_down}"
+        return f"<satchel.StoreSyncReport {' '.join(parts)} {traffic}>"
+
+
+class SyncingStore(Owner):
+    """The part of :class:`satchel.Store` that synchronizes."""
+
+    def sync(
+        self,
+        remote: Remote,
+        user: str,
+        *,
+        dry_run: bool = False,
+        accept_loss: bool = False,
+        parallel: Optional[int] = None,
+        progress: Optional[Callable[[StoreSyncProgress], object]] = None,
+    ) -> StoreSyncReport:
+        """Synchronizes the store with a user's data in an object store.
+
+        That is the records of all declared collections, the state that is marked with ``synced=True``, and
+        the photo catalogue whose first ``photos.sync`` was with the same remote and user. The first
+        synchronization binds the store to both. What cannot be sent or applied does not stop the rest:
+        ``failed`` of the report and ``records.conflicts()`` name it. Synchronizations of one store run one
+        at a time; other calls are not blocked, and what they change is sent by the next one.
+
+        :param remote: an object store with conditional writes; :class:`satchel.remote.Callbacks` need an
+            identity
+        :param user: the owner of the data: ASCII letters, digits, ".", "_" and "-", at most 128
+        :param dry_run: reports what would be transferred, without transferring it; the store is copied to a
+            temporary file for that
+        :param accept_loss: goes on where a part of the remote is lost that no device has; other devices then
+            send what they have again
+        :param parallel: concurrent transfers, 1 to 16; None for 4
+        :param progress: receives a :class:`satchel.sync.StoreSyncProgress`, on this thread; returning False
+            cancels. An exception in it cancels too, and is raised here
+        :raises InvalidArgument: for an invalid user; for a remote without conditional writes, or without an
+            identity; in a batch
+        :raises ForeignFile: when the store is bound to another remote or user: :meth:`detach`
+        :raises Damaged: when a part of the remote is lost, naming it; other devices may repair it
+        :raises NewerStore: when a newer version of Satchel wrote to the remote
+        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unavailable: when the remote cannot be reached
+        :raises Busy: when other devices were faster each time; when ``progress``, or a function of the
+            remote, starts it again
+        :raises Cancelled: when ``progress`` returned False
+        :raises ReadOnly: for a store that was opened read-only
+        """
+        pointer = self._pointer
+        self._refuse_in_batch("a store cannot be synchronized in a batch")
+        options = _abi.StoreSyncOptions(
+            dry_run=bool(dry_run),
+            accept_loss=bool(accept_loss),
+            parallel=_encoding.parallel(parallel),
+        )
+        # It synchronizes photos as well, and would wait for those in whose callback it begins.
+        photos = (self._owner, "photos")
+        work = LongWork(
+            self._owner, progress_callback(StoreSyncProgress, progress), self._synchronization, photos
+        )
+        report, failures = work_with(remote, user, work, library.satchel_store_sync, pointer, options)
+        return _report_from(report, causes_of(failures))
+
+    def detach(self) -> None:
+        """Ends the binding to a remote and a user; waits for a running synchronization.
+
+        The data stay, on both sides. Conflicts that are open or wait are forgotten. The next :meth:`sync`
+        binds the store again, and compares everything.
+
+        :raises InvalidArgument: in a batch
+        :raises Busy: in a callback of a synchronization of this store
+        """
+        if _callbacks.is_running(self._synchronization):
+            raise Busy("a store cannot be detached in a callback of its synchronization")
+        check(library.satchel_store_detach(self._pointer))
+
+    @property
+    def _synchronization(self) -> object:
+        return self._owner, "sync"
+
+
+def _counted(counts: SyncCounts) -> str:
+    """The counts that are not 0."""
+    named = ((name, getattr(counts, name)) for name in SyncCounts.__annotations__)
+    return ", ".join(f"{name}={number}" for name, number in named if number)
+
+
+def _report_from(
+    answer: Dict[str, Any], cause_of: Callable[[int], Optional[BaseException]]
+) -> StoreSyncReport:
+    """A report with its parts.
+
+    :param cause_of: returns the exception that a function of the host raised for a shard
+    """
+    photos = answer["photos"]
+    return record_from(
+        StoreSyncReport,
+        answer,
+        records=record_from(SyncCounts, answer["records"]),
+        state=record_from(SyncCounts, answer["state"]),
+        photos=None if photos is None else sync_from(photos, cause_of),
+        failed=[record_from(SyncFailure, each, code=code_of(each["code"])) for each in answer["failed"]],
+        losses=records_from(SyncLoss, answer["losses"]),
+        planned=records_from(PlannedChange, answer["planned"]),
+    )
