@@ -226,6 +226,22 @@ def test_two_tools_at_once(planner, second, tmp_path):
     assert sorted(planner.ids()) == sorted(second.ids())
 
 
+def test_an_encrypted_remote_needs_the_key(planner, second, tmp_path):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "key").write_text("0f" * 32 + "\n")
+    (tmp_path / "short").write_text("0f")
+    remote = Remote("--remote", str(tmp_path / "shared"))
+    assert planner.sync(remote, "--key-file", str(tmp_path / "key")).lines[0] == "records: 3 uploaded"
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "shared").rglob("*") if path.is_file())
+    assert b"algebra" not in stored
+    refused = second.sync(remote, code=2)
+    assert "key" in refused.err
+    short = second.sync(remote, "--key-file", str(tmp_path / "short"), code=2)
+    assert "64 hexadecimal digits" in short.err
+    options = ("--key-file", str(tmp_path / "key"), "--verify", "--purge")
+    assert second.sync(remote, *options).lines[0] == "records: 3 downloaded"
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [

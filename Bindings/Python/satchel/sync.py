@@ -251,7 +251,7 @@ class SyncingStore(Owner):
         new = _encoding.lend_key(key) if key is not None else _encoding.lend(b"")
 
         def function(store: int, remote: int, user: Any, options: Any, out: Any) -> int:
-            return library.satchel_store_rekey(store, remote, user, options, new, out)
+            return int(library.satchel_store_rekey(store, remote, user, options, new, out))
 
         return self._synchronize(remote, user, None, function, options)
 

@@ -24,7 +24,8 @@ def test_neither_ids_nor_documents_can_be_read_in_the_remote(tmp_path, remote):
         one.records("notes").put("secret-id", {"text": "a secret"})
         one.sync(remote, "ada", key=KEY)
         contents = [path.read_bytes() for path in (tmp_path / "remote").rglob("*") if path.is_file()]
-        assert contents and not any(b"secret" in content for content in contents)
+        assert contents
+        assert not any(b"secret" in content for content in contents)
         notes = two.records("notes")
         for key in (None, OTHER):
             with pytest.raises(satchel.Unauthorized):
@@ -67,7 +68,8 @@ def test_a_purge_removes_the_bytes_of_what_was_replaced(tmp_path, remote):
         one.sync(remote, "ada")
         assert has(b"first words")
         one.sync(remote, "ada", purge=True)
-        assert not has(b"first words") and has(b"others")
+        assert not has(b"first words")
+        assert has(b"others")
 
 
 def test_verifying_writes_again_what_is_damaged(tmp_path, remote):

@@ -23,6 +23,9 @@ struct SyncCommand: ParsableCommand {
       pending and does not stop the others. When a part of the remote is lost, the sync ends and names it: \
       sync the device that has it, or go on without it with --accept-loss.
 
+      With --key-file records and state are encrypted before they leave this machine. All devices need the \
+      same key; photos are not encrypted.
+
       The credentials of an S3 store are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
       AWS_SESSION_TOKEN, never from the command line.
 
@@ -39,6 +42,18 @@ struct SyncCommand: ParsableCommand {
 
   @Flag(help: "Go on when a part of the remote is lost; other devices then send what they have of it.")
   var acceptLoss = false
+
+  @Flag(help: "Read every object of the remote, and write those again that are missing or damaged.")
+  var verify = false
+
+  @Flag(help: "Remove the bytes of replaced and deleted documents from the remote.")
+  var purge = false
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with the key of the remote's records and state: 32 bytes, or 64 hexadecimal digits.",
+      valueName: "file"))
+  var keyFile: String?
 
   @Option(help: ArgumentHelp("The number of objects to transfer in parallel, 1 to 16.", valueName: "n"))
   var parallel = 4
@@ -58,6 +73,9 @@ struct SyncCommand: ParsableCommand {
     var options = StoreSyncOptions()
     options.isDryRun = dryRun
     options.acceptLoss = acceptLoss
+    options.verify = verify
+    options.purge = purge
+    options.key = try keyFile.map { try KeyFile.read($0) }
     options.parallel = parallel
     options.cancellation = Cancellation { Interruption.isRequested }
     let report = try sync(options)

@@ -23,7 +23,6 @@ from satchel import _abi, _encoding
 from satchel._documents import lend_json
 from satchel._encoding import Duration
 from satchel._library import answer, check, json_answer, library, scalar_answer, value_of
-from satchel.errors import InvalidArgument
 from satchel.state._lists import Scores, StateItem, StateList, StateMembers, mark, milliseconds
 
 if TYPE_CHECKING:
