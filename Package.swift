@@ -50,7 +50,7 @@ let package = Package(
       dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON"]),
     .target(
       name: "SatchelState",
-      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON", "CNettle"]),
+      dependencies: ["SatchelCore", "SatchelRemote", "SatchelStorage", "SatchelJSON"]),
 
     // The whole, and its interface for C.
     .target(

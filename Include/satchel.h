@@ -1159,6 +1159,12 @@ typedef struct satchel_store_sync_options {
     /** Goes on where a part of the remote was lost that no device has. Other devices then
      *  send what they have again. */
     bool accept_loss;
+    /** Reads every object of the records and the state, and writes those again that are
+     *  missing or damaged. */
+    bool verify;
+    /** Removes the bytes of replaced and deleted documents from the remote; otherwise they
+     *  leave when their object is next rewritten. */
+    bool purge;
     /** The number of objects that are transferred at the same time, 1 to 16; 0 means
      *  4. */
     int32_t parallel;
@@ -1167,11 +1173,16 @@ typedef struct satchel_store_sync_options {
     satchel_progress_callback progress;
     /** Passed to `progress`. */
     void *context;
+    /** The key with which records and state are encrypted on the way (AES-256-GCM), 32
+     *  bytes; empty when they are not. Photos are not encrypted, because other programs
+     *  read them. */
+    satchel_bytes key;
 } satchel_store_sync_options;
 
 /** The default options for synchronizing a store. */
 #define SATCHEL_STORE_SYNC_OPTIONS_INIT \
-    { sizeof(satchel_store_sync_options), false, false, 0, NULL, NULL }
+    { sizeof(satchel_store_sync_options), false, false, false, false, 0, NULL, NULL, \
+      { NULL, 0 } }
 
 /**
  * Synchronizes a store with a user's data in an object store.
@@ -1223,13 +1234,34 @@ typedef struct satchel_store_sync_options {
  * remote that has no identity or does not support conditional writes; SATCHEL_EFOREIGN
  * when the store is synchronized with another remote or user; SATCHEL_EDAMAGED when a part
  * of the remote is lost, which other devices may repair; SATCHEL_ENEWER when a newer
- * version of Satchel wrote to the remote; SATCHEL_EREADONLY; SATCHEL_EAUTH;
- * SATCHEL_EUNAVAILABLE; SATCHEL_EBUSY when other devices were faster each time;
+ * version of Satchel wrote to the remote; SATCHEL_EREADONLY; SATCHEL_EAUTH, also for
+ * another key than that of the remote: nothing is changed then; SATCHEL_EUNAVAILABLE; SATCHEL_EBUSY when other devices were faster each time;
  * SATCHEL_ECANCELLED.
  */
 SATCHEL_API satchel_status satchel_store_sync(
     satchel_store *store, satchel_remote *remote, satchel_bytes user,
     const satchel_store_sync_options *options, satchel_buffer *out);
+
+/**
+ * Synchronizes a store, and encrypts what the remote has of records and state with another
+ * key.
+ *
+ * Devices with the new key go on; for the others satchel_store_sync() fails with
+ * SATCHEL_EAUTH from then on. A call that was interrupted can be repeated.
+ *
+ * @param store     the store
+ * @param remote    the remote
+ * @param user      as for satchel_store_sync()
+ * @param options   with the present key; may be NULL when there is none. A dry run has no
+ *                  effect.
+ * @param key       the new key, 32 bytes; empty to store the data unencrypted
+ * @param[out] out  as of satchel_store_sync(); may be NULL
+ *
+ * **Returns** as satchel_store_sync().
+ */
+SATCHEL_API satchel_status satchel_store_rekey(
+    satchel_store *store, satchel_remote *remote, satchel_bytes user,
+    const satchel_store_sync_options *options, satchel_bytes key, satchel_buffer *out);
 
 /**
  * Ends a store's binding to a remote and a user.

@@ -1,7 +1,8 @@
 extension Store {
   /// The subjects whose tables are created on first use.
   static let subjects = [
-    StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject, SyncLogSchema.subject, RecordSchema.subject,
+    StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject, SyncLogSchema.subject,
+    RecordSchema.subject,
     StateSchema.subject, OutboxSchema.subject, MirrorSchema.subject,
   ]
 
@@ -49,7 +50,8 @@ extension Store {
   ///   store is open, `.full`, `.io`
   @discardableResult
   public static func restore(_ backup: String, to path: String) throws -> String? {
-    let report = try StoreRestore(migrations: migrations, subjects: subjects).restore(backup: backup, to: path)
+    let report = try StoreRestore(migrations: migrations, subjects: subjects).restore(
+      backup: backup, to: path)
     try? renameWriter(path)
     return report.quarantine
   }
@@ -59,9 +61,11 @@ extension Store {
   /// Gives a copy of a store a name of its own among those that send changes. Where that fails, the next sync finds out
   /// that it is a copy.
   private static func renameWriter(_ path: String) throws {
-    let store = try Store(path: path)
-    try store.syncLog.renameWriter()
-    try store.close()
+    // Not a whole store: that would drain the outbox file of the one that it replaces.
+    let database = try Database.open(
+      path: path, options: StoreOptions(), migrations: migrations, subjects: subjects)
+    try SyncLogTables.renameWriter(in: database)
+    try database.close()
   }
 
   /// Copies all readable data of a damaged store into a new store. The damaged file is not changed; data that

@@ -39,7 +39,8 @@ private struct StatisticsReader {
   /// Table name prefixes and their subjects; all other tables belong to the catalogue.
   private static let owners = [
     ("photo_", "photos"), ("story_", "stories"), ("record", "records"), ("state_", "state"),
-    ("outbox_", "outbox"), ("remote_", "remote"), ("sync_", "sync"), ("sqlite_", "store"), ("change", "store"),
+    ("outbox_", "outbox"), ("remote_", "remote"), ("sync_", "sync"), ("sqlite_", "store"),
+    ("change", "store"),
     ("subject", "store"),
   ]
 

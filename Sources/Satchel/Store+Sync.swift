@@ -12,6 +12,14 @@ public struct StoreSyncOptions: Sendable {
   /// Whether to go on where a part of the remote was lost that no device has: other devices then send what they
   /// have again.
   public var acceptLoss = false
+  /// The key of an encrypted sync log, 32 bytes: what is sent is encrypted (AES-256-GCM) before it leaves the device, ids
+  /// included. Nil for a log that is not encrypted. Photos are not encrypted, because other programs read them.
+  public var key: [UInt8]?
+  /// Whether to read every object of the sync log, and to write those again that are missing or damaged.
+  public var verify = false
+  /// Whether to remove the bytes of replaced and deleted documents from the remote. Without it they leave when their
+  /// object is next rewritten.
+  public var purge = false
   /// How many objects are transferred at once: 1 to 16; clamped.
   public var parallel = 4
   /// How requests are retried.
@@ -37,7 +45,8 @@ extension Store {
   /// - Throws: `SatchelError`: `invalid` for a remote without conditional writes or without an identity, and in a
   ///   batch; `foreign` when the store is synchronized with another remote or user; `damaged` when a part of the
   ///   remote is lost, naming it: then other devices can repair it; `newer` when a newer version of the library wrote
-  ///   to the remote; `unauthorized`, `unavailable`, `busy`, `cancelled`, `readOnly`
+  ///   to the remote; `unauthorized` for a remote that refuses the credentials, and for a sync log that is encrypted
+  ///   with another key, or not as this call is: nothing is changed then; `unavailable`, `busy`, `cancelled`, `readOnly`
   public func sync(
     with remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(),
     progress: (@Sendable (StoreSyncProgress) -> Bool)? = nil
@@ -48,16 +57,42 @@ extension Store {
         .invalid, "remote: has no identity, by which a store recognises the remote it is synchronized with")
     }
     guard !isReadOnly else { throw SatchelError(.readOnly, "\(path): opened read-only") }
-    let turn = SyncTurns.Subject(database: database, name: "sync")
-    return try SyncTurns.shared.withTurn(turn, options.cancellation) {
+    return try SyncTurns.shared.withTurn(syncTurn, options.cancellation) {
       _ = try state.flush()
       if options.isDryRun { return try preview(remote, identity, user, options, progress) }
+      let sync = try StoreSync(self, remote, user, options, progress)
       try syncLog.bind(remote: identity, user: user)
-      var report = try StoreSync(self, remote, user, options, progress).run { try $0.run() }
+      var report = try sync.run { try $0.run() }
       try syncPhotos(remote, identity, user, options, progress, &report)
       return report
     }
   }
+
+  /// Synchronizes, and encrypts what the remote has with another key. Devices with the new key go on; for the others
+  /// `sync` throws `unauthorized` from then on. A call that was interrupted can be repeated.
+  ///
+  /// - Parameters:
+  ///   - options: its `key` is the present one; `isDryRun` has no effect
+  ///   - key: 32 bytes; nil to store the data unencrypted
+  /// - Throws: as `sync`
+  @discardableResult
+  public func rekey(
+    _ remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(), to key: [UInt8]?
+  ) throws -> StoreSyncReport {
+    try database.refuseNetworkWork("a store cannot be synchronized in a batch")
+    guard let identity = remote.identity else {
+      throw SatchelError(.invalid, "remote: has no identity")
+    }
+    let key = try key.map { try EncryptionKey($0) }
+    return try SyncTurns.shared.withTurn(syncTurn, options.cancellation) {
+      _ = try state.flush()
+      let sync = try StoreSync(self, remote, user, options, nil)
+      try syncLog.bind(remote: identity, user: user)
+      return try sync.run { try $0.rekey(to: key) }
+    }
+  }
+
+  private var syncTurn: SyncTurns.Subject { SyncTurns.Subject(database: database, name: "sync") }
 
   /// Finds out in a copy of the store what a sync would do.
   private func preview(
@@ -115,8 +150,7 @@ extension Store {
   /// - Throws: `SatchelError` `.invalid` in a batch, `.readOnly`, `.closed`, `.io`
   public func detach() throws {
     try database.refuseNetworkWork("a store cannot be detached in a batch")
-    let turn = SyncTurns.Subject(database: database, name: "sync")
-    try SyncTurns.shared.withTurn(turn, .never) {
+    try SyncTurns.shared.withTurn(syncTurn, .never) {
       try database.write { transaction in
         try syncLog.detach()
         try RecordSyncClient(recordStore).detach(in: transaction)
@@ -137,7 +171,7 @@ private struct StoreSync {
   init(
     _ store: Store, _ remote: any ObjectStore, _ user: UserID, _ options: StoreSyncOptions,
     _ progress: (@Sendable (StoreSyncProgress) -> Bool)?
-  ) {
+  ) throws {
     meter = MeteredStore(remote)
     let reporter = ProgressReporter(StoreSyncProgress(), meter, progress)
     self.reporter = reporter
@@ -147,6 +181,9 @@ private struct StoreSync {
     self.options.retry = options.retry
     self.options.parallel = min(max(options.parallel, 1), 16)
     self.options.acceptsLoss = options.acceptLoss
+    self.options.key = try options.key.map { try EncryptionKey($0) }
+    self.options.verifies = options.verify
+    self.options.purges = options.purge
     self.options.cancellation = Cancellation { reporter.isCancelled || options.cancellation.isCancelled() }
     self.options.progress = { progress in try reporter.report { $0.set(progress) } }
   }

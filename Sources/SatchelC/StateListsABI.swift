@@ -162,13 +162,16 @@ private struct StateBounds {
       case ("maximum", _) where value.doubleValue != nil: maximum = value.doubleValue ?? 0
       default:
         throw SatchelError(
-          .invalid, "bounds: /\(JSONPointer.escaped(key)): there are limit, max_age, unique, minimum and maximum")
+          .invalid,
+          "bounds: /\(JSONPointer.escaped(key)): there are limit, max_age, unique, minimum and maximum")
       }
     }
   }
 
   func scores() throws -> ClosedRange<Double> {
-    guard minimum <= maximum else { throw SatchelError(.invalid, "bounds: /minimum is greater than /maximum") }
+    guard minimum <= maximum else {
+      throw SatchelError(.invalid, "bounds: /minimum is greater than /maximum")
+    }
     return minimum...maximum
   }
 }

@@ -37,10 +37,28 @@ package struct SHA256 {
 
   /// Returns the HMAC-SHA-256 of a message (RFC 2104).
   package static func authenticationCode(_ message: some Sequence<UInt8>, key: [UInt8]) -> [UInt8] {
-    var context = hmac_sha256_ctx()
-    nettle_hmac_sha256_set_key(&context, key.count, key)
-    let message = Array(message)
-    nettle_hmac_sha256_update(&context, message.count, message)
+    key.withUnsafeBytes { key in
+      var hmac = HMAC(key: key)
+      Array(message).withUnsafeBytes { hmac.update($0) }
+      return hmac.digest()
+    }
+  }
+}
+
+/// An incremental HMAC-SHA-256 (RFC 2104).
+package struct HMAC: Sendable {
+  private var context = hmac_sha256_ctx()
+
+  package init(key: UnsafeRawBufferPointer) {
+    nettle_hmac_sha256_set_key(&context, key.count, key.baseAddress?.assumingMemoryBound(to: UInt8.self))
+  }
+
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    nettle_hmac_sha256_update(&context, bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+  }
+
+  /// Returns the code of 32 bytes, and begins another message under the same key.
+  package mutating func digest() -> [UInt8] {
     var code = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_SIZE))
     nettle_hmac_sha256_digest(&context, code.count, &code)
     return code

@@ -6,14 +6,10 @@ import SatchelStorage
 /// key of the store cannot be opened.
 enum SealedValue {
   static let format: UInt8 = 1
-  private static let nonceLength = 12
-  private static let headLength = 1 + EncryptionKey.nameLength + nonceLength
+  private static let headLength = 1 + EncryptionKey.nameLength
 
   static func seal(_ text: [UInt8], by key: EncryptionKey, at location: String) -> [UInt8] {
-    var random = SystemRandomNumberGenerator()
-    let nonce = (0..<nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-    let head = [format] + key.name + nonce
-    return head + key.encrypt(text, nonce: nonce, context: context(location, keyName: key.name))
+    [format] + key.name + key.seal(text, context: context(location, keyName: key.name))
   }
 
   /// - Parameter keys: the keys that are set, by name
@@ -28,9 +24,7 @@ enum SealedValue {
     guard let key = keys[name] else {
       throw SatchelError(.invalid, "\(location): was sealed with another encryption key")
     }
-    let nonce = Array(sealed[(1 + EncryptionKey.nameLength)..<headLength])
-    let text = key.decrypt(sealed[headLength...], nonce: nonce, context: context(location, keyName: name))
-    guard let text else {
+    guard let text = key.open(sealed[headLength...], context: context(location, keyName: name)) else {
       throw SatchelError(.damaged, "\(location): was modified since it was sealed, and cannot be opened")
     }
     return text
@@ -38,7 +32,7 @@ enum SealedValue {
 
   /// Returns the name of the key that sealed a value; nil when it is not a sealed value.
   static func keyName(of sealed: [UInt8]) -> [UInt8]? {
-    guard sealed.first == format, sealed.count >= headLength + EncryptionKey.tagLength else { return nil }
+    guard sealed.first == format, sealed.count >= headLength + EncryptionKey.overhead else { return nil }
     return Array(sealed[1...EncryptionKey.nameLength])
   }
 

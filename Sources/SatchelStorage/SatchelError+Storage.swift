@@ -12,11 +12,13 @@ extension SatchelError {
     let number = handle.map(sqlite3_system_errno) ?? 0
     let isOfSystem = code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_IOERR
     if isOfSystem, number != 0 { reason += ": \(String(cString: strerror(number)))" }
-    self.init(Self.code(of: code), "\(operation): \(reason) (SQLite \(code))")
+    self.init(Self.code(of: code, reason), "\(operation): \(reason) (SQLite \(code))")
   }
 
-  private static func code(of sqlite: Int32) -> Code {
+  private static func code(of sqlite: Int32, _ reason: String) -> Code {
     switch sqlite & 0xFF {
+    // A header that no SQLite has written.
+    case SQLITE_ERROR where reason == "unsupported file format": .damaged
     case SQLITE_BUSY, SQLITE_LOCKED: .busy
     // StoreFile has identified the file as a store before: content that SQLite cannot read is damaged.
     case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged

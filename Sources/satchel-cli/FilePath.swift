@@ -6,19 +6,8 @@ struct FilePath: Hashable, Sendable {
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Creates a path from a command line argument. Swift replaces invalid UTF-8 in arguments; the original
-  /// bytes are read from `argv`.
-  init(argument: String) {
-    var bytes = Array(argument.utf8)
-    if argument.unicodeScalars.contains("\u{FFFD}") {
-      for index in 0..<Int(CommandLine.argc) {
-        guard let raw = CommandLine.unsafeArgv[index], String(cString: raw) == argument else { continue }
-        bytes = UnsafeRawBufferPointer(start: raw, count: strlen(raw)).map { $0 }
-        break
-      }
-    }
-    self.bytes = bytes
-  }
+  /// Creates a path from a command line argument.
+  init(argument: String) { self.init(bytes: CommandLine.bytes(of: argument)) }
 
   /// The path as a string, for messages and JSON; invalid UTF-8 is replaced.
   var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -67,6 +56,22 @@ struct FilePath: Hashable, Sendable {
     let bytes = UnsafeRawBufferPointer(start: path, count: strlen(path)).map { $0 }
     return bytes == [UInt8(ascii: "/")] ? [] : bytes
   }()
+}
+
+extension CommandLine {
+  /// Returns the bytes of an argument. Swift replaces invalid UTF-8 in arguments; the original bytes are read
+  /// from `argv`.
+  static func bytes(of argument: String) -> [UInt8] {
+    guard argument.unicodeScalars.contains("\u{FFFD}") else { return Array(argument.utf8) }
+    for index in 0..<Int(argc) {
+      guard let raw = unsafeArgv[index], String(cString: raw) == argument else { continue }
+      return UnsafeRawBufferPointer(start: raw, count: strlen(raw)).map { $0 }
+    }
+    return Array(argument.utf8)
+  }
+
+  /// Returns whether an argument is the text that Swift read, without replaced bytes.
+  static func isUTF8(_ argument: String) -> Bool { bytes(of: argument).elementsEqual(argument.utf8) }
 }
 
 /// Reads whole files.

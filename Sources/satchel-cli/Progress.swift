@@ -36,20 +36,22 @@ struct Progress: Sendable {
   /// Shows the progress.
   ///
   /// - Parameters:
+  ///   - done: nil while there is nothing to count
   ///   - total: nil while unknown
   ///   - note: additional text on the same line
-  mutating func show(_ done: Int, of total: Int?, note: String = "") {
+  mutating func show(_ done: Int?, of total: Int?, note: String = "") {
     guard !isQuiet else { return }
     let now = ContinuousClock.now
     let (delay, interval) =
       isInteractive ? (Self.delay, Self.interval) : (Self.lineInterval, Self.lineInterval)
     guard now - began > delay, latest.map({ now - $0 > interval }) ?? true else { return }
     latest = now
-    let count = total.map { "\(done) of \($0)" } ?? "\(done)"
-    let text = note.isEmpty ? count : "\(count), \(note)"
+    let count = done.map { done in total.map { "\(done) of \($0)" } ?? "\(done)" }
+    let text = [count, note.isEmpty ? nil : note].compactMap { $0 }.joined(separator: ", ")
     guard isInteractive else { return Terminal.printError(text) }
     isShown = true
-    Terminal.put("\r\u{1B}[K\(total.map { Self.bar(done, of: $0) + " " } ?? "")\(text)", to: STDERR_FILENO)
+    let bar = total.map { Self.bar(done ?? 0, of: $0) + " " } ?? ""
+    Terminal.put("\r\u{1B}[K\(bar)\(text)", to: STDERR_FILENO)
   }
 
   /// Erases the bar, so that other lines can be printed.

@@ -6,7 +6,7 @@ struct SatchelTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "satchel",
     abstract:
-      "Inspect, check, back up and prune Satchel stores, sync photo catalogues, and check stories.",
+      "Inspect, change, check, back up and sync Satchel stores, and check stories.",
     discussion: """
       A store is one SQLite file with an app's offline content. The tool can be used while the app has the \
       store open. Only the commands that change a store write to it. Stories are files and need no store.
@@ -15,6 +15,7 @@ struct SatchelTool: ParsableCommand {
         satchel catalogue plan guide.satchel --location '{"country_code": "PT"}'
         satchel photos scan guide.satchel ~/Pictures
         satchel records list guide.satchel
+        satchel sync guide.satchel --user ana --remote s3://guide --dry-run
         satchel store check guide.satchel
         satchel store backup guide.satchel backups/ --keep 5
         satchel story lint stories/
@@ -28,7 +29,8 @@ struct SatchelTool: ParsableCommand {
       """,
     version: Store.versionDetails,
     subcommands: [
-      CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self, StoryCommand.self, StoreCommand.self,
+      SyncCommand.self, CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self, StateCommand.self,
+      StoryCommand.self, StoreCommand.self,
     ])
 }
 
@@ -44,19 +46,19 @@ struct CatalogueCommand: ParsableCommand {
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store",
-    abstract: "Check, back up, restore and recover a store's file.",
+    abstract: "Check, back up, restore, recover and observe a store.",
     discussion: """
         satchel store check guide.satchel
         satchel store backup guide.satchel backups/ --keep 5
         satchel store restore backups/guide-20270305T101500000Z.satchel guide.satchel
         satchel store recover damaged.satchel new.satchel
         satchel store stats guide.satchel
+        satchel store observe guide.satchel
 
       Ctrl-C stops "backup" and "recover", which leave no partial file.
       """,
     subcommands: [
       StoreCheckCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self, StoreRecoverCommand.self,
-      StoreStatsCommand.self,
-      StoreInfoCommand.self,
+      StoreStatsCommand.self, StoreInfoCommand.self, StoreObserveCommand.self, StoreDetachCommand.self,
     ])
 }

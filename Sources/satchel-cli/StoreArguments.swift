@@ -23,6 +23,75 @@ struct StoreArguments: ParsableArguments {
     options.isReadOnly = !writing
     return try Store(path: store, options: options)
   }
+
+  /// Opens the store for writing, runs `body`, and closes it. When the stored data forbid the change, prints
+  /// why, and ends the command with exit code 1.
+  ///
+  /// - Parameter creating: as for `open`
+  func change<Result>(creating: Bool? = nil, _ body: (Store) throws -> Result) throws -> Result {
+    let store = try open(writing: true, creating: creating)
+    do {
+      let result = try body(store)
+      try store.close()
+      return result
+    } catch {
+      try? store.close()
+      guard let refusal = error as? SatchelError, [.conflict, .constraint].contains(refusal.code) else {
+        throw error
+      }
+      Terminal.printError(refusal.message)
+      throw Terminal.attention
+    }
+  }
+
+  /// Ends the command with exit code 1 when a change went to the outbox file, because the store's file could
+  /// not be written.
+  func checkOutbox() throws {
+    guard OutboxFile(store: store).isPending else { return }
+    Terminal.printError(
+      "\(store.printable).outbox: contains changes that are not in the store; the next app that opens the store "
+        + "for writing applies them")
+    throw Terminal.attention
+  }
+}
+
+/// JSON that is given as an argument, or on the standard input.
+struct JSONInput {
+  /// The JSON, without white space around it.
+  let bytes: [UInt8]
+  private let name: String
+
+  /// - Parameters:
+  ///   - argument: the JSON, or "-" for the standard input
+  ///   - name: what it is, for messages
+  /// - Throws: `SatchelError` `.invalid` for what is not JSON, with the position; `.io`
+  init(_ argument: String, as name: String) throws {
+    let isInput = argument == "-"
+    self.name = isInput ? "the standard input" : name
+    var bytes: ArraySlice<UInt8>
+    do {
+      bytes = try (isInput ? FileBytes.contents(of: STDIN_FILENO) : CommandLine.bytes(of: argument))[...]
+    } catch let error as SatchelError {
+      throw SatchelError(error.code, "\(self.name): \(error.message)")
+    }
+    do {
+      try bytes.withUnsafeBytes { try JSONScanner.check($0) }
+    } catch {
+      throw SatchelError(.invalid, "\(self.name): \(error)")
+    }
+    // What surrounds a JSON text is space, tab, LF or CR.
+    while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
+    self.bytes = Array(bytes.drop { $0 <= 0x20 })
+  }
+
+  var value: JSONValue { get throws { try JSONValue(parsing: bytes) } }
+
+  /// - Throws: `SatchelError` `.invalid` for JSON that is not an object
+  func checkObject() throws {
+    guard bytes.first == UInt8(ascii: "{") else {
+      throw SatchelError(.invalid, "\(name): must be a JSON object")
+    }
+  }
 }
 
 /// A location given as JSON on the command line.

@@ -310,14 +310,18 @@ static inline satchel_remote_operations memory_operations(void) {
     return operations;
 }
 
-static inline satchel_remote *open_memory(struct memory *memory) {
+/** Opens a store that a satchel recognises by its name; NULL for none. */
+static inline satchel_remote *open_named_memory(struct memory *memory, const char *name) {
     satchel_remote_operations operations = memory_operations();
+    operations.identity = text(name);
     satchel_remote *remote;
     memset(memory, 0, sizeof *memory);
     pthread_mutex_init(&memory->lock, NULL);
     must(satchel_remote_callbacks(&operations, memory, memory_release, &remote), "making a remote");
     return remote;
 }
+
+static inline satchel_remote *open_memory(struct memory *memory) { return open_named_memory(memory, NULL); }
 
 /** Frees a remote; its context was released just once then. */
 static inline void close_memory(struct memory *memory, satchel_remote *remote) {

@@ -18,13 +18,15 @@ private let independent: Set<String> = [
   "state_item.number", "state_item.time", "state_saved.through", "state_saved.time", "state_saved.writer",
   "state_synced.item_limit", "state_synced.max_age", "state_synced.maximum", "state_synced.minimum",
   "state_synced.name", "state_synced.removed_at",
+  "sync_entry.id", "sync_entry.pending", "sync_entry.seq", "sync_log.next_generation", "sync_writer.sequence",
+  "sync_writer.stamp",
   "state_value.time", "story_purchase.marked_at", "story_state.purchases",
   // Names of what is outside of the store: directories, files, remotes, other devices.
   "photo_catalogue.remote_uuid", "photo_catalogue.directory", "photo_catalogue.manifest_etag",
   "photo_catalogue.user", "photo_catalogue.uuid", "photo_file.md5", "photo_file.path", "photo_file.size",
   "photo_shard.synced_checksum", "photo_shard.etag", "photo_shard.ancestors", "photo_shard.source",
-  "record_collection.sync",
-  "record_writer.writer", "remote_probe.passed", "remote_probe.prefix", "remote_probe.remote",
+  "photo_catalogue.remote", "sync_log.remote", "sync_log.user", "sync_log.etag", "sync_writer.writer",
+  "remote_probe.passed", "remote_probe.prefix", "remote_probe.remote",
   "story_library.directory", "story_library.token", "story_purchase.story",
   // What is kept of a side that lost.
   "photo_conflict.local", "photo_conflict.remote", "photo_conflict.time",
@@ -36,7 +38,7 @@ private let independent: Set<String> = [
 ]
 
 /// Tables that repeat what other files say, which reading these again corrects.
-private let repeated = ["record_sync.", "story_file.", "story_tag."]
+private let repeated = ["story_file.", "story_tag."]
 
 /// Columns that are NULL everywhere in the sound store, or that the schema fixes.
 private let absent: Set<String> = [
@@ -44,7 +46,15 @@ private let absent: Set<String> = [
   "photo_local.focal_length", "photo_local.latitude", "photo_local.longitude", "photo_local.orientation",
   "photo_local.lease_owner", "photo_local.preview_cached_at", "photo_local.shutter_speed",
   "photo_local.thumbnail_cached_at", "photo_shard.pending_checksum", "photo_shard.pending_sequence",
-  "record_conflict.base", "record_conflict.etag", "record_conflict.remote", "record_writer.id",
+  "record_conflict.base", "record_conflict.code", "record_conflict.reason", "record_conflict.remote",
+  "record_conflict.waits_for",
+  "sync_entry.ancestors", "sync_entry.conflict", "sync_entry.created", "sync_entry.deleted",
+  "sync_entry.error",
+  "sync_entry.error_code", "sync_entry.in_flight_envelope", "sync_entry.in_flight_number",
+  "sync_entry.in_flight_sequence", "sync_entry.remote", "sync_entry.retry_at", "sync_entry.revision",
+  "sync_entry.undecided", "sync_log.id", "sync_log.pending_upload", "sync_log.pending_upload_base",
+  "sync_log.pending_upload_deletes", "sync_log.pending_upload_etag", "sync_log.phase", "sync_log.previous",
+  "sync_writer.id",
   "story_state.id",
 ]
 
@@ -54,7 +64,6 @@ private let optional: Set<String> = [
   "photo_local", "record_kept", "setting", "state_item", "state_synced", "state_value", "story_purchase",
   // What is noted about work that was done, and is done again without it.
   "change", "photo_conflict", "photo_date", "photo_file", "record_conflict", "record_migration",
-  "record_sync", "record_writer",
   "remote_probe", "state_saved", "story_file", "story_tag",
 ]
 

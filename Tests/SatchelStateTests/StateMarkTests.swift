@@ -167,7 +167,7 @@ struct StateMarkTests {
     try device.state.list("other").push(1)
     try device.state.flush()
     for id in Self.all.keys { #expect(try device.status(id) == .pending, "\(id)") }
-    for id in ["value/other", "list/other"] { #expect(try device.status(id) == .local, "\(id)") }
+    for id in ["value/other", "list/other"] { #expect(try device.status(id) == nil, "\(id)") }
     let remote = SyncStore()
     try device.sync(remote)
     #expect(try device.status("value/v") == .synced)

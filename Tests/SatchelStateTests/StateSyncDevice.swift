@@ -80,7 +80,10 @@ final class StateSyncDevice {
 
   private var tables: SyncLogTables { SyncLogTables(store.database, client: Client(state: client)) }
 
-  func bind() throws { try tables.bind(remote: "memory", user: Self.user) }
+  func bind() throws {
+    try tables.bind(remote: "memory", user: Self.user)
+    try tables.reconcile()
+  }
 
   @discardableResult
   func sync(_ remote: SyncStore) throws -> SyncLogReport {
@@ -93,8 +96,9 @@ final class StateSyncDevice {
     return try run.run()
   }
 
-  func status(_ id: String) throws -> SyncTracking.Status {
-    let key = try SyncKey(SyncKey.state, id)
-    return try store.database.read { try SyncTracking.status(of: key, $0) }
+  func status(_ id: String) throws -> SyncStatus? {
+    try Array(id.utf8).withUnsafeBytes { id in
+      try store.database.read { try SyncStatusReader($0, collection: SyncKey.state).status(id) }
+    }
   }
 }

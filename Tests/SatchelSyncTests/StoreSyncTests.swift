@@ -11,7 +11,8 @@ struct StoreSyncTests {
     (one, two) = (try devices.store("one"), try devices.store("two"))
   }
 
-  @Test("records of all collections travel, with their metadata, changes and deletions") func records() throws {
+  @Test("records of all collections travel, with their metadata, changes and deletions") func records() throws
+  {
     let (trips, notes) = (try one.records("trips"), try one.records("notes"))
     try trips.put("porto", ["days": 3])
     try notes.put("n1", ["text": "Bring a coat"])
@@ -102,7 +103,9 @@ struct StoreSyncTests {
     #expect(try devices.sync(two, dryRun: true).isUnchanged)
   }
 
-  @Test("a collection that is not declared yet is applied when it is, without the network") func undeclared() throws {
+  @Test("a collection that is not declared yet is applied when it is, without the network") func undeclared()
+    throws
+  {
     let notes = try one.records("notes")
     for number in 0..<5 { try notes.put("\(number)", ["n": .int(Int64(number))]) }
     try devices.sync(one)

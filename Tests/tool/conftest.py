@@ -1,4 +1,4 @@
-"""Fixtures of the tool's tests: the tool, stories, photos and records.
+"""Fixtures of the tool's tests: the tool, stories, photos, records and remotes.
 
 SATCHEL_TOOL names the tool; run.sh sets it.
 """
@@ -12,9 +12,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
+from bucket_server import BucketServer
+from remotes import REAL, Remote, in_bucket, real_store
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = os.environ.get("SATCHEL_TOOL", str(ROOT / ".build-tool/debug/satchel-cli"))
@@ -227,6 +230,23 @@ def tablet(run, tmp_path):
     return PhotoFolder(run, tmp_path, "tablet.satchel", "Tablet")
 
 
+@pytest.fixture
+def bucket():
+    with BucketServer() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture(params=["directory", "bucket", *REAL])
+def remote(request, tmp_path):
+    if request.param == "directory":
+        return Remote("--remote", str(tmp_path / "remote"))
+    if request.param in REAL:
+        return real_store(request.param)
+    return in_bucket(request.getfixturevalue("bucket"))
+
+
 class Planner:
     """A store with collections of records: planner("list", "--json")."""
 
@@ -240,6 +260,11 @@ class Planner:
         """`satchel records` with a collection, "courses" by default."""
         collection = options.pop("collection", "courses")
         return self.run(command, self.name, collection, *map(str, arguments), subject="records", **options)
+
+    def sync(self, remote, *arguments, **options):
+        """`satchel sync` with a remote."""
+        words = [self.name, *remote.words, *map(str, arguments)]
+        return self.run("sync", *words, subject=None, env=remote.env, **options)
 
     def take(self, *records, **options):
         """Imports (id, document) pairs."""
@@ -266,12 +291,55 @@ COURSES = [
 ]
 
 
+class Observer:
+    """A running `satchel store observe`: a context in which the store is observed."""
+
+    def __init__(self, store, *arguments):
+        self.process = subprocess.Popen(
+            [TOOL, "store", "observe", str(store), *arguments], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.lines = []
+        self.start = ""
+
+    def __enter__(self):
+        self.start = self.process.stderr.readline()
+        assert self.start.endswith(": observed until Ctrl-C\n"), self.start
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def read(self):
+        """The next line."""
+        line = self.process.stdout.readline().removesuffix("\n")
+        self.lines.append(line)
+        return line
+
+    def finish(self):
+        """Waits for the end; returns the exit code."""
+        out, err = self.process.communicate(timeout=120)
+        assert err == ""
+        self.lines += out.splitlines()
+        return self.process.returncode
+
+
 @pytest.fixture
 def planner(run, tmp_path):
     """A store with a collection of three courses."""
     planner = Planner(run, tmp_path)
     planner.take(*COURSES)
     return planner
+
+
+@pytest.fixture
+def second(run, tmp_path):
+    """A store of another device, with the collection and no courses."""
+    second = Planner(run, tmp_path, "second.satchel")
+    second.take()
+    return second
 
 
 @pytest.fixture

@@ -2,75 +2,21 @@
 settings of Tests/Servers/run.py in SATCHEL_TEST_S3, a real store.
 """
 
-import json
 import os
 import signal
 import subprocess
 import threading
 import time
-import uuid
 
 import pytest
-from bucket_server import ACCESS_KEY, SECRET_KEY, BucketServer
+from bucket_server import ACCESS_KEY, SECRET_KEY
 from conftest import TOOL, row, watched
+from remotes import Remote, in_bucket
 
 NOTHING = {
     "downloaded": [], "uploaded": [], "conflicts": [], "repaired": [], "conflict_rows": 0, "failed": [],
     "rejected": [], "dry_run": False,
 }  # fmt: skip
-
-
-class Remote:
-    """The command line arguments and the environment of a remote."""
-
-    def __init__(self, *words, env=None):
-        self.words = ["--user", "ana", *words]
-        self.env = env or {}
-
-    def sync(self, device, *more, code=0):
-        return device("sync", *self.words, *more, code=code, env=self.env)
-
-    def report(self, device, *more, code=0):
-        result = self.sync(device, "--json", *more, code=code)
-        assert result.err == ""
-        return result.json
-
-
-def real_store(name):
-    settings = json.loads(os.environ["SATCHEL_TEST_S3"])[name]
-    env = {
-        "AWS_ACCESS_KEY_ID": settings["access_key"], "AWS_SECRET_ACCESS_KEY": settings["secret_key"],
-        "AWS_SESSION_TOKEN": settings.get("session_token") or "",
-    }  # fmt: skip
-    place = f"s3://{settings['bucket']}/tool-{uuid.uuid4().hex}/photos"
-    trust = ["--ca-file", settings["ca_file"]] if "ca_file" in settings else []
-    words = ["--remote", place, "--endpoint", settings["endpoint"], "--region", settings["region"], *trust]
-    return Remote(*words, env=env)
-
-
-@pytest.fixture
-def bucket():
-    with BucketServer() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
-
-
-def in_bucket(bucket, *more):
-    words = ["--remote", "s3://photos/of/family", "--endpoint", bucket.endpoint]
-    return Remote(*words, *more, env=bucket.environment)
-
-
-REAL = [name for name in ("store", "secure") if name in json.loads(os.environ.get("SATCHEL_TEST_S3", "{}"))]
-
-
-@pytest.fixture(params=["directory", "bucket", *REAL])
-def remote(request, tmp_path):
-    if request.param == "directory":
-        return Remote("--remote", str(tmp_path / "remote"))
-    if request.param in REAL:
-        return real_store(request.param)
-    return in_bucket(request.getfixturevalue("bucket"))
 
 
 def test_two_devices_are_in_sync(remote, pictures, tablet):

@@ -108,12 +108,14 @@ def declared(run, tmp_path):
 
 def test_collections(run, declared):
     heading, *rows = run("list", declared.name, subject="records").lines
-    assert heading.split() == ["collection", "records", "version", "user", "indexes", "relations"]
-    assert rows[0].split(maxsplit=4) == ["courses", "1", "2", "-", "credits, code (unique)  -"]
-    assert rows[1].split(maxsplit=5) == ["grades", "0", "1", "-", "-", "course to courses (cascade)"]
+    assert heading.split() == ["collection", "records", "version", "sync", "indexes", "relations"]
+    assert rows[0].split(maxsplit=4) == ["courses", "1", "2", "newest_wins", "credits, code (unique)  -"]
+    columns = ["grades", "0", "1", "newest_wins", "-", "course to courses (cascade)"]
+    assert rows[1].split(maxsplit=5) == columns
     courses, grades = run("list", declared.name, "--json", subject="records").json
     assert courses == {
-        "name": "courses", "version": 2, "count": 1, "user": None, "relations": {},
+        "name": "courses", "version": 2, "count": 1, "relations": {}, "on_conflict": "newest_wins",
+        "synced": True,
         "indexes": [{"path": "credits", "unique": False}, {"path": "code", "unique": True}],
     }  # fmt: skip
     relation = {"collection": "courses", "on_delete": "cascade", "many": False}

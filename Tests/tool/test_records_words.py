@@ -11,7 +11,8 @@ RECORDS = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "records"
 
 
 def test_all_commands_exist():
-    assert RECORDS == ["list", "export", "import", "verify"]
+    names = ["list", "get", "put", "delete", "clear", "drop", "conflicts", "export", "import", "verify"]
+    assert names == RECORDS
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -26,7 +27,10 @@ def test_help_has_examples_and_exit_codes(run, name):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["records", ""], {"list", "export", "import", "verify"}),
+        (["records", ""], {"list", "get", "put", "delete", "conflicts", "export", "import", "verify"}),
+        (["records", "get", "s"], {"some.satchel"}),
+        (["records", "put", "--"], {"--if-revision", "--create", "--json"}),
+        (["records", "conflicts", "--keep", ""], {"local", "remote"}),
         (["records", "list", "s"], {"some.satchel"}),
         (["records", "import", "some.satchel", "courses", ""], {"some.satchel", "folder"}),
         (["records", "list", "--"], {"--where", "--order-by", "--limit", "--all", "--json", "--json-lines"}),

@@ -11,7 +11,7 @@ STORE = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "store"]
 
 
 def test_all_commands_exist():
-    assert STORE == ["check", "backup", "restore", "recover", "stats", "info"]
+    assert STORE == ["check", "backup", "restore", "recover", "stats", "info", "observe", "detach"]
 
 
 @pytest.mark.parametrize("name", STORE)
@@ -26,7 +26,7 @@ def test_help_has_examples_and_exit_codes(run, name):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["store", ""], {"check", "backup", "restore", "recover", "stats", "info"}),
+        (["store", ""], {"check", "backup", "restore", "recover", "stats", "info", "observe", "detach"}),
         (["store", "backup", "some.satchel", ""], {"folder", "some.satchel"}),
         (["store", "restore", "s"], {"some.satchel"}),
         (["store", "recover", "s"], {"some.satchel"}),

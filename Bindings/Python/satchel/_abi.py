@@ -177,9 +177,12 @@ class StoreSyncOptions(_Sized):
         ("size", c_size_t),
         ("dry_run", c_bool),
         ("accept_loss", c_bool),
+        ("verify", c_bool),
+        ("purge", c_bool),
         ("parallel", c_int32),
         ("progress", ProgressCallback),
         ("context", c_void_p),
+        ("key", Bytes),
     )
 
 

@@ -59,6 +59,14 @@ def lend_value(value: Any, name: str) -> Bytes:
     return lend(encoded(value, name))
 
 
+def lend_key(key: Any) -> Bytes:
+    """A key of encryption, for one call; that it has 32 bytes, the library says."""
+    if not isinstance(key, (bytes, bytearray, memoryview)):
+        # Not its value: it may be a secret all the same.
+        raise InvalidArgument(f"key must be bytes, not {type(key).__name__}")
+    return lend(bytes(key))
+
+
 def lend_document(value: Any, name: str) -> Bytes:
     """A dict as JSON; a str too is JSON already here."""
     if isinstance(value, str):

@@ -175,6 +175,9 @@ class SyncingStore(Owner):
         *,
         dry_run: bool = False,
         accept_loss: bool = False,
+        key: Optional[bytes] = None,
+        verify: bool = False,
+        purge: bool = False,
         parallel: Optional[int] = None,
         progress: Optional[Callable[[StoreSyncProgress], object]] = None,
     ) -> StoreSyncReport:
@@ -193,6 +196,13 @@ class SyncingStore(Owner):
             temporary file for that
         :param accept_loss: goes on where a part of the remote is lost that no device has; other devices then
             send what they have again
+        :param key: 32 bytes, with which records and state are encrypted (AES-256-GCM) before they leave the
+            device, ids included; None when they are not. Photos are not encrypted, because other programs
+            read them. See :meth:`rekey`
+        :param verify: reads every object of the records and the state, and writes those again that are
+            missing or damaged
+        :param purge: removes the bytes of replaced and deleted documents from the remote; otherwise they
+            leave when their object is next rewritten
         :param parallel: concurrent transfers, 1 to 16; None for 4
         :param progress: receives a :class:`satchel.sync.StoreSyncProgress`, on this thread; returning False
             cancels. An exception in it cancels too, and is raised here
@@ -201,26 +211,66 @@ class SyncingStore(Owner):
         :raises ForeignFile: when the store is bound to another remote or user: :meth:`detach`
         :raises Damaged: when a part of the remote is lost, naming it; other devices may repair it
         :raises NewerStore: when a newer version of Satchel wrote to the remote
-        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unauthorized: when the remote rejects the credentials; for another key than that of the
+            remote, or none: nothing is changed then
         :raises Unavailable: when the remote cannot be reached
         :raises Busy: when other devices were faster each time; when ``progress``, or a function of the
             remote, starts it again
         :raises Cancelled: when ``progress`` returned False
         :raises ReadOnly: for a store that was opened read-only
         """
-        pointer = self._pointer
-        self._refuse_in_batch("a store cannot be synchronized in a batch")
         options = _abi.StoreSyncOptions(
             dry_run=bool(dry_run),
             accept_loss=bool(accept_loss),
+            verify=bool(verify),
+            purge=bool(purge),
             parallel=_encoding.parallel(parallel),
         )
+        if key is not None:
+            options.key = _encoding.lend_key(key)
+        return self._synchronize(remote, user, progress, library.satchel_store_sync, options)
+
+    def rekey(
+        self, remote: Remote, user: str, key: Optional[bytes], *, old_key: Optional[bytes] = None
+    ) -> StoreSyncReport:
+        """Synchronizes, and encrypts what the remote has of records and state with another key.
+
+        Devices with the new key go on; for the others :meth:`sync` raises Unauthorized from then on. A call
+        that was interrupted can be repeated.
+
+        :param remote: as for :meth:`sync`
+        :param user: as for :meth:`sync`
+        :param key: the new key, 32 bytes; None to store the data unencrypted
+        :param old_key: the present key; None when there is none
+        :raises InvalidArgument, ForeignFile, Damaged, NewerStore, Unauthorized, Unavailable, Busy, ReadOnly:
+            as :meth:`sync`
+        """
+        options = _abi.StoreSyncOptions()
+        if old_key is not None:
+            options.key = _encoding.lend_key(old_key)
+        new = _encoding.lend_key(key) if key is not None else _encoding.lend(b"")
+
+        def function(store: int, remote: int, user: Any, options: Any, out: Any) -> int:
+            return int(library.satchel_store_rekey(store, remote, user, options, new, out))
+
+        return self._synchronize(remote, user, None, function, options)
+
+    def _synchronize(
+        self,
+        remote: Remote,
+        user: str,
+        progress: Optional[Callable[[StoreSyncProgress], object]],
+        function: Callable[..., int],
+        options: _abi.StoreSyncOptions,
+    ) -> StoreSyncReport:
+        pointer = self._pointer
+        self._refuse_in_batch("a store cannot be synchronized in a batch")
         # It synchronizes photos as well, and would wait for those in whose callback it begins.
         photos = (self._owner, "photos")
         work = LongWork(
             self._owner, progress_callback(StoreSyncProgress, progress), self._synchronization, photos
         )
-        report, failures = work_with(remote, user, work, library.satchel_store_sync, pointer, options)
+        report, failures = work_with(remote, user, work, function, pointer, options)
         return _report_from(report, causes_of(failures))
 
     def detach(self) -> None:

@@ -51,7 +51,8 @@ extension PhotoCatalogue {
     guard try database.has(PhotoSchema.subject) else { return nil }
     return try database.read { connection in
       try connection.first(
-        "SELECT directory FROM photo_catalogue WHERE remote = ? AND user = ? ORDER BY id LIMIT 1", .text(remote),
+        "SELECT directory FROM photo_catalogue WHERE remote = ? AND user = ? ORDER BY id LIMIT 1",
+        .text(remote),
         .text(user.text)
       ) { $0.text(0) }
     }

@@ -87,6 +87,7 @@ public struct CollectionDeclaration: Sendable {
 
   /// Whether the declaration has only a name.
   var isBare: Bool {
-    indexes == nil && relations == nil && schema == nil && version == nil && onConflict == nil && isSynced == nil
+    indexes == nil && relations == nil && schema == nil && version == nil && onConflict == nil
+      && isSynced == nil
   }
 }

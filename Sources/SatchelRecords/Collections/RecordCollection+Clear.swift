@@ -38,10 +38,12 @@ extension RecordStore {
     }
     let dropped = try transaction { transaction in
       let connection = transaction.connection
-      guard let id = try CollectionRow.id(of: name, connection), let row = try CollectionRow.read(id, connection),
+      guard let id = try CollectionRow.id(of: name, connection),
+        let row = try CollectionRow.read(id, connection),
         row.version > 0
       else { throw SatchelError(.notFound, "there is no collection \(name)") }
-      if let relation = try CollectionShape.incoming(id, connection).values.first(where: { $0.source != id }) {
+      if let relation = try CollectionShape.incoming(id, connection).values.first(where: { $0.source != id })
+      {
         let source = try CollectionRow.read(relation.source, connection)?.name ?? ""
         throw SatchelError(
           .constraint,

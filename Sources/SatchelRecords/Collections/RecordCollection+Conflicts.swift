@@ -109,7 +109,8 @@ extension RecordCollection {
     }
     guard try tracker.resolve(envelope.key, seen: envelope.checksum) else {
       throw SatchelError(
-        .conflict, "\(name)/\(conflict.key): the remote version is another one by now; synchronize, and look again")
+        .conflict,
+        "\(name)/\(conflict.key): the remote version is another one by now; synchronize, and look again")
     }
   }
 

@@ -140,7 +140,8 @@ extension RecordWork {
   /// - Returns: whether there was such a record
   func delete(
     _ key: UnsafeRawBufferPointer, from collection: WorkingCollection, ifRevision expected: Int64? = nil,
-    willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void = { _, _, _ in }
+    willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void = { _, _, _ in
+    }
   ) throws -> Bool {
     let (row, _) = try find(key, in: collection)
     if let expected {

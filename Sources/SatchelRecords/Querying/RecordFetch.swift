@@ -57,7 +57,8 @@ final class RecordStatusReader {
 
   func status(_ key: UnsafeRawBufferPointer) throws -> RecordSyncStatus {
     guard row.isBound else { return .local }
-    return RecordSyncStatus(try reader.get().status(key))
+    // What nothing is known of will be sent.
+    return RecordSyncStatus(try reader.get().status(key) ?? .pending)
   }
 }
 

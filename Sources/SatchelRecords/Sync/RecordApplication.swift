@@ -35,7 +35,7 @@ struct RecordApplication {
   let work: RecordWork
   let entries: [SyncUndecided]
   var connection: Connection { work.connection }
-  private var tracker: SyncTracker {
+  var tracker: SyncTracker {
     get throws {
       guard let tracker = try work.tracker() else {
         throw SatchelError(.internal, "records: the store is not bound to a sync log")
@@ -46,8 +46,8 @@ struct RecordApplication {
   var conflicts: ConflictTable { ConflictTable(connection: connection) }
   private var collections: [String: WorkingCollection] = [:]
   private var migrating: [Int64: MigratingContent] = [:]
-  private var decisions: [SyncDecision]
-  private let positions: [SyncKey: Int]
+  var decisions: [SyncDecision]
+  let positions: [SyncKey: Int]
   private let hasUndecided: Bool
 
   init(_ work: RecordWork, _ entries: [SyncUndecided]) throws {
@@ -205,14 +205,14 @@ struct RecordApplication {
   }
 
   /// The first record that an item refers to and that does not exist.
-  private func obstacle(_ item: Item) throws -> Obstacle? {
+  func obstacle(_ item: Item) throws -> Obstacle? {
     for reference in try references(item) where try !exists(reference.target, reference.relation) {
       return .missing(reference.relation, target: reference.target)
     }
     return nil
   }
 
-  private func references(
+  func references(
     _ item: Item
   ) throws -> [(relation: CollectionShape.Relation, target: [UInt8])] {
     guard let document = item.content.document, !item.collection.shape.relations.isEmpty else { return [] }
@@ -225,7 +225,7 @@ struct RecordApplication {
     }
   }
 
-  private func exists(_ target: [UInt8], _ relation: CollectionShape.Relation) throws -> Bool {
+  func exists(_ target: [UInt8], _ relation: CollectionShape.Relation) throws -> Bool {
     let collection = try work.collection(relation.target)
     return try target.withUnsafeBytes { try work.find($0, in: collection).row } != nil
   }
@@ -233,7 +233,7 @@ struct RecordApplication {
   /// Applies an item whose references exist.
   ///
   /// - Returns: nil when it is applied
-  private mutating func apply(_ item: Item) throws -> Obstacle? {
+  mutating func apply(_ item: Item) throws -> Obstacle? {
     do {
       if let document = item.content.document {
         _ = try item.key { key in
@@ -259,7 +259,7 @@ struct RecordApplication {
   }
 
   /// Keeps a pending record that a deletion elsewhere takes with it.
-  private func noteCascade(_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws {
+  func noteCascade(_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws {
     let id = String(decoding: key, as: UTF8.self)
     let name = try SyncKey(collection.name, id)
     guard collection.isSynchronized, try tracker.isPending(name) else { return }
@@ -268,128 +268,6 @@ struct RecordApplication {
       base: try tracker.base(name)?.bytes)
     try conflicts.noteLost(id, in: collection.id, versions, time: work.now)
   }
-
-  // MARK: Records that refer to each other
-
-  /// Applies items that lack nothing but each other, all or none.
-  ///
-  /// - Returns: the rest
-  private mutating func applyTogether(_ items: [Item]) throws -> [Item] {
-    var group = items.filter { if case .missing? = $0.obstacle { true } else { false } }
-    while true {
-      let count = group.count
-      let offered = Set(group.map(\.entry.key.description))
-      group = try group.filter { item in
-        try references(item).allSatisfy { reference in
-          try exists(reference.target, reference.relation)
-            || offered.contains(name(of: reference.target, reference.relation))
-        }
-      }
-      if group.isEmpty { return items }
-      if group.count < count { continue }
-      guard let refused = try applyAll(group) else { break }
-      group.remove(at: refused)
-    }
-    let applied = Set(group.map(\.position))
-    return items.filter { !applied.contains($0.position) }
-  }
-
-  /// - Returns: nil when all are applied; else the one that was refused, and nothing is changed
-  private mutating func applyAll(_ group: [Item]) throws -> Int? {
-    struct Refused: Error { var index: Int }
-    let before = decisions
-    do {
-      try work.store.database.write { _ in
-        work.enterScope()
-        for (index, item) in group.enumerated() {
-          if try apply(item) != nil { throw Refused(index: index) }
-        }
-      }
-      return nil
-    } catch let refused as Refused {
-      decisions = before
-      return refused.index
-    }
-  }
-
-  // MARK: References to what was deleted
-
-  /// Decides about items that refer to a deleted record, as the relation says.
-  ///
-  /// - Returns: the rest, some of them changed
-  private mutating func settleMissing(_ items: [Item]) throws -> [Item] {
-    var rest: [Item] = []
-    for var item in items {
-      guard case .missing(let relation, let target)? = item.obstacle,
-        let key = SyncKey(name: try name(of: target, relation)), try isDeleted(key)
-      else {
-        rest.append(item)
-        continue
-      }
-      switch relation.onDelete {
-      case .cascade:
-        try cascade(&item)
-      case .nullify:
-        guard let document = item.content.document else { continue }
-        item.content.document = try document.withUnsafeBytes {
-          try Deletion.body($0, without: [target], relation)
-        }
-        item.decision = .merged
-        rest.append(item)
-        continue
-      case .restrict:
-        // With the target back, the item can be applied.
-        if try !putBack(target, relation) {
-          rest.append(item)
-          continue
-        }
-        item.obstacle = try obstacle(item) ?? apply(item)
-        if item.obstacle != nil { rest.append(item) }
-      }
-    }
-    return rest
-  }
-
-  /// Whether a record was deleted, here or in the remote, and did not merely not arrive yet.
-  private func isDeleted(_ key: SyncKey) throws -> Bool {
-    guard let position = positions[key] else { return try tracker.isDeleted(key) }
-    switch decisions[position] {
-    case .match, .apply, .keep, .merged, .resend: return true
-    case .conflict, .waiting: return false
-    }
-  }
-
-  /// Deletes the record that an item is about: what it refers to was deleted.
-  private mutating func cascade(_ item: inout Item) throws {
-    if item.local?.document != nil, item.entry.isChanged {
-      try conflicts.noteLost(item.entry.key.id, in: item.collection.id, versions(item), time: work.now)
-    }
-    let deletion = SyncContent(
-      document: nil, revision: max(item.local?.revision ?? 0, item.content.revision) + 1,
-      created: item.content.created, modified: work.now)
-    try item.key { key in
-      if try !work.delete(key, from: item.collection, willCascade: { try noteCascade($0, $1, $2) }) {
-        try tracker.noteDeletion(key, in: item.collection.name, deletion)
-      }
-    }
-    decisions[item.position] = .merged
-  }
-
-  /// Writes the last synced version of a deleted record again, as a change to send.
-  private mutating func putBack(_ target: [UInt8], _ relation: CollectionShape.Relation) throws -> Bool {
-    let collection = try work.collection(relation.target)
-    guard let key = SyncKey(name: try name(of: target, relation)), let base = try tracker.base(key),
-      base.version == collection.row.version, let document = base.content.document
-    else { return false }
-    do {
-      try target.withUnsafeBytes { target in
-        _ = try document.withUnsafeBytes { try work.put(target, $0, in: collection) }
-      }
-      return true
-    } catch let error as SatchelError where error.isRejectedDocument {
-      return false
-    }
-  }
 }
 
 extension RecordApplication.Item {
@@ -397,17 +275,6 @@ extension RecordApplication.Item {
   func key<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     var id = entry.key.id
     return try id.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
-  }
-}
-
-extension SyncKey {
-  /// The key of a record by its name, "collection/id".
-  fileprivate init?(name: String) {
-    guard let slash = name.firstIndex(of: "/") else { return nil }
-    guard let key = try? SyncKey(String(name[..<slash]), String(name[name.index(after: slash)...])) else {
-      return nil
-    }
-    self = key
   }
 }
 

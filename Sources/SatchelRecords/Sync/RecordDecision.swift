@@ -24,7 +24,8 @@ extension RecordDecision {
   ///   - base: the last synced version; nil when there is none
   /// - Throws: `JSONError` for a document that is not JSON
   static func decide(
-    local: RecordVersion?, isChanged: Bool, base: RecordVersion?, remote: RecordVersion, policy: ConflictPolicy
+    local: RecordVersion?, isChanged: Bool, base: RecordVersion?, remote: RecordVersion,
+    policy: ConflictPolicy
   ) throws -> RecordDecision {
     guard let local else { return remote.content.isDeleted ? .match : .apply(isLost: false) }
     if local.content.document == remote.content.document { return .match }

@@ -51,7 +51,8 @@ struct ConflictTable {
             """, .integer(collection), .text(key), .text(kind), .integer(time),
             local == nil ? .null : .blob(localBytes), versions.remote == nil ? .null : .blob(remote),
             versions.base == nil ? .null : .blob(base),
-            error.map { .integer(Int64($0.code.rawValue)) } ?? .null, error.map { .text($0.message) } ?? .null,
+            error.map { .integer(Int64($0.code.rawValue)) } ?? .null,
+            error.map { .text($0.message) } ?? .null,
             other.map { .text($0) } ?? .null)
         }
       }

@@ -22,9 +22,9 @@ struct SyncCompaction: Sendable, Equatable {
   /// - Parameters:
   ///   - live: the bytes of live entries in the interval of each pack
   ///   - bytes: of all live entries
-  ///   - broken: the indices of packs that are missing in the remote or damaged
+  ///   - required: the indices of packs that are rewritten in any case, as many as one commit may
   static func plan(
-    _ packs: [SyncPack], live: [Int64], bytes: Int64, broken: [Int] = [], _ sizes: SyncSizes
+    _ packs: [SyncPack], live: [Int64], bytes: Int64, required: [Int] = [], _ sizes: SyncSizes
   ) -> SyncCompaction {
     guard live.count == packs.count else { return SyncCompaction() }
     let full = sizes.fullPack(bytes)
@@ -34,7 +34,7 @@ struct SyncCompaction: Sendable, Equatable {
       chosen.append(range)
       taken.formUnion(range)
     }
-    for index in broken.prefix(sizes.rewrittenPacks) where packs.indices.contains(index) {
+    for index in required.prefix(sizes.rewrittenPacks) where packs.indices.contains(index) {
       choose(index..<index + 1)
     }
     if hasManySmall(packs, full, sizes) { choose(smallest(packs, live, full, taken, sizes)) }

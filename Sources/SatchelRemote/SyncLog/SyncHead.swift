@@ -18,7 +18,8 @@ struct SyncHead: Sendable, Equatable {
   var position: Position
   /// Random: no two heads have the same bytes, so that no ETag ever recurs.
   var id: String
-  /// Of all live entries, inline or in packs; deletions are entries.
+  /// Of all live entries, inline or in packs; deletions are entries. Also in an encrypted log they count plain envelopes,
+  /// as a device stores them: sealing an entry again changes none of the three.
   var count: Int64 = 0
   var bytes: Int64 = 0
   var digest = SyncDigest()
@@ -28,21 +29,36 @@ struct SyncHead: Sendable, Equatable {
   var horizon: Int64 = 0
   /// Identifies the key that entries are sealed with; nil when they are not.
   var key: String?
+  /// The name of the log that the objects were sealed for, if it is another one: the objects of a remote that went back are
+  /// named by a new log as they are.
+  var origin: String?
+  /// Under the key, of all other bytes. Without it, raising `horizon` in an empty head would be enough to make devices
+  /// delete what they have: neither needs the key.
+  private(set) var signature: String?
   /// In ascending order of their intervals, which are disjoint; gaps are allowed.
   var packs: [SyncPack] = []
   /// The first number of which inline entries may be.
   var inlineFrom: Int64
-  /// In ascending order.
-  var inline: [SyncEntry] = []
+  /// Inline entries, in ascending order; sealed, if the log is encrypted.
+  var inline: [SyncFrame] = []
   /// The packs that the last compaction replaced: readers of the previous head still find them.
   var retired: [String] = []
+  /// Packs that a device could not read. One that has their entries writes them again.
+  var missing: [String] = []
   /// Members that this version does not know.
   var others: [UInt8] = []
 
+  /// An empty head.
   init(position: Position, id: String = SyncName.random()) {
     self.position = position
     self.id = id
     inlineFrom = position.number + 1
+  }
+
+  /// The empty head of a log that follows another one. Objects that the other one did not name may be gone.
+  init(beginning position: Position) {
+    self.init(position: position)
+    fence = position.number
   }
 
   /// Whether it is older than what a device has read: a stale answer, or that of a store that went back.
@@ -54,16 +70,42 @@ struct SyncHead: Sendable, Equatable {
   /// The bytes of all packs.
   var packBytes: Int64 { packs.reduce(0) { $0 + $1.bytes } }
 
+  /// The seal of its objects; nil when it is not encrypted.
+  func seal(_ key: SyncLogKey?, _ user: UserID) -> SyncSeal? { key?.seal(user, log: origin ?? position.log) }
+
+  /// The inline entries.
+  ///
+  /// - Throws: `SatchelError`: `damaged`, `newer`
+  func entries(_ seal: SyncSeal?) throws -> [SyncEntry] {
+    try SyncEntry.entries(seal.map { try inline.map($0.open) } ?? inline, source: "head")
+  }
+
   /// One line of JSON, then the frames of the inline entries.
   func serialized() -> [UInt8] {
+    var bytes = line
+    if let signature { bytes.append(contentsOf: "\(Self.signatureStart)\(signature)\"".utf8) }
+    bytes.append(contentsOf: "}\n".utf8)
+    return bytes + frames
+  }
+
+  private var frames: [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(400 + packs.count * 220 + inline.reduce(0) { $0 + $1.envelope.bytes.count + 28 })
+    bytes.reserveCapacity(inline.reduce(0) { $0 + $1.bytes.count + 28 })
+    for frame in inline { frame.write(into: &bytes) }
+    return bytes
+  }
+
+  /// The line up to the signature.
+  private var line: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(400 + packs.count * 220)
     func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
     add(#"{"format":\#(Self.format),"epoch":\#(position.epoch),"log":"\#(position.log)","#)
     add(#""number":\#(position.number),"id":"\#(id)","count":\#(count),"bytes":\#(self.bytes),"#)
     add(#""digest":"\#(digest.text)","fence":\#(fence),"#)
     if horizon > 0 { add(#""horizon":\#(horizon),"#) }
     if let key { add(#""key":"\#(key)","#) }
+    if let origin { add(#""origin":"\#(origin)","#) }
     add(#""packs":["#)
     for (index, pack) in packs.enumerated() {
       if index > 0 { add(",") }
@@ -72,21 +114,40 @@ struct SyncHead: Sendable, Equatable {
     add(#"],"inline_from":\#(inlineFrom),"retired":["#)
     add(retired.map { "\"\($0)\"" }.joined(separator: ","))
     add("]")
+    if !missing.isEmpty { add(#","missing":[\#(missing.map { "\"\($0)\"" }.joined(separator: ","))]"#) }
     bytes += others
-    add("}\n")
-    for entry in inline { SyncEntry.write(entry.envelope.bytes, at: entry.sequence, into: &bytes) }
     return bytes
+  }
+
+  // MARK: Signature
+
+  private static let signatureStart = ",\"signature\":\""
+  private static let signatureDigits = 32
+
+  /// Makes it the head of a log that is encrypted with a key, or not encrypted.
+  mutating func sign(_ key: SyncLogKey?, _ user: UserID) {
+    self.key = key?.name
+    signature = key?.signature(of: line[...], frames[...], user)
+  }
+
+  /// Whether the last member of a serialized head is the signature of all other bytes.
+  static func isSigned(_ body: [UInt8], by key: SyncLogKey, _ user: UserID) -> Bool {
+    let line = body.prefix { $0 != UInt8(ascii: "\n") }
+    let signed = line.dropLast(signatureStart.utf8.count + signatureDigits + 2)
+    let signature =
+      "\(signatureStart)\(key.signature(of: signed, body[line.endIndex...].dropFirst(), user))\"}"
+    return line.dropFirst(signed.count).elementsEqual(signature.utf8)
   }
 }
 
 extension SyncHead {
   private static let known = [
-    "format", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "horizon", "key", "packs",
-    "inline_from", "retired",
+    "format", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "horizon", "key", "origin",
+    "packs", "inline_from", "retired", "missing", "signature",
   ]
   private static let memberLimit = 64
 
-  /// Reads a head, trusting none of it.
+  /// Reads a head, trusting none of it. Its inline entries are read by `entries`.
   ///
   /// - Throws: `SatchelError`: `newer` for another format, `damaged` for everything else
   init(parsing body: [UInt8]) throws {
@@ -100,7 +161,7 @@ extension SyncHead {
       try SyncHead(
         SyncMembers(UnsafeRawBufferPointer(rebasing: $0[..<end]), of: "head", limit: Self.memberLimit))
     }
-    inline = try SyncEntry.parse(
+    inline = try SyncFrame.parse(
       body[(end + 1)...], inlineFrom..<max(position.number, inlineFrom) + 1, implied: 0,
       limit: Self.maximumSize / 6,
       source: "head")
@@ -130,6 +191,10 @@ extension SyncHead {
     fence = try members.integer("fence", 0...position.number)
     horizon = try members.integerIfAny("horizon", 0...position.number) ?? 0
     key = members.raw("key") == nil ? nil : try members.digits("key", count: 16)
+    origin = members.raw("origin") == nil ? nil : try members.digits("origin", count: 16)
+    signature =
+      members.raw("signature") == nil
+      ? nil : try members.digits("signature", count: Self.signatureDigits)
     inlineFrom = try members.integer("inline_from", 1...position.number + 1)
     var last: Int64 = 0
     for (index, raw) in try members.elements("packs", limit: SyncPack.maximumCount).enumerated() {
@@ -143,16 +208,21 @@ extension SyncHead {
     guard Set(packs.map(\.name)).count == packs.count else {
       throw members.failure("packs", "has a name twice")
     }
-    retired = try members.elements("retired", limit: Self.maximumRetired).map { raw in
-      let name = SyncMembers.decoded(raw)
-      guard raw.first == UInt8(ascii: "\""), SyncName.isHexadecimal(name, count: 32) else {
-        throw members.failure("retired", "has a name that is not 32 hexadecimal digits")
-      }
-      return name
-    }
+    retired = try Self.names("retired", members)
+    if members.raw("missing") != nil { missing = try Self.names("missing", members) }
     guard Set(retired).isDisjoint(with: packs.map(\.name)) else {
       throw members.failure("retired", "has the name of a pack")
     }
     others = members.others(than: Self.known)
+  }
+
+  private static func names(_ member: String, _ members: SyncMembers) throws -> [String] {
+    try members.elements(member, limit: maximumRetired).map { raw in
+      let name = SyncMembers.decoded(raw)
+      guard raw.first == UInt8(ascii: "\""), SyncName.isHexadecimal(name, count: 32) else {
+        throw members.failure(member, "has a name that is not 32 hexadecimal digits")
+      }
+      return name
+    }
   }
 }

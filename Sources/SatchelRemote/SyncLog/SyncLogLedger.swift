@@ -4,6 +4,9 @@ import SatchelStorage
 /// What a sync asks of the local side. Each call is one transaction of at most `SyncSizes.rowsOfStep` rows, or, where it
 /// says so, a step of a longer one that the engine repeats.
 protocol SyncLogLedger: Sendable {
+  /// The key of the digest, if the sync log is encrypted.
+  var digestKey: HMAC? { get set }
+
   /// - Throws: `SatchelError` (`notFound`) when the store is not bound to a log
   func state() throws -> SyncLogState
 
@@ -44,6 +47,7 @@ protocol SyncLogLedger: Sendable {
   /// Finds out what became of a part of the envelopes in flight, after their head was replaced by another one.
   ///
   /// - Returns: whether some are left
+  /// - Throws: `SatchelError` (`busy`) while the head that is pending can still be written
   func resolveUpload() throws -> Bool
 
   // DECIDE
@@ -63,8 +67,8 @@ protocol SyncLogLedger: Sendable {
   /// What the next commits would send: the keys of pending changes.
   func preview() throws -> [SyncLogReport.Planned]
 
-  /// The bytes of live entries in the interval of each pack.
-  func liveBytes(of packs: [SyncPack]) throws -> [Int64]
+  /// The live entries in the interval of each pack.
+  func live(in packs: [SyncPack]) throws -> [SyncLiveEntries]
 
   /// The frames of the live entries in an interval, and their number.
   ///
@@ -94,6 +98,13 @@ protocol SyncLogLedger: Sendable {
 
   /// Notes failures to send changes, which are tried again later, and forgets changes that nobody needs.
   func note(_ failures: [SyncChanges.Failure], _ obsolete: [SyncChanges.Obsolete]) throws
+}
+
+/// The number and size of a pack's live entries.
+struct SyncLiveEntries: Sendable, Equatable {
+  var count: Int64 = 0
+  /// With their frames.
+  var bytes: Int64 = 0
 }
 
 /// A pull in progress.

@@ -8,7 +8,7 @@ struct SyncLogRemote: Sendable {
     case unchanged
     case absent
     case head(SyncHead, ETag)
-    /// Its bytes are not a head.
+    /// Its bytes are not a head, or not one that was written with its key.
     case damaged(ETag, SatchelError)
   }
 
@@ -16,13 +16,20 @@ struct SyncLogRemote: Sendable {
   private static let attempts = 4
 
   let store: any ObjectStore
+  let user: UserID
   let head: ObjectKey
   let packs: ObjectPrefix
   let retry: Retry
   let cancellation: Cancellation
+  /// Those of the log that is read and written; nil when it is not encrypted.
+  var keys: SyncLogKey?
 
-  init(_ store: any ObjectStore, user: UserID, retry: Retry, cancellation: Cancellation) throws {
+  init(
+    _ store: any ObjectStore, user: UserID, keys: SyncLogKey?, retry: Retry, cancellation: Cancellation
+  ) throws {
     self.store = store
+    self.user = user
+    self.keys = keys
     head = try ObjectKey("records/\(user)/head")
     packs = try ObjectPrefix("records/\(user)/p/")
     self.retry = retry
@@ -73,10 +80,43 @@ struct SyncLogRemote: Sendable {
       throw SatchelError(.damaged, "\(head): its bytes are not those that were written")
     }
     do {
-      return try SyncHead(parsing: object.body)
+      let head = try SyncHead(parsing: object.body)
+      if has(keyOf: head) {
+        if let keys, !SyncHead.isSigned(object.body, by: keys, user) {
+          throw SatchelError(.damaged, "its signature is not that of the key")
+        }
+        _ = try entries(of: head)
+      }
+      return head
     } catch let error as SatchelError {
       throw SatchelError(error.code, "\(head): \(error.message)", underlying: error)
     }
+  }
+
+  /// Whether the log is encrypted with the key of this sync, or without both.
+  func has(keyOf head: SyncHead) -> Bool { head.key == keys?.name }
+
+  /// - Throws: `SatchelError` (`unauthorized`) for a log that this sync has not the key of
+  func authorize(_ head: SyncHead) throws {
+    if has(keyOf: head) { return }
+    throw SatchelError(
+      .unauthorized,
+      head.key == nil
+        ? "the sync log is not encrypted, and this sync has a key: encrypt the log first"
+        : keys == nil
+          ? "the sync log is encrypted, and this sync has no key"
+          : "the sync log is encrypted with another key")
+  }
+
+  func seal(of head: SyncHead) -> SyncSeal? { head.seal(keys, user) }
+
+  func entries(of head: SyncHead) throws -> [SyncEntry] { try head.entries(seal(of: head)) }
+
+  /// The bytes of a head with the signature of this sync's key.
+  func signed(_ head: SyncHead) -> [UInt8] {
+    var head = head
+    head.sign(keys, user)
+    return head.serialized()
   }
 
   /// Replaces the head, if it still has the ETag; for nil, if no head exists.
@@ -105,7 +145,7 @@ struct SyncLogRemote: Sendable {
   // MARK: Packs
 
   /// Reads a pack; nil when it is missing or damaged.
-  func entries(of pack: SyncPack) throws -> [SyncEntry]? {
+  func entries(of pack: SyncPack, _ seal: SyncSeal?) throws -> [SyncEntry]? {
     let key = try key(pack.name)
     for _ in 0..<Self.attempts {
       let object = try requests.ifPresent { () throws(ObjectStoreError) in
@@ -113,7 +153,7 @@ struct SyncLogRemote: Sendable {
       }
       guard let object else { continue }
       do {
-        return try pack.parse(object.body)
+        return try pack.parse(object.body, seal)
       } catch let error as SatchelError where error.code == .damaged {
         continue
       }
@@ -124,12 +164,13 @@ struct SyncLogRemote: Sendable {
   /// Writes a pack.
   ///
   /// - Returns: false when it is not known to be written
-  func upload(_ pack: SyncPack, _ body: [UInt8]) throws -> Bool {
-    let (key, metadata) = (try key(pack.name), try Self.metadata(body))
+  func upload(_ upload: SyncPackUpload) throws -> Bool {
+    let (key, metadata) = (try key(upload.pack.name), try Self.metadata(upload.body))
     for _ in 0..<Self.attempts {
       do throws(ObjectStoreError) {
         _ = try requests.attempt { () throws(ObjectStoreError) in
-          try store.put(key, body, condition: .ifAbsent, metadata: metadata, cancellation: cancellation)
+          try store.put(
+            key, upload.body, condition: .ifAbsent, metadata: metadata, cancellation: cancellation)
         }
         return true
       } catch {
@@ -159,12 +200,30 @@ struct SyncLogRemote: Sendable {
   }
 
   /// Deletes packs; what cannot be deleted is found by a later sweep.
-  func delete(_ names: [String]) throws {
+  ///
+  /// - Parameter strictly: whether to try again, and to throw the first error after all others were deleted
+  func delete(_ names: [String], strictly: Bool = false) throws {
+    var failure: ObjectStoreError?
     for name in names {
       do throws(ObjectStoreError) {
-        try store.delete(key(name), ifMatch: nil, cancellation: cancellation)
+        try delete(key(name), attempts: strictly ? Self.attempts : 1)
       } catch {
         if error.reason == .cancelled { throw error }
+        failure = failure ?? error
+      }
+    }
+    if strictly, let failure { throw failure }
+  }
+
+  private func delete(_ key: ObjectKey, attempts: Int) throws(ObjectStoreError) {
+    do throws(ObjectStoreError) {
+      try store.delete(key, ifMatch: nil, cancellation: cancellation)
+    } catch {
+      switch error.reason {
+      case .notFound: return
+      case .transient where attempts > 1, .unknownOutcome where attempts > 1:
+        try delete(key, attempts: attempts - 1)
+      default: throw error
       }
     }
   }

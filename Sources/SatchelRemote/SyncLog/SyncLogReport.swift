@@ -57,6 +57,8 @@ package struct SyncLogReport: Sendable, Equatable {
   package internal(set) var compacted = 0
   /// Objects that were deleted because no head named them.
   package internal(set) var swept = 0
+  /// Packs that were rewritten because replaced or deleted entries were in them.
+  package internal(set) var purged = 0
   /// Packs that were written again because they were missing or damaged.
   package internal(set) var repaired = 0
   package internal(set) var losses: [Loss] = []
@@ -68,8 +70,15 @@ package struct SyncLogReport: Sendable, Equatable {
 
   package init() {}
 
-  /// A count of both subjects together.
-  package func total(_ count: KeyPath<Counts, Int>) -> Int { records[keyPath: count] + state[keyPath: count] }
+  // Both subjects together.
+  package var sent: Int { records.sent + state.sent }
+  package var deletionsSent: Int { records.deletionsSent + state.deletionsSent }
+  package var applied: Int { records.applied + state.applied }
+  package var deleted: Int { records.deleted + state.deleted }
+  package var kept: Int { records.kept + state.kept }
+  package var resent: Int { records.resent + state.resent }
+  package var conflicts: Int { records.conflicts + state.conflicts }
+  package var waiting: Int { records.waiting + state.waiting }
 
   private mutating func changeCounts(of key: SyncKey, _ change: (inout Counts) -> Void) {
     if key.collection == SyncKey.state { change(&state) } else { change(&records) }
@@ -125,6 +134,12 @@ package struct SyncLogOptions: Sendable {
   package var acceptsLoss = false
   /// Whether to look for objects that no head names, and for packs that are missing.
   package var sweeps = false
+  /// The key of an encrypted sync log; nil for one that is not encrypted. See `SyncLogRun.rekey`.
+  package var key: EncryptionKey?
+  /// Whether to read all packs, and to write those again that are damaged.
+  package var verifies = false
+  /// Whether to remove the bytes of all replaced and deleted entries from the remote.
+  package var purges = false
   /// Rounds without success after which a sync ends.
   package var rounds = 8
   /// Is called between requests and steps; throws to end the sync.

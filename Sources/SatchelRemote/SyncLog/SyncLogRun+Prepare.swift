@@ -7,44 +7,71 @@ extension SyncLogRun {
     var upload: SyncLogState.PendingUpload
     var compactions: Int64
     /// Packs that it replaces.
-    var rewritten: Int
+    var rewritten: [String]
   }
 
   /// The next head while it is made, with what has to be uploaded before it.
   private struct Draft {
     var head: SyncHead
-    var uploads: [(pack: SyncPack, body: [UInt8], isSegment: Bool)] = []
+    /// Of the log; nil when it is not encrypted.
+    let seal: SyncSeal?
+    /// The inline entries, plain.
+    var inline: [SyncEntry] = []
+    var uploads: [SyncPackUpload] = []
+    /// The segments among the uploads.
+    var segments: [Segment] = []
 
-    mutating func add(_ pack: SyncPack, _ body: [UInt8]) { uploads.append((pack, body, false)) }
+    /// The size of an inline entry in the head.
+    func size(_ envelope: SyncEnvelope) -> Int64 {
+      SyncEntry.frameSize(envelope.bytes.count) + (seal == nil ? 0 : Int64(SyncSeal.overhead))
+    }
+
+    /// Makes a pack that is uploaded before the head.
+    mutating func pack(_ frames: [UInt8], entries: Int, from: Int64, to: Int64) -> SyncPack {
+      let upload = SyncPackUpload(frames, entries: entries, from: from, to: to, seal)
+      uploads.append(upload)
+      return upload.pack
+    }
+
+    /// Puts the inline entries into the head.
+    mutating func sealInline() {
+      head.inline = inline.map { entry in
+        seal?.seal(entry) ?? SyncFrame(sequence: entry.sequence, bytes: entry.envelope.bytes)
+      }
+    }
   }
 
   /// Uploads what the next head names, and notes that it is about to be written.
   ///
   /// - Returns: nil when something has changed meanwhile, or an upload has failed
-  mutating func prepare(_ changes: SyncChanges, _ sweep: Sweep) throws -> Prepared? {
+  mutating func prepare(_ changes: SyncChanges, _ upkeep: Upkeep) throws -> Prepared? {
     let state = changes.start
     var changes = changes
     let number = (state.position?.number ?? 0) + 1
     let present = state.head
-    var draft = Draft(head: Self.next(present, state, number))
-    let rewritten = try compact(&draft, state, sweep)
+    let next = Self.next(present, state, number)
+    var draft = Draft(head: next, seal: remote.seal(of: next))
+    if let present { draft.inline = try remote.entries(of: present) }
+    let rewritten = try compact(&draft, state, upkeep)
+    draft.head.missing.removeAll { name in !draft.head.packs.contains { $0.name == name } }
     append(&changes, number, &draft)
+    draft.sealInline()
     draft.head.count = changes.state.count
     draft.head.bytes = changes.state.bytes
     draft.head.digest = changes.state.digest
-    if !sweep.garbage.isEmpty { draft.head.fence = draft.head.position.number }
-    let body = draft.head.serialized()
+    if !upkeep.garbage.isEmpty { draft.head.fence = draft.head.position.number }
+    let body = remote.signed(draft.head)
     guard body.count <= SyncHead.maximumSize, draft.head.packs.count <= SyncPack.maximumCount else {
       throw SatchelError(.full, "the sync log has reached its limit of \(SyncPack.maximumCount) packs")
     }
     for upload in draft.uploads {
-      guard try remote.upload(upload.pack, upload.body) else { return nil }
-      if upload.isSegment { segments.append(Segment(pack: upload.pack, fence: present?.fence ?? 0)) }
+      guard try remote.upload(upload) else { return nil }
+      segments += draft.segments.filter { $0.pack.name == upload.pack.name }
     }
     let upload = SyncLogState.PendingUpload(
-      head: body, base: state.etag, deletes: (present?.retired ?? []) + sweep.garbage)
+      head: body, base: state.etag, deletes: (present?.retired ?? []) + upkeep.garbage)
     guard try ledger.begin(upload, changes, at: state) else { return nil }
-    let compactions = sweep.isDone ? 0 : state.compactions + (rewritten > 0 ? 1 : 0)
+    let compactions = upkeep.isSwept ? 0 : state.compactions + (rewritten.isEmpty ? 0 : 1)
     return Prepared(upload: upload, compactions: compactions, rewritten: rewritten)
   }
 
@@ -68,13 +95,13 @@ extension SyncLogRun {
   /// Adds the changes: inline if they are small, else as segments, each with a number of its own.
   private func append(_ changes: inout SyncChanges, _ number: Int64, _ draft: inout Draft) {
     let replaced = Set(changes.changes.map(\.envelope.key))
-    draft.head.inline.removeAll { replaced.contains($0.envelope.key) }
-    let size = changes.changes.reduce(0) { $0 + SyncEntry.frameSize($1.envelope.bytes.count) }
-    let inline = draft.head.inline.reduce(0) { $0 + SyncEntry.frameSize($1.envelope.bytes.count) }
-    if inline + size > sizes.inline, !draft.head.inline.isEmpty { moveInline(before: number, &draft) }
+    draft.inline.removeAll { replaced.contains($0.envelope.key) }
+    let size = changes.changes.reduce(0) { $0 + draft.size($1.envelope) }
+    let inline = draft.inline.reduce(0) { $0 + draft.size($1.envelope) }
+    if inline + size > sizes.inline, !draft.inline.isEmpty { moveInline(before: number, &draft) }
     if size <= sizes.inline {
       for index in changes.changes.indices { changes.changes[index].number = number }
-      draft.head.inline += changes.changes.map { SyncEntry(sequence: number, envelope: $0.envelope) }
+      draft.inline += changes.changes.map { SyncEntry(sequence: number, envelope: $0.envelope) }
       return
     }
     let full = sizes.fullPack(changes.state.bytes)
@@ -97,58 +124,55 @@ extension SyncLogRun {
 
   /// Makes the inline entries a pack.
   private func moveInline(before number: Int64, _ draft: inout Draft) {
-    var body: [UInt8] = []
-    for entry in draft.head.inline { SyncEntry.write(entry.envelope.bytes, at: entry.sequence, into: &body) }
-    let pack = SyncPack(
-      name: SyncName.random(), from: draft.head.inlineFrom, to: number - 1, sequence: 0, body: body,
-      entries: draft.head.inline.count)
-    draft.add(pack, body)
-    draft.head.packs.append(pack)
-    draft.head.inline = []
+    var frames: [UInt8] = []
+    for entry in draft.inline { SyncEntry.write(entry.envelope.bytes, at: entry.sequence, into: &frames) }
+    draft.head.packs.append(
+      draft.pack(frames, entries: draft.inline.count, from: draft.head.inlineFrom, to: number - 1))
+    draft.inline = []
     draft.head.inlineFrom = number
   }
 
-  /// Adds a segment: the one of an earlier attempt that lost a race, if that has the same bytes and no sweep can have
+  /// Adds a segment: the one of an earlier attempt that lost a race, if that has the same entries and no sweep can have
   /// deleted it.
-  private func addSegment(_ body: [UInt8], _ count: Int, _ number: Int64, _ draft: inout Draft) {
-    var pack = SyncPack(
-      name: SyncName.random(), from: number, to: number, sequence: number, body: body, entries: count)
-    let fence = draft.head.fence
-    if let known = segments.first(where: { $0.pack.sha256 == pack.sha256 && fence <= $0.fence }) {
-      pack.name = known.pack.name
-    } else {
-      draft.uploads.append((pack, body, true))
+  private func addSegment(_ frames: [UInt8], _ count: Int, _ number: Int64, _ draft: inout Draft) {
+    let content = SHA256.digest(frames)
+    let (log, fence) = (draft.head.origin ?? draft.head.position.log, draft.head.fence)
+    if let known = segments.first(where: { $0.content == content && $0.log == log && fence <= $0.fence }) {
+      var pack = known.pack
+      (pack.from, pack.to, pack.sequence) = (number, number, number)
+      draft.head.packs.append(pack)
+      return
     }
-    draft.head.packs.append(pack)
+    let upload = SyncPackUpload(
+      frames, entries: count, from: number, to: number, sequence: number, draft.seal)
+    draft.uploads.append(upload)
+    draft.segments.append(Segment(pack: upload.pack, content: content, log: log, fence: fence))
+    draft.head.packs.append(upload.pack)
   }
 
   // MARK: Compaction
 
   /// Replaces packs by ones with their live entries.
   ///
-  /// - Returns: the number of replaced packs
-  private func compact(_ draft: inout Draft, _ state: SyncLogState, _ sweep: Sweep) throws -> Int {
+  /// - Returns: the replaced packs
+  private func compact(_ draft: inout Draft, _ state: SyncLogState, _ upkeep: Upkeep) throws -> [String] {
     let packs = draft.head.packs
-    guard !sweep.broken.isEmpty || SyncCompaction.isDue(packs, bytes: state.bytes, sizes) else { return 0 }
-    let live = try ledger.liveBytes(of: packs)
-    let broken = packs.indices.filter { sweep.broken.contains(packs[$0].name) }
-    let plan = SyncCompaction.plan(packs, live: live, bytes: state.bytes, broken: broken, sizes)
-    var replaced = 0
+    let required =
+      packs.indices.filter { upkeep.broken.contains(packs[$0].name) }
+      + packs.indices.filter { upkeep.dead.contains(packs[$0].name) }
+    guard !required.isEmpty || SyncCompaction.isDue(packs, bytes: state.bytes, sizes) else { return [] }
+    let live = try ledger.live(in: packs).map(\.bytes)
+    let plan = SyncCompaction.plan(packs, live: live, bytes: state.bytes, required: required, sizes)
+    var replaced: [String] = []
     for range in plan.rewrites.reversed() {
       guard let first = packs[range].first, let last = packs[range].last else { continue }
-      let (body, count) = try ledger.liveEntries(first.from...last.to, at: state)
-      guard body.count <= SyncPack.maximumSize else { continue }
-      var new: [SyncPack] = []
-      if count > 0 {
-        let pack = SyncPack(
-          name: SyncName.random(), from: first.from, to: last.to, sequence: 0, body: body, entries: count)
-        draft.add(pack, body)
-        new = [pack]
-      }
+      let (frames, count) = try ledger.liveEntries(first.from...last.to, at: state)
+      guard frames.count + SyncSeal.overhead <= SyncPack.maximumSize else { continue }
+      let new = count > 0 ? [draft.pack(frames, entries: count, from: first.from, to: last.to)] : []
       draft.head.packs.replaceSubrange(range, with: new)
-      draft.head.retired += packs[range].map(\.name)
-      replaced += range.count
+      replaced += packs[range].map(\.name)
     }
+    draft.head.retired += replaced
     return replaced
   }
 }

@@ -8,16 +8,16 @@ extension SyncLogRun {
   /// - Throws: as `run` does, and `unavailable` for a log that was lost and that a sync would make again
   package mutating func preview() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
-    try ledger.reconcile()
     var failures = 0
     while true {
       try options.cancellation.check()
-      while try ledger.continuePhase() {}
       guard let obstacle = try lookOnly() else { break }
       failures += 1
       guard failures < options.rounds else { throw obstacle }
       try remote.pause(afterFailures: failures, since: start, obstacle)
     }
+    try finishPhase()
+    try ledger.reconcile()
     if try ledger.hasInFlight() { while try ledger.resolveUpload() {} }
     while let decided = try ledger.decide() {
       report.add(decided)
@@ -36,7 +36,8 @@ extension SyncLogRun {
       return SatchelError(.unavailable, "the sync log was lost; a sync makes it again")
     case .damaged(_, let error): return error
     case .head(let head, let etag):
-      try checkKey(head)
+      try remote.authorize(head)
+      try finishPhase()
       if let position = state.position, head.isOlder(than: position) {
         return SatchelError(.unavailable, "the remote has an older state than before; try again")
       }

@@ -19,7 +19,7 @@ extension SyncLogRun {
       let missing = try store(head, &pull)
       if !missing.isEmpty { return try lose(missing, head, etag, pull, failures) }
       if try ledger.complete(pull, head, etag) {
-        while try ledger.continuePhase() {}
+        try finishPhase()
         return nil
       }
       if all { return try lose([], head, etag, pull, failures) }
@@ -32,21 +32,15 @@ extension SyncLogRun {
   /// - Returns: the packs that cannot be read
   private func store(_ head: SyncHead, _ pull: inout SyncPull) throws -> [SyncPack] {
     let known = pull.known
-    var (wanted, missing) = (head.packs.filter { $0.to > known }[...], [SyncPack]())
-    let total = wanted.count
-    while !wanted.isEmpty {
-      let part = Array(wanted.prefix(max(options.parallel, 1)))
-      wanted = wanted.dropFirst(part.count)
-      for (pack, entries) in zip(part, try read(part)) {
-        guard let entries else {
-          missing.append(pack)
-          continue
-        }
-        try store(entries, &pull)
-      }
-      try options.progress(.pull(done: total - wanted.count, total: total))
+    let wanted = head.packs.filter { $0.to > known }
+    var (missing, done) = ([SyncPack](), 0)
+    try read(wanted, of: head) { pack, entries in
+      done += 1
+      try options.progress(.pull(done: done, total: wanted.count))
+      guard let entries else { return missing.append(pack) }
+      try store(entries, &pull)
     }
-    try store(head.inline, &pull)
+    try store(remote.entries(of: head), &pull)
     return missing
   }
 
@@ -59,15 +53,26 @@ extension SyncLogRun {
     }
   }
 
-  /// Reads packs at the same time.
-  private func read(_ packs: [SyncPack]) throws -> [[SyncEntry]?] {
-    let remote = remote
-    let results = Locked<[Int: Result<[SyncEntry]?, any Error>]>([:])
-    inParallel(Array(packs.indices), limit: options.parallel) { index in
-      let result = Result { try remote.entries(of: packs[index]) }
-      results.withLock { $0[index] = result }
+  /// Reads packs, several at the same time.
+  ///
+  /// - Parameter body: called for each in their order; with nil when it is missing or damaged
+  func read(
+    _ packs: [SyncPack], of head: SyncHead, _ body: (SyncPack, [SyncEntry]?) throws -> Void
+  ) throws {
+    let (remote, seal) = (remote, remote.seal(of: head))
+    var rest = packs[...]
+    while !rest.isEmpty {
+      let part = Array(rest.prefix(max(options.parallel, 1)))
+      rest = rest.dropFirst(part.count)
+      let results = Locked<[Int: Result<[SyncEntry]?, any Error>]>([:])
+      inParallel(Array(part.indices), limit: options.parallel) { index in
+        let result = Result { try remote.entries(of: part[index], seal) }
+        results.withLock { $0[index] = result }
+      }
+      for index in part.indices {
+        try body(part[index], try results.withLock { $0.removeValue(forKey: index) }?.get() ?? nil)
+      }
     }
-    return try packs.indices.map { index in try results.withLock { $0[index] }?.get() }
   }
 
   // MARK: Losses
@@ -85,62 +90,106 @@ extension SyncLogRun {
     )
     // The head may be another one by now, that does not name them.
     guard failures >= 3 else { return error }
+    guard case .unchanged = try remote.look(unless: etag) else { return Self.raced }
     report.losses = packs.map { SyncLogReport.Loss(pack: $0.name, entries: $0.entries) }
-    guard options.acceptsLoss else { throw error }
+    guard options.acceptsLoss else {
+      try tell(packs, head, etag)
+      throw error
+    }
     try takeOver(head, etag, pull)
     return error
   }
 
+  /// Names packs that cannot be read in the head, so that a device that has their entries writes them again when it next
+  /// syncs: for it, a head that has not changed would be all that it asks for.
+  private mutating func tell(_ packs: [SyncPack], _ head: SyncHead, _ etag: ETag) throws {
+    let missing = Set(head.missing).union(packs.map(\.name))
+    guard missing.count > Set(head.missing).count else { return }
+    try probeOnce()
+    var head = head
+    head.position.number += 1
+    head.id = SyncName.random()
+    head.missing = missing.sorted()
+    _ = try remote.replaceHead(remote.signed(head), base: etag)
+  }
+
   /// Makes what could be read a new log, which all devices then join with what they have.
   private func takeOver(_ head: SyncHead, _ etag: ETag, _ pull: SyncPull) throws {
-    let known = try ledger.state().position
-    var new = SyncHead(position: Self.position(after: head.position, known))
-    let full = sizes.fullPack(head.bytes)
-    var row: Int64 = 0
-    while true {
-      let part = try ledger.survivors(of: pull, after: row, limit: full)
-      if part.entries.isEmpty { break }
-      row = part.row
-      var body: [UInt8] = []
-      for entry in part.entries {
-        SyncEntry.write(entry.envelope, at: 0, into: &body)
-        new.digest.add(entry.key, entry.envelope)
-        new.count += 1
-        new.bytes += Int64(entry.envelope.count)
-      }
-      let number = Int64(new.packs.count) + 1
-      let pack = SyncPack(
-        name: SyncName.random(), from: number, to: number, sequence: number, body: body,
-        entries: part.entries.count)
-      guard try remote.upload(pack, body) else { return }
-      new.packs.append(pack)
-    }
-    new.position.number = max(new.position.number, Int64(new.packs.count) + 1)
-    new.inlineFrom = new.position.number + 1
+    let position = Self.position(after: head.position, try ledger.state().position)
+    guard var new = try writeLog(pull, at: position, bytes: head.bytes, to: remote)?.head else { return }
     new.others = head.others
-    _ = try remote.replaceHead(new.serialized(), base: etag)
+    _ = try remote.replaceHead(remote.signed(new), base: etag)
   }
 
   /// Makes an older head the present one, in a new epoch: where the condition is met, the store really went back, and all
   /// devices join the new log.
   func takeOver(_ head: SyncHead, _ etag: ETag, after known: SyncHead.Position) throws {
     var head = head
+    // The packs stay as they are.
+    if head.key != nil { head.origin = head.origin ?? head.position.log }
     head.position = Self.position(after: head.position, known)
     head.id = SyncName.random()
-    _ = try remote.replaceHead(head.serialized(), base: etag)
+    head.fence = head.position.number
+    _ = try remote.replaceHead(remote.signed(head), base: etag)
   }
 
   /// Makes an empty log of the next epoch, where there is no head, or one that cannot be read.
   func create(after known: SyncHead.Position, base: ETag?) throws {
-    let head = SyncHead(position: Self.position(after: known, nil))
-    _ = try remote.replaceHead(head.serialized(), base: base)
+    let head = SyncHead(beginning: Self.position(after: known, nil))
+    _ = try remote.replaceHead(remote.signed(head), base: base)
   }
 
-  private static func position(
+  static func position(
     after one: SyncHead.Position, _ other: SyncHead.Position?
   ) -> SyncHead.Position {
     SyncHead.Position(
       epoch: max(one.epoch, other?.epoch ?? 0) + 1, log: SyncName.randomLog(),
       number: max(one.number, other?.number ?? 0) + 1)
+  }
+
+  /// The head of a new log whose packs were uploaded.
+  struct NewLog {
+    var head: SyncHead
+    /// The digest of its entries under the present key.
+    var digest: SyncDigest
+  }
+
+  /// Uploads all entries as the packs of a new log, each with a number of its own.
+  ///
+  /// - Parameters:
+  ///   - bytes: of all entries, about
+  ///   - remote: the remote with the keys of the new log
+  /// - Returns: nil when an upload has failed
+  func writeLog(
+    _ pull: SyncPull, at position: SyncHead.Position, bytes: Int64, to remote: SyncLogRemote
+  ) throws -> NewLog? {
+    var new = NewLog(
+      head: SyncHead(beginning: position), digest: SyncDigest(key: self.remote.keys?.digest))
+    new.head.digest = SyncDigest(key: remote.keys?.digest)
+    let (full, seal) = (sizes.fullPack(bytes), new.head.seal(remote.keys, remote.user))
+    var (row, next) = (Int64(0), position.number)
+    while true {
+      try options.cancellation.check()
+      let part = try ledger.survivors(of: pull, after: row, limit: full)
+      if part.entries.isEmpty { break }
+      row = part.row
+      var frames: [UInt8] = []
+      for entry in part.entries {
+        SyncEntry.write(entry.envelope, at: 0, into: &frames)
+        new.head.digest.add(entry.key, entry.envelope)
+        new.digest.add(entry.key, entry.envelope)
+        new.head.count += 1
+        new.head.bytes += Int64(entry.envelope.count)
+      }
+      let upload = SyncPackUpload(
+        frames, entries: part.entries.count, from: next, to: next, sequence: next, seal)
+      guard try remote.upload(upload) else { return nil }
+      new.head.packs.append(upload.pack)
+      next += 1
+    }
+    new.head.position.number = max(position.number, next - 1)
+    new.head.inlineFrom = new.head.position.number + 1
+    new.head.fence = new.head.position.number
+    return new
   }
 }

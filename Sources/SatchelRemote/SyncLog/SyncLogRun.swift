@@ -14,8 +14,8 @@ package struct SyncLogRun {
     case again(SatchelError)
   }
 
-  let ledger: any SyncLogLedger
-  let remote: SyncLogRemote
+  var ledger: any SyncLogLedger
+  var remote: SyncLogRemote
   let options: SyncLogOptions
   let sizes: SyncSizes
   /// Called once before anything is written: throws for a store without conditional writes.
@@ -23,11 +23,19 @@ package struct SyncLogRun {
   var report = SyncLogReport()
   /// Segments that were uploaded and that no head names yet.
   var segments: [Segment] = []
+  /// Packs that are named, and missing or damaged.
+  private var broken: Set<String> = []
+  /// Those of them that this sync has tried to write again.
+  private var rewritten: Set<String> = []
   private var isProbed = false
   private var hasSwept = false
 
   struct Segment {
     var pack: SyncPack
+    /// The SHA-256 of its plain frames.
+    var content: [UInt8]
+    /// The log for which it was sealed.
+    var log: String
     /// That of the head for which it was uploaded: with a later one it may have been deleted.
     var fence: Int64
   }
@@ -49,21 +57,23 @@ package struct SyncLogRun {
     self.options = options
     self.probe = probe
     remote = try SyncLogRemote(
-      store, user: user, retry: options.retry, cancellation: options.cancellation)
+      store, user: user, keys: options.key.map { try SyncLogKey($0) }, retry: options.retry,
+      cancellation: options.cancellation)
+    self.ledger.digestKey = remote.keys?.digest
   }
 
   /// - Throws: `SatchelError`: `damaged` for a log that cannot be read and that `acceptsLoss` would give up; `newer`;
-  ///   `unauthorized` for a log that is encrypted; `busy` when other devices were faster each time; `cancelled`;
-  ///   `ObjectStoreError` of requests
+  ///   `unauthorized` for a log with another key than this sync has, or where one of the two has none; `busy` when other
+  ///   devices were faster each time; `cancelled`; `ObjectStoreError` of requests
   package mutating func run() throws -> SyncLogReport {
     let start = Clock.monotonic.now()
     var (failures, knowsHead) = (0, false)
-    try ledger.reconcile()
     while true {
       try options.cancellation.check()
-      while try ledger.continuePhase() {}
       switch try round(failures, knowsHead: knowsHead) {
-      case .done: return report
+      case .done:
+        if options.purges { try purgeRetired() }
+        return report
       case .committed: (failures, knowsHead) = (0, true)
       case .again(let error):
         (failures, knowsHead) = (failures + 1, false)
@@ -75,7 +85,12 @@ package struct SyncLogRun {
 
   private mutating func round(_ failures: Int, knowsHead: Bool) throws -> Round {
     do {
-      if !knowsHead, let obstacle = try look(failures) { return .again(obstacle) }
+      if knowsHead {
+        try finishPhase()
+      } else if let obstacle = try look(failures) {
+        return .again(obstacle)
+      }
+      try ledger.reconcile()
       if let round = try resolve() { return round }
       try options.progress(.decide)
       while let decided = try ledger.decide() { report.add(decided) }
@@ -87,42 +102,50 @@ package struct SyncLogRun {
 
   static let raced = SatchelError(.busy, "other devices write to the sync log all the time; try again later")
 
+  func finishPhase() throws { while try ledger.continuePhase() {} }
+
   // MARK: Look
 
-  /// Brings the entries to those of the remote's head.
+  /// Brings the entries to those of the remote's head. Nothing changes, here or there, before it is known that the log
+  /// has this sync's key.
   ///
   /// - Returns: nil when they are
   private mutating func look(_ failures: Int) throws -> SatchelError? {
     try options.progress(.look)
-    let state = try ledger.state()
-    // Half a pull, and a head that cannot be read, are read again.
-    let isKnown = state.phase != .pull && state.head != nil
+    var state = try ledger.state()
+    let known = state.head
+    var isKnown = known.map(remote.has) ?? false
+    if isKnown {
+      try finishPhase()
+      state = try ledger.state()
+      // Half a pull, and a head that cannot be read, are read again.
+      isKnown = state.phase != .pull && (try? state.head.map(remote.entries)) != nil
+    }
     switch try remote.look(unless: isKnown ? state.etag : nil) {
     case .unchanged: return nil
     case .absent:
+      if let known { try remote.authorize(known) }
+      try finishPhase()
       guard let position = state.position else { return nil }
       // The log is lost, or seems to be: a condition tells.
       try create(after: position, base: nil)
       return SatchelError(.unavailable, "the sync log was lost and is being made again; try again")
     case .damaged(let etag, let error):
+      if let known { try remote.authorize(known) }
       guard options.acceptsLoss else { throw error }
       try create(
         after: state.position ?? SyncHead.Position(epoch: Self.unknownEpoch, log: "", number: 0), base: etag)
       return error
     case .head(let head, let etag):
-      try checkKey(head)
+      try remote.authorize(head)
+      // The state is that of before the request: beginning to pull fails if the position has moved since.
+      try finishPhase()
       if let position = state.position, head.isOlder(than: position) {
         // A stale answer, or a store that went back: a condition tells.
         if failures >= 3 { try takeOver(head, etag, after: position) }
         return SatchelError(.unavailable, "the remote has an older state than before; try again")
       }
       return try pull(head, etag, state, failures)
-    }
-  }
-
-  func checkKey(_ head: SyncHead) throws {
-    guard head.key == nil else {
-      throw SatchelError(.unauthorized, "the sync log is encrypted with a key that this sync does not have")
     }
   }
 
@@ -157,47 +180,84 @@ package struct SyncLogRun {
       report.failed.append(
         SyncLogReport.Failure(key: failure.key, code: failure.error.code, message: failure.error.message))
     }
-    let sweep = try findGarbage(changes)
-    guard !changes.changes.isEmpty || !sweep.garbage.isEmpty || !sweep.broken.isEmpty else { return .done }
+    let upkeep = try findUpkeep(changes)
+    guard !changes.changes.isEmpty || !upkeep.isEmpty else { return .done }
     try probeOnce()
-    guard let prepared = try prepare(changes, sweep) else { return .again(Self.raced) }
+    guard let prepared = try prepare(changes, upkeep) else { return .again(Self.raced) }
     guard try commit(prepared.upload, compactions: prepared.compactions) else { return .again(Self.raced) }
+    rewritten.formUnion(upkeep.broken)
     for change in changes.changes { report.addSent(change.envelope) }
-    try options.progress(.send(report.total(\.sent)))
+    try options.progress(.send(report.sent))
     report.isCut = report.isCut || changes.isCut
-    report.compacted += prepared.rewritten
-    report.repaired += sweep.broken.count
-    report.swept += sweep.garbage.count
+    report.compacted += prepared.rewritten.count
+    report.purged += prepared.rewritten.count { upkeep.dead.contains($0) }
+    report.repaired += prepared.rewritten.count { upkeep.broken.contains($0) }
+    report.swept += upkeep.garbage.count
     return .committed
   }
 
-  private mutating func probeOnce() throws {
+  mutating func probeOnce() throws {
     if isProbed { return }
     try probe()
     isProbed = true
   }
 
-  /// What a listing shows.
-  struct Sweep {
-    var isDone = false
+  // MARK: Upkeep
+
+  /// The work of a commit besides the changes that it sends.
+  struct Upkeep {
+    var isSwept = false
     /// Packs that nothing names.
     var garbage: [String] = []
-    /// Packs that are named, and missing or of another size.
+    /// Packs that are named, and missing or damaged.
     var broken: Set<String> = []
+    /// Packs with replaced or deleted entries that a purge removes.
+    var dead: Set<String> = []
+
+    var isEmpty: Bool { garbage.isEmpty && broken.isEmpty && dead.isEmpty }
   }
 
-  private mutating func findGarbage(_ changes: SyncChanges) throws -> Sweep {
+  private mutating func findUpkeep(_ changes: SyncChanges) throws -> Upkeep {
     let state = changes.start
+    guard state.upload == nil, state.phase == nil, let head = state.head else { return Upkeep() }
+    var upkeep = Upkeep()
     let isDue = state.compactions >= sizes.sweepInterval && !changes.changes.isEmpty
-    guard options.sweeps || isDue, !hasSwept, state.upload == nil, state.phase == nil, let head = state.head
-    else { return Sweep() }
-    var sweep = Sweep(isDone: true)
+    if options.sweeps || options.verifies || options.purges || isDue, !hasSwept { try sweep(head, &upkeep) }
+    upkeep.broken = broken.union(head.missing).intersection(head.packs.map(\.name)).subtracting(rewritten)
+    if options.purges, !changes.hasMore {
+      let live = try ledger.live(in: head.packs)
+      upkeep.dead = Set(
+        zip(head.packs, live).filter { $0.entries > $1.count && canRewrite($1) }.map(\.0.name))
+    }
+    return upkeep
+  }
+
+  /// Whether the live entries of a pack fit into a new one: their frames may be longer than in a segment.
+  private func canRewrite(_ live: SyncLiveEntries) -> Bool {
+    live.bytes + live.count * 16 + Int64(SyncSeal.overhead) <= SyncPack.maximumSize
+  }
+
+  /// Looks for packs that no head names, and for those that a head names and that are missing or damaged.
+  private mutating func sweep(_ head: SyncHead, _ upkeep: inout Upkeep) throws {
     let listed = try remote.names()
     let known = Set(head.packs.map(\.name)).union(head.retired).union(segments.map(\.pack.name))
-    sweep.garbage = listed.keys.filter { !known.contains($0) }.sorted()
-    sweep.broken = Set(head.packs.filter { listed[$0.name] != $0.bytes }.map(\.name))
+    upkeep.isSwept = true
+    upkeep.garbage = listed.keys.filter { !known.contains($0) }.sorted()
+    broken = Set(head.packs.filter { listed[$0.name] != $0.bytes }.map(\.name))
+    if options.verifies {
+      try read(head.packs[...].filter { !broken.contains($0.name) }, of: head) { pack, entries in
+        if entries == nil { broken.insert(pack.name) }
+      }
+    }
     hasSwept = true
-    return sweep
+  }
+
+  /// Deletes the packs that the last commit has replaced. A reader of the head before it finds them missing, and reads the
+  /// head again.
+  private func purgeRetired() throws {
+    let state = try ledger.state()
+    guard let head = state.head, !head.retired.isEmpty else { return }
+    try remote.delete(head.retired, strictly: true)
   }
 
   /// Writes a head that was prepared.
@@ -207,10 +267,10 @@ package struct SyncLogRun {
     try probeOnce()
     guard let etag = try remote.replaceHead(upload.head, base: upload.base) else { return false }
     guard try ledger.confirm(upload, etag, compactions: compactions) else { return false }
-    while try ledger.continuePhase() {}
+    try finishPhase()
     segments = []
     report.commits += 1
-    try remote.delete(upload.deletes)
+    try remote.delete(upload.deletes, strictly: options.purges)
     return true
   }
 }

@@ -55,14 +55,16 @@ struct SyncLogState: Sendable {
   var head: SyncHead? { headBytes.flatMap { try? SyncHead(parsing: $0) } }
 
   /// Reads the row; nil when the store is not bound to a log.
-  static func read(_ connection: Connection) throws -> SyncLogState? {
+  ///
+  /// - Parameter key: that of the digest, without which the entries of an encrypted log must not be changed
+  static func read(_ connection: Connection, digestKey key: HMAC? = nil) throws -> SyncLogState? {
     try connection.first(
       """
       SELECT remote, user, epoch, log, number, etag, head, digest, count, bytes, generation, previous, phase,
       pending_upload, pending_upload_base, pending_upload_deletes, pending_upload_etag, compactions FROM sync_log
       """
     ) { row in
-      guard let digest = SyncDigest(row.text(7)) else { throw row.damage(7, "is not a digest") }
+      guard let digest = SyncDigest(row.text(7), key: key) else { throw row.damage(7, "is not a digest") }
       var state = SyncLogState(
         remote: row.text(0), user: row.text(1), digest: digest,
         count: try row.integer(8, in: StoredRange.count), bytes: try row.integer(9, in: StoredRange.count),

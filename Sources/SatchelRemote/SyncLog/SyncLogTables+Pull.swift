@@ -17,36 +17,34 @@ extension SyncLogTables {
       return next
     }
     try deleteRows(before: generation)
-    state.digest = SyncDigest()
+    state.digest.clear()
     (state.count, state.bytes) = (0, 0)
     return SyncPull(generation: generation, isWhole: true, state: state)
   }
 
   /// Deletes the rows of earlier readings.
   private func deleteRows(before generation: Int64) throws {
-    func hasSome(_ connection: Connection) throws -> Bool {
-      try connection.number(
-        """
-        SELECT EXISTS(SELECT 1 FROM sync_entry WHERE generation < (SELECT coalesce(previous, generation) FROM sync_log))
-        OR EXISTS(SELECT 1 FROM sync_entry WHERE generation > (SELECT generation FROM sync_log) AND generation < ?)
-        """, .integer(generation)) > 0
+    func obsolete(_ connection: Connection, limit: Int64) throws -> [Int64] {
+      guard let valid = try SyncLogState.read(connection) else { return [] }
+      let table = SyncRowTable(connection: connection)
+      let ids = try table.ids(
+        "SELECT id FROM sync_entry WHERE generation < ? LIMIT ?",
+        .integer(min(valid.previous ?? valid.generation, valid.generation)), .integer(limit))
+      if !ids.isEmpty { return ids }
+      var later: [Int64] = []
+      try connection.each(
+        "SELECT id FROM sync_entry WHERE generation > ? AND generation < ? LIMIT ?",
+        .integer(valid.generation), .integer(generation), .integer(limit)
+      ) { later.append(try $0.integer(0)) }
+      return later
     }
-    while try database.read(hasSome) {
-      try database.write { transaction in
-        let table = SyncRowTable(connection: transaction.connection)
-        guard let valid = try SyncLogState.read(transaction.connection) else { return }
-        var ids = try table.ids(
-          "SELECT id FROM sync_entry WHERE generation < ? LIMIT ?",
-          .integer(min(valid.previous ?? valid.generation, valid.generation)),
-          .integer(Int64(sizes.rowsOfStep)))
-        if ids.isEmpty {
-          try transaction.connection.each(
-            "SELECT id FROM sync_entry WHERE generation > ? AND generation < ? LIMIT ?",
-            .integer(valid.generation), .integer(generation), .integer(Int64(sizes.rowsOfStep))
-          ) { ids.append(try $0.integer(0)) }
-        }
-        for id in ids { try table.delete(id) }
+    while try !database.read({ try obsolete($0, limit: 1) }).isEmpty {
+      let isDone = try database.write { transaction in
+        let ids = try obsolete(transaction.connection, limit: Int64(sizes.rowsOfStep))
+        for id in ids { try SyncRowTable(connection: transaction.connection).delete(id) }
+        return ids.isEmpty
       }
+      if isDone { return }
     }
   }
 

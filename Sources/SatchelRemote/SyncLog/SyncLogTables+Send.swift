@@ -7,7 +7,7 @@ extension SyncLogTables {
 
   func changes() throws -> SyncChanges {
     try database.read { connection in
-      guard let state = try SyncLogState.read(connection) else {
+      guard let state = try SyncLogState.read(connection, digestKey: digestKey) else {
         throw SatchelError(.notFound, "the store is not bound to a sync log")
       }
       var collected = Collected(
@@ -108,15 +108,19 @@ extension SyncLogTables {
 
   // MARK: Compaction
 
-  func liveBytes(of packs: [SyncPack]) throws -> [Int64] {
+  func live(in packs: [SyncPack]) throws -> [SyncLiveEntries] {
     try database.read { connection in
-      guard let state = try SyncLogState.read(connection) else { return packs.map { _ in 0 } }
+      guard let state = try SyncLogState.read(connection) else { return packs.map { _ in SyncLiveEntries() } }
       return try packs.map { pack in
-        // With the frame of each.
-        try connection.number(
+        try connection.first(
           """
-          SELECT coalesce(sum(size), 0) + 12 * count(*) FROM sync_entry WHERE generation = ? AND seq BETWEEN ? AND ?
-          """, .integer(state.generation), .integer(pack.from), .integer(pack.to))
+          SELECT count(*), coalesce(sum(size), 0) + 12 * count(*) FROM sync_entry
+          WHERE generation = ? AND seq BETWEEN ? AND ?
+          """, .integer(state.generation), .integer(pack.from), .integer(pack.to)
+        ) {
+          SyncLiveEntries(
+            count: try $0.integer(0, in: StoredRange.count), bytes: try $0.integer(1, in: StoredRange.count))
+        } ?? SyncLiveEntries()
       }
     }
   }
@@ -288,6 +292,8 @@ extension SyncLogTables {
   func resolveUpload() throws -> Bool {
     try changing { transaction, table, state in
       guard state.phase == nil else { throw Self.changedMeanwhile }
+      // Another process may have resolved the upload that was seen, and have begun one that can still be written.
+      if let upload = state.upload, upload.base == state.etag { throw Self.changedMeanwhile }
       let declared = Set(try client.collections(transaction.connection))
       let ids = try rowsInFlight(table)
       for id in ids {

@@ -6,6 +6,8 @@ package struct SyncLogTables: Sendable {
   let database: Database
   let client: any SyncLogClient
   let sizes: SyncSizes
+  /// The key of the digest, if the sync log is encrypted.
+  var digestKey: HMAC?
 
   package init(_ database: Database, client: any SyncLogClient) {
     self.init(database, client: client, sizes: SyncSizes())
@@ -99,9 +101,11 @@ package struct SyncLogTables: Sendable {
 
   /// Gives the store a new name among the writers, because it is a copy of another one: what it sends under the old name
   /// could have numbers that the other one has used.
-  package func renameWriter() throws {
+  package func renameWriter() throws { try Self.renameWriter(in: database) }
+
+  package static func renameWriter(in database: Database) throws {
     guard try database.has(SyncLogSchema.subject) else { return }
-    try database.write { try Self.renameWriter($0.connection) }
+    try database.write { try renameWriter($0.connection) }
   }
 
   /// Makes the tables usable after rows of any were lost: the next sync reads the whole log, and compares it with the
@@ -167,7 +171,9 @@ package struct SyncLogTables: Sendable {
     let declared = try database.read { try client.collections($0) }
     var known: Set<String> = []
     try database.read { connection in
-      try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") { known.insert($0.text(0)) }
+      try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") {
+        known.insert($0.text(0))
+      }
     }
     for name in declared where !known.contains(name) {
       try begin(name)
@@ -245,7 +251,7 @@ package struct SyncLogTables: Sendable {
 
 extension SyncLogTables: SyncLogLedger {
   func state() throws -> SyncLogState {
-    guard let state = try database.read(SyncLogState.read) else {
+    guard let state = try database.read({ try SyncLogState.read($0, digestKey: digestKey) }) else {
       throw SatchelError(.notFound, "the store is not bound to a sync log")
     }
     return state
@@ -258,7 +264,7 @@ extension SyncLogTables: SyncLogLedger {
     _ body: (Transaction, SyncRowTable, inout SyncLogState) throws -> Result
   ) throws -> Result {
     try database.write { transaction in
-      guard var state = try SyncLogState.read(transaction.connection) else {
+      guard var state = try SyncLogState.read(transaction.connection, digestKey: digestKey) else {
         throw SatchelError(.notFound, "the store is not bound to a sync log")
       }
       return try body(transaction, SyncRowTable(connection: transaction.connection), &state)

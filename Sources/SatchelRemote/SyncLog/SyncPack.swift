@@ -62,17 +62,85 @@ struct SyncPack: Sendable, Equatable {
 
   /// Reads the pack's body.
   ///
+  /// - Parameter seal: that of the log; nil when it is not encrypted
   /// - Throws: `SatchelError`: `damaged` when it is not the one that the reference names, or not a pack; `newer`
-  func parse(_ body: [UInt8]) throws -> [SyncEntry] {
+  func parse(_ body: [UInt8], _ seal: SyncSeal?) throws -> [SyncEntry] {
     guard Int64(body.count) == bytes, SHA256.digest(body).hexadecimal == sha256 else {
       throw SatchelError(.damaged, "pack \(name): its bytes are not those that were written")
     }
+    let plain = try seal?.open(body, pack: name) ?? body
     let found = try SyncEntry.parse(
-      body[...], from..<(to + 1), implied: sequence, limit: Int(entries), source: "pack \(name)")
+      plain[...], from..<(to + 1), implied: sequence, limit: Int(entries), source: "pack \(name)")
     guard found.count == Int(entries) else {
       throw SatchelError(.damaged, "pack \(name): has \(found.count) entries instead of \(entries)")
     }
     return found
+  }
+}
+
+/// A pack that is to be uploaded.
+struct SyncPackUpload: Sendable {
+  let pack: SyncPack
+  /// The object's bytes: sealed, if the log is encrypted.
+  let body: [UInt8]
+
+  /// - Parameter frames: of its entries, plain
+  init(
+    _ frames: [UInt8], entries: Int, from: Int64, to: Int64, sequence: Int64 = 0, _ seal: SyncSeal?
+  ) {
+    let name = SyncName.random()
+    body = seal?.seal(frames, pack: name) ?? frames
+    pack = SyncPack(name: name, from: from, to: to, sequence: sequence, body: body, entries: entries)
+  }
+}
+
+/// The bytes of one envelope at one sequence number of the log. In a head they are sealed, if the log is encrypted.
+struct SyncFrame: Sendable, Equatable {
+  var sequence: Int64
+  var bytes: [UInt8]
+
+  /// Appends "{seq} {length}\n", the bytes, "\n".
+  func write(into bytes: inout [UInt8]) { SyncEntry.write(self.bytes, at: sequence, into: &bytes) }
+
+  /// Reads frames.
+  ///
+  /// - Parameters:
+  ///   - interval: the valid sequence numbers
+  ///   - implied: the sequence number of a frame that has 0; 0 when none may
+  ///   - limit: the maximum number of frames
+  /// - Throws: `SatchelError`: `damaged`, also when they are not in ascending order
+  static func parse(
+    _ bytes: ArraySlice<UInt8>, _ interval: Range<Int64>, implied: Int64, limit: Int, source: String
+  ) throws -> [SyncFrame] {
+    func damaged(_ reason: String) -> SatchelError { SatchelError(.damaged, "\(source): \(reason)") }
+    var (rest, frames, last) = (bytes, [SyncFrame](), interval.lowerBound)
+    while !rest.isEmpty {
+      guard frames.count < limit else { throw damaged("has more than \(limit) entries") }
+      guard let sequence = number(&rest, before: UInt8(ascii: " ")),
+        let length = number(&rest, before: UInt8(ascii: "\n")),
+        length <= Int64(SyncEnvelope.maximumSize + SyncSeal.overhead), length < Int64(rest.count),
+        rest[rest.startIndex + Int(length)] == UInt8(ascii: "\n")
+      else { throw damaged("entry \(frames.count + 1) is not framed") }
+      let actual = sequence == 0 ? implied : sequence
+      guard interval.contains(actual), actual >= last else {
+        throw damaged("entry \(frames.count + 1) has the sequence number \(actual)")
+      }
+      frames.append(SyncFrame(sequence: actual, bytes: Array(rest.prefix(Int(length)))))
+      rest = rest.dropFirst(Int(length) + 1)
+      last = actual
+    }
+    return frames
+  }
+
+  /// Reads a number without leading zeros, and the byte after it.
+  private static func number(_ rest: inout ArraySlice<UInt8>, before end: UInt8) -> Int64? {
+    let digits = rest.prefix(17).prefix { $0 != end }
+    guard (1...16).contains(digits.count), rest.dropFirst(digits.count).first == end,
+      digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }),
+      digits.count == 1 || digits.first != UInt8(ascii: "0")
+    else { return nil }
+    rest = rest.dropFirst(digits.count + 1)
+    return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
   }
 }
 
@@ -91,52 +159,34 @@ struct SyncEntry: Sendable, Equatable {
   /// The size of a frame, at most.
   static func frameSize(_ envelope: Int) -> Int64 { Int64(envelope) + 28 }
 
-  /// Reads frames.
+  /// Reads the frames of entries.
   ///
-  /// - Parameters:
-  ///   - interval: the valid sequence numbers
-  ///   - implied: the sequence number of a frame that has 0; 0 when none may
-  ///   - limit: the maximum number of entries
-  /// - Throws: `SatchelError`: `damaged`, also when they are not in ascending order or have an id twice; `newer`
+  /// - Throws: `SatchelError`: `damaged`, also when an id is in them twice; `newer`
   static func parse(
     _ bytes: ArraySlice<UInt8>, _ interval: Range<Int64>, implied: Int64, limit: Int, source: String
   ) throws -> [SyncEntry] {
-    func damaged(_ reason: String) -> SatchelError { SatchelError(.damaged, "\(source): \(reason)") }
-    var (rest, entries, keys, last) = (bytes, [SyncEntry](), Set<SyncKey>(), interval.lowerBound)
-    while !rest.isEmpty {
-      guard entries.count < limit else { throw damaged("has more than \(limit) entries") }
-      guard let sequence = number(&rest, before: UInt8(ascii: " ")),
-        let length = number(&rest, before: UInt8(ascii: "\n")),
-        length <= Int64(SyncEnvelope.maximumSize), length < Int64(rest.count),
-        rest[rest.startIndex + Int(length)] == UInt8(ascii: "\n")
-      else { throw damaged("entry \(entries.count + 1) is not framed") }
-      let actual = sequence == 0 ? implied : sequence
-      guard interval.contains(actual), actual >= last else {
-        throw damaged("entry \(entries.count + 1) has the sequence number \(actual)")
-      }
-      let envelope: SyncEnvelope
-      do {
-        envelope = try SyncEnvelope(parsing: Array(rest.prefix(Int(length))))
-      } catch let error as SatchelError {
-        throw SatchelError(
-          error.code, "\(source): entry \(entries.count + 1): \(error.message)", underlying: error)
-      }
-      guard keys.insert(envelope.key).inserted else { throw damaged("has \(envelope.key) twice") }
-      rest = rest.dropFirst(Int(length) + 1)
-      last = actual
-      entries.append(SyncEntry(sequence: actual, envelope: envelope))
-    }
-    return entries
+    try entries(
+      SyncFrame.parse(bytes, interval, implied: implied, limit: limit, source: source), source: source)
   }
 
-  /// Reads a number without leading zeros, and the byte after it.
-  private static func number(_ rest: inout ArraySlice<UInt8>, before end: UInt8) -> Int64? {
-    let digits = rest.prefix(17).prefix { $0 != end }
-    guard (1...16).contains(digits.count), rest.dropFirst(digits.count).first == end,
-      digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }),
-      digits.count == 1 || digits.first != UInt8(ascii: "0")
-    else { return nil }
-    rest = rest.dropFirst(digits.count + 1)
-    return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+  /// Reads the envelopes in plain frames.
+  ///
+  /// - Throws: as `parse`
+  static func entries(_ frames: [SyncFrame], source: String) throws -> [SyncEntry] {
+    var (entries, keys) = ([SyncEntry](), Set<SyncKey>())
+    for (index, frame) in frames.enumerated() {
+      let envelope: SyncEnvelope
+      do {
+        envelope = try SyncEnvelope(parsing: frame.bytes)
+      } catch let error as SatchelError {
+        throw SatchelError(
+          error.code, "\(source): entry \(index + 1): \(error.message)", underlying: error)
+      }
+      guard keys.insert(envelope.key).inserted else {
+        throw SatchelError(.damaged, "\(source): has \(envelope.key) twice")
+      }
+      entries.append(SyncEntry(sequence: frame.sequence, envelope: envelope))
+    }
+    return entries
   }
 }

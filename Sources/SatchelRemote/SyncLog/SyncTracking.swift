@@ -72,8 +72,10 @@ package struct SyncStatusReader {
     ) { try $0.integer(0) }
   }
 
+  /// Returns nil when nothing is known of the content.
+  ///
   /// - Parameter id: the id in UTF-8
-  package func status(_ id: UnsafeRawBufferPointer) throws -> SyncStatus {
+  package func status(_ id: UnsafeRawBufferPointer) throws -> SyncStatus? {
     guard let generations, let collection else { return .local }
     for generation in [generations.previous, generations.valid].compactMap({ $0 }) {
       let found = try connection.first(
@@ -88,7 +90,6 @@ package struct SyncStatusReader {
       }
       if let found { return found }
     }
-    // Nothing of it was sent yet.
-    return .pending
+    return nil
   }
 }

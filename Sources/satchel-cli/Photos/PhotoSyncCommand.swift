@@ -71,10 +71,9 @@ struct PhotoSyncCommand: ParsableCommand {
     options.cancellation = Cancellation { Interruption.isRequested }
     let report = try sync(options)
     let output = try Output()
-    try output.put(arguments.json ? report.json.plainText + "\n" : SyncText(report).text + "\n")
+    try output.put(arguments.json ? report.json.plainText + "\n" : PhotoSyncText(report).text + "\n")
     try output.finish()
-    let needsAttention = !report.failed.isEmpty || report.conflictRows > 0 || !report.rejected.isEmpty
-    if needsAttention || (dryRun && !report.isUnchanged) { throw Terminal.attention }
+    if report.needsAttention || (dryRun && !report.isUnchanged) { throw Terminal.attention }
   }
 
   private func sync(_ options: SyncOptions) throws -> SyncReport {
@@ -101,20 +100,31 @@ struct PhotoSyncCommand: ParsableCommand {
   }
 }
 
-/// The report of a sync as text.
-struct SyncText {
-  let text: String
+extension SyncReport {
+  /// Whether shards failed, local changes lost a conflict, or lines of the remote are not photos.
+  var needsAttention: Bool { !failed.isEmpty || conflictRows > 0 || !rejected.isEmpty }
+}
+
+/// The report of a photo catalogue's sync as text.
+struct PhotoSyncText {
+  /// What was transferred, and what failed; empty when both sides are in sync.
+  private(set) var lines: [String] = []
+  private let traffic: String
+  private let isUnchanged: Bool
 
   init(_ report: SyncReport) {
-    var lines: [String] = []
-    func add(_ label: String, _ shards: [Shard.Index]) {
-      guard !shards.isEmpty else { return }
+    let requests = Terminal.count(Int(report.requests), "request")
+    traffic = "\(requests), \(Terminal.bytes(report.bytesUp)) up, \(Terminal.bytes(report.bytesDown)) down"
+    isUnchanged = report.isUnchanged
+    let shards = [
+      (report.isDryRun ? "would download" : "downloaded", report.downloaded),
+      (report.isDryRun ? "would upload" : "uploaded", report.uploaded),
+      ("changed on both sides", report.conflicts),
+      (report.isDryRun ? "would repair" : "repaired", report.repaired),
+    ]
+    for (label, shards) in shards where !shards.isEmpty {
       lines.append("\(label): \(Self.shards(shards))")
     }
-    add(report.isDryRun ? "would download" : "downloaded", report.downloaded)
-    add(report.isDryRun ? "would upload" : "uploaded", report.uploaded)
-    add("changed on both sides", report.conflicts)
-    add(report.isDryRun ? "would repair" : "repaired", report.repaired)
     for rejected in report.rejected {
       let row = rejected.row
       // These bytes exist nowhere else, so they are printed.
@@ -131,11 +141,11 @@ struct SyncText {
       let changes = Terminal.count(report.conflictRows, "change")
       lines.append("\(changes) lost a conflict: see \"satchel photos conflicts\"")
     }
-    if report.isUnchanged { lines.append("nothing to transfer: both sides are in sync") }
-    let requests = Terminal.count(Int(report.requests), "request")
-    lines.append(
-      "\(requests), \(Terminal.bytes(report.bytesUp)) up, \(Terminal.bytes(report.bytesDown)) down")
-    text = lines.joined(separator: "\n")
+  }
+
+  var text: String {
+    let unchanged = isUnchanged ? ["nothing to transfer: both sides are in sync"] : []
+    return (lines + unchanged + [traffic]).joined(separator: "\n")
   }
 
   /// Formats shard numbers: "0 4 f".

@@ -133,11 +133,12 @@ struct RecordListCommand: ParsableCommand {
 /// Formats collections as a table.
 private enum CollectionTable {
   static func rows(of collections: [CollectionInfo]) -> [[String]] {
-    let heading = ["collection", "records", "version", "user", "indexes", "relations"]
+    let heading = ["collection", "records", "version", "sync", "indexes", "relations"]
     return [heading]
       + collections.map { collection in
         [
-          collection.name, "\(collection.count)", "\(collection.version)", collection.user ?? "-",
+          collection.name, "\(collection.count)", "\(collection.version)",
+          collection.isSynced ? collection.onConflict.rawValue : "-",
           list(indexes(collection.indexes)), list(relations(collection.relations)),
         ]
       }
@@ -163,16 +164,6 @@ private enum CollectionTable {
 }
 
 extension Record {
-  /// The record as JSON, as in the C and Python interfaces.
-  var json: JSONValue {
-    get throws {
-      [
-        "id": .string(id), "revision": .int(revision), "created": .int(created), "modified": .int(modified),
-        "sync_status": .string(syncStatus.rawValue), "document": try document,
-      ]
-    }
-  }
-
   /// The record as an entry of a mirror file.
   var mirrored: MirrorRecord {
     MirrorRecord(id: id, revision: revision, created: created, modified: modified, document: body)

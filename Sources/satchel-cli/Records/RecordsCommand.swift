@@ -5,19 +5,24 @@ import Satchel
 struct RecordsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "records",
-    abstract: "List, export, import and compare collections of records.",
+    abstract: "Show and change the records of a store; export, import and compare collections.",
     discussion: """
       A collection is a set of JSON documents with ids. Its file formats are the mirror file, which is one \
       JSON document with a checksum, and JSON lines.
 
         satchel records list planner.satchel
         satchel records list planner.satchel courses --where '{"credits": {"gte": 6}}' --order-by title
+        satchel records get planner.satchel courses algebra
+        satchel records put planner.satchel courses algebra '{"title": "Linear Algebra", "credits": 6}'
+        satchel records conflicts planner.satchel
         satchel records export planner.satchel courses courses.json
         satchel records verify planner.satchel courses courses.json
         satchel records import planner.satchel courses courses.json
       """,
     subcommands: [
-      RecordListCommand.self, RecordExportCommand.self, RecordImportCommand.self, RecordVerifyCommand.self,
+      RecordListCommand.self, RecordGetCommand.self, RecordPutCommand.self, RecordDeleteCommand.self,
+      RecordClearCommand.self, RecordDropCommand.self, RecordConflictsCommand.self, RecordExportCommand.self,
+      RecordImportCommand.self, RecordVerifyCommand.self,
     ])
 }
 
@@ -37,12 +42,22 @@ struct RecordArguments: ParsableArguments {
     return try body(Self.collection(collection, of: store))
   }
 
+  /// Opens the store for writing and the collection, runs `body`, and closes them; see
+  /// `StoreArguments.change`.
+  func change<Result>(_ body: (RecordCollection) throws -> Result) throws -> Result {
+    try store.change { try body(Self.collection(collection, of: $0)) }
+  }
+
   /// Opens an existing collection without changing its declaration.
   ///
+  /// - Parameter creating: whether the command could create it; nil when the command never does
   /// - Throws: `SatchelError` `.notFound` when it does not exist
-  static func collection(_ name: String, of store: Store) throws -> RecordCollection {
+  static func collection(
+    _ name: String, of store: Store, creating: Bool? = nil
+  ) throws -> RecordCollection {
     guard let known = try find(name, in: store) else {
-      throw SatchelError(.notFound, "\(store.path): has no collection \(name)")
+      let hint = creating == nil ? "" : "; --create creates it"
+      throw SatchelError(.notFound, "\(store.path): has no collection \(name)\(hint)")
     }
     return try store.records(known.name)
   }

@@ -12,8 +12,8 @@ struct SyncCompactionTests {
     }
   }
 
-  private func plan(_ bytes: [Int64], _ live: [Int64], broken: [Int] = []) -> [Range<Int>] {
-    SyncCompaction.plan(packs(bytes), live: live, bytes: live.reduce(0, +), broken: broken, SyncSizes())
+  private func plan(_ bytes: [Int64], _ live: [Int64], required: [Int] = []) -> [Range<Int>] {
+    SyncCompaction.plan(packs(bytes), live: live, bytes: live.reduce(0, +), required: required, SyncSizes())
       .rewrites
   }
 
@@ -62,7 +62,7 @@ struct SyncCompactionTests {
 
   @Test("broken packs are rewritten in any case") func brokenPacksRewritten() {
     let bytes = [Int64](repeating: 1000 * Self.kib, count: 10)
-    #expect(plan(bytes, bytes, broken: [2, 7]) == [2..<3, 7..<8])
+    #expect(plan(bytes, bytes, required: [2, 7]) == [2..<3, 7..<8])
   }
 
   /// Commits of any size never let packs or dead bytes grow without a limit.

@@ -64,7 +64,7 @@ struct SyncHeadTests {
     if old == "\"horizon\"" { bytes = bytes.replacing("\"fence\":5", "\"horizon\":21,\"fence\":5") }
     let changed = old == "\"horizon\"" ? bytes : bytes.replacing(old, new)
     #expect(changed != (try SyncValues.head().serialized()))
-    let error = #expect(throws: SatchelError.self) { try SyncHead(parsing: changed) }
+    let error = #expect(throws: SatchelError.self) { try SyncHead(parsing: changed).entries(nil) }
     #expect(error?.code == .damaged, "\(String(describing: error))")
   }
 
@@ -104,7 +104,7 @@ struct SyncHeadTests {
         if bytes.isEmpty { bytes = [0] }
       }
       do {
-        _ = try SyncHead(parsing: bytes)
+        _ = try SyncHead(parsing: bytes).entries(nil)
       } catch let error as SatchelError {
         #expect(error.code == .damaged || error.code == .newer)
       }
@@ -126,10 +126,10 @@ struct SyncPackTests {
   @Test("the sequence of a segment is that of its reference") func sequenceSegmentReference() throws {
     let body = SyncValues.frames(entries)
     let pack = SyncPack(name: SyncName.random(), from: 3, to: 9, sequence: 7, body: body, entries: 3)
-    #expect(try pack.parse(body) == entries.map { SyncEntry(sequence: 7, envelope: $0.envelope) })
+    #expect(try pack.parse(body, nil) == entries.map { SyncEntry(sequence: 7, envelope: $0.envelope) })
     var other = pack
     other.sequence = 0
-    #expect(throws: SatchelError.self) { try other.parse(body) }
+    #expect(throws: SatchelError.self) { try other.parse(body, nil) }
   }
 
   @Test("a pack has ascending sequences inside its interval") func packAscendingSequences() throws {
@@ -137,7 +137,7 @@ struct SyncPackTests {
       let body = SyncValues.frames(zip(sequences, entries).map { ($0, $1.envelope) })
       let pack = SyncPack(
         name: SyncName.random(), from: 3, to: 9, sequence: 0, body: body, entries: sequences.count)
-      return try pack.parse(body).map(\.sequence)
+      return try pack.parse(body, nil).map(\.sequence)
     }
     #expect(try parse([3, 3, 9]) == [3, 3, 9])
     for sequences: [Int64] in [[2, 3, 4], [3, 4, 10], [4, 3, 5], [3, 0, 5]] {
@@ -150,15 +150,15 @@ struct SyncPackTests {
     let pack = SyncPack(name: SyncName.random(), from: 3, to: 9, sequence: 7, body: body, entries: 3)
     var changed = body
     changed[40] ^= 1
-    #expect(throws: SatchelError.self) { try pack.parse(changed) }
-    #expect(throws: SatchelError.self) { try pack.parse(Array(body.dropLast())) }
+    #expect(throws: SatchelError.self) { try pack.parse(changed, nil) }
+    #expect(throws: SatchelError.self) { try pack.parse(Array(body.dropLast()), nil) }
     for count in [2, 4] {
       let other = SyncPack(name: pack.name, from: 3, to: 9, sequence: 7, body: body, entries: count)
-      #expect(throws: SatchelError.self) { try other.parse(body) }
+      #expect(throws: SatchelError.self) { try other.parse(body, nil) }
     }
     let twice = SyncValues.frames([entries[0], (0, try SyncValues.envelope("a", number: 9))])
     let other = SyncPack(name: pack.name, from: 3, to: 9, sequence: 7, body: twice, entries: 2)
-    #expect(throws: SatchelError.self) { try other.parse(twice) }
+    #expect(throws: SatchelError.self) { try other.parse(twice, nil) }
   }
 
   @Test("the digest depends on the entries and not on their order") func digestDependsEntries() throws {

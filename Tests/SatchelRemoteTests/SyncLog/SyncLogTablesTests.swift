@@ -73,7 +73,7 @@ struct SyncLogTablesTests {
     let state = try device.ledger.state()
     var pull = try device.ledger.beginPull(all: true, from: device.ledger.state())
     let head = try #require(state.head)
-    for entry in head.inline { try device.ledger.store([entry], &pull) }
+    for entry in try head.entries(nil) { try device.ledger.store([entry], &pull) }
     #expect(try device.ledger.complete(pull, head, try #require(state.etag)))
     #expect(try device.ledger.state().phase == .rejoin)
     #expect(try device.ledger.continuePhase())
@@ -94,7 +94,7 @@ struct SyncLogTablesTests {
     let head = try #require(try device.ledger.state().head)
     for _ in 0..<2 {
       var pull = try device.ledger.beginPull(all: true, from: device.ledger.state())
-      try device.ledger.store(head.inline, &pull)
+      try device.ledger.store(head.entries(nil), &pull)
     }
     _ = try device.ledger.beginPull(all: true, from: device.ledger.state())
     #expect(try device.number("SELECT count(*) FROM sync_entry") == 3)

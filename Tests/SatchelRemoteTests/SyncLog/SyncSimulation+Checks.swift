@@ -20,16 +20,17 @@ extension SyncSimulation {
   /// The entries of a head.
   private func fold(_ head: SyncHead, _ objects: [String: SyncSimulationRemote.Object]) throws -> Fold {
     var found: Fold = [:]
+    let seal = head.seal(keys, SyncTestDevice.user)
     for pack in head.packs {
       guard let object = objects[remote.packKey(pack.name)] else {
         throw SyncViolation("S2: head \(head.position.number) names a pack that does not exist")
       }
-      for entry in try pack.parse(object.body)
+      for entry in try pack.parse(object.body, seal)
       where found[entry.envelope.key]?.sequence ?? -1 < entry.sequence {
         found[entry.envelope.key] = entry
       }
     }
-    for entry in head.inline where found[entry.envelope.key]?.sequence ?? -1 < entry.sequence {
+    for entry in try head.entries(seal) where found[entry.envelope.key]?.sequence ?? -1 < entry.sequence {
       found[entry.envelope.key] = entry
     }
     return found
@@ -61,7 +62,7 @@ extension SyncSimulation {
     }
     let after = try fold(head, objects)
     let before = try old.map { try fold(SyncHead(parsing: $0.body), objects) } ?? [:]
-    var digest = SyncDigest()
+    var digest = SyncDigest(key: keys?.digest)
     for entry in after.values { digest.add(entry.envelope.key, entry.envelope.bytes) }
     let bytes = after.values.reduce(0) { $0 + Int64($1.envelope.bytes.count) }
     guard digest == head.digest, Int64(after.count) == head.count, bytes == head.bytes else {
@@ -99,7 +100,7 @@ extension SyncSimulation {
       }
       return found
     }
-    var digest = SyncDigest()
+    var digest = SyncDigest(key: keys?.digest)
     for (key, entry) in entries { digest.add(key, entry.envelope.bytes) }
     guard digest == head.digest, Int64(entries.count) == head.count else {
       return fail(

@@ -41,8 +41,8 @@ enum SyncMutant: String, CaseIterable {
   /// A restored store keeps its name.
   case oldname
 
-  /// Whether it takes hundreds of schedules or more.
-  var isRare: Bool { self == .newbytes || self == .plaintake || self == .oldname }
+  /// Those that chance finds seldom: see `SyncSimulation.steer`.
+  static let steered = [newbytes, ignoregc, plaintake, oldname]
 }
 
 /// A schedule of devices with real stores and the real engine, one remote, and faults between any two requests, all drawn
@@ -75,6 +75,11 @@ final class SyncSimulation: @unchecked Sendable {
   /// Whether a device has gone back: then it may send again what it had sent.
   var hasRestored = false
   let hasTwin: Bool
+  /// The key of the sync log, where it is encrypted.
+  let key: EncryptionKey?
+  let keys: SyncLogKey?
+  /// The mutant whose mistake this schedule steers towards.
+  let steering: SyncMutant?
   /// Devices lose power, or are restored from backups.
   private let restores: Bool
 
@@ -92,8 +97,12 @@ final class SyncSimulation: @unchecked Sendable {
     let policies = SyncTestClient.Policy.allCases
     let common = random.chance(60) ? random.pick(policies) : nil
     let declares = random.chance(70)
+    steering = mutant ?? (random.chance(15) ? random.pick(SyncMutant.steered) : nil)
+    let isEncrypted = mutant == nil && random.chance(25)
+    key = isEncrypted ? try EncryptionKey(SyncTestDevice.key) : nil
+    keys = try key.map { try SyncLogKey($0) }
     // A second process that uses the first device's store.
-    let hasTwin = random.chance(20) && mutant == nil && !restores
+    let hasTwin = random.chance(20) && mutant == nil && !restores && steering == nil
     self.hasTwin = hasTwin
     var devices = try (0..<3).map { number in
       let device = try shelf.device(number, sizes, ghosts)
@@ -151,7 +160,7 @@ final class SyncSimulation: @unchecked Sendable {
       remote.takeLate(self)
       if random.chance(5) { remote.remember() }
       if loses, random.chance(2) { lose() }
-      try step(devices[random.below(devices.count)])
+      if try !steer() { try step(devices[random.below(devices.count)]) }
       try check()
     }
     try end()
@@ -164,7 +173,9 @@ final class SyncSimulation: @unchecked Sendable {
     case 25..<27 where restores: try device.backUpOrRestore(self)
     case 27: try device.declareAll(self)
     default:
-      if !device.isBusy { device.start(self, sweeps: random.chance(10)) }
+      if !device.isBusy {
+        device.start(self, sweeps: random.chance(10), purges: mutant == nil && random.chance(10))
+      }
       for _ in 0..<random.pick([1, 1, 2, 5]) where device.isBusy { device.resume(self) }
     }
   }

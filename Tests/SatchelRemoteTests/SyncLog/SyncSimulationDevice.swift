@@ -12,6 +12,12 @@ final class SyncSimulationDevice: @unchecked Sendable {
   final class Sync: @unchecked Sendable {
     var isCrashed = false
     var requests = 0
+    /// The request that it is about to send.
+    var waiting: String?
+    /// Whether it has uploaded packs.
+    var hasUploaded = false
+    /// Whether its next write arrives after it has given up.
+    var hasLateWrite = false
     var outcome: Result<SyncLogReport, any Error>?
     /// The head that it has read last, and packs that it holds back.
     var head: SyncHead?
@@ -61,8 +67,9 @@ final class SyncSimulationDevice: @unchecked Sendable {
 
   // MARK: The user
 
-  func edit(_ world: SyncSimulation) throws {
-    let key = world.random.pick(SyncSimulation.keys.filter { client.declared.contains($0.collection) })
+  func edit(_ world: SyncSimulation, _ chosen: SyncKey? = nil) throws {
+    let key =
+      chosen ?? world.random.pick(SyncSimulation.keys.filter { client.declared.contains($0.collection) })
     let document = try client.document(key)
     var fields = document.fields
     let edit = "\(number).\(world.edits.count)"
@@ -97,7 +104,24 @@ final class SyncSimulationDevice: @unchecked Sendable {
     try ledger.reconcile()
   }
 
+  func keyInFlight() throws -> SyncKey? {
+    try database.read { connection in
+      let id = try connection.first("SELECT id FROM sync_entry WHERE in_flight_sequence IS NOT NULL") {
+        $0.anyInteger(0)
+      }
+      return try id.flatMap { try SyncRowTable(connection: connection).row($0)?.key }
+    }
+  }
+
+  /// The tables are those of a snapshot: what was declared since is declared again, as apps do at each start.
+  private func restore(_ snapshot: SyncSnapshot) throws {
+    try snapshot.restore()
+    if client.declared.contains("others") { try ledger.reconcile() }
+  }
+
   // MARK: Loss
+
+  var isBackedUp: Bool { sinceBackup != nil }
 
   func backUpOrRestore(_ world: SyncSimulation) throws {
     if isBusy { return }
@@ -106,7 +130,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
       world.note("device \(number): is restored")
       world.hasRestored = true
       let conflicts = try client.lost()
-      try snapshot.restore()
+      try restore(snapshot)
       world.fine.formUnion(lost)
       world.fine.formUnion(conflicts.subtracting(try client.lost()))
       if world.mutant == nil, world.random.chance(50) { try ledger.renameWriter() }
@@ -129,7 +153,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
     world.note("device \(number): loses power, and what was not synced to the disk")
     world.hasRestored = true
     let conflicts = try client.lost()
-    try SyncSnapshot(database, "power").restore()
+    try restore(SyncSnapshot(database, "power"))
     world.fine.formUnion(sinceSynced)
     world.fine.formUnion(conflicts.subtracting(try client.lost()))
     sinceSynced = []
@@ -137,7 +161,9 @@ final class SyncSimulationDevice: @unchecked Sendable {
 
   // MARK: Syncs
 
-  func start(_ world: SyncSimulation, sweeps: Bool, acceptsLoss: Bool = false) {
+  func start(
+    _ world: SyncSimulation, sweeps: Bool, purges: Bool = false, acceptsLoss: Bool = false
+  ) {
     world.note("device \(number): sync")
     let sync = Sync()
     self.sync = sync
@@ -145,7 +171,9 @@ final class SyncSimulationDevice: @unchecked Sendable {
     options.retry = Retry(attempts: 3, base: 0, ceiling: 0, limit: .max)
     options.parallel = 1
     options.sweeps = sweeps
+    options.purges = purges
     options.acceptsLoss = acceptsLoss
+    options.key = world.key
     fiber.begin { [self, options] in
       sync.outcome = Result {
         let connection = SyncSimulationConnection(world: world, device: self, sync: sync)

@@ -10,7 +10,13 @@ struct SyncSimulationLedger: SyncLogLedger {
   let device: SyncSimulationDevice
   let sync: SyncSimulationDevice.Sync
 
-  private var ledger: SyncLogTables { device.ledger }
+  var digestKey: HMAC?
+
+  private var ledger: SyncLogTables {
+    var ledger = device.ledger
+    ledger.digestKey = digestKey
+    return ledger
+  }
 
   private func step<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
     let crashed = SatchelError(.internal, "the device has crashed")
@@ -107,6 +113,7 @@ struct SyncSimulationLedger: SyncLogLedger {
           "UPDATE sync_entry SET in_flight_sequence = NULL, in_flight_number = NULL, in_flight_envelope = NULL"
         )
       }
+      if world.mutant == .newbytes { try change("UPDATE sync_log SET pending_upload_base = 'other'") }
       return try ledger.resolveUpload()
     }
   }
@@ -119,8 +126,8 @@ struct SyncSimulationLedger: SyncLogLedger {
 
   func changes() throws -> SyncChanges { try step("changes") { try ledger.changes() } }
 
-  func liveBytes(of packs: [SyncPack]) throws -> [Int64] {
-    try step("live") { try ledger.liveBytes(of: packs) }
+  func live(in packs: [SyncPack]) throws -> [SyncLiveEntries] {
+    try step("live") { try ledger.live(in: packs) }
   }
 
   func liveEntries(

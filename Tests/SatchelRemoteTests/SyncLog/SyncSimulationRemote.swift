@@ -92,7 +92,9 @@ struct SyncSimulationConnection: ObjectStore {
   /// Waits for the turn, and draws a fault.
   private func begin(_ name: String) throws(ObjectStoreError) -> Fault? {
     if sync.isCrashed { throw crashed }
+    sync.waiting = name
     device.fiber.pause()
+    sync.waiting = nil
     if sync.isCrashed || world.violation != nil { throw crashed }
     sync.requests += 1
     let fault = world.random.below(1000) < world.rate ? world.random.pick(Fault.allCases) : nil
@@ -156,12 +158,18 @@ struct SyncSimulationConnection: ObjectStore {
       }
       throw failure(.unknownOutcome(retryAfter: nil), "no answer")
     }
+    if sync.hasLateWrite {
+      sync.hasLateWrite = false
+      world.remote.delay(write, device.number, until: world.time)
+      throw failure(.unknownOutcome(retryAfter: nil), "no answer")
+    }
     let isHead = key.text == world.remote.headKey
     if world.mutant == .headfirst, !isHead, let etag = ETag("\"held-back\"") {
       sync.heldBack.append((key.text, body, metadata))
       return etag
     }
     let etag = try world.remote.perform(write, world, device.number)
+    sync.hasUploaded = sync.hasUploaded || !isHead
     for (key, body, metadata) in sync.heldBack where isHead {
       try world.remote.perform(
         .put(key: key, body: body, condition: .ifAbsent, metadata: metadata), world, device.number)

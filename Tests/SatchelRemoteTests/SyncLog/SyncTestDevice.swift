@@ -21,21 +21,28 @@ struct SyncTestDevice {
 
   static let user = try! UserID("somebody")
 
+  static let key = [UInt8](0..<32)
+
   @discardableResult
   func sync(_ store: any ObjectStore, _ change: (inout SyncLogOptions) -> Void = { _ in }) throws
     -> SyncLogReport
+  {
+    var run = try run(store, change)
+    return try run.run()
+  }
+
+  func run(_ store: any ObjectStore, _ change: (inout SyncLogOptions) -> Void = { _ in }) throws -> SyncLogRun
   {
     var options = SyncLogOptions()
     options.retry = Retry(attempts: 3, base: 0, ceiling: 0)
     options.parallel = 1
     change(&options)
     try ledger.bind(remote: "memory", user: Self.user)
-    var run = try SyncLogRun(
+    return try SyncLogRun(
       ledger, sizes: ledger.sizes, with: store, user: Self.user, options: options, probe: {})
-    return try run.run()
   }
 
-  func status(_ id: String) throws -> SyncStatus {
+  func status(_ id: String) throws -> SyncStatus? {
     try Array(id.utf8).withUnsafeBytes { id in
       try database.read { try SyncStatusReader($0, collection: "things").status(id) }
     }
@@ -59,14 +66,28 @@ struct SyncTestDevice {
     }
   }
 
-  func number(_ sql: StaticString) throws -> Int64 { try database.read { try $0.number(sql) } }
-}
+  /// All that the store knows of its sync log, and the documents.
+  func dump() throws -> [String] {
+    try database.read { connection in
+      var lines: [String] = []
+      for sql: StaticString in [
+        """
+        SELECT quote(epoch) || quote(log) || quote(number) || quote(etag) || quote(head) || quote(digest) || quote(count)
+        || quote(bytes) || quote(generation) || quote(next_generation) || quote(previous) || quote(phase)
+        || quote(pending_upload) || quote(pending_upload_base) || quote(compactions) FROM sync_log
+        """,
+        """
+        SELECT quote(key) || quote(generation) || quote(seq) || quote(remote) || quote(base) || quote(pending)
+        || quote(in_flight_sequence) || quote(undecided) || quote(attempts) FROM sync_entry ORDER BY id
+        """,
+        "SELECT quote(writer) || quote(sequence) FROM sync_writer",
+        "SELECT quote(collection) || quote(key) || quote(document) FROM test_document ORDER BY collection, key",
+      ] {
+        try connection.each(sql) { lines.append($0.text(0)) }
+      }
+      return lines
+    }
+  }
 
-extension SyncLogReport {
-  var sent: Int { total(\.sent) }
-  var deletionsSent: Int { total(\.deletionsSent) }
-  var applied: Int { total(\.applied) }
-  var deleted: Int { total(\.deleted) }
-  var conflicts: Int { total(\.conflicts) }
-  var waiting: Int { total(\.waiting) }
+  func number(_ sql: StaticString) throws -> Int64 { try database.read { try $0.number(sql) } }
 }

@@ -34,9 +34,9 @@ enum SyncValues {
     head.packs = [pack("1", 1, 9), pack("2", 10, 15, sequence: 12)]
     head.inlineFrom = 17
     head.inline = [
-      SyncEntry(sequence: 18, envelope: try envelope("a")),
-      SyncEntry(sequence: 18, envelope: try envelope("b", number: 2)),
-      SyncEntry(sequence: 20, envelope: try envelope("c", nil, number: 3)),
+      SyncFrame(sequence: 18, bytes: try envelope("a").bytes),
+      SyncFrame(sequence: 18, bytes: try envelope("b", number: 2).bytes),
+      SyncFrame(sequence: 20, bytes: try envelope("c", nil, number: 3).bytes),
     ]
     head.retired = [String(repeating: "b", count: 32)]
     return head

@@ -23,7 +23,6 @@ from satchel import _abi, _encoding
 from satchel._documents import lend_json
 from satchel._encoding import Duration
 from satchel._library import answer, check, json_answer, library, scalar_answer, value_of
-from satchel.errors import InvalidArgument
 from satchel.state._lists import Scores, StateItem, StateList, StateMembers, mark, milliseconds
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ class State:
         :param key: 32 bytes, from the keychain of the system; copied, never stored
         :raises InvalidArgument: when stored values were encrypted with another key; nothing is changed
         """
-        check(library.satchel_state_set_key(self._store._pointer, _lend_key(key)))
+        check(library.satchel_state_set_key(self._store._pointer, _encoding.lend_key(key)))
 
     def rotate_key(self, key: bytes) -> None:
         """Encrypts all sensitive values again with a new key, in one transaction.
@@ -140,7 +139,7 @@ class State:
         :raises InvalidArgument: when the current key was not set, and in a batch
         :raises Busy, Full, IOFailure: see their classes; the current key stays
         """
-        check(library.satchel_state_rotate_key(self._store._pointer, _lend_key(key)))
+        check(library.satchel_state_rotate_key(self._store._pointer, _encoding.lend_key(key)))
 
     def list(
         self,
@@ -192,11 +191,3 @@ class State:
 
     def __repr__(self) -> str:
         return f"<satchel.State of {self._store.path!r}>"
-
-
-def _lend_key(key: Any) -> _abi.Bytes:
-    """A key of encryption, for one call; that it has 32 bytes, the library says."""
-    if not isinstance(key, (bytes, bytearray, memoryview)):
-        # Not its value: it may be a secret all the same.
-        raise InvalidArgument(f"key must be bytes, not {type(key).__name__}")
-    return _encoding.lend(bytes(key))

@@ -3,7 +3,7 @@ import Satchel
 
 /// The remote and its user. Credentials are not arguments, since every process of a machine can read those.
 struct RemoteArguments: ParsableArguments {
-  @Option(help: ArgumentHelp("The user whose catalogue it is on the remote.", valueName: "id"))
+  @Option(help: ArgumentHelp("The user whose data it is on the remote.", valueName: "id"))
   var user: String
 
   @Option(

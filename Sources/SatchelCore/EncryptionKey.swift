@@ -1,22 +1,20 @@
 import CNettle
-import SatchelCore
-import SatchelStorage
 
-/// An encryption key for sensitive values, in memory that is erased when the key is released.
+/// A key of AES-256-GCM, in memory that is erased when the key is released.
 ///
 /// The caller erases its own copy of the key's bytes.
 // Unchecked: the bytes do not change between initialization and deinitialization.
-final class EncryptionKey: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
-  static let length = 32
+package final class EncryptionKey: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
+  package static let length = 32
   /// The length of a key's name.
-  static let nameLength = 8
+  package static let nameLength = 8
 
   private let bytes: UnsafeMutableRawBufferPointer
   /// Identifies the key without revealing it: a prefix of an HMAC-SHA256.
-  let name: [UInt8]
+  package let name: [UInt8]
 
   /// - Throws: `.invalid` unless there are 32 bytes
-  init(_ key: [UInt8]) throws {
+  package init(_ key: [UInt8]) throws {
     guard key.count == Self.length else {
       throw SatchelError(.invalid, "key: has \(key.count) bytes, and must have \(Self.length)")
     }
@@ -30,13 +28,47 @@ final class EncryptionKey: @unchecked Sendable, CustomStringConvertible, CustomR
     bytes.deallocate()
   }
 
-  var description: String { "key" }
-  var customMirror: Mirror { Mirror(self, children: []) }
+  /// Derives a key for another purpose, which the label names.
+  package func derived(_ label: String) throws -> EncryptionKey {
+    var hmac = hmac()
+    var label = label
+    label.withUTF8 { hmac.update(UnsafeRawBufferPointer($0)) }
+    var code = hmac.digest()
+    defer { code.withUnsafeMutableBytes { eraseMemory($0) } }
+    return try EncryptionKey(code)
+  }
+
+  /// Returns an HMAC under the key.
+  package func hmac() -> HMAC { HMAC(key: UnsafeRawBufferPointer(bytes)) }
+
+  package var description: String { "key" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+
+  // MARK: Sealing
+
+  /// The length of what `seal` adds: a nonce and a tag.
+  package static let overhead = nonceLength + tagLength
+
+  /// Returns a random nonce, the encrypted bytes and the tag.
+  ///
+  /// - Parameter context: additional data that the tag authenticates
+  package func seal(_ text: [UInt8], context: [UInt8]) -> [UInt8] {
+    var random = SystemRandomNumberGenerator()
+    let nonce = (0..<Self.nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    return nonce + encrypt(text, nonce: nonce, context: context)
+  }
+
+  /// Returns what was sealed; nil when it was not sealed with this key and context.
+  package func open(_ sealed: some Collection<UInt8>, context: [UInt8]) -> [UInt8]? {
+    guard sealed.count >= Self.overhead else { return nil }
+    return decrypt(
+      sealed.dropFirst(Self.nonceLength), nonce: Array(sealed.prefix(Self.nonceLength)), context: context)
+  }
 
   /// Returns the encrypted bytes, followed by the tag (AES-256-GCM).
   ///
   /// - Parameter context: additional data that the tag authenticates
-  func encrypt(_ text: [UInt8], nonce: [UInt8], context: [UInt8]) -> [UInt8] {
+  package func encrypt(_ text: [UInt8], nonce: [UInt8], context: [UInt8]) -> [UInt8] {
     withCipher(nonce, context) { cipher in
       var sealed = [UInt8](repeating: 0, count: text.count + Self.tagLength)
       nettle_gcm_aes256_encrypt(cipher, text.count, &sealed, text)
@@ -49,7 +81,7 @@ final class EncryptionKey: @unchecked Sendable, CustomStringConvertible, CustomR
   }
 
   /// Returns the decrypted bytes; nil when they were not encrypted with this key, nonce and context.
-  func decrypt(_ sealed: some Collection<UInt8>, nonce: [UInt8], context: [UInt8]) -> [UInt8]? {
+  package func decrypt(_ sealed: some Collection<UInt8>, nonce: [UInt8], context: [UInt8]) -> [UInt8]? {
     guard sealed.count >= Self.tagLength else { return nil }
     let (hidden, tag) = (Array(sealed.dropLast(Self.tagLength)), Array(sealed.suffix(Self.tagLength)))
     return withCipher(nonce, context) { cipher in
@@ -63,7 +95,8 @@ final class EncryptionKey: @unchecked Sendable, CustomStringConvertible, CustomR
     }
   }
 
-  static let tagLength = 16
+  package static let tagLength = 16
+  private static let nonceLength = 12
 
   private func withCipher<Result>(
     _ nonce: [UInt8], _ context: [UInt8], _ body: (UnsafeMutablePointer<gcm_aes256_ctx>) -> Result
@@ -80,43 +113,8 @@ final class EncryptionKey: @unchecked Sendable, CustomStringConvertible, CustomR
   }
 }
 
-/// The encryption keys that the host has set: the current one seals, the earlier ones still open the values
-/// that they sealed.
-final class Keyring: Sendable {
-  typealias Keys = [[UInt8]: EncryptionKey]
-
-  private struct State {
-    var current: EncryptionKey?
-    var keys: Keys = [:]
-  }
-
-  private let state = Locked(State())
-  /// Held while values are resealed, so that no value is sealed with the old key meanwhile.
-  let rotating = ConditionLock()
-
-  var current: EncryptionKey? { state.withLock { $0.current } }
-
-  var keys: Keys { state.withLock { $0.keys } }
-
-  /// Adds a key that opens values, but does not seal yet.
-  func add(_ key: EncryptionKey) { state.withLock { $0.keys[key.name] = key } }
-
-  /// Removes a key that was added and is not the current one.
-  func remove(_ key: EncryptionKey) {
-    state.withLock { if $0.current?.name != key.name { $0.keys[key.name] = nil } }
-  }
-
-  /// Makes a key the current one.
-  func use(_ key: EncryptionKey) {
-    state.withLock {
-      $0.keys[key.name] = key
-      $0.current = key
-    }
-  }
-}
-
 /// Overwrites memory with zeros in a way that the compiler must not optimize away.
-func eraseMemory(_ memory: UnsafeMutableRawBufferPointer) {
+package func eraseMemory(_ memory: UnsafeMutableRawBufferPointer) {
   guard let start = memory.baseAddress else { return }
   #if canImport(Darwin)
     memset_s(start, memory.count, 0, memory.count)

@@ -1,0 +1,73 @@
+import SatchelCore
+
+/// Encrypting a log, changing its key, and decrypting it.
+extension SyncLogRun {
+  /// Syncs, and makes the log a new one whose packs are sealed with another key. Devices with the new key join it; for the
+  /// others their syncs are `unauthorized` from then on. Until the new head is written the old log stays as it is, and one
+  /// that has the new key already, because an earlier call was interrupted, is only synced.
+  ///
+  /// - Parameter key: nil for a log that is not encrypted
+  /// - Throws: as `run`
+  package mutating func rekey(to key: EncryptionKey?) throws -> SyncLogReport {
+    let start = Clock.monotonic.now()
+    let keys = try key.map { try SyncLogKey($0) }
+    var failures = 0
+    while true {
+      do {
+        _ = try run()
+      } catch let error as SatchelError where error.code == .unauthorized {
+        use(keys)
+        return try run()
+      }
+      if keys?.name == remote.keys?.name { return report }
+      if try rewrite(keys) {
+        use(keys)
+        return try run()
+      }
+      failures += 1
+      guard failures < options.rounds else { throw Self.raced }
+      try remote.pause(afterFailures: failures, since: start, Self.raced)
+    }
+  }
+
+  private mutating func use(_ keys: SyncLogKey?) {
+    remote.keys = keys
+    ledger.digestKey = keys?.digest
+    segments = []
+  }
+
+  /// Writes what the device has as a new log.
+  ///
+  /// - Returns: false when it is not known to be written
+  private mutating func rewrite(_ keys: SyncLogKey?) throws -> Bool {
+    let state = try ledger.state()
+    guard state.phase == nil, state.upload == nil, (state.etag == nil) == (state.position == nil) else {
+      return false
+    }
+    try probeOnce()
+    var target = remote
+    target.keys = keys
+    let position = Self.position(
+      after: state.position ?? SyncHead.Position(epoch: 0, log: "", number: 0), nil)
+    let entries = SyncPull(generation: state.generation, isWhole: false, state: state)
+    guard var new = try writeLog(entries, at: position, bytes: state.bytes, to: target) else { return false }
+    // Another process may have changed the entries meanwhile.
+    guard new.digest == state.digest, new.head.count == state.count, new.head.bytes == state.bytes else {
+      return false
+    }
+    let old = state.head
+    new.head.horizon = old?.horizon ?? 0
+    new.head.others = old?.others ?? []
+    let replaced = (old?.packs.map(\.name) ?? []) + (old?.retired ?? [])
+    new.head.retired = Array(replaced.prefix(SyncHead.maximumRetired))
+    let body = target.signed(new.head)
+    guard body.count <= SyncHead.maximumSize, new.head.packs.count <= SyncPack.maximumCount else {
+      throw SatchelError(.full, "the sync log has reached its limit of \(SyncPack.maximumCount) packs")
+    }
+    guard try target.replaceHead(body, base: state.etag) != nil else { return false }
+    report.commits += 1
+    // What the new head does not name has the bytes of the old log: under the old key, or plain.
+    try remote.delete(replaced)
+    return true
+  }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import Satchel
+
+/// `satchel store detach`: ends a store's binding to its remote.
+struct StoreDetachCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "detach",
+    abstract: "Detach the store from its remote.",
+    discussion: """
+      A store that was synced with one remote and user refuses to sync with another until it is detached. All \
+      data stay, here and on the remote; conflicts that are open or wait are forgotten. The next sync, with any \
+      remote, binds the store again and compares everything. A photo catalogue has a binding of its own: see \
+      "photos detach".
+
+        satchel store detach planner.satchel
+
+      Exit codes: 0 detached, or the store was not attached to a remote; 2 could not run.
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  func run() throws {
+    try arguments.change { try $0.detach() }
+    let output = try Output()
+    let json: JSONValue = ["detached": true]
+    try output.put((arguments.json ? json.plainText : "\(arguments.store.printable): detached") + "\n")
+    try output.finish()
+  }
+}

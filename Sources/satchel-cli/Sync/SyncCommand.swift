@@ -1,0 +1,138 @@
+import ArgumentParser
+import Satchel
+import Synchronization
+
+/// `satchel sync`: syncs a store with its remote.
+struct SyncCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync",
+    abstract: "Sync the records, the state and the photo catalogue of a store with a remote.",
+    discussion: """
+      Downloads what changed on the remote and uploads what changed locally: the records of all synchronized \
+      collections, the state that is marked as synchronized, and the photo catalogue that "photos sync" bound \
+      to the same remote and user. The first sync binds the store to the remote and the user; "store detach" \
+      ends that.
+
+        satchel sync planner.satchel --user ana --remote /mnt/shared/planner
+        satchel sync planner.satchel --user ana --remote s3://planner --dry-run
+        satchel sync planner.satchel --user ana --remote s3://planner/family \\
+          --endpoint https://s3.example.org
+
+      Each collection's policy decides records that both sides changed. "records conflicts" lists what it \
+      leaves to you, and remote versions that cannot be applied yet. A change that cannot be sent stays \
+      pending and does not stop the others. When a part of the remote is lost, the sync ends and names it: \
+      sync the device that has it, or go on without it with --accept-loss.
+
+      With --key-file records and state are encrypted before they leave this machine. All devices need the \
+      same key; photos are not encrypted.
+
+      The credentials of an S3 store are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
+      AWS_SESSION_TOKEN, never from the command line.
+
+      Exit codes: 0 both sides are in sync; 1 changes could not be sent, there are new conflicts, remote \
+      versions wait, or a part of the remote was lost; with --dry-run, there is something to transfer; \
+      2 could not run.
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+  @OptionGroup var remote: RemoteArguments
+
+  @Flag(help: "Show what would be transferred, without transferring it.")
+  var dryRun = false
+
+  @Flag(help: "Go on when a part of the remote is lost; other devices then send what they have of it.")
+  var acceptLoss = false
+
+  @Flag(help: "Read every object of the remote, and write those again that are missing or damaged.")
+  var verify = false
+
+  @Flag(help: "Remove the bytes of replaced and deleted documents from the remote.")
+  var purge = false
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with the key of the remote's records and state: 32 bytes, or 64 hexadecimal digits.",
+      valueName: "file"))
+  var keyFile: String?
+
+  @Option(help: ArgumentHelp("The number of objects to transfer in parallel, 1 to 16.", valueName: "n"))
+  var parallel = 4
+
+  @Flag(name: [.short, .long], help: "Show no progress.")
+  var quiet = false
+
+  func validate() throws {
+    guard (1...16).contains(parallel) else {
+      throw ValidationError("--parallel: \(parallel) is not in 1 to 16")
+    }
+    if dryRun, acceptLoss { throw ValidationError("--dry-run and --accept-loss exclude each other") }
+  }
+
+  func run() throws {
+    Interruption.installHandlers()
+    var options = StoreSyncOptions()
+    options.isDryRun = dryRun
+    options.acceptLoss = acceptLoss
+    options.verify = verify
+    options.purge = purge
+    options.key = try keyFile.map { try KeyFile.read($0) }
+    options.parallel = parallel
+    options.cancellation = Cancellation { Interruption.isRequested }
+    let report = try sync(options)
+    let output = try Output()
+    try output.put(arguments.json ? report.json.plainText + "\n" : SyncText(report).text + "\n")
+    try output.finish()
+    if report.needsAttention || (dryRun && !report.isUnchanged) { throw Terminal.attention }
+  }
+
+  private func sync(_ options: StoreSyncOptions) throws -> StoreSyncReport {
+    let bar = Mutex(Progress(isQuiet: quiet))
+    do {
+      defer { bar.withLock { $0.clear() } }
+      // Opened for writing even by a dry run: state that is not saved yet is saved first.
+      let store = try arguments.open(writing: true)
+      do {
+        let (objects, user) = (try remote.open(isReading: dryRun), try UserID(remote.user))
+        let report = try store.sync(with: objects, user: user, options: options) { progress in
+          bar.withLock { Self.show(progress, in: &$0) }
+          return !Interruption.isRequested
+        }
+        try store.close()
+        return report
+      } catch {
+        try? store.close()
+        throw error
+      }
+    } catch let error as SatchelError where error.code == .cancelled {
+      Terminal.printError("interrupted: completed transfers are kept, and the next sync continues from there")
+      Interruption.raiseSignal()
+      throw error
+    } catch let error as SatchelError where error.code == .damaged && !acceptLoss {
+      throw SatchelError(
+        .damaged, "\(error.message); --accept-loss goes on without a part of the remote that is lost")
+    }
+  }
+
+  private static func show(_ progress: StoreSyncProgress, in bar: inout Progress) {
+    let unit =
+      switch progress.phase {
+      case .download: "downloading"
+      case .apply: "applying"
+      case .upload: "uploading"
+      case .photos: "photos"
+      }
+    let moved = "\(Terminal.bytes(progress.bytesUp)) up, \(Terminal.bytes(progress.bytesDown)) down"
+    let total = progress.total > 0 ? progress.total : nil
+    let done = progress.done > 0 || total != nil ? progress.done : nil
+    bar.show(done, of: total, note: "\(unit), \(moved)")
+  }
+}
+
+extension StoreSyncReport {
+  /// Whether changes could not be sent, there are new conflicts, remote versions wait, or a part of the remote
+  /// was lost.
+  var needsAttention: Bool {
+    let needsDecision = [records, state].contains { $0.conflicts > 0 || $0.waiting > 0 }
+    return !failed.isEmpty || !losses.isEmpty || needsDecision || photos?.needsAttention ?? false
+  }
+}

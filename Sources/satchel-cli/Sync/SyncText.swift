@@ -1,0 +1,79 @@
+import Satchel
+
+/// The report of a store's sync as text.
+struct SyncText {
+  let text: String
+
+  init(_ report: StoreSyncReport) {
+    var lines = report.isDryRun ? Self.planned(report) : Self.done(report)
+    lines += (report.photos.map { PhotoSyncText($0).lines } ?? []).map { "photos: \($0)" }
+    for failure in report.failed {
+      let name = Self.name(failure.collection, failure.id)
+      let isNamed = failure.message.utf8.starts(with: name.utf8)
+      lines.append("failed: \(isNamed ? "" : "\(name): ")\(failure.message)")
+    }
+    for loss in report.losses {
+      lines.append("lost: \(Terminal.count(loss.entries, "entry", "entries")) in \(loss.pack)")
+    }
+    if report.isUnchanged { lines.append("nothing to transfer: both sides are in sync") }
+    let requests = Terminal.count(Int(report.requests), "request")
+    lines.append(
+      "\(requests), \(Terminal.bytes(report.bytesUp)) up, \(Terminal.bytes(report.bytesDown)) down")
+    text = lines.map(\.printable).joined(separator: "\n")
+  }
+
+  /// A line for each record and each part of the state that a sync would transfer.
+  private static func planned(_ report: StoreSyncReport) -> [String] {
+    let width = StoreSyncReport.Planned.Action.allCases.map { verb($0).count }.max() ?? 0
+    return report.planned.map { planned in
+      let verb = verb(planned.action)
+      let padding = String(repeating: " ", count: width - verb.count)
+      return "would \(verb)\(padding)  \(name(planned.collection, planned.id))"
+    }
+  }
+
+  private static func verb(_ action: StoreSyncReport.Planned.Action) -> String {
+    switch action {
+    case .upload: "upload"
+    case .download: "download"
+    case .deleteRemotely: "delete remotely"
+    case .deleteLocally: "delete locally"
+    case .merge: "merge"
+    case .conflict: "conflict"
+    case .wait: "wait"
+    }
+  }
+
+  private static func done(_ report: StoreSyncReport) -> [String] {
+    var lines: [String] = []
+    for (subject, counts) in [("records", report.records), ("state", report.state)] {
+      let parts = [
+        (counts.downloaded, "downloaded"), (counts.uploaded, "uploaded"),
+        (counts.deletedLocally, "deleted locally"), (counts.deletedRemotely, "deleted remotely"),
+        (counts.merged, "merged"),
+      ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+      if !parts.isEmpty { lines.append("\(subject): \(parts.joined(separator: ", "))") }
+    }
+    let conflicts = report.records.conflicts + report.state.conflicts
+    if conflicts > 0 {
+      lines.append("\(Terminal.count(conflicts, "conflict")) to resolve: see \"satchel records conflicts\"")
+    }
+    let waiting = report.records.waiting + report.state.waiting
+    if waiting > 0 {
+      let versions = "\(Terminal.count(waiting, "remote version")) cannot be applied yet"
+      lines.append("\(versions): see \"satchel records conflicts\"")
+    }
+    if report.repaired > 0 {
+      lines.append("\(Terminal.count(report.repaired, "object")) of the remote repaired")
+    }
+    if report.isBatchCut {
+      lines.append("a batch was sent in parts, because it is too large for one request")
+    }
+    return lines
+  }
+
+  /// The name of a record: "courses/algebra"; of a part of the state: "state/value/theme".
+  private static func name(_ collection: String, _ id: String) -> String {
+    "\(collection == SyncKey.state ? "state" : collection)/\(id)"
+  }
+}

@@ -1,0 +1,146 @@
+/* Two devices that synchronize their stores, through a store of the host. Usage: store_sync */
+#include "memory_store.h"
+
+static satchel_buffer out;
+
+struct phone {
+    satchel_store *store;
+    satchel_records *notes;
+};
+
+static struct phone opened(void) {
+    struct phone phone = {NULL, NULL};
+    must(satchel_store_open(":memory:", NULL, &phone.store), "opening a store");
+    must(satchel_records_open(phone.store, text("{\"name\":\"notes\",\"on_conflict\":\"merge\"}"), NULL, &phone.notes),
+         "opening a collection");
+    return phone;
+}
+
+static void closed(struct phone *phone) {
+    satchel_records_free(phone->notes);
+    must(satchel_store_close(phone->store), "closing a store");
+}
+
+static void put(struct phone *phone, const char *id, const char *document) {
+    must(satchel_records_put(phone->notes, text(id), text(document), SATCHEL_ANY_REVISION, NULL), "a put");
+}
+
+static bool has(struct phone *phone, const char *id, const char *document) {
+    must(satchel_records_get(phone->notes, text(id), &out), "a get");
+    bool is_same = out.data != NULL && strcmp((const char *)out.data, document) == 0;
+    satchel_buffer_free(&out);
+    return is_same;
+}
+
+static satchel_status sync_as(struct phone *phone, satchel_remote *remote, const char *user,
+                              const satchel_store_sync_options *options, json_t **report) {
+    satchel_status status = satchel_store_sync(phone->store, remote, text(user), options, &out);
+    if (report != NULL) *report = status == SATCHEL_OK ? take(&out) : NULL;
+    satchel_buffer_free(&out);
+    return status;
+}
+
+/** What a sync did with one count of its report. */
+static long long count(struct phone *phone, satchel_remote *remote, const satchel_store_sync_options *options,
+                       const char *pointer) {
+    json_t *report = NULL;
+    must(sync_as(phone, remote, "mia", options, &report), "a sync");
+    long long found = number_at(report, pointer);
+    json_decref(report);
+    return found;
+}
+
+static void documents(satchel_remote *remote) {
+    struct phone one = opened(), two = opened();
+    put(&one, "a", "{\"x\":1,\"y\":1}");
+    satchel_store_sync_options dry = SATCHEL_STORE_SYNC_OPTIONS_INIT;
+    dry.dry_run = true;
+    json_t *report = NULL;
+    must(sync_as(&one, remote, "mia", &dry, &report), "a dry run");
+    CHECK(strcmp(json_string_value(at(report, "/planned/0/action")), "upload") == 0, "what would be sent");
+    json_decref(report);
+    CHECK(count(&one, remote, NULL, "/records/uploaded") == 1, "sent");
+    CHECK(count(&two, remote, NULL, "/records/downloaded") == 1, "received");
+    put(&one, "a", "{\"x\":2,\"y\":1}");
+    put(&two, "a", "{\"x\":1,\"y\":2}");
+    count(&one, remote, NULL, "/requests");
+    CHECK(count(&two, remote, NULL, "/records/merged") == 1, "merged by the declared policy");
+    count(&one, remote, NULL, "/requests");
+    CHECK(has(&one, "a", "{\"x\":2,\"y\":2}") && has(&two, "a", "{\"x\":2,\"y\":2}"), "both changes are kept");
+    CHECK(count(&one, remote, NULL, "/requests") == 1, "nothing to do is one request");
+
+    int64_t deleted = 0;
+    CHECK(satchel_records_clear(one.notes, &deleted) == SATCHEL_OK && deleted == 1, "cleared");
+    CHECK(satchel_store_drop_collection(one.store, text("notes"), false) == SATCHEL_ECONFLICT, "not sent yet");
+    CHECK(count(&one, remote, NULL, "/records/deleted_remotely") == 1, "deletions are sent");
+    CHECK(count(&two, remote, NULL, "/records/deleted_locally") == 1, "and received");
+    CHECK(satchel_store_drop_collection(one.store, text("notes"), false) == SATCHEL_OK, "dropped");
+    CHECK(satchel_store_drop_collection(one.store, text("notes"), false) == SATCHEL_ENOTFOUND, "it is gone");
+
+    CHECK(sync_as(&two, remote, "leo", NULL, NULL) == SATCHEL_EFOREIGN, "it is bound to a user");
+    CHECK(satchel_store_detach(two.store) == SATCHEL_OK && sync_as(&two, remote, "leo", NULL, NULL) == SATCHEL_OK,
+          "until it is detached");
+    closed(&one);
+    closed(&two);
+}
+
+static void states(satchel_remote *remote) {
+    struct phone one = opened(), two = opened();
+    CHECK(satchel_state_set_synced(one.store, SATCHEL_STATE_VALUE, text("theme"), text(""), true) == SATCHEL_OK,
+          "a value is marked");
+    CHECK(satchel_state_set_synced(one.store, SATCHEL_STATE_LIST, text("seen"), text("{\"limit\":2}"), true)
+              == SATCHEL_OK,
+          "a list is marked");
+    CHECK(satchel_state_set_synced(one.store, (satchel_state_kind)9, text("x"), text(""), true) == SATCHEL_EINVALID,
+          "no such kind");
+    CHECK(satchel_state_set_synced(one.store, SATCHEL_STATE_LIST, text("x"), text("{\"limits\":2}"), true)
+              == SATCHEL_EINVALID,
+          "no such bound");
+    must(satchel_state_set(one.store, text("theme"), text("\"dark\""), false), "a value");
+    must(satchel_state_list_push(one.store, text("seen"), text("1"), NULL), "an item");
+    CHECK(count(&one, remote, NULL, "/state/uploaded") == 2, "a value and a list are sent");
+    CHECK(count(&two, remote, NULL, "/state/downloaded") == 2, "and received");
+    must(satchel_state_get(two.store, text("theme"), &out), "reading the value");
+    CHECK(out.data != NULL && strcmp((const char *)out.data, "\"dark\"") == 0, "the value of the other device");
+    satchel_buffer_free(&out);
+    closed(&one);
+    closed(&two);
+}
+
+static void keys(satchel_remote *remote) {
+    struct phone one = opened(), two = opened();
+    satchel_store_sync_options sealed = SATCHEL_STORE_SYNC_OPTIONS_INIT;
+    sealed.key = text("0123456789abcdef0123456789abcdef");
+    put(&one, "b", "{}");
+    must(satchel_store_sync(one.store, remote, text("eva"), NULL, NULL), "a sync");
+    CHECK(satchel_store_rekey(one.store, remote, text("eva"), NULL, sealed.key, NULL) == SATCHEL_OK, "encrypted");
+    CHECK(sync_as(&two, remote, "eva", NULL, NULL) == SATCHEL_EAUTH, "refused without the key");
+    CHECK(sync_as(&two, remote, "eva", &sealed, NULL) == SATCHEL_OK && has(&two, "b", "{}"), "read with it");
+    sealed.key = text("short");
+    CHECK(sync_as(&two, remote, "eva", &sealed, NULL) == SATCHEL_EINVALID, "a key has 32 bytes");
+    closed(&one);
+    closed(&two);
+}
+
+static void nameless(void) {
+    struct memory memory;
+    satchel_remote *remote = open_memory(&memory);
+    struct phone one = opened();
+    CHECK(sync_as(&one, remote, "mia", NULL, NULL) == SATCHEL_EINVALID, "a remote without an identity");
+    closed(&one);
+    close_memory(&memory, remote);
+}
+
+int main(void) {
+    struct memory memory;
+    satchel_remote *remote = open_named_memory(&memory, "memory");
+    documents(remote);
+    close_memory(&memory, remote);
+    struct memory second;
+    remote = open_named_memory(&second, "second");
+    states(remote);
+    keys(remote);
+    close_memory(&second, remote);
+    nameless();
+    return close_checks();
+}

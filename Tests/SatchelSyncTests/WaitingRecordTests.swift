@@ -1,0 +1,132 @@
+import Satchel
+import Testing
+
+@Suite("Remote versions that cannot be applied")
+struct WaitingRecordTests {
+  let devices: SyncDevices
+  let (one, two): (Store, Store)
+
+  init() throws {
+    devices = try SyncDevices()
+    (one, two) = (try devices.store("one"), try devices.store("two"))
+  }
+
+  @Test("wait for a schema that allows them, and do not stop the rest") func schema() throws {
+    let mine = try one.records("notes")
+    let theirs = try two.records("notes", schema: ["type": "object", "required": ["title"]])
+    try mine.put("good", ["title": "A"])
+    try mine.put("bad", ["text": "B"])
+    try devices.sync(one)
+    let report = try devices.sync(two)
+    #expect(report.records.downloaded == 1 && report.records.waiting == 1)
+    let waiting = try #require(try theirs.conflicts().first)
+    #expect(waiting.kind == .waiting && waiting.code == .constraint && waiting.record == "bad")
+    #expect(try theirs.get("bad") == nil)
+    #expect(try devices.sync(two).isUnchanged, "it is not tried again for nothing")
+    let again = try two.records("notes", schema: ["type": "object"], redeclare: true)
+    #expect(try again.get("bad")?.document == ["text": "B"] && again.conflicts().isEmpty)
+  }
+
+  @Test("wait for a value that another record has, until either changes") func unique() throws {
+    let (mine, theirs) = (
+      try one.records("users", indexes: [RecordIndex("email", unique: true)]),
+      try two.records("users", indexes: [RecordIndex("email", unique: true)])
+    )
+    try mine.put("anna", ["email": "a@example.org"])
+    try theirs.put("anne", ["email": "a@example.org"])
+    try devices.sync(one)
+    #expect(try devices.sync(two).records.waiting == 1)
+    #expect(try theirs.conflicts().first?.reason?.contains("users/anne") == true)
+    #expect(try devices.sync(one).records.waiting == 1)
+    try theirs.put("anne", ["email": "anne@example.org"])
+    try devices.syncAll(two, one)
+    #expect(try theirs.documents == mine.documents && mine.count() == 2)
+    #expect(try mine.conflicts().isEmpty && theirs.conflicts().isEmpty)
+  }
+
+  @Test("wait for the record that they refer to") func missing() throws {
+    let relation = ["author": RecordRelation("authors")]
+    let (authors, books) = (try one.records("authors"), try one.records("books", relations: relation))
+    try authors.put("eca", [:])
+    try books.put("maias", ["author": "eca"])
+    try devices.sync(one)
+    // The second store synchronizes the books alone.
+    let theirAuthors = try two.records("authors", synced: false)
+    let theirBooks = try two.records("books", relations: relation)
+    #expect(try devices.sync(two).records.waiting == 1 && theirBooks.count() == 0)
+    try theirAuthors.put("eca", [:])
+    try devices.sync(two)
+    #expect(try theirBooks.count() == 1 && theirBooks.conflicts().isEmpty)
+  }
+
+  @Test("wait for a version of the app that knows theirs") func newer() throws {
+    let migrations = [RecordMigration.steps([try MigrationStep(json: ["rename": ["from": "a", "to": "b"]])])]
+    let mine = try one.records("notes", version: 2, migrations: migrations)
+    try mine.put("n", ["b": 1])
+    let theirs = try two.records("notes")
+    try theirs.put("old", ["a": 5])
+    try devices.sync(one)
+    let report = try devices.sync(two)
+    #expect(report.records.waiting == 1 && report.records.uploaded == 1)
+    #expect(try theirs.conflicts().first?.code == .newer)
+    try devices.sync(one)
+    #expect(try mine.get("old")?.document == ["b": 5])
+    let updated = try two.records("notes", version: 2, migrations: migrations)
+    #expect(try updated.documents == mine.documents)
+  }
+
+  @Test("can be resolved by the host") func resolved() throws {
+    let mine = try one.records("notes")
+    let theirs = try two.records("notes", schema: ["type": "object", "required": ["title"]])
+    try mine.put("n", ["text": "B"])
+    try devices.sync(one)
+    try devices.sync(two)
+    let waiting = try #require(try theirs.conflicts().first)
+    #expect(throws: SatchelError.self) { try theirs.resolve(waiting.id, .keepRemote) }
+    #expect(try theirs.conflicts().count == 1, "nothing has changed")
+    try theirs.resolve(waiting.id, .document(["title": "C"]))
+    try devices.syncAll(two, one)
+    #expect(try mine.documents == ["n": ["title": "C"]] && theirs.conflicts().isEmpty)
+  }
+
+  @Test(
+    "a reference to a record that was deleted elsewhere is settled by the relation",
+    arguments: RecordRelation.OnDelete.allCases)
+  func deleted(_ onDelete: RecordRelation.OnDelete) throws {
+    let relation = ["list": RecordRelation("lists", onDelete: onDelete)]
+    func open(_ store: Store) throws -> (lists: RecordCollection, tasks: RecordCollection) {
+      (try store.records("lists"), try store.records("tasks", relations: relation))
+    }
+    let (mine, theirs) = (try open(one), try open(two))
+    try mine.lists.put("home", ["name": "Home"])
+    try devices.syncAll(one, two)
+    try theirs.tasks.put("sweep", ["list": "home"])
+    try mine.lists.delete("home")
+    try devices.syncAll(one, two)
+    #expect(try mine.lists.documents == theirs.lists.documents)
+    #expect(try mine.tasks.documents == theirs.tasks.documents)
+    switch onDelete {
+    case .restrict:
+      #expect(try mine.lists.count() == 1 && mine.tasks.documents == ["sweep": ["list": "home"]])
+    case .nullify:
+      #expect(try mine.lists.count() == 0 && mine.tasks.documents == ["sweep": ["list": .null]])
+    case .cascade:
+      #expect(try mine.lists.count() == 0 && mine.tasks.count() == 0)
+      #expect(try theirs.tasks.conflicts().map(\.kind) == [.lost], "it was never sent")
+    }
+    #expect(try one.check().isEmpty && two.check().isEmpty)
+  }
+
+  @Test("records that refer to each other in a circle arrive together") func circle() throws {
+    let relation = ["next": RecordRelation("nodes")]
+    let (mine, theirs) = (
+      try one.records("nodes", relations: relation), try two.records("nodes", relations: relation)
+    )
+    try one.batch {
+      for number in 0..<5 { try mine.put("\(number)", ["next": .string("\((number + 1) % 5)")]) }
+    }
+    try devices.sync(one)
+    #expect(try devices.sync(two).records.downloaded == 5 && theirs.count() == 5)
+    #expect(try two.check().isEmpty)
+  }
+}
