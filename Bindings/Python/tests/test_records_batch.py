@@ -221,12 +221,12 @@ def test_what_cannot_be_done_in_a_batch_says_so(
     with store.batch():
         courses.put("a", {"n": 1})
         with pytest.raises(satchel.InvalidArgument, match="batch"):
-            courses.sync(remote_copy, "ada")
+            store.sync(remote_copy, "ada")
         with pytest.raises(satchel.InvalidArgument, match="batch"):
             store.close()
         assert not store.closed
     assert courses.count() == 1
-    assert courses.sync(remote_copy, "ada").uploaded == 1
+    assert store.sync(remote_copy, "ada").records.uploaded == 1
 
 
 def test_a_batch_whose_store_closes_on_another_thread_is_undone(path: Path) -> None:

@@ -103,7 +103,6 @@ def test_a_head_that_is_damaged_is_written_again(log: Log, damage: str) -> None:
     mended(log, HEAD, damage)
 
 
-@pytest.mark.xfail(strict=True, reason="only a sweep, after 32 compactions, finds a damaged pack")
 @pytest.mark.parametrize(("pack", "damage"), list(enumerate(DAMAGES)))
 def test_a_pack_that_is_damaged_is_written_again(log: Log, pack: int, damage: str) -> None:
     mended(log, log.packs()[pack], damage)
