@@ -130,6 +130,14 @@ extension StoreSyncReport {
         Planned(collection: planned.key.collection, id: planned.key.id, action: $0)
       }
     }
+    // What a dry run would send is not sent, and so not counted yet.
+    for planned in planned {
+      func count(_ counts: inout Counts) {
+        if planned.action == .upload { counts.uploaded += 1 }
+        if planned.action == .deleteRemotely { counts.deletedRemotely += 1 }
+      }
+      if planned.collection == SyncKey.state { count(&state) } else { count(&records) }
+    }
   }
 
   mutating func add(_ traffic: Traffic) {

@@ -49,9 +49,9 @@ private struct StateCheck {
 
   private mutating func checkSynced() throws {
     let tables = StateTables(connection: connection)
-    try connection.each("SELECT kind, name, removed_at IS NOT NULL FROM state_synced") { row in
+    try connection.each("SELECT kind, name, removed_at IS NOT NULL, is_synced FROM state_synced") { row in
       let (text, isRemoved) = ("\(row.text(0))/\(row.text(1))", row.flag(2))
-      guard let id = StateID(text), id.syncKey != nil else {
+      guard let id = StateID(text), id.syncKey != nil || !row.flag(3) else {
         return report("state_synced", "\(text): cannot be synchronized")
       }
       do {

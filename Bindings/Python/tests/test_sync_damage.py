@@ -185,7 +185,6 @@ def test_the_remote_goes_back_to_an_earlier_state(log: Log) -> None:
     assert log.writer.documents() == expected
 
 
-@pytest.mark.xfail(strict=True, reason="a log that is made again gets no deletions")
 @pytest.mark.parametrize(("is_lost", "is_sent"), [(False, True), (True, True), (True, False)])
 def test_deletions_survive_a_remote_that_goes_back(log: Log, is_lost: bool, is_sent: bool) -> None:
     joined, late = log.device(), log.device()

@@ -171,7 +171,6 @@ def test_what_cannot_be_marked_is_refused(pair: List[Device]) -> None:
     assert state.get("x" * 255) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="a name that is too long is reported although it is not synchronized")
 def test_a_name_that_is_too_long_can_be_unmarked(pair: List[Device]) -> None:
     pair[0].store.state.scores("x" * 255, synced=False).add("k", 0.5)
     pair[0].store.state.flush()

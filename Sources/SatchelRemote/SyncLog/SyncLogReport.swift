@@ -112,7 +112,7 @@ package struct SyncLogReport: Sendable, Equatable {
     for outcome in decided.outcomes {
       let action: Planned.Action
       switch outcome.decision {
-      // What is kept, merged or sent again is among the changes to send.
+      // What is kept or sent again is among the changes to send.
       case .match, .keep, .resend: continue
       case .apply: action = outcome.isDeletion ? .deleteLocally : .download
       case .merged: action = .merge

@@ -23,7 +23,9 @@ extension SyncLogRun {
       report.add(decided)
       report.plan(decided)
     }
-    report.planned += try ledger.preview()
+    // What is merged is sent as well, and listed once.
+    let merged = Set(report.planned.filter { $0.action == .merge }.map(\.key))
+    report.planned += try ledger.preview().filter { !merged.contains($0.key) }
     return report
   }
 

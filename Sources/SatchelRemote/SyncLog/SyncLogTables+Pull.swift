@@ -175,6 +175,9 @@ extension SyncLogTables {
     let isExpired = entry == nil && (old.sequence ?? .max) <= horizon
     if let base = row.base, !isExpired, try !Self.isKnown(base, to: entry) {
       row.ancestors = try row.lineage()
+      // A deletion that the log has lost is set against what it has instead.
+      let content = try SyncEnvelope(parsing: base).content
+      if content.isDeleted, row.pending == nil { row.deletion = content }
       row.base = nil
       row.pending = try row.pending ?? SyncTracking.sequence(transaction)
     }

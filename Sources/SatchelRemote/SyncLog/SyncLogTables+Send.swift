@@ -91,7 +91,8 @@ extension SyncLogTables {
       collected.changes.failures.append(SyncChanges.Failure(row: row.id, key: row.key, error: error))
       return
     }
-    if outgoing.content.isDeleted, base == nil {
+    // A log that is made again gets the deletions that the one before had.
+    if outgoing.content.isDeleted, base == nil, row.ancestors == nil {
       collected.changes.obsolete.append(SyncChanges.Obsolete(row: row.id, sequence: sequence))
       return
     }

@@ -292,7 +292,7 @@ extension SyncLogTables: SyncLogLedger {
         }
         let isDeletion = try client.content(of: row.key, connection)?.content.isDeleted ?? true
         // The remote never had it.
-        if isDeletion, row.base == nil { return }
+        if isDeletion, row.base == nil, row.ancestors == nil { return }
         planned.append(
           SyncLogReport.Planned(key: row.key, action: isDeletion ? .deleteRemotely : .upload))
       }
