@@ -9,13 +9,14 @@ extension SyncLogTables {
   }
 
   func decide() throws -> SyncDecided? {
+    // No more than it takes to choose the limit: counting all in each step would grow with the square.
     func count(_ connection: Connection) throws -> Int {
       Int(
         try connection.number(
           """
-          SELECT count(*) FROM sync_entry WHERE undecided IS NOT NULL AND in_flight_sequence IS NULL
-          AND generation = (SELECT generation FROM sync_log)
-          """))
+          SELECT count(*) FROM (SELECT 1 FROM sync_entry WHERE undecided IS NOT NULL AND in_flight_sequence IS NULL
+          AND generation = (SELECT generation FROM sync_log) LIMIT ?)
+          """, .integer(Int64(sizes.decidedAtOnce) + 1)))
     }
     if try database.read(count) == 0 { return nil }
     return try changing { transaction, table, state in
