@@ -51,12 +51,7 @@ extension Store {
     with remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(),
     progress: (@Sendable (StoreSyncProgress) -> Bool)? = nil
   ) throws -> StoreSyncReport {
-    try database.refuseNetworkWork("a store cannot be synchronized in a batch")
-    guard let identity = remote.identity else {
-      throw SatchelError(
-        .invalid, "remote: has no identity, by which a store recognises the remote it is synchronized with")
-    }
-    guard !isReadOnly else { throw SatchelError(.readOnly, "\(path): opened read-only") }
+    let identity = try identity(of: remote)
     return try SyncTurns.shared.withTurn(syncTurn, options.cancellation) {
       _ = try state.flush()
       if options.isDryRun { return try preview(remote, identity, user, options, progress) }
@@ -79,10 +74,7 @@ extension Store {
   public func rekey(
     _ remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(), to key: [UInt8]?
   ) throws -> StoreSyncReport {
-    try database.refuseNetworkWork("a store cannot be synchronized in a batch")
-    guard let identity = remote.identity else {
-      throw SatchelError(.invalid, "remote: has no identity")
-    }
+    let identity = try identity(of: remote)
     let key = try key.map { try EncryptionKey($0) }
     return try SyncTurns.shared.withTurn(syncTurn, options.cancellation) {
       _ = try state.flush()
@@ -90,6 +82,17 @@ extension Store {
       try syncLog.bind(remote: identity, user: user)
       return try sync.run { try $0.rekey(to: key) }
     }
+  }
+
+  /// Checks that the store can be synchronized with a remote now, and returns the remote's identity.
+  private func identity(of remote: any ObjectStore) throws -> String {
+    try database.refuseNetworkWork("a store cannot be synchronized in a batch")
+    guard let identity = remote.identity else {
+      throw SatchelError(
+        .invalid, "remote: has no identity, by which a store recognises the remote it is synchronized with")
+    }
+    guard !isReadOnly else { throw SatchelError(.readOnly, "\(path): opened read-only") }
+    return identity
   }
 
   private var syncTurn: SyncTurns.Subject { SyncTurns.Subject(database: database, name: "sync") }

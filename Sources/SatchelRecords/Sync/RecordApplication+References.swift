@@ -49,40 +49,36 @@ extension RecordApplication {
 
   // MARK: References to what was deleted
 
-  /// Decides about items that refer to a deleted record, as the relation says.
+  /// Decides about items that refer to deleted records, as the relations say.
   ///
-  /// - Returns: the rest, some of them changed
+  /// - Returns: the rest
   mutating func settleMissing(_ items: [Item]) throws -> [Item] {
     var rest: [Item] = []
-    for var item in items {
-      guard case .missing(let relation, let target)? = item.obstacle,
-        let key = SyncKey(name: try name(of: target, relation)), try isDeleted(key)
-      else {
-        rest.append(item)
-        continue
-      }
+    for var item in items where try !settle(&item) { rest.append(item) }
+    return rest
+  }
+
+  /// - Returns: whether the item is decided
+  private mutating func settle(_ item: inout Item) throws -> Bool {
+    while case .missing(let relation, let target)? = item.obstacle,
+      let key = SyncKey(name: try name(of: target, relation)), try isDeleted(key)
+    {
       switch relation.onDelete {
       case .cascade:
         try cascade(&item)
+        return true
       case .nullify:
-        guard let document = item.content.document else { continue }
-        item.content.document = try document.withUnsafeBytes {
+        item.content.document = try item.content.document?.withUnsafeBytes {
           try Deletion.body($0, without: [target], relation)
         }
         item.decision = .merged
-        rest.append(item)
-        continue
       case .restrict:
-        // With the target back, the item can be applied.
-        if try !putBack(target, relation) {
-          rest.append(item)
-          continue
-        }
-        item.obstacle = try obstacle(item) ?? apply(item)
-        if item.obstacle != nil { rest.append(item) }
+        guard try putBack(target, relation) else { return false }
       }
+      item.obstacle = try obstacle(item) ?? apply(item)
+      if item.obstacle == nil { return true }
     }
-    return rest
+    return false
   }
 
   /// Whether a record was deleted, here or in the remote, and did not merely not arrive yet.
