@@ -4,8 +4,11 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.NOTPARALLEL:
 .DELETE_ON_ERROR:
+# Builds never run beside each other; only `make test` runs its runners side by side, after the builds.
+ifndef SIDE_BY_SIDE
+.NOTPARALLEL:
+endif
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -50,8 +53,8 @@ SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
 # Package.swift declares the tool only where this is set.
 export SATCHEL_TOOL := 1
 
-# Keeps a runner's output for the closing summary, and its exit status.
-log = mkdir -p $(LOGS) && { $(2); } 2>&1 | tee $(LOGS)/$(1).log
+# Keeps a runner's output for the closing summary, and its exit status. Beside others, each line names its runner.
+log = mkdir -p $(LOGS) && { $(2); } 2>&1 | tee $(LOGS)/$(1).log $(if $(SIDE_BY_SIDE),| sed -u 's/^/$(1): /')
 
 # A command of `satchel story`, and what it says.
 show = printf '\n$$ satchel story %s\n' '$(1)'; $(BUILD)/release/satchel-cli story $(1)
@@ -74,9 +77,9 @@ demo: setup lib tool ## Build, and walk through a travel guide and a shelf of st
 	@echo "The page is at $(BUILD)/stories.html: open it in a browser."
 
 .PHONY: test
-test: setup-tests ## Every test, after installing what is missing
+test: setup-tests setup-servers lib build-tests ## Every test, after installing what is missing
 	@rm -rf $(LOGS)
-	@status=0; $(MAKE) --no-print-directory --keep-going $(TESTS) || status=1; \
+	@status=0; $(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) SIDE_BY_SIDE=1 $(TESTS) || status=1; \
 	  python3 Tests/summary.py $(LOGS) $(TESTS) || status=1; exit $$status
 
 .PHONY: setup
@@ -119,16 +122,20 @@ $(STAGED): $(SOURCES)
 
 ##@ Test
 
-TESTS := test-swift test-tool test-c test-python test-crash test-kill test-power test-examples test-install test-docs
+# The longest first, because `make test` runs several side by side.
+TESTS := test-swift test-python test-crash test-c test-tool test-install test-examples test-kill test-power test-docs
+JOBS ?= 2
+
+.PHONY: build-tests
+build-tests: setup ## The Swift suites and the tool, debug build
+	@swift build --build-tests --scratch-path .build-test $(STRICT)
 
 .PHONY: test-swift
-test-swift: setup-servers ## The Swift suites, beside a real object store
-	@swift build --build-tests --scratch-path .build-test $(STRICT)
+test-swift: setup-servers build-tests ## The Swift suites, beside a real object store
 	@$(call log,$@,$(call beside,ministack) swift test --skip-build --scratch-path .build-test $(STRICT))
 
 .PHONY: test-tool
-test-tool: setup-tests setup-servers lib ## The command-line tool, as a person uses it
-	@swift build --scratch-path .build-test $(STRICT) --product satchel-cli
+test-tool: setup-tests setup-servers lib build-tests ## The command-line tool, as a person uses it
 	@$(call log,$@,$(call beside,ministack) Tests/tool/run.sh .build-test/debug/satchel-cli)
 
 .PHONY: test-c
@@ -176,8 +183,7 @@ FILTER_swift := S3VerdictTests
 FILTER_rclone := S3VerdictTests
 
 .PHONY: test-s3
-test-s3: setup-servers-all ## Object stores and photos against every S3 server that can be had here
-	@swift build --build-tests --scratch-path .build-test $(STRICT)
+test-s3: setup-servers-all build-tests ## Object stores and photos against every S3 server that can be had here
 	@$(foreach store,$(STORES),echo "---- $(store) ----"; $(call beside,$(store)) swift test --skip-build \
 	  --scratch-path .build-test $(STRICT) --filter '$(or $(FILTER_$(store)),$(FILTER))';)
 
@@ -189,9 +195,8 @@ test-wheel: wheel ## The wheel in a virtual environment of its own
 NEWER := $(CURDIR)/.build-sqlite
 
 .PHONY: test-sqlite
-test-sqlite: setup-tests setup-servers lib ## The C, Python and Swift suites on a newer SQLite, built from Debian's source package
+test-sqlite: setup-tests setup-servers lib build-tests ## The C, Python and Swift suites on a newer SQLite, built from Debian's source package
 	@Tests/sqlite/build.sh $(NEWER)
-	@swift build --build-tests --scratch-path .build-test $(STRICT)
 	@export LD_LIBRARY_PATH=$(NEWER) SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python; status=0; \
 	  $(PYTHON) Tests/sqlite/loaded.py $(NEWER) || exit 1; \
 	  $(call log,test-sqlite-c,Tests/C/run.sh) || status=1; \

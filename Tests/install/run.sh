@@ -3,6 +3,8 @@
 # Swift package by path and by URL and version.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
+# Installing is a build of its own, not a part of the `make test` that may run this beside others.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 
 root=$PWD
 folder=$(mktemp -d)
