@@ -70,6 +70,24 @@ struct SyncLogRunTests {
     #expect(try head().position.epoch == 1)
   }
 
+  /// The packs of a first upload are not those of a log that has only begun.
+  @Test("what is pending counts for the size of the packs") func pendingCountsSize() throws {
+    var sizes = SyncSizes()
+    (sizes.inline, sizes.packShare, sizes.segmentsOfCommit) = (100, 6, 2)
+    (sizes.smallestPack, sizes.largestPack, sizes.smallPacks) = (1000, 1 << 20, 1000)
+    let device = try SyncTestDevice(sizes)
+    for number in 0..<200 { try device.client.edit("\(number)", ["x": "\(number)"]) }
+    let report = try device.sync(store)
+    let head = try head()
+    let full = sizes.fullPack(head.bytes)
+    #expect(full > 5 * sizes.smallestPack && report.sent == 200)
+    #expect(head.packs.dropLast().allSatisfy { $0.bytes > full * 3 / 4 && $0.bytes < full * 5 / 4 })
+    #expect(head.packs.count < 12 && report.commits > 2)
+    // A few changes are no reason to count.
+    try device.client.edit("1", ["x": "again"])
+    #expect(try device.ledger.changes().expectedBytes == 0)
+  }
+
   @Test("a lost race costs a look and another head") func lostRaceCosts() throws {
     let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
     try one.client.edit("a", ["x": "1"])
