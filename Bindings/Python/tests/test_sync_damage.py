@@ -97,10 +97,26 @@ def test_a_head_that_was_deleted_is_written_again(log: Log) -> None:
     mended(log, HEAD, "deleted")
 
 
-@pytest.mark.xfail(strict=True, reason="every sync raises Damaged until the loss is accepted")
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped"])
 def test_a_head_that_is_damaged_is_written_again(log: Log, damage: str) -> None:
     mended(log, HEAD, damage)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_sealed_head_that_is_damaged_is_written_again(log: Log, damage: str) -> None:
+    keys = (bytes(32), bytes(range(32)))
+    log.writer.store.rekey(log.remote, "ada", keys[0])
+    DAMAGES[damage](log.host.objects, HEAD)
+    damaged = log.host.objects.get(HEAD)
+    log.writer.put("unsent", n=1)
+    for key in (None, keys[1]):
+        with pytest.raises(satchel.Unauthorized):
+            log.writer.sync(log.remote, key=key, accept_loss=True)
+        assert log.host.objects.get(HEAD) == damaged
+    log.writer.sync(log.remote, key=keys[0])
+    newcomer = log.device()
+    newcomer.sync(log.remote, key=keys[0])
+    assert newcomer.documents() == {**log.documents, "unsent": {"n": 1}}
 
 
 @pytest.mark.parametrize(("pack", "damage"), list(enumerate(DAMAGES)))
@@ -154,17 +170,19 @@ def test_a_loss_that_is_accepted_is_made_good_by_others(log: Log, damage: str) -
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped"])
-def test_a_damaged_head_can_be_given_up(log: Log, damage: str) -> None:
-    joined = log.device()
-    joined.sync(log.remote)
+def test_a_new_device_does_not_replace_a_damaged_head(log: Log, damage: str) -> None:
     log.writer.put("unsent", n=1)
     DAMAGES[damage](log.host.objects, HEAD)
-    for device in log.devices:
-        with pytest.raises(satchel.Damaged, match="records/ada/head"):
-            device.sync(log.remote)
+    damaged = log.host.objects[HEAD]
+    joined = log.device()
+    joined.put("own", n=5)
+    for options in ({}, {"dry_run": True}):
+        with pytest.raises(satchel.Damaged, match="records/ada/head.*has synchronized before"):
+            joined.sync(log.remote, **options)
+        assert log.host.objects[HEAD] == damaged
     assert joined.sync(log.remote, accept_loss=True).ok
     agreed(log.devices, log.remote)
-    assert joined.documents() == {**log.documents, "unsent": {"n": 1}}
+    assert joined.documents() == {**log.documents, "unsent": {"n": 1}, "own": {"n": 5}}
 
 
 def test_the_remote_goes_back_to_an_earlier_state(log: Log) -> None:

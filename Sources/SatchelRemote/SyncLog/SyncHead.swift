@@ -80,12 +80,11 @@ struct SyncHead: Sendable, Equatable {
     try SyncEntry.entries(seal.map { try inline.map($0.open) } ?? inline, source: "head")
   }
 
-  /// One line of JSON, then the frames of the inline entries.
+  /// One line of JSON, whose last member is the checksum, then the frames of the inline entries.
   func serialized() -> [UInt8] {
     var bytes = line
     if let signature { bytes.append(contentsOf: "\(Self.signatureStart)\(signature)\"".utf8) }
-    bytes.append(contentsOf: "}\n".utf8)
-    return bytes + frames
+    return SyncHeadChecksum.added(to: bytes, frames)
   }
 
   private var frames: [UInt8] {
@@ -100,11 +99,13 @@ struct SyncHead: Sendable, Equatable {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(400 + packs.count * 220)
     func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
-    add(#"{"format":\#(Self.format),"epoch":\#(position.epoch),"log":"\#(position.log)","#)
+    // The key comes first, so that most damage leaves it legible.
+    add(#"{"format":\#(Self.format),"#)
+    if let key { add(#""key":"\#(key)","#) }
+    add(#""epoch":\#(position.epoch),"log":"\#(position.log)","#)
     add(#""number":\#(position.number),"id":"\#(id)","count":\#(count),"bytes":\#(self.bytes),"#)
     add(#""digest":"\#(digest.text)","fence":\#(fence),"#)
     if horizon > 0 { add(#""horizon":\#(horizon),"#) }
-    if let key { add(#""key":"\#(key)","#) }
     if let origin { add(#""origin":"\#(origin)","#) }
     add(#""packs":["#)
     for (index, pack) in packs.enumerated() {
@@ -130,12 +131,11 @@ struct SyncHead: Sendable, Equatable {
     signature = key?.signature(of: line[...], frames[...], user)
   }
 
-  /// Whether the last member of a serialized head is the signature of all other bytes.
+  /// Whether the last member of a serialized head but the checksum is the signature of all other bytes.
   static func isSigned(_ body: [UInt8], by key: SyncLogKey, _ user: UserID) -> Bool {
-    let line = body.prefix { $0 != UInt8(ascii: "\n") }
-    let signed = line.dropLast(signatureStart.utf8.count + signatureDigits + 2)
-    let signature =
-      "\(signatureStart)\(key.signature(of: signed, body[line.endIndex...].dropFirst(), user))\"}"
+    let (line, frames) = SyncHeadChecksum.parts(of: body)
+    let signed = line.dropLast(signatureStart.utf8.count + signatureDigits + 1)
+    let signature = "\(signatureStart)\(key.signature(of: signed, frames, user))\""
     return line.dropFirst(signed.count).elementsEqual(signature.utf8)
   }
 }
@@ -143,7 +143,7 @@ struct SyncHead: Sendable, Equatable {
 extension SyncHead {
   private static let known = [
     "format", "epoch", "log", "number", "id", "count", "bytes", "digest", "fence", "horizon", "key", "origin",
-    "packs", "inline_from", "retired", "missing", "signature",
+    "packs", "inline_from", "retired", "missing", "signature", SyncHeadChecksum.member,
   ]
   private static let memberLimit = 64
 

@@ -165,8 +165,10 @@ struct SyncChanges: Sendable {
   var start: SyncLogState
   /// and with its digest, count and bytes as they are with the changes.
   var state: SyncLogState
-  /// Whether other changes are left.
+  /// Whether other changes are left,
   var hasMore = false
+  /// and the bytes of all entries when they are sent, about.
+  var expectedBytes: Int64 = 0
   /// Whether a local transaction was cut, because it is too large for one commit.
   var isCut = false
 }

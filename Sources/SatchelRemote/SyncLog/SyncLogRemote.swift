@@ -8,8 +8,10 @@ struct SyncLogRemote: Sendable {
     case unchanged
     case absent
     case head(SyncHead, ETag)
-    /// Its bytes are not a head, or not one that was written with its key.
-    case damaged(ETag, SatchelError)
+    /// Its bytes are not those that were written.
+    case damaged(ETag, SatchelError, SyncHeadChecksum.Owner)
+    /// It was written so, and is not a head, or not one that was written with its key.
+    case invalid(ETag, SatchelError)
   }
 
   /// Reads of an object that is missing or damaged, before that is believed.
@@ -50,34 +52,36 @@ struct SyncLogRemote: Sendable {
 
   // MARK: Head
 
-  /// Reads the head. That it does not exist is believed after several answers.
-  func look(unless known: ETag?) throws -> Reading {
-    var (known, damage) = (known, Reading?.none)
+  /// Reads the head. That it is damaged is believed after several answers.
+  ///
+  /// - Parameter isExpected: whether the device has read a head; then that there is none is believed after several answers,
+  ///   too. Else nothing depends on it: the first head is written only where there is none
+  func look(unless known: ETag?, isExpected: Bool) throws -> Reading {
+    var (known, obstacle) = (known, Reading?.none)
     for _ in 0..<Self.attempts {
       let reading = try requests.ifPresent { () throws(ObjectStoreError) in
         try store.get(head, ifNoneMatch: known, cancellation: cancellation)
       }
       switch reading {
-      case nil: known = nil
+      case nil where !isExpected: return .absent
+      case nil: (known, obstacle) = (nil, nil)
       case .notModified?: return .unchanged
       case .object(let object)?:
-        do {
-          return .head(try parse(object), object.etag)
-        } catch let error as SatchelError {
-          // With its checksum proven, a newer format is no damage of the transfer.
-          if error.code == .newer { throw error }
-          damage = .damaged(object.etag, error)
+        switch try parse(object) {
+        case .invalid(_, let error) where error.code == .newer: throw error
+        case .head(let head, let etag): return .head(head, etag)
+        case let other: obstacle = other
         }
       }
     }
-    return damage ?? .absent
+    return obstacle ?? .absent
   }
 
-  private func parse(_ object: StoredObject) throws -> SyncHead {
-    if let claimed = object.metadata[ReliableWriter.checksumName],
-      claimed != SHA256.digest(object.body).hexadecimal
-    {
-      throw SatchelError(.damaged, "\(head): its bytes are not those that were written")
+  private func parse(_ object: StoredObject) throws -> Reading {
+    guard SyncHeadChecksum.isRight(object.body) else {
+      return .damaged(
+        object.etag, SatchelError(.damaged, "\(head): its bytes are not those that were written"),
+        SyncHeadChecksum.owner(of: object.body, key: keys?.name))
     }
     do {
       let head = try SyncHead(parsing: object.body)
@@ -87,9 +91,10 @@ struct SyncLogRemote: Sendable {
         }
         _ = try entries(of: head)
       }
-      return head
+      return .head(head, object.etag)
     } catch let error as SatchelError {
-      throw SatchelError(error.code, "\(head): \(error.message)", underlying: error)
+      return .invalid(
+        object.etag, SatchelError(error.code, "\(head): \(error.message)", underlying: error))
     }
   }
 
@@ -108,6 +113,20 @@ struct SyncLogRemote: Sendable {
           : "the sync log is encrypted with another key")
   }
 
+  /// - Parameters:
+  ///   - owner: whose head a damaged one was
+  ///   - known: the last one that was read
+  /// - Throws: `SatchelError` (`unauthorized`) for a damaged log that this sync has not the key of, or may not have
+  func authorize(_ owner: SyncHeadChecksum.Owner, _ known: SyncHead?) throws {
+    switch owner {
+    case .own: return
+    case .unknown: if let known { try authorize(known) }
+    case .other:
+      throw SatchelError(
+        .unauthorized, "\(head): is damaged, and was not written with the key of this sync")
+    }
+  }
+
   func seal(of head: SyncHead) -> SyncSeal? { head.seal(keys, user) }
 
   func entries(of head: SyncHead) throws -> [SyncEntry] { try head.entries(seal(of: head)) }
@@ -123,11 +142,10 @@ struct SyncLogRemote: Sendable {
   ///
   /// - Returns: nil when it is not known to be written: another request has to find that out
   func replaceHead(_ body: [UInt8], base: ETag?) throws -> ETag? {
-    let metadata = try Self.metadata(body)
     do throws(ObjectStoreError) {
       return try requests.attempt { () throws(ObjectStoreError) in
         try store.put(
-          head, body, condition: base.map { .ifMatch($0) } ?? .ifAbsent, metadata: metadata,
+          head, body, condition: base.map { .ifMatch($0) } ?? .ifAbsent, metadata: .none,
           cancellation: cancellation)
       }
     } catch {
@@ -136,10 +154,6 @@ struct SyncLogRemote: Sendable {
       default: throw error
       }
     }
-  }
-
-  private static func metadata(_ body: [UInt8]) throws(ObjectStoreError) -> ObjectMetadata {
-    try ObjectMetadata([ReliableWriter.checksumName: SHA256.digest(body).hexadecimal])
   }
 
   // MARK: Packs
@@ -165,12 +179,12 @@ struct SyncLogRemote: Sendable {
   ///
   /// - Returns: false when it is not known to be written
   func upload(_ upload: SyncPackUpload) throws -> Bool {
-    let (key, metadata) = (try key(upload.pack.name), try Self.metadata(upload.body))
+    let key = try key(upload.pack.name)
     for _ in 0..<Self.attempts {
       do throws(ObjectStoreError) {
-        _ = try requests.attempt { () throws(ObjectStoreError) in
-          try store.put(
-            key, upload.body, condition: .ifAbsent, metadata: metadata, cancellation: cancellation)
+        try requests.attempt { () throws(ObjectStoreError) in
+          _ = try store.put(
+            key, upload.body, condition: .ifAbsent, metadata: .none, cancellation: cancellation)
         }
         return true
       } catch {

@@ -104,7 +104,7 @@ extension SyncLogRun {
       draft.inline += changes.changes.map { SyncEntry(sequence: number, envelope: $0.envelope) }
       return
     }
-    let full = sizes.fullPack(changes.state.bytes)
+    let full = sizes.fullPack(max(changes.state.bytes, changes.expectedBytes))
     var (body, count, next) = ([UInt8](), 0, number)
     func close(_ draft: inout Draft) {
       addSegment(body, count, next, &draft)

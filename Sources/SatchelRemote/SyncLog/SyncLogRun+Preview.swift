@@ -31,12 +31,16 @@ extension SyncLogRun {
 
   private mutating func lookOnly() throws -> SatchelError? {
     let state = try ledger.state()
-    switch try remote.look(unless: nil) {
+    switch try remote.look(unless: nil, isExpected: state.position != nil) {
     case .unchanged: return nil
     case .absent:
       guard state.position != nil else { return nil }
       return SatchelError(.unavailable, "the sync log was lost; a sync makes it again")
-    case .damaged(_, let error): return error
+    case .damaged(_, let error, let owner):
+      try remote.authorize(owner, state.head)
+      if state.position == nil { throw Self.unknown(error) }
+      return SatchelError(.unavailable, "\(error.message); a sync makes the sync log again")
+    case .invalid(_, let error): return error
     case .head(let head, let etag):
       try remote.authorize(head)
       try finishPhase()

@@ -90,7 +90,7 @@ extension SyncLogRun {
     )
     // The head may be another one by now, that does not name them.
     guard failures >= 3 else { return error }
-    guard case .unchanged = try remote.look(unless: etag) else { return Self.raced }
+    guard case .unchanged = try remote.look(unless: etag, isExpected: true) else { return Self.raced }
     report.losses = packs.map { SyncLogReport.Loss(pack: $0.name, entries: $0.entries) }
     guard options.acceptsLoss else {
       try tell(packs, head, etag)

@@ -121,7 +121,9 @@ package struct SyncLogRun {
       // Half a pull, and a head that cannot be read, are read again.
       isKnown = state.phase != .pull && (try? state.head.map(remote.entries)) != nil
     }
-    switch try remote.look(unless: isKnown ? state.etag : nil) {
+    // A store may have damaged the head and kept its ETag.
+    let etag = isKnown && !options.verifies ? state.etag : nil
+    switch try remote.look(unless: etag, isExpected: state.position != nil) {
     case .unchanged: return nil
     case .absent:
       if let known { try remote.authorize(known) }
@@ -130,11 +132,13 @@ package struct SyncLogRun {
       // The log is lost, or seems to be: a condition tells.
       try create(after: position, base: nil)
       return SatchelError(.unavailable, "the sync log was lost and is being made again; try again")
-    case .damaged(let etag, let error):
+    case .damaged(let etag, let error, let owner):
+      try remote.authorize(owner, known)
+      return try mend(etag, error, state, failures)
+    case .invalid(let etag, let error):
       if let known { try remote.authorize(known) }
       guard options.acceptsLoss else { throw error }
-      try create(
-        after: state.position ?? SyncHead.Position(epoch: Self.unknownEpoch, log: "", number: 0), base: etag)
+      try create(after: state.position ?? Self.unknownPosition, base: etag)
       return error
     case .head(let head, let etag):
       try remote.authorize(head)
@@ -149,8 +153,32 @@ package struct SyncLogRun {
     }
   }
 
+  /// Makes the log again where its head is damaged, as where it is lost: of several devices that do so one meets the
+  /// condition, and all send again what the new log lacks.
+  private mutating func mend(
+    _ etag: ETag, _ error: SatchelError, _ state: SyncLogState, _ failures: Int
+  ) throws -> SatchelError {
+    // The head may be the device's own, and not be confirmed yet.
+    if state.position != nil || state.upload != nil { try finishPhase() }
+    let position = try ledger.state().position
+    guard position != nil || options.acceptsLoss else { throw Self.unknown(error) }
+    // All reads so far may have been cut on the way.
+    if failures >= 3 || options.acceptsLoss {
+      try create(after: position ?? Self.unknownPosition, base: etag)
+    }
+    return SatchelError(.unavailable, "\(error.message), and the sync log is being made again; try again")
+  }
+
+  /// The error of a device that has never read the head that is damaged.
+  static func unknown(_ error: SatchelError) -> SatchelError {
+    SatchelError(
+      error.code,
+      "\(error.message); a device that has synchronized before makes the sync log again when it next syncs, "
+        + "or accept the loss")
+  }
+
   /// Above that of every log that a device may know, when a head cannot be read.
-  private static let unknownEpoch: Int64 = 1 << 40
+  private static let unknownPosition = SyncHead.Position(epoch: 1 << 40, log: "", number: 0)
 
   // MARK: Resolve
 

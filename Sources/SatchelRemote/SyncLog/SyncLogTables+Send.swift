@@ -15,7 +15,7 @@ extension SyncLogTables {
       guard state.phase == nil, state.upload == nil else { throw Self.changedMeanwhile }
       let now = try database.time(connection)
       let declared = Set(try client.collections(connection))
-      let limit = min(sizes.fullPack(state.bytes) * sizes.segmentsOfCommit, sizes.bytesOfCommit)
+      var limit = sizes.commit(state.bytes)
       let table = SyncRowTable(connection: connection)
       do {
         // The plus keeps the other indexes out: a sync with little to do reads little.
@@ -27,6 +27,11 @@ extension SyncLogTables {
           """, .integer(state.generation), .integer(now), .integer(now + SyncBackoff.longest)
         ) { found in
           let sequence = try found.integer(1, in: StoredRange.count)
+          if collected.bytes >= limit, collected.changes.expectedBytes == 0 {
+            // Much is pending: the packs are to be those of the log as it will be.
+            try collected.expect(connection)
+            limit = sizes.commit(collected.changes.expectedBytes)
+          }
           if collected.isFull(before: sequence, limit) { throw Full() }
           guard let row = try table.row(try found.integer(0)), declared.contains(row.key.collection) else {
             return
@@ -47,6 +52,14 @@ extension SyncLogTables {
     var sequence: Int64 = -1
     var start = 0
     var before: SyncLogState?
+
+    /// Estimates the bytes of all entries when everything that is pending is sent, from what was collected so far.
+    mutating func expect(_ connection: Connection) throws {
+      let pending = try connection.number("SELECT count(*) FROM sync_entry WHERE pending IS NOT NULL")
+      let (start, now) = (changes.start.bytes, changes.state.bytes)
+      let growth = Double(now - start) / Double(max(changes.changes.count, 1))
+      changes.expectedBytes = max(now, start + Int64(growth * Double(pending)))
+    }
 
     /// Whether no more changes fit. A transaction that does not fit beside others is left for the next commit; one that
     /// does not fit by itself is cut.

@@ -31,4 +31,9 @@ struct SyncSizes: Sendable, Equatable {
   func fullPack(_ bytes: Int64) -> Int64 {
     min(max(bytes / max(packShare, 1), smallestPack), max(largestPack, smallestPack))
   }
+
+  /// The size of what one commit sends.
+  ///
+  /// - Parameter bytes: of all live entries
+  func commit(_ bytes: Int64) -> Int64 { min(fullPack(bytes) * segmentsOfCommit, bytesOfCommit) }
 }

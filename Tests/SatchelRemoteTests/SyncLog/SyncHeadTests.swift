@@ -22,7 +22,7 @@ struct SyncHeadTests {
       .replacing("\"seq\":12", "\"zip\":true,\"seq\":12")
     let head = try SyncHead(parsing: bytes)
     let text = String(decoding: head.serialized(), as: UTF8.self)
-    #expect(text.contains(",\"future\":{\"a\":1.50}}\n") && text.contains(",\"zip\":true}"))
+    #expect(text.contains(",\"future\":{\"a\":1.50},\"sha256\":\"") && text.contains(",\"zip\":true}"))
     #expect(try SyncHead(parsing: head.serialized()) == head)
   }
 

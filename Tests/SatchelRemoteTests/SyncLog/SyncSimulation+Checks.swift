@@ -14,13 +14,14 @@ import SatchelStorage
 /// - S7 rest: in the end all have the same, and a sync is one request
 /// - S8 garbage: in the end only what the head names is left
 /// - S9 forks: in a store that loses nothing there are none
+/// - S10 keys: without the key of the log a device changes nothing, here and there (`SyncSimulation+Keys.swift`)
 extension SyncSimulation {
   typealias Fold = [SyncKey: SyncEntry]
 
   /// The entries of a head.
   private func fold(_ head: SyncHead, _ objects: [String: SyncSimulationRemote.Object]) throws -> Fold {
     var found: Fold = [:]
-    let seal = head.seal(keys, SyncTestDevice.user)
+    let seal = head.seal(keys.logKey(of: head), SyncTestDevice.user)
     for pack in head.packs {
       guard let object = objects[remote.packKey(pack.name)] else {
         throw SyncViolation("S2: head \(head.position.number) names a pack that does not exist")
@@ -39,10 +40,11 @@ extension SyncSimulation {
   // MARK: Heads
 
   func checkHead(
-    _ new: SyncSimulationRemote.Object, _ old: SyncSimulationRemote.Object?, expected: String?, _ device: Int
+    _ new: SyncSimulationRemote.Object, _ old: SyncSimulationRemote.Object?, expected: String?,
+    isRekey: Bool, _ device: Int
   ) {
     do {
-      try check(new, old, remote.objects, expected: expected, device)
+      try check(new, old, remote.objects, expected: expected, isRekey: isRekey, device)
     } catch let error as SyncViolation {
       fail(error)
     } catch {
@@ -52,17 +54,19 @@ extension SyncSimulation {
 
   private func check(
     _ new: SyncSimulationRemote.Object, _ old: SyncSimulationRemote.Object?,
-    _ objects: [String: SyncSimulationRemote.Object], expected: String?, _ device: Int
+    _ objects: [String: SyncSimulationRemote.Object], expected: String?, isRekey: Bool, _ device: Int
   ) throws {
-    if hasLost { return }
     let head = try SyncHead(parsing: new.body)
     let number = head.position.number
     if old?.etag != expected {
       throw SyncViolation("S1: head \(number) of device \(device) was not made from the one before")
     }
+    if hasLost { return }
     let after = try fold(head, objects)
-    let before = try old.map { try fold(SyncHead(parsing: $0.body), objects) } ?? [:]
-    var digest = SyncDigest(key: keys?.digest)
+    let replaced = try old.map { try SyncHead(parsing: $0.body) }
+    try checkKey(head, replaced, isRekey: isRekey, device)
+    let before = try replaced.map { try fold($0, objects) } ?? [:]
+    var digest = SyncDigest(key: keys.logKey(of: head)?.digest)
     for entry in after.values { digest.add(entry.envelope.key, entry.envelope.bytes) }
     let bytes = after.values.reduce(0) { $0 + Int64($1.envelope.bytes.count) }
     guard digest == head.digest, Int64(after.count) == head.count, bytes == head.bytes else {
@@ -100,7 +104,7 @@ extension SyncSimulation {
       }
       return found
     }
-    var digest = SyncDigest(key: keys?.digest)
+    var digest = SyncDigest(key: keys.logKey(of: head)?.digest)
     for (key, entry) in entries { digest.add(key, entry.envelope.bytes) }
     guard digest == head.digest, Int64(entries.count) == head.count else {
       return fail(
@@ -137,6 +141,7 @@ extension SyncSimulation {
     switch code {
     case .busy, .unavailable: break
     case .damaged where hasLost || rate > 0: break
+    case .unauthorized where hasRekeyed: break
     default: fail(SyncViolation("a sync fails: \(error)"))
     }
   }

@@ -15,6 +15,7 @@ extension SyncSimulation {
     case .ignoregc: return try sweepBeforeHead()
     case .plaintake: return try forkAfterLoss()
     case .oldname: return try editAfterRestore()
+    case .nodamagetag: return try mendTwice()
     default: return false
     }
   }
@@ -71,7 +72,7 @@ extension SyncSimulation {
     try pair[0].edit(self, key)
     try complete(pair[0])
     remote.objects = before
-    hasLost = true
+    (hasLost, mayGiveUp) = (true, true)
     for device in [pair[1], pair[1], pair[0]] {
       if device !== pair[0] { try device.edit(self, key) }
       try complete(device)
@@ -91,6 +92,24 @@ extension SyncSimulation {
     try device.backUpOrRestore(self)
     try device.edit(self, key)
     try complete(device)
+    return true
+  }
+
+  /// Two devices find a damaged head, and both are about to make the log again.
+  private func mendTwice() throws -> Bool {
+    guard let pair = idle(2), pair.allSatisfy({ (try? $0.ledger.state().position) != nil }),
+      remote.objects[remote.headKey] != nil
+    else { return false }
+    note("steering: a damaged head, and two devices")
+    try pair[0].edit(self)
+    damageHead()
+    for device in pair {
+      device.start(self, sweeps: false)
+      for _ in 0..<80 where device.sync.map({ $0.waiting != "PUT \(remote.headKey)" }) ?? false {
+        device.resume(self)
+      }
+    }
+    for device in pair { while device.isBusy { device.resume(self) } }
     return true
   }
 }

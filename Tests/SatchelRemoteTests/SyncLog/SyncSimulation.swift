@@ -40,9 +40,11 @@ enum SyncMutant: String, CaseIterable {
   case plaintake
   /// A restored store keeps its name.
   case oldname
+  /// A damaged head is replaced without a condition.
+  case nodamagetag
 
   /// Those that chance finds seldom: see `SyncSimulation.steer`.
-  static let steered = [newbytes, ignoregc, plaintake, oldname]
+  static let steered = [newbytes, ignoregc, plaintake, oldname, nodamagetag]
 }
 
 /// A schedule of devices with real stores and the real engine, one remote, and faults between any two requests, all drawn
@@ -69,15 +71,20 @@ final class SyncSimulation: @unchecked Sendable {
   /// Edits that need not survive.
   var fine: Set<String> = []
   let ghosts: SyncGhosts
-  /// The remote loses objects, or goes back, in this schedule; whether it has.
+  /// The remote loses or damages objects, or goes back, in this schedule;
   private let loses: Bool
+  /// whether it has,
   var hasLost = false
+  /// and whether it has lost something that only consent may give up.
+  var mayGiveUp = false
+  /// Whether a device has changed the key: others may not have it.
+  var hasRekeyed = false
   /// Whether a device has gone back: then it may send again what it had sent.
   var hasRestored = false
   let hasTwin: Bool
-  /// The key of the sync log, where it is encrypted.
-  let key: EncryptionKey?
-  let keys: SyncLogKey?
+  let keys: SyncSimulationKeys
+  /// Devices change the key.
+  private let rekeys: Bool
   /// The mutant whose mistake this schedule steers towards.
   let steering: SyncMutant?
   /// Devices lose power, or are restored from backups.
@@ -91,6 +98,8 @@ final class SyncSimulation: @unchecked Sendable {
     history = isLogging ? [] : nil
     rate = random.pick([0, 30, 100, 250])
     loses = random.below(10) == 0 && mutant == nil || mutant == .plaintake || mutant == .norenew
+    let rekeys = random.chance(20) && mutant == nil
+    self.rekeys = rekeys
     let restores = random.below(5) == 0 && mutant == nil || mutant == .oldname
     self.restores = restores
     let sizes = Self.sizes(&random)
@@ -98,9 +107,9 @@ final class SyncSimulation: @unchecked Sendable {
     let common = random.chance(60) ? random.pick(policies) : nil
     let declares = random.chance(70)
     steering = mutant ?? (random.chance(15) ? random.pick(SyncMutant.steered) : nil)
-    let isEncrypted = mutant == nil && random.chance(25)
-    key = isEncrypted ? try EncryptionKey(SyncTestDevice.key) : nil
-    keys = try key.map { try SyncLogKey($0) }
+    let keys = try SyncSimulationKeys()
+    self.keys = keys
+    let key = mutant == nil && random.chance(25) ? keys.all[1] : nil
     // A second process that uses the first device's store.
     let hasTwin = random.chance(20) && mutant == nil && !restores && steering == nil
     self.hasTwin = hasTwin
@@ -112,11 +121,13 @@ final class SyncSimulation: @unchecked Sendable {
       device.skew = Int64(random.pick([0, 0, 50, -50]))
       device.pausesAtLedger = random.chance(40)
       device.losesPower = restores && random.chance(50)
+      device.key = key
       return device
     }
     if hasTwin {
       let twin = try shelf.twin(of: devices[0], sizes)
       twin.pausesAtLedger = true
+      twin.key = key
       devices.append(twin)
     }
     self.devices = devices
@@ -172,6 +183,7 @@ final class SyncSimulation: @unchecked Sendable {
     case 22..<25: try device.resolve(self)
     case 25..<27 where restores: try device.backUpOrRestore(self)
     case 27: try device.declareAll(self)
+    case 28..<34 where rekeys: try changeKey(of: device)
     default:
       if !device.isBusy {
         device.start(self, sweeps: random.chance(10), purges: mutant == nil && random.chance(10))
@@ -183,17 +195,34 @@ final class SyncSimulation: @unchecked Sendable {
   /// The store loses something, as no store should.
   private func lose() {
     guard let head = remote.objects[remote.headKey] else { return }
-    switch random.below(3) {
+    switch random.below(4) {
     case 0: remote.objects[remote.headKey] = nil
     case 1:
       guard let packs = try? SyncHead(parsing: head.body).packs, !packs.isEmpty else { return }
       remote.objects[remote.packKey(random.pick(packs).name)] = nil
-    default:
+      mayGiveUp = true
+    case 2:
       guard !remote.past.isEmpty else { return }
       remote.objects = random.pick(remote.past)
+      mayGiveUp = true
+    default: return damageHead()
     }
     hasLost = true
     note("the store loses something")
+  }
+
+  /// The head is emptied, cut, or has another bit.
+  func damageHead() {
+    guard var head = remote.objects[remote.headKey], !head.body.isEmpty else { return }
+    switch random.below(4) {
+    case 0: head.body = []
+    case 1: head.body.removeLast(1 + random.below(head.body.count))
+    case 2: head.body[random.below(min(head.body.count, 40))] ^= 1 << UInt8(random.below(8))
+    default: head.body[random.below(head.body.count)] ^= 1 << UInt8(random.below(8))
+    }
+    remote.damage(head)
+    hasLost = true
+    note("the store damages the head")
   }
 
   /// Without faults: what is late arrives or never does, and all devices come to rest with the same content.
@@ -211,11 +240,16 @@ final class SyncSimulation: @unchecked Sendable {
       if device.client.policy == .ask { device.client.policy = .newest }
       while try device.resolve(self) {}
     }
+    try checkOldKeys()
+    // A damaged head is no reason to give up anything, where a device knows the log.
+    mayGiveUp = try mayGiveUp || devices.allSatisfy { try $0.ledger.state().position == nil }
     var outcomes: [String] = []
     for round in 0..<24 {
       outcomes = []
       for device in devices {
-        outcomes.append(try device.complete(self, sweeps: round % 4 == 0, acceptsLoss: round > 8))
+        try handOutKey()
+        outcomes.append(
+          try device.complete(self, sweeps: round % 4 == 0, acceptsLoss: round > 8 && mayGiveUp))
       }
       let quiet = round % 4 == 0 ? "quiet 2" : "quiet 1"
       if outcomes.allSatisfy({ $0 == quiet || $0 == "quiet 1" }) { return try checkEnd() }

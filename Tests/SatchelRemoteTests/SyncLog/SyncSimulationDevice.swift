@@ -24,6 +24,13 @@ final class SyncSimulationDevice: @unchecked Sendable {
     var heldBack: [(key: String, body: [UInt8], metadata: ObjectMetadata)] = []
     /// Whether it goes on with a pull that was interrupted.
     var isResumedPull = false
+    /// Whether it changes the key.
+    var isRekey = false
+  }
+
+  /// A sync that makes another key, or none, the key of the log.
+  struct Rekey {
+    var to: EncryptionKey?
   }
 
   let number: Int
@@ -34,6 +41,8 @@ final class SyncSimulationDevice: @unchecked Sendable {
   var skew: Int64 = 0
   var pausesAtLedger = false
   var losesPower = false
+  /// The key that it has; nil for none.
+  var key: EncryptionKey?
   private let isTwin: Bool
   private(set) var sync: Sync?
   /// Edits since the last backup, and since the disk was synced.
@@ -161,11 +170,14 @@ final class SyncSimulationDevice: @unchecked Sendable {
 
   // MARK: Syncs
 
+  @discardableResult
   func start(
-    _ world: SyncSimulation, sweeps: Bool, purges: Bool = false, acceptsLoss: Bool = false
-  ) {
-    world.note("device \(number): sync")
+    _ world: SyncSimulation, sweeps: Bool, purges: Bool = false, acceptsLoss: Bool = false,
+    rekey: Rekey? = nil
+  ) -> Sync {
+    world.note("device \(number): \(rekey == nil ? "sync" : "changes the key")")
     let sync = Sync()
+    sync.isRekey = rekey != nil
     self.sync = sync
     var options = SyncLogOptions()
     options.retry = Retry(attempts: 3, base: 0, ceiling: 0, limit: .max)
@@ -173,7 +185,7 @@ final class SyncSimulationDevice: @unchecked Sendable {
     options.sweeps = sweeps
     options.purges = purges
     options.acceptsLoss = acceptsLoss
-    options.key = world.key
+    options.key = key
     fiber.begin { [self, options] in
       sync.outcome = Result {
         let connection = SyncSimulationConnection(world: world, device: self, sync: sync)
@@ -181,10 +193,17 @@ final class SyncSimulationDevice: @unchecked Sendable {
         var run = try SyncLogRun(
           ledger, sizes: self.ledger.sizes, with: connection, user: SyncTestDevice.user, options: options,
           probe: {})
-        return try run.run()
+        guard let rekey else { return try run.run() }
+        let report = try run.rekey(to: rekey.to)
+        key = rekey.to
+        return report
       }
     }
+    return sync
   }
+
+  /// All that the store has.
+  func dump() throws -> [String] { try SyncTestDevice.dump(database) }
 
   /// Runs the sync until its next request.
   func resume(_ world: SyncSimulation) {

@@ -23,29 +23,40 @@ final class SyncSimulationRemote: @unchecked Sendable {
   private(set) var heads: [Object] = []
   /// States to which a store may go back.
   private(set) var past: [[String: Object]] = []
-  private var late: [(time: Int, write: Write, device: Int)] = []
+  private var late: [(time: Int, write: Write, device: Int, isRekey: Bool)] = []
   private var count = 0
+  /// ETags of damaged heads.
+  private var damaged: Set<String> = []
 
   func packKey(_ name: String) -> String { "records/somebody/p/\(name)" }
 
   func remember() { past.append(objects) }
 
-  func delay(_ write: Write, _ device: Int, until time: Int) { late.append((time, write, device)) }
+  func delay(_ write: Write, _ device: Int, until time: Int, isRekey: Bool) {
+    late.append((time, write, device, isRekey))
+  }
+
+  /// Replaces the head by what is left of it.
+  func damage(_ head: Object) {
+    count += 1
+    objects[headKey] = Object(body: head.body, etag: "\"\(count)\"", metadata: head.metadata)
+    damaged.insert("\"\(count)\"")
+  }
 
   /// Writes that take effect after their senders have given up.
   func takeLate(_ world: SyncSimulation, all: Bool = false) {
     let due = late.filter { all || $0.time <= world.time }
     late.removeAll { all || $0.time <= world.time }
-    for (_, write, device) in due {
+    for (_, write, device, isRekey) in due {
       if all, world.random.chance(50) { continue }
       world.note("a late write of device \(device) arrives")
-      _ = try? perform(write, world, device)
+      _ = try? perform(write, world, device, isRekey: isRekey)
     }
   }
 
   @discardableResult
   func perform(
-    _ write: Write, _ world: SyncSimulation, _ device: Int
+    _ write: Write, _ world: SyncSimulation, _ device: Int, isRekey: Bool
   ) throws(ObjectStoreError) -> ETag? {
     switch write {
     case .delete(let key):
@@ -53,7 +64,10 @@ final class SyncSimulationRemote: @unchecked Sendable {
       return nil
     case .put(let key, let body, let condition, let metadata):
       let old = objects[key]
-      let ignoresConditions = world.mutant == .nocas && key == headKey
+      var ignoresConditions = world.mutant == .nocas && key == headKey
+      if case .ifMatch(let etag) = condition, world.mutant == .nodamagetag {
+        ignoresConditions = damaged.contains(etag.text)
+      }
       switch condition {
       case .ifAbsent where old != nil && !ignoresConditions:
         throw ObjectStoreError(.preconditionFailed, "\(key): exists")
@@ -68,7 +82,7 @@ final class SyncSimulationRemote: @unchecked Sendable {
         heads.append(new)
         var expected: String?
         if case .ifMatch(let etag) = condition { expected = etag.text }
-        world.checkHead(new, old, expected: expected, device)
+        world.checkHead(new, old, expected: expected, isRekey: isRekey, device)
       }
       return ETag(new.etag)
     }
@@ -88,6 +102,15 @@ struct SyncSimulationConnection: ObjectStore {
   }
 
   private var crashed: ObjectStoreError { failure(.failed(.internal), "the device has crashed") }
+
+  @discardableResult
+  private func perform(_ write: SyncSimulationRemote.Write) throws(ObjectStoreError) -> ETag? {
+    try world.remote.perform(write, world, device.number, isRekey: sync.isRekey)
+  }
+
+  private func delay(_ write: SyncSimulationRemote.Write, until time: Int) {
+    world.remote.delay(write, device.number, until: time, isRekey: sync.isRekey)
+  }
 
   /// Waits for the turn, and draws a fault.
   private func begin(_ name: String) throws(ObjectStoreError) -> Fault? {
@@ -154,13 +177,13 @@ struct SyncSimulationConnection: ObjectStore {
       key: key.text, body: body, condition: condition, metadata: metadata)
     if fault == .lostBefore || fault == .late {
       if fault == .late {
-        world.remote.delay(write, device.number, until: world.time + 1 + world.random.below(40))
+        delay(write, until: world.time + 1 + world.random.below(40))
       }
       throw failure(.unknownOutcome(retryAfter: nil), "no answer")
     }
     if sync.hasLateWrite {
       sync.hasLateWrite = false
-      world.remote.delay(write, device.number, until: world.time)
+      delay(write, until: world.time)
       throw failure(.unknownOutcome(retryAfter: nil), "no answer")
     }
     let isHead = key.text == world.remote.headKey
@@ -168,11 +191,10 @@ struct SyncSimulationConnection: ObjectStore {
       sync.heldBack.append((key.text, body, metadata))
       return etag
     }
-    let etag = try world.remote.perform(write, world, device.number)
+    let etag = try perform(write)
     sync.hasUploaded = sync.hasUploaded || !isHead
     for (key, body, metadata) in sync.heldBack where isHead {
-      try world.remote.perform(
-        .put(key: key, body: body, condition: .ifAbsent, metadata: metadata), world, device.number)
+      try perform(.put(key: key, body: body, condition: .ifAbsent, metadata: metadata))
     }
     try end(fault, isWrite: true)
     guard let etag else { throw failure(.failed(.internal), "no ETag") }
@@ -186,11 +208,10 @@ struct SyncSimulationConnection: ObjectStore {
   func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError) {
     let fault = try begin("DELETE \(key)")
     if fault == .late {
-      world.remote.delay(
-        .delete(key: key.text), device.number, until: world.time + 1 + world.random.below(40))
+      delay(.delete(key: key.text), until: world.time + 1 + world.random.below(40))
     }
     if fault == .lostBefore || fault == .late { throw failure(.unknownOutcome(retryAfter: nil), "no answer") }
-    try world.remote.perform(.delete(key: key.text), world, device.number)
+    try perform(.delete(key: key.text))
     try end(fault, isWrite: true)
   }
 

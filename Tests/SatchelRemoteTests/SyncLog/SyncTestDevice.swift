@@ -67,7 +67,9 @@ struct SyncTestDevice {
   }
 
   /// All that the store knows of its sync log, and the documents.
-  func dump() throws -> [String] {
+  func dump() throws -> [String] { try Self.dump(database) }
+
+  static func dump(_ database: Database) throws -> [String] {
     try database.read { connection in
       var lines: [String] = []
       for sql: StaticString in [
