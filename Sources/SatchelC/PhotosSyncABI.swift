@@ -75,7 +75,7 @@ public func satchel_photos_dismiss(_ photos: OpaquePointer!, _ conflict: Int64) 
 extension SyncOptions {
   fileprivate init(_ reader: OptionsReader<satchel_sync_options>) throws {
     self.init()
-    onConflict = try reader.conflictPolicy(\.on_conflict, default: .remoteWins)
+    onConflict = try reader.conflictPolicy(\.on_conflict)
     isDryRun = reader.flag(\.dry_run)
     allowUnsafeRemote = reader.flag(\.allow_unsafe_remote)
     if let parallel = try reader.parallel(\.parallel) { self.parallel = parallel }

@@ -18,30 +18,39 @@ extension PhotoCatalogue {
     with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> SyncReport {
-    try options.onConflict.checkForPhotos()
+    try options.onConflict?.checkForPhotos()
     try database.refuseNetworkWork("photos cannot be synchronized in a batch")
     let turn = SyncTurns.Subject(database: database, name: "photos " + directory)
     return try SyncTurns.shared.withTurn(turn, options.cancellation) {
       let clock = database.clock
+      let options = try resolve(options)
       let report = try SyncRun.perform(
         on: self, with: store, user: user, options: options, probed: ConditionProbeCache(database),
         progress: progress, now: { clock.now() })
-      if !options.isDryRun, let identity = store.identity { try bind(to: identity) }
+      if !options.isDryRun { try bind(to: store.identity, user: user) }
       return report
     }
   }
 
-  /// Notes the object store of the first sync: a sync of the whole store with it includes the catalogue.
-  private func bind(to remote: String) throws {
-    let isBound = try read(otherwise: true) { connection, id in
+  /// Binds the catalogue to the object store and the user of its first sync, whatever that found: a sync of the whole
+  /// store with both includes it.
+  private func bind(to remote: String?, user: UserID) throws {
+    let isBound = try read(otherwise: false) { connection, id in
       try connection.number(
-        "SELECT remote IS NOT NULL OR user IS NULL FROM photo_catalogue WHERE id = ?", .integer(id)) > 0
+        "SELECT user IS NOT NULL AND (remote IS NOT NULL OR ?) FROM photo_catalogue WHERE id = ?",
+        .integer(remote == nil ? 1 : 0), .integer(id)) > 0
     }
-    if isBound { return }
+    if isBound || database.options.isReadOnly { return }
     try write { transaction, id in
-      try transaction.connection.run(
-        "UPDATE photo_catalogue SET remote = ? WHERE id = ? AND remote IS NULL", .text(remote), .integer(id))
+      try CatalogueTable(connection: transaction.connection).bind(id, to: remote, user: user.text)
     }
+  }
+
+  /// Puts the declared policy in where the options name none.
+  func resolve(_ options: SyncOptions) throws -> SyncOptions {
+    var options = options
+    options.onConflict = try options.onConflict ?? onConflict()
+    return options
   }
 
   /// The directory of the catalogue that was first synchronized with an object store as a user; nil when there is none.

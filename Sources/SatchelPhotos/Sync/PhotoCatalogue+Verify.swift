@@ -23,6 +23,7 @@ extension PhotoCatalogue {
     options.isDryRun = false
     return try SyncTurns.shared.withTurn(turn, options.cancellation) {
       let clock = database.clock
+      let options = try resolve(options)
       func run<Result>(_ only: Set<Shard.Index>?, _ body: (SyncRun) throws -> Result) throws -> (
         Result, Traffic
       ) {

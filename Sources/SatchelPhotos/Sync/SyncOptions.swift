@@ -4,8 +4,8 @@ import SatchelRemote
 
 /// Options of a sync.
 public struct SyncOptions: Sendable {
-  /// The policy for shards that were changed on both sides.
-  public var onConflict = ConflictPolicy.remoteWins
+  /// The policy for shards that were changed on both sides; nil for the one that is declared with the catalogue.
+  public var onConflict: ConflictPolicy?
   /// Whether to report what would be transferred, without writing to either side.
   public var isDryRun = false
   /// Whether to accept a store that ignores conditional requests, where concurrent devices may overwrite each

@@ -12,6 +12,7 @@ final class SyncRun: Sendable {
   let remote: SyncRemote
   let user: UserID
   let options: SyncOptions
+  var onConflict: ConflictPolicy { options.onConflict ?? .remoteWins }
   /// Unix milliseconds.
   let now: @Sendable () -> Int64
   /// Checks that the store supports conditional writes.

@@ -9,9 +9,10 @@ struct PhotoSyncCommand: ParsableCommand {
     abstract: "Sync the catalogue with its remote.",
     discussion: """
       Downloads shards that changed on the remote and uploads shards that changed locally. When both sides \
-      changed a shard, the remote wins and each lost local change is kept as a conflict (see "conflicts"); \
-      with --on-conflict merge the local changes are applied to the downloaded shard, which is uploaded \
-      again. A shard that fails stays pending and does not stop the others.
+      changed a shard, the policy decides: with remote-wins each lost local change is kept as a conflict \
+      (see "conflicts"); with merge the local changes are applied to the downloaded shard, which is \
+      uploaded again. Without --on-conflict it is the policy that the app has declared with the catalogue, \
+      which "photos status" shows, and at first remote-wins. A shard that fails stays pending and does not stop the others.
 
         satchel photos sync guide.satchel ~/Pictures --user ana --remote /mnt/shared/photos
         satchel photos sync guide.satchel ~/Pictures --user ana --remote s3://photos --dry-run
@@ -36,8 +37,8 @@ struct PhotoSyncCommand: ParsableCommand {
   @OptionGroup var remote: RemoteArguments
   @OptionGroup var creation: CreationArguments
 
-  @Option(help: "How to resolve conflicts when both sides changed.")
-  var onConflict = Policy.remoteWins
+  @Option(help: "How to resolve conflicts when both sides changed, if not as the catalogue declares it.")
+  var onConflict: Policy?
 
   @Flag(help: "Show what would be transferred, without transferring it.")
   var dryRun = false
@@ -64,7 +65,7 @@ struct PhotoSyncCommand: ParsableCommand {
   func run() throws {
     Interruption.installHandlers()
     var options = SyncOptions()
-    options.onConflict = onConflict.policy
+    options.onConflict = onConflict?.policy
     options.isDryRun = dryRun
     options.parallel = parallel
     options.allowUnsafeRemote = allowUnsafeRemote
