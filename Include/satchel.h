@@ -1097,6 +1097,18 @@ SATCHEL_API void satchel_remote_free(satchel_remote *remote);
  * a photo catalogue alone. Both block, and must be called outside of a batch. While one
  * runs, every other call proceeds; a second synchronization of the same store or
  * catalogue waits for the first.
+ *
+ * @anchor json_sync_progress
+ * **Progress.**
+ *
+ * | field        | type    | meaning                                               |
+ * | ------------ | ------- | ----------------------------------------------------- |
+ * | `phase`      | string  | of records and state: "download", "apply", "upload";  |
+ * |              |         | of photos: "plan", "shards", "manifest"               |
+ * | `done`       | integer | objects, or uploaded changes, or shards               |
+ * | `total`      | integer | how many there are; 0 while that is not known         |
+ * | `bytes_up`   | integer | bytes of bodies that were sent so far, with retries   |
+ * | `bytes_down` | integer | bytes of bodies that were received so far             |
  * @{
  */
 
@@ -1104,11 +1116,14 @@ SATCHEL_API void satchel_remote_free(satchel_remote *remote);
  * Decides between two versions of something that was changed both locally and remotely.
  *
  * Photos accept SATCHEL_CONFLICT_REMOTE_WINS and SATCHEL_CONFLICT_MERGE, and refuse the
- * others with SATCHEL_EINVALID. The policy of records is a part of the declaration of
+ * others with SATCHEL_EINVALID. The policy of a photo catalogue is declared when it is
+ * opened: satchel_photos_open(). The policy of records is a part of the declaration of
  * their collection: satchel_records_open().
  */
 typedef enum satchel_conflict_policy {
-    /** The default: SATCHEL_CONFLICT_REMOTE_WINS. */
+    /** Of satchel_photos_sync(), the policy that is declared with the catalogue; of
+     *  satchel_photos_open(), no new declaration; of other functions,
+     *  SATCHEL_CONFLICT_REMOTE_WINS. */
     SATCHEL_CONFLICT_DEFAULT = 0,
     /** The remote version is kept; the local version goes to the conflict log. */
     SATCHEL_CONFLICT_REMOTE_WINS = 1,
@@ -1128,7 +1143,8 @@ typedef enum satchel_conflict_policy {
 typedef struct satchel_sync_options {
     /** sizeof(satchel_sync_options). */
     size_t size;
-    /** What happens to conflicts. */
+    /** What happens to conflicts; SATCHEL_CONFLICT_DEFAULT means what is declared with the
+     *  catalogue. */
     satchel_conflict_policy on_conflict;
     /** Reports what would be transferred, and writes nothing locally or remotely. */
     bool dry_run;
@@ -1137,8 +1153,7 @@ typedef struct satchel_sync_options {
     bool allow_unsafe_remote;
     /** The number of shards that are transferred at the same time, 1 to 16; 0 means 4. */
     int32_t parallel;
-    /** Receives {"phase": "plan", "shards" or "manifest", "shards_done", "shards_total",
-     *  "bytes_up", "bytes_down"}; may be NULL. */
+    /** Receives the @ref json_sync_progress "progress"; may be NULL. */
     satchel_progress_callback progress;
     /** Passed to `progress`. */
     void *context;
@@ -1146,8 +1161,7 @@ typedef struct satchel_sync_options {
 
 /** The default options for synchronizing. */
 #define SATCHEL_SYNC_OPTIONS_INIT \
-    { sizeof(satchel_sync_options), SATCHEL_CONFLICT_REMOTE_WINS, false, false, 0, NULL, \
-      NULL }
+    { sizeof(satchel_sync_options), SATCHEL_CONFLICT_DEFAULT, false, false, 0, NULL, NULL }
 
 /** Options for synchronizing a store; start from SATCHEL_STORE_SYNC_OPTIONS_INIT. */
 typedef struct satchel_store_sync_options {
@@ -1168,8 +1182,7 @@ typedef struct satchel_store_sync_options {
     /** The number of objects that are transferred at the same time, 1 to 16; 0 means
      *  4. */
     int32_t parallel;
-    /** Receives {"phase": "download", "apply", "upload" or "photos", "done", "total" (0
-     *  while it is not known), "bytes_up", "bytes_down"}; may be NULL. */
+    /** Receives the @ref json_sync_progress "progress"; may be NULL. */
     satchel_progress_callback progress;
     /** Passed to `progress`. */
     void *context;
@@ -1188,7 +1201,8 @@ typedef struct satchel_store_sync_options {
  * Synchronizes a store with a user's data in an object store.
  *
  * That is the records of all declared collections, the state that is marked for it, and
- * the photo catalogue whose first synchronization was with the same remote and user. The
+ * the photo catalogue whose first synchronization was with the same remote and user, by
+ * the policy that satchel_photos_open() has declared. The
  * first synchronization binds the store to the remote and the user. Blocks until it is
  * done. What cannot be sent or applied does not stop the rest: see `failed`, and
  * satchel_records_conflicts() for what waits. The result is
@@ -1938,17 +1952,24 @@ typedef struct satchel_photos satchel_photos;
 /**
  * Opens the photo catalogue of a directory, and creates it when it does not exist.
  *
- * @param store      an open store
- * @param directory  the directory of the photos; need not exist
- * @param[out] out   the catalogue
+ * `on_conflict` declares what a synchronization does with local changes of a shard that
+ * was changed remotely as well. It is stored with the catalogue, and stays until another
+ * policy is declared; at first it is SATCHEL_CONFLICT_REMOTE_WINS.
  *
- * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid path; SATCHEL_ENOTFOUND when
- * the store is read-only and has no such catalogue.
+ * @param store        an open store
+ * @param directory    the directory of the photos; need not exist
+ * @param on_conflict  the policy; SATCHEL_CONFLICT_DEFAULT to keep the declared one
+ * @param[out] out     the catalogue
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid path, and for a policy that
+ * photos refuse; SATCHEL_ENOTFOUND when the store is read-only and has no such catalogue;
+ * SATCHEL_EREADONLY for another policy than the declared one in a read-only store.
  *
  * **Ownership** The caller frees the catalogue: satchel_photos_free().
  */
 SATCHEL_API satchel_status satchel_photos_open(
-    satchel_store *store, satchel_bytes directory, satchel_photos **out);
+    satchel_store *store, satchel_bytes directory, satchel_conflict_policy on_conflict,
+    satchel_photos **out);
 
 /**
  * Inserts or replaces photos, in one transaction.
@@ -2049,6 +2070,7 @@ SATCHEL_API satchel_status satchel_photos_count(
  * | `created`     | integer or null  | Unix ms                                        |
  * | `modified`    | integer or null  | Unix ms                                        |
  * | `last_sync`   | integer or null  | the last complete synchronization, Unix ms     |
+ * | `on_conflict` | string           | "remote_wins" or "merge", as it is declared    |
  * | `user`        | string or null   | the user that it is synchronized as            |
  * | `remote_uuid` | string or null   | the id of the remote catalogue                 |
  * | `photos`      | integer          | the number of photos                           |
@@ -2356,7 +2378,8 @@ SATCHEL_API satchel_status satchel_photos_scan(
 /**
  * Synchronizes a catalogue with its remote copy.
  *
- * Blocks until it is done. A shard that fails remains pending and does not stop the
+ * The first synchronization binds it to the remote and the user, whatever it finds:
+ * satchel_store_sync() with both then includes it. Blocks until it is done. A shard that fails remains pending and does not stop the
  * others: see `failed`. The result is
  *
  * | field           | type              | meaning                                     |
@@ -2411,7 +2434,7 @@ typedef struct satchel_verify_options {
     bool allow_unsafe_remote;
     /** The number of shards that are read at the same time, 1 to 16; 0 means 4. */
     int32_t parallel;
-    /** As in satchel_sync_options; may be NULL. */
+    /** Receives the @ref json_sync_progress "progress"; may be NULL. */
     satchel_progress_callback progress;
     /** Passed to `progress`. */
     void *context;

@@ -20,7 +20,7 @@ static struct device open_device(const char *folder, const char *name) {
     snprintf(path, sizeof path, "%s/%s.satchel", folder, name);
     must(satchel_store_open(path, NULL, &device.store));
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    must(satchel_photos_open(device.store, satchel_text(path), &device.photos));
+    must(satchel_photos_open(device.store, satchel_text(path), SATCHEL_CONFLICT_DEFAULT, &device.photos));
     return device;
 }
 

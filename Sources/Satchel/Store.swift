@@ -125,11 +125,15 @@ public final class Store: Sendable {
 
   /// Returns the photo catalogue of a directory.
   ///
-  /// - Parameter directory: need not exist; different paths to one directory give the same catalogue
+  /// - Parameters:
+  ///   - directory: need not exist; different paths to one directory give the same catalogue
+  ///   - onConflict: declares the policy for shards that were changed both here and remotely, `remoteWins` or `merge`;
+  ///     nil keeps the declared one, at first `remoteWins`
   /// - Returns: a new object for each call
-  /// - Throws: `SatchelError` `.invalid` for an invalid path, `.newer`, `.io`, `.closed`
-  public func photos(in directory: String) throws -> PhotoCatalogue {
-    let photos = try PhotoCatalogue(database: database, directory: directory)
+  /// - Throws: `SatchelError` `.invalid` for an invalid path, and for a policy that photos do not support; `.readOnly`
+  ///   for another policy in a store that was opened read-only; `.newer`, `.io`, `.closed`
+  public func photos(in directory: String, onConflict: ConflictPolicy? = nil) throws -> PhotoCatalogue {
+    let photos = try PhotoCatalogue(database: database, directory: directory, onConflict: onConflict)
     photoCatalogues.withLock { catalogues in
       catalogues.removeAll { $0.photos == nil }
       catalogues.append(WeakCatalogue(photos: photos))

@@ -54,10 +54,9 @@ struct OptionsReader<Options> {
     read(field)
   }
 
-  func conflictPolicy(
-    _ field: KeyPath<Options, satchel_conflict_policy>, default standard: ConflictPolicy
-  ) throws -> ConflictPolicy {
-    try ConflictPolicy(choice(field) ?? SATCHEL_CONFLICT_DEFAULT.rawValue, default: standard)
+  /// Returns the named policy; nil for SATCHEL_CONFLICT_DEFAULT.
+  func conflictPolicy(_ field: KeyPath<Options, satchel_conflict_policy>) throws -> ConflictPolicy? {
+    try ConflictPolicy(named: choice(field) ?? SATCHEL_CONFLICT_DEFAULT.rawValue)
   }
 
   /// Returns the maximum number of parallel operations; nil for 0, the library's default.
@@ -84,10 +83,10 @@ struct OptionsReader<Options> {
 }
 
 extension ConflictPolicy {
-  /// Converts a `satchel_conflict_policy`.
-  init(_ number: satchel_conflict_policy.RawValue, default standard: ConflictPolicy) throws {
+  /// Converts a `satchel_conflict_policy`; nil for SATCHEL_CONFLICT_DEFAULT.
+  init?(named number: satchel_conflict_policy.RawValue) throws {
     switch satchel_conflict_policy(rawValue: number) {
-    case SATCHEL_CONFLICT_DEFAULT: self = standard
+    case SATCHEL_CONFLICT_DEFAULT: return nil
     case SATCHEL_CONFLICT_REMOTE_WINS: self = .remoteWins
     case SATCHEL_CONFLICT_LOCAL_WINS: self = .localWins
     case SATCHEL_CONFLICT_NEWEST_WINS: self = .newestWins

@@ -3,10 +3,13 @@ import Satchel
 
 @_cdecl("satchel_photos_open") @implementation
 public func satchel_photos_open(
-  _ store: OpaquePointer!, _ directory: satchel_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>!
+  _ store: OpaquePointer!, _ directory: satchel_bytes, _ onConflict: satchel_conflict_policy,
+  _ out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> satchel_status {
   guarded(returning: out, orElse: nil) {
-    try Handles.photos.insert(Handles.stores.borrow(store).photos(in: directory.text("directory")))
+    let policy = try ConflictPolicy(named: onConflict.rawValue)
+    return try Handles.photos.insert(
+      Handles.stores.borrow(store).photos(in: directory.text("directory"), onConflict: policy))
   }
 }
 

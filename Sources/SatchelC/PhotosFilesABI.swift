@@ -23,7 +23,7 @@ public func satchel_photos_import_shard(
     let catalogue = try Handles.photos.borrow(photos)
     let report = try catalogue.importShard(
       index(of: shard), file.raw("file"),
-      onConflict: ConflictPolicy(onConflict.rawValue, default: .remoteWins))
+      onConflict: ConflictPolicy(named: onConflict.rawValue) ?? .remoteWins)
     if let out { try give(report.json, to: out) }
   }
 }
@@ -48,7 +48,7 @@ public func satchel_photos_import_directory(
   return guarded {
     let catalogue = try Handles.photos.borrow(photos)
     let report = try catalogue.importDirectory(
-      path.text("path"), onConflict: ConflictPolicy(onConflict.rawValue, default: .remoteWins))
+      path.text("path"), onConflict: ConflictPolicy(named: onConflict.rawValue) ?? .remoteWins)
     if let out { try give(report.json, to: out) }
   }
 }

@@ -85,11 +85,11 @@ static void handles(void) {
     satchel_photos_free(other.photos);
     no_photos("a freed catalogue", other.photos);
     satchel_photos_free(other.photos);
-    must(satchel_photos_open(other.store, text("/a"), &other.photos), "opening");
+    must(satchel_photos_open(other.store, text("/a"), SATCHEL_CONFLICT_DEFAULT, &other.photos), "opening");
     must(satchel_store_close(other.store), "closing");
     no_photos("a catalogue of a closed store", other.photos);
     satchel_photos *opened = (satchel_photos *)&out;
-    refused("a closed store", SATCHEL_ECLOSED, NULL, satchel_photos_open(other.store, text("/a"), &opened));
+    refused("a closed store", SATCHEL_ECLOSED, NULL, satchel_photos_open(other.store, text("/a"), SATCHEL_CONFLICT_DEFAULT, &opened));
     CHECK(opened == NULL, "a catalogue of a closed store");
     satchel_photos_free(other.photos);
     satchel_remote *freed;

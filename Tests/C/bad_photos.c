@@ -40,7 +40,8 @@ static void directories(void) {
     for (size_t index = 0; index < sizeof bad / sizeof *bad; index++) {
         satchel_photos *opened = (satchel_photos *)&out;
         satchel_remote *made = (satchel_remote *)&out;
-        refused("a bad directory", SATCHEL_EINVALID, NULL, satchel_photos_open(device.store, bad[index], &opened));
+        refused("a bad directory", SATCHEL_EINVALID, NULL,
+                satchel_photos_open(device.store, bad[index], SATCHEL_CONFLICT_DEFAULT, &opened));
         refused("a bad place", SATCHEL_EINVALID, NULL, satchel_remote_directory(bad[index], &made));
         CHECK(opened == NULL && made == NULL, "%zu: the out-parameter is not emptied", index);
         refused_out("export", SATCHEL_EINVALID, NULL,
@@ -225,6 +226,10 @@ static void shards(void) {
         refused_out("a bad policy", SATCHEL_EINVALID, "policy",
                     satchel_photos_import_directory(device.photos, text(folder), (satchel_conflict_policy)bad[index],
                                                     &out));
+        satchel_photos *opened = (satchel_photos *)&out;
+        refused("a bad policy", SATCHEL_EINVALID, "policy",
+                satchel_photos_open(device.store, text("/a"), (satchel_conflict_policy)bad[index], &opened));
+        CHECK(opened == NULL, "%zu: the out-parameter is not emptied", index);
     }
     static const satchel_bytes impossible[] = {{NULL, 2}, {"a", SIZE_MAX}};
     for (int index = 0; index < 2; index++)
@@ -235,7 +240,8 @@ static void shards(void) {
 
 static void no_out(void) {
     satchel_photos *photos = device.photos;
-    refused("open", SATCHEL_EINVALID, "out", satchel_photos_open(device.store, text("/a"), NULL));
+    refused("open", SATCHEL_EINVALID, "out",
+            satchel_photos_open(device.store, text("/a"), SATCHEL_CONFLICT_DEFAULT, NULL));
     refused("get", SATCHEL_EINVALID, "out", satchel_photos_get(photos, text(MD5), NULL));
     refused("query", SATCHEL_EINVALID, "out", satchel_photos_query(photos, text(""), NULL));
     refused("count", SATCHEL_EINVALID, "count", satchel_photos_count(photos, text(""), NULL));

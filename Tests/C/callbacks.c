@@ -143,7 +143,7 @@ static void test(const char *folder) {
     operations.put = put;
     operations.list = list;
     must(satchel_remote_callbacks(&operations, &memory, memory_release, &remote), "making a remote");
-    must(satchel_photos_open(store, text("/holiday"), &album), "opening an album");
+    must(satchel_photos_open(store, text("/holiday"), SATCHEL_CONFLICT_DEFAULT, &album), "opening an album");
     put_photo(album, '3', 1, "a.jpg");
     satchel_sync_options wanted = SATCHEL_SYNC_OPTIONS_INIT;
     wanted.progress = sync_progress;

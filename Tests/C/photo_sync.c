@@ -120,6 +120,27 @@ static void merge(struct device *phone, struct device *tablet, satchel_remote *r
     settle(phone, tablet, remote);
     CHECK(is_named(phone->photos, md5_of('2', 2), "tablet.jpg") && is_named(tablet->photos, md5_of('2', 1), "phone.jpg"),
           "a merged shard");
+
+    /* Declared with the catalogue, it needs no options; they still name another for one call. */
+    satchel_photos *declared = NULL;
+    must(satchel_photos_open(tablet->store, text("/photos of a test"), SATCHEL_CONFLICT_MERGE, &declared), "declaring");
+    satchel_photos_free(declared);
+    for (int named = 0; named < 2; named++) {
+        options.on_conflict = named ? SATCHEL_CONFLICT_REMOTE_WINS : SATCHEL_CONFLICT_DEFAULT;
+        put_photo(phone->photos, '2', 1, named ? "phone 3.jpg" : "phone 2.jpg");
+        put_photo(tablet->photos, '2', 2, named ? "tablet 3.jpg" : "tablet 2.jpg");
+        json_decref(sync_device(phone, remote, NULL));
+        report = sync_device(tablet, remote, &options);
+        CHECK(number_at(report, "/conflict_rows") == named, "declared to merge, %d", named);
+        json_decref(report);
+        settle(phone, tablet, remote);
+    }
+    must(satchel_photos_open(tablet->store, text("/photos of a test"), SATCHEL_CONFLICT_REMOTE_WINS, &declared),
+         "declaring another");
+    satchel_photos_free(declared);
+    json_t *page = conflicts_of(tablet);
+    must(satchel_photos_dismiss(tablet->photos, number_at(page, "/conflicts/0/id")), "dismissing");
+    json_decref(page);
 }
 
 /** Another catalogue under the same name is not taken for this one. */
@@ -154,7 +175,7 @@ static bool listen(void *context, satchel_bytes progress) {
     json_t *value = json_loadb(progress.data, progress.size, 0, NULL);
     const char *phase = text_at(value, "/phase");
     listener->phases |= strcmp(phase, "plan") == 0 ? 1 : strcmp(phase, "shards") == 0 ? 2 : 4;
-    if (number_at(value, "/shards_done") < 0 || number_at(value, "/bytes_up") < 0) listener->phases |= 64;
+    if (number_at(value, "/done") < 0 || number_at(value, "/bytes_up") < 0) listener->phases |= 64;
     json_decref(value);
     return ++listener->calls != listener->stops_at;
 }

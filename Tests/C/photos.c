@@ -9,7 +9,7 @@ static satchel_buffer out;
 
 static satchel_photos *open_photos(satchel_store *store, const char *directory) {
     satchel_photos *photos;
-    must(satchel_photos_open(store, text(directory), &photos), directory);
+    must(satchel_photos_open(store, text(directory), SATCHEL_CONFLICT_DEFAULT, &photos), directory);
     return photos;
 }
 

@@ -118,7 +118,8 @@ struct device {
 static inline struct device new_device(void) {
     struct device device;
     must(satchel_store_open(":memory:", NULL, &device.store), "opening a store in memory");
-    must(satchel_photos_open(device.store, text("/photos of a test"), &device.photos), "opening a catalogue");
+    must(satchel_photos_open(device.store, text("/photos of a test"), SATCHEL_CONFLICT_DEFAULT, &device.photos),
+         "opening a catalogue");
     return device;
 }
 

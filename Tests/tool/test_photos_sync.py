@@ -2,8 +2,10 @@
 settings of Tests/Servers/run.py in SATCHEL_TEST_S3, a real store.
 """
 
+import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
@@ -95,6 +97,16 @@ def test_rows_are_merged_with_on_conflict_merge(apart, remote, pictures, tablet)
     assert tablet("conflicts").out == "no conflicts\n"
     remote.sync(pictures)
     assert pictures.names() == ["dusk.jpg", "other.jpg"]
+
+
+def test_the_declared_policy_applies_without_on_conflict(apart, remote, pictures, tablet):
+    # Apps declare it; the tool has no command for that.
+    with contextlib.closing(sqlite3.connect(tablet.store)) as store, store:
+        store.execute("UPDATE photo_catalogue SET on_conflict = 1")
+    assert tablet("status", "--json").json["on_conflict"] == "merge"
+    report = remote.report(tablet)
+    assert (report["conflicts"], report["uploaded"], report["conflict_rows"]) == ([apart], [apart], 0)
+    assert "merge" in tablet("status").out
 
 
 def test_a_shard_that_fails_is_reported_and_does_not_stop_others(pictures, tablet, tmp_path):

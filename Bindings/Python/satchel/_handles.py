@@ -151,6 +151,7 @@ class OfDirectory(Dependent):
     :param kind: its name in messages
     :param make: the library function that makes the handle, from the store and the directory's path
     :param free: the library function that frees the handle
+    :param more: further arguments of ``make``
     """
 
     __slots__ = ("_directory", "_store")
@@ -162,10 +163,11 @@ class OfDirectory(Dependent):
         directory: _encoding.FilePath,
         make: Callable[..., int],
         free: Callable[[int], Any],
+        *more: Any,
     ) -> None:
         self._directory, folder = _encoding.file_path(directory, "directory")
         self._store = store
-        handle = Handle.made_by(kind, make, store._pointer, _encoding.lend(folder))
+        handle = Handle.made_by(kind, make, store._pointer, _encoding.lend(folder), *more)
         super().__init__(handle, store._owner, free)
         store._adopt(self)
 

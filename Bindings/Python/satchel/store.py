@@ -138,14 +138,19 @@ class Store(SyncingStore):
         """
         return StoryLibrary(self, directory)
 
-    def photos(self, directory: FilePath) -> PhotoCatalogue:
+    def photos(self, directory: FilePath, on_conflict: Optional[str] = None) -> PhotoCatalogue:
         """Opens the catalogue of the photos in a directory, and creates it when needed; no photo is read.
 
         :param directory: the directory's path; it need not exist
+        :param on_conflict: declares what a synchronization does where both sides changed a shard:
+            "remote_wins", the default of a new catalogue, or "merge"; see :meth:`PhotoCatalogue.sync`. It is
+            stored with the catalogue; None keeps what is declared
         :returns: a new object at each call, over the same rows
         :raises NotFound: when the store is read-only and has no catalogue of it
+        :raises InvalidArgument: for another policy
+        :raises ReadOnly: for another policy than the declared one, when the store is read-only
         """
-        return PhotoCatalogue(self, directory)
+        return PhotoCatalogue(self, directory, on_conflict)
 
     @overload
     def records(

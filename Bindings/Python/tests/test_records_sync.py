@@ -137,33 +137,6 @@ def test_a_quiet_sync_is_one_request(pair: List[Device], object_store: Remote, t
     assert (report.unchanged, report.requests) == (True, 2)
 
 
-def test_photos_are_synchronized_with_the_rest(
-    pair: List[Device], object_store: Remote, tmp_path: Path
-) -> None:
-    phone, tablet = pair
-    albums = [device.store.photos(tmp_path / "holiday") for device in pair]
-    albums[0].upsert([row(0)])
-    for album in albums:
-        album.sync(object_store, "ada")
-    albums[0].upsert([row(each) for each in range(40)])
-    phone.put("a", n=1)
-    heard: List[str] = []
-    report = phone.sync(object_store, progress=lambda progress: heard.append(progress.phase))
-    assert report.photos is not None
-    assert report.photos.uploaded
-    assert not report.unchanged
-    assert report.requests > report.photos.requests
-    assert "photos" in heard
-    tablet.sync(object_store)
-    assert rows_of(albums[1].iterate()) == {md5(each): row(each) for each in range(40)}
-    assert tablet.records.get("a") == {"n": 1}
-    # An album of another user is not included, nor one that was detached.
-    albums[0].detach()
-    assert phone.sync(object_store).photos is None
-    albums[0].sync(object_store, "eve")
-    assert phone.sync(object_store).photos is None
-
-
 def test_a_dry_run_names_what_then_moves(pair: List[Device], object_store: Remote) -> None:
     phone, tablet = pair
     phone.records.put_many({f"c{each}": {"n": each} for each in range(20)})

@@ -12,6 +12,8 @@ struct CatalogueTable {
     var modified: Int64
     /// The number of the latest change.
     var sequence: Int64
+    /// The declared policy.
+    var onConflict: ConflictPolicy
     var remoteUUID: String?
     var user: String?
     var manifestETag: String?
@@ -29,15 +31,16 @@ struct CatalogueTable {
   func row(_ id: Int64) throws -> Row? {
     try connection.first(
       """
-      SELECT id, uuid, created, modified, sequence, remote_uuid, user, manifest_etag, last_sync
+      SELECT id, uuid, created, modified, sequence, on_conflict, remote_uuid, user, manifest_etag, last_sync
       FROM photo_catalogue WHERE id = ?
       """, .integer(id)
     ) {
       Row(
         id: try $0.integer(0), uuid: $0.text(1), created: try $0.integer(2), modified: try $0.integer(3),
-        sequence: try $0.integer(4, in: StoredRange.count), remoteUUID: $0.textIfAny(5),
-        user: $0.textIfAny(6),
-        manifestETag: $0.textIfAny(7), lastSync: try $0.integerIfAny(8))
+        sequence: try $0.integer(4, in: StoredRange.count),
+        onConflict: try $0.integer(5, in: StoredRange.flag) == 0 ? .remoteWins : .merge,
+        remoteUUID: $0.textIfAny(6), user: $0.textIfAny(7), manifestETag: $0.textIfAny(8),
+        lastSync: try $0.integerIfAny(9))
     }
   }
 
@@ -45,8 +48,10 @@ struct CatalogueTable {
   func findOrInsert(_ directory: String, now: Int64) throws -> Int64 {
     if let id = try id(directory) { return id }
     try connection.run(
-      "INSERT INTO photo_catalogue(directory, uuid, created, modified, sequence) VALUES(?, ?, ?, ?, 0)",
-      .text(directory), .text(Self.uuid()), .integer(now), .integer(now))
+      """
+      INSERT INTO photo_catalogue(directory, uuid, created, modified, sequence, on_conflict)
+      VALUES(?, ?, ?, ?, 0, 0)
+      """, .text(directory), .text(Self.uuid()), .integer(now), .integer(now))
     return connection.lastInsertedRow
   }
 
@@ -63,6 +68,22 @@ struct CatalogueTable {
 
   func setModified(_ id: Int64, now: Int64) throws {
     try connection.run("UPDATE photo_catalogue SET modified = ? WHERE id = ?", .integer(now), .integer(id))
+  }
+
+  /// Declares the policy for shards that were changed on both sides.
+  func setOnConflict(_ id: Int64, _ policy: ConflictPolicy) throws {
+    try connection.run(
+      "UPDATE photo_catalogue SET on_conflict = ? WHERE id = ?", .integer(policy == .merge ? 1 : 0),
+      .integer(id))
+  }
+
+  /// Binds the catalogue to a user and an object store, unless it is bound.
+  ///
+  /// - Parameter remote: the identity of the object store; nil for one that has none
+  func bind(_ id: Int64, to remote: String?, user: String) throws {
+    try connection.run(
+      "UPDATE photo_catalogue SET remote = coalesce(remote, ?), user = coalesce(user, ?) WHERE id = ?",
+      remote.map { .text($0) } ?? .null, .text(user), .integer(id))
   }
 
   /// Records the remote's identity and the last sync.

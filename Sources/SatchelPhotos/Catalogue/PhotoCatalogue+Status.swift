@@ -9,6 +9,7 @@ extension PhotoCatalogue {
       var status = nothing
       let row = try CatalogueTable(connection: connection).row(id)
       (status.uuid, status.created, status.modified) = (row?.uuid, row?.created, row?.modified)
+      status.onConflict = row?.onConflict ?? .remoteWins
       (status.remoteUUID, status.user, status.lastSync) = (row?.remoteUUID, row?.user, row?.lastSync)
       status.shards = try ShardTable(connection: connection, catalogue: id).records().map { ShardStatus($0) }
       status.photos = status.shards.reduce(0) { $0 + $1.photos }

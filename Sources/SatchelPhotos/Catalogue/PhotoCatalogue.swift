@@ -16,9 +16,13 @@ public final class PhotoCatalogue: Sendable {
   /// The owner of this value's leases on queued backups.
   let leaseOwner: LeaseOwner
 
-  /// - Parameter directory: need not exist; all paths of one directory give the same catalogue
-  /// - Throws: `.invalid` for what is not a path, `.closed`, `.newer`, `.io`
-  package init(database: Database, directory: String) throws {
+  /// - Parameters:
+  ///   - directory: need not exist; all paths of one directory give the same catalogue
+  ///   - onConflict: declares the policy for shards that were changed on both sides; nil keeps the declared one
+  /// - Throws: `.invalid` for what is not a path, and for a policy that photos do not support, `.closed`, `.newer`,
+  ///   `.io`, `.readOnly`
+  package init(database: Database, directory: String, onConflict: ConflictPolicy? = nil) throws {
+    try onConflict?.checkForPhotos()
     self.directory = try DirectoryPath.normalized(directory)
     self.database = database
     let hasTables = try database.prepare(PhotoSchema.subject)
@@ -31,9 +35,24 @@ public final class PhotoCatalogue: Sendable {
       throw SatchelError(
         .notFound, "\(database.path): has no catalogue of \(self.directory), and is opened read-only")
     }
+    if let onConflict { try declare(onConflict) }
   }
 
   deinit { try? close() }
+
+  /// The declared policy for shards that were changed on both sides; `remoteWins` until one is declared.
+  public func onConflict() throws -> ConflictPolicy {
+    try read(otherwise: .remoteWins) { connection, id in
+      try CatalogueTable(connection: connection).row(id)?.onConflict ?? .remoteWins
+    }
+  }
+
+  private func declare(_ policy: ConflictPolicy) throws {
+    if try onConflict() == policy { return }
+    try write { transaction, id in
+      try CatalogueTable(connection: transaction.connection).setOnConflict(id, policy)
+    }
+  }
 
   /// Requeues the backups claimed by this value. Called by `deinit`, too.
   public func close() throws {

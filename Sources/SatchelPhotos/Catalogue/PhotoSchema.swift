@@ -9,6 +9,7 @@ package enum PhotoSchema {
     rules: StoredRules(
       bounds: [
         "photo_catalogue.id": 1...1 << 53, "photo_catalogue.sequence": StoredRange.count,
+        "photo_catalogue.on_conflict": StoredRange.flag,
         "photo_shard.shard": 0...15, "photo_shard.base": 0...1 << 31, "photo_shard.ancestor": 0...1 << 31,
         "photo_shard.is_imported": StoredRange.flag, "photo_shard.sequence": StoredRange.count,
         "photo_shard.imported_sequence": StoredRange.count, "photo_shard.changes": changes,
@@ -35,8 +36,9 @@ package enum PhotoSchema {
   static var changes: ClosedRange<Int64> { 0...1 << 24 }
 
   private static let version1 = """
-    -- Catalogues: one a directory. `sequence` is the number of the latest change; the columns after it
-    -- identify the remote, and are NULL until the first sync.
+    -- Catalogues: one a directory. `sequence` is the number of the latest change. `on_conflict` is the declared
+    -- policy: 0 for remote_wins, 1 for merge. The columns after it identify the remote, and are NULL until the
+    -- first sync; `remote_uuid` and `manifest_etag` also while the remote has no manifest.
     CREATE TABLE photo_catalogue(
       id INTEGER PRIMARY KEY,
       directory TEXT NOT NULL UNIQUE,
@@ -44,6 +46,7 @@ package enum PhotoSchema {
       created INTEGER NOT NULL,
       modified INTEGER NOT NULL,
       sequence INTEGER NOT NULL,
+      on_conflict INTEGER NOT NULL,
       remote_uuid TEXT,
       user TEXT,
       manifest_etag TEXT,

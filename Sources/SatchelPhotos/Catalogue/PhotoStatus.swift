@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelRemote
 
 /// The status of a catalogue, which is known without reading its photos.
 public struct PhotoStatus: Sendable, Equatable, JSONConvertible {
@@ -14,8 +15,11 @@ public struct PhotoStatus: Sendable, Equatable, JSONConvertible {
   public var conflicts: Int64 = 0
   /// Photos by backup status; photos that are not backed up are not counted.
   public var backups: [BackupStatus: Int64] = [:]
-  /// The remote's identifier and user; nil until the first sync.
+  /// The declared policy for shards that were changed on both sides.
+  public var onConflict = ConflictPolicy.remoteWins
+  /// The remote's identifier; nil until a sync has found or made the remote's manifest.
   public var remoteUUID: String?
+  /// The user that it is synchronized as; nil until the first sync.
   public var user: String?
   /// When a sync last succeeded: Unix milliseconds.
   public var lastSync: Int64?
@@ -37,7 +41,7 @@ public struct PhotoStatus: Sendable, Equatable, JSONConvertible {
       "directory": .string(directory), "uuid": uuid.map { .string($0) } ?? .null,
       "created": created.map { .int($0) } ?? .null, "modified": modified.map { .int($0) } ?? .null,
       "photos": .int(photos), "changes": .int(changes), "shards": .array(shards.map(\.json)),
-      "conflicts": .int(conflicts), "backup": .object(counts),
+      "conflicts": .int(conflicts), "backup": .object(counts), "on_conflict": .string(onConflict.rawValue),
       "remote_uuid": remoteUUID.map { .string($0) } ?? .null, "user": user.map { .string($0) } ?? .null,
       "last_sync": lastSync.map { .int($0) } ?? .null,
     ]

@@ -109,7 +109,7 @@ struct ShardSync {
     let result = try run.ledger.applyRemote(
       shard, bytes: bytes, checksum: checksum, etag: etag, expected: known.syncedChecksum,
       confirmedUpTo: confirmed,
-      onConflict: isOurs ? .merge : run.options.onConflict, ancestors: ancestors, logsLostRows: !isProven)
+      onConflict: isOurs ? .merge : run.onConflict, ancestors: ancestors, logsLostRows: !isProven)
     run.report.withLock { report in
       report.downloaded.append(shard)
       report.conflictRows += result.conflicts

@@ -47,7 +47,7 @@ extension SyncRun {
     case .upload: return (false, true, 0)
     case .download, .both:
       let size = try remote.head(remote.key(shard.index))?.size ?? 0
-      return (true, step == .both && options.onConflict == .merge, size)
+      return (true, step == .both && onConflict == .merge, size)
     case .examine:
       guard let head = try remote.head(remote.key(shard.index)) else {
         return (false, shard.hasChanges || shard.baseChecksum != Shard.emptyChecksum, 0)
@@ -56,7 +56,7 @@ extension SyncRun {
       let isOurs = head.metadata[SyncRemote.checksumName] == shard.pendingUpload?.checksum
       let export = isOurs ? try ledger.export(shard.index) : nil
       let isUpload =
-        export.map { $0.checksum != shard.pendingUpload?.checksum } ?? (options.onConflict == .merge)
+        export.map { $0.checksum != shard.pendingUpload?.checksum } ?? (onConflict == .merge)
       return (true, shard.hasChanges && isUpload, head.size)
     }
   }

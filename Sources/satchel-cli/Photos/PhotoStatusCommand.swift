@@ -39,6 +39,7 @@ struct PhotoStatusCommand: ParsableCommand {
     let facts = [
       ["directory", status.directory.printable], ["uuid", status.uuid ?? ""],
       ["user", status.user ?? "none"],
+      ["on conflict", status.onConflict == .merge ? "merge" : "remote-wins"],
       ["last sync", status.lastSync.map { Terminal.time($0) } ?? "never"],
       ["backup", backup(status)], ["conflicts", "\(status.conflicts)"],
       ["kept lines that are not photos", "\(status.keptLines)"],

@@ -20,7 +20,7 @@ from satchel._encoding import FilePath
 from satchel._library import answer, check, json_answer, library, paged
 from satchel._long_work import LongWork, progress_callback, with_progress
 from satchel.errors import InvalidArgument
-from satchel.photos._arguments import shard_number
+from satchel.photos._arguments import conflict_policy, conflict_policy_if_any, shard_number
 from satchel.photos._reports import (
     DirectoryExport,
     DirectoryImport,
@@ -31,7 +31,6 @@ from satchel.photos._reports import (
     ScanProgress,
     ScanReport,
     ShardFailure,
-    SyncProgress,
     SyncReport,
     VerifiedShard,
     VerifyReport,
@@ -52,7 +51,7 @@ from satchel.photos._values import (
     ShardStatus,
     conflict_from,
 )
-from satchel.remote import Remote, work_with
+from satchel.remote import Remote, SyncProgress, work_with
 from satchel.values import record_from
 
 __all__ = [
@@ -73,14 +72,10 @@ __all__ = [
     "ScanReport",
     "ShardFailure",
     "ShardStatus",
-    "SyncProgress",
     "SyncReport",
     "VerifiedShard",
     "VerifyReport",
 ]
-
-# The policies that photos accept.
-_POLICIES = {name: _abi.CONFLICT_POLICY[name] for name in ("remote_wins", "merge")}
 
 
 class PhotoCatalogue(PhotoRows):
@@ -112,7 +107,7 @@ class PhotoCatalogue(PhotoRows):
             log. "merge": the local changes are applied to the file
         :returns: in ``rejected`` the lines that are not photos: they are kept, and exports write them again
         """
-        number = _encoding.choice(_POLICIES, on_conflict, "on_conflict")
+        number = conflict_policy(on_conflict)
         lent = _bytes(data, "data")
         return import_from(
             json_answer(library.satchel_photos_import_shard, self._pointer, shard_number(shard), lent, number)
@@ -146,7 +141,7 @@ class PhotoCatalogue(PhotoRows):
         :raises InvalidArgument: for a manifest.json that cannot be parsed
         """
         _, folder = _encoding.file_path(path, "path")
-        number = _encoding.choice(_POLICIES, on_conflict, "on_conflict")
+        number = conflict_policy(on_conflict)
         return directory_import_from(
             json_answer(
                 library.satchel_photos_import_directory, self._pointer, _encoding.lend(folder), number
@@ -188,7 +183,7 @@ class PhotoCatalogue(PhotoRows):
         self,
         remote: Remote,
         user: str,
-        on_conflict: str = "remote_wins",
+        on_conflict: Optional[str] = None,
         progress: Optional[Callable[[SyncProgress], object]] = None,
         dry_run: bool = False,
         *,
@@ -197,14 +192,15 @@ class PhotoCatalogue(PhotoRows):
     ) -> SyncReport:
         """Synchronizes the catalogue with its remote copy.
 
-        The first synchronization binds it to the remote and the user: ``store.sync`` with both then includes
-        it, if the remote has an identity.
+        The first synchronization binds it to the remote and the user, whatever it finds: ``store.sync`` with
+        both then includes it, if the remote has an identity.
 
         :param remote: the object store with the remote copy
         :param user: the owner of the catalogue: ASCII letters, digits, ".", "_" and "-", at most 128
         :param on_conflict: decides where both sides changed; "remote_wins": local changes that lose go to
-            :meth:`conflicts`; "merge": the local changes are applied to the remote rows
-        :param progress: receives a :class:`SyncProgress`, on this thread; returning False cancels. An
+            :meth:`conflicts`; "merge": the local changes are applied to the remote rows; None for what
+            ``store.photos`` declares
+        :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False cancels. An
             exception in it cancels too, and is raised here
         :param dry_run: reports what would be transferred, without transferring it
         :param parallel: shards that are transferred concurrently, 1 to 16; None for 4
@@ -221,7 +217,7 @@ class PhotoCatalogue(PhotoRows):
         Synchronizations of one catalogue run one at a time; other calls are not blocked.
         """
         options = _abi.SyncOptions(
-            on_conflict=_encoding.choice(_POLICIES, on_conflict, "on_conflict"),
+            on_conflict=conflict_policy_if_any(on_conflict),
             dry_run=bool(dry_run),
             allow_unsafe_remote=bool(allow_unsafe_remote),
             parallel=_encoding.parallel(parallel),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
 
-from satchel import _encoding
+from satchel import _abi, _encoding
 from satchel._abi import Bytes
 from satchel.errors import InvalidArgument
 from satchel.photos._values import GIVEN, ROW, Photo
@@ -16,6 +16,8 @@ from satchel.values import EPOCH
 __all__ = [
     "PhotoName",
     "Time",
+    "conflict_policy",
+    "conflict_policy_if_any",
     "lend_columns",
     "lend_md5",
     "lend_md5s",
@@ -29,6 +31,8 @@ PhotoName = Union[str, bytes, Photo]
 #: Unix seconds, or a datetime with a time zone.
 Time = Union[int, datetime]
 
+# The policies that photos accept.
+_POLICIES = {name: _abi.CONFLICT_POLICY[name] for name in ("remote_wins", "merge")}
 _SECONDS = ("photodate", "modified")
 _MILLISECONDS = ("thumbnail_cached_at", "preview_cached_at")
 
@@ -147,3 +151,13 @@ def lend_query(
 def shard_number(shard: Any) -> int:
     """Checks a shard number, 0 to 15."""
     return _encoding.whole(shard, "shard", 0, 15)
+
+
+def conflict_policy(name: str) -> int:
+    """The C value of a conflict policy."""
+    return _encoding.choice(_POLICIES, name, "on_conflict")
+
+
+def conflict_policy_if_any(name: Optional[str]) -> int:
+    """The C value of a conflict policy, or for None that of the declared one."""
+    return 0 if name is None else conflict_policy(name)

@@ -13,6 +13,7 @@ from satchel.errors import NotFound, SatchelError
 from satchel.photos._arguments import (
     PhotoName,
     Time,
+    conflict_policy_if_any,
     lend_columns,
     lend_md5,
     lend_md5s,
@@ -44,10 +45,10 @@ class PhotoRows(OfDirectory):
 
     __slots__ = ()
 
-    def __init__(self, store: Store, directory: FilePath) -> None:
-        super().__init__(
-            "catalogue", store, directory, library.satchel_photos_open, library.satchel_photos_free
-        )
+    def __init__(self, store: Store, directory: FilePath, on_conflict: Optional[str] = None) -> None:
+        policy = conflict_policy_if_any(on_conflict)
+        make, free = library.satchel_photos_open, library.satchel_photos_free
+        super().__init__("catalogue", store, directory, make, free, policy)
 
     def get(self, md5: PhotoName) -> Optional[Photo]:
         """A photo with its local-only columns.

@@ -168,7 +168,7 @@ class ShardStatus:
 class CatalogueStatus:
     """The state of the catalogue of a ``directory``, with its ``shards``.
 
-    ``created``, ``modified`` and ``last_sync`` are Unix milliseconds. ``uuid`` is the catalogue's own,
+    ``on_conflict`` is the policy that ``store.photos`` has declared. ``created``, ``modified`` and ``last_sync`` are Unix milliseconds. ``uuid`` is the catalogue's own,
     ``remote_uuid`` that of the remote copy synchronized with. They are None before the first photo, or
     before the first synchronization, and so is ``user``, as whom it is synchronized. ``photos`` counts the
     photos, ``changes`` rows changed since the last synchronization, ``conflicts`` entries of the conflict
@@ -181,6 +181,7 @@ class CatalogueStatus:
     created: Optional[int]
     modified: Optional[int]
     last_sync: Optional[int]
+    on_conflict: str
     user: Optional[str]
     remote_uuid: Optional[str]
     photos: int
