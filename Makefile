@@ -175,11 +175,17 @@ FILTER_ceph := S3VerdictTests|S3FaultTests|ObjectStoreConformance
 FILTER_swift := S3VerdictTests
 FILTER_rclone := S3VerdictTests
 
+# Those that decide races, besides the one of every test run: devices synchronize with them.
+RACING := seaweedfs ceph
+
 .PHONY: test-s3
-test-s3: setup-servers-all ## Object stores and photos against every S3 server that can be had here
+test-s3: setup-tests setup-servers-all lib ## Object stores, photos and synchronizing against every S3 server that can be had here
 	@swift build --build-tests --scratch-path .build-test $(STRICT)
 	@$(foreach store,$(STORES),echo "---- $(store) ----"; $(call beside,$(store)) swift test --skip-build \
 	  --scratch-path .build-test $(STRICT) --filter '$(or $(FILTER_$(store)),$(FILTER))';)
+	@$(foreach store,$(RACING),echo "---- $(store), requests ----"; \
+	  SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python $(call beside,$(store)) \
+	  $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests/test_sync_traffic.py;)
 
 .PHONY: test-wheel
 test-wheel: wheel ## The wheel in a virtual environment of its own
