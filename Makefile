@@ -182,10 +182,21 @@ FILTER_ceph := S3VerdictTests|S3FaultTests|ObjectStoreConformance
 FILTER_swift := S3VerdictTests
 FILTER_rclone := S3VerdictTests
 
+# Devices that synchronize with a store and are killed, each policy for so many seconds.
+killed = SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python:Tests/Servers \
+  $(call beside,$(1)) $(PYTHON) Tests/crash/synced_stores.py $(2)
+
+# Those that decide races, besides the one of every test run: devices synchronize with them.
+RACING := seaweedfs ceph
+
 .PHONY: test-s3
-test-s3: setup-servers-all build-tests ## Object stores and photos against every S3 server that can be had here
+test-s3: setup-tests setup-servers-all lib build-tests ## Object stores, photos and synchronizing against every S3 server that can be had here
 	@$(foreach store,$(STORES),echo "---- $(store) ----"; $(call beside,$(store)) swift test --skip-build \
 	  --scratch-path .build-test $(STRICT) --filter '$(or $(FILTER_$(store)),$(FILTER))';)
+	@$(foreach store,$(RACING),echo "---- $(store), requests ----"; \
+	  SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python $(call beside,$(store)) \
+	  $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests/test_sync_traffic.py; \
+	  echo "---- $(store), kills ----"; $(call killed,$(store),$(or $(SATCHEL_CRASH_SECONDS),20));)
 
 .PHONY: test-wheel
 test-wheel: wheel ## The wheel in a virtual environment of its own
@@ -217,7 +228,8 @@ check: lint ## Everything: tests (longer where chance is in them), formatting, t
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address
 
 # The long searches, each a target of its own.
-SOAK := soak-power soak-mutations soak-api
+SOAK_SYNC := $(addprefix soak-sync-,ministack $(RACING))
+SOAK := soak-power soak-mutations soak-api soak-damages $(SOAK_SYNC)
 
 .PHONY: soak
 soak: setup-tests ## The long searches: hours
@@ -239,6 +251,16 @@ soak-mutations: setup ## 100,000 mutated stores under the address sanitizer, or 
 .PHONY: soak-api
 soak-api: setup-tests lib ## 10 minutes of random calls of every function of the C interface
 	@$(call log,$@,$(call fuzz-api,600))
+
+.PHONY: soak-sync $(SOAK_SYNC)
+soak-sync: $(SOAK_SYNC) ## Devices that are killed while they synchronize, 5 minutes of each policy with each of 3 S3 stores
+$(SOAK_SYNC): soak-sync-%: setup-tests setup-servers-all lib
+	@$(call log,$@,$(call killed,$*,$(or $(SATCHEL_CRASH_SECONDS),300)))
+
+.PHONY: soak-damages
+soak-damages: setup-tests lib ## Every object of a sync log is damaged in every way
+	@$(call log,$@,SATCHEL_ALL_DAMAGES=1 SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
+	  $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests/test_sync_objects.py)
 
 .PHONY: lint
 lint: setup-tests ## Formatting of Swift and Python, Python's types, the wording, and satchel.h by Doxygen

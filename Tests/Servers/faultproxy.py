@@ -2,7 +2,8 @@
 """faultproxy.py LISTEN UPSTREAM ADMIN: a proxy on the loopback that does what it is told to go wrong.
 
 GET /?JSON from ADMIN, a percent-encoded list of faults, one for each of the next requests; then they pass.
-GET / tells what was seen since: method, path, if_match, fault and the status that the store gave. A fault is
+GET / tells what was seen since: method, path, if_match, fault and the status that the store gave; the bytes
+of both directions, heads included (up, down), and those of the bodies alone (body_up, body_down). A fault is
 an object whose "fault" is:
   pass
   status       answers so itself: "code", and perhaps "body" and "headers"
@@ -16,6 +17,7 @@ an object whose "fault" is:
   cut_upload   reads "bytes" of the request's body, then resets
   double       passes the request on twice, and gives back the second answer
   drop_header  takes the header "name" out of the request, as a store does that ignores it
+  hold         passes the request on when the proxy is told other faults
 """
 
 from __future__ import annotations
@@ -87,6 +89,8 @@ class Proxy:
         self.upstream = upstream
         self.faults: list[Fault] = []
         self.seen: list[dict[str, Any]] = []
+        #: Ends what is held.
+        self.release = asyncio.Event()
 
     async def pass_on(self, request: Message, method: bytes) -> tuple[int, Message]:
         """What the store answers."""
@@ -121,6 +125,7 @@ class Proxy:
         condition = (request.header(b"if-match") or b"").decode()
         entry: dict[str, Any] = {"method": method.decode(), "path": path.decode(), "if_match": condition}
         entry |= {"fault": kind, "status": None}
+        entry |= {"up": len(request.bytes()), "down": 0, "body_up": 0, "body_down": 0}
         self.seen.append(entry)
         if kind == "reset_before":
             return reset(writer)
@@ -128,6 +133,7 @@ class Proxy:
             await reader.readexactly(fault["bytes"])
             return reset(writer)
         request.body = await read_body(reader, request, is_answer=False)
+        entry |= {"up": len(request.bytes()), "body_up": len(request.body)}
         if kind == "status":
             writer.write(made_up(fault, method))
             return True
@@ -135,11 +141,14 @@ class Proxy:
             await asyncio.sleep(FOR_EVER)
         if kind == "delay":
             await asyncio.sleep(fault["seconds"])
+        if kind == "hold":
+            await self.release.wait()
         dropped = [fault["name"].encode()] if kind == "drop_header" else []
         request = request.without(b"connection", b"expect", *dropped)
         if kind == "double":
             await self.pass_on(request, method)
         entry["status"], answer = await self.pass_on(request, method)
+        entry |= {"down": len(answer.bytes()), "body_down": len(answer.body)}
         return await self.answer(fault, answer, writer)
 
     async def answer(self, fault: Fault, answer: Message, writer: asyncio.StreamWriter) -> bool:
@@ -174,6 +183,8 @@ class Proxy:
         if asked:
             self.faults[:] = json.loads(urllib.parse.unquote(faults))
             self.seen.clear()
+            self.release.set()
+            self.release = asyncio.Event()
         answer = json.dumps(self.seen).encode()
         writer.write(
             b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(answer) + answer

@@ -1,5 +1,7 @@
 """One device of photos.py: edits and synchronizes at the same time until it is killed.
 
+It is also the photos of a device of synced_stores.py.
+
 Usage: device.py OPTIONS, a JSON object: folder, number, seed, policy, user, prefix, and mode: "live" until
 killed, "fill" to make many rows, "sync" to synchronize once and say what came of it.
 """
@@ -8,10 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import sys
+from pathlib import Path
 from typing import Any
 
 import satchel
+from journal import History, Journal
 from life import Life
 
 #: Rows that each device alone edits, that all edit, and that are only there.
@@ -39,12 +44,16 @@ def row(key: str, name: str, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class Device(Life):
-    """A store, its catalogue, its journal."""
+class PhotoEdits:
+    """Edits of one device's catalogue, in a journal."""
 
-    def __init__(self, options: dict[str, Any]) -> None:
-        super().__init__(options)
-        self.photos = satchel.open(self.path).photos(self.folder / f"photos-{self.number}")
+    photos: satchel.PhotoCatalogue
+    number: int
+    history: History
+    journal: Journal
+    dice: random.Random
+    next: int
+    made: int
 
     def fill(self) -> None:
         """Makes the rows that are only there."""
@@ -83,6 +92,14 @@ class Device(Life):
         is_change = key in changes and changes[key].kind == "delete" and changes[key].base is not None
         return True if is_change else None
 
+
+class Device(PhotoEdits, Life):
+    """A store, its catalogue, its journal."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        super().__init__(options)
+        self.photos = satchel.open(self.path).photos(self.folder / f"photos-{self.number}")
+
     def sync(self) -> satchel.photos.SyncReport | None:
         """One synchronization; None when it failed as a whole."""
         self.journal.write("sync", covers=self.made)
@@ -100,6 +117,35 @@ class Device(Life):
         status = self.photos.status()
         is_quiet = report is not None and report.unchanged and report.ok and status.changes == 0
         print(json.dumps({"is_quiet": is_quiet, "changes": status.changes, "report": str(report)}))
+
+
+class Album(PhotoEdits):
+    """The catalogue of a store that synchronizes more than it (store_device.py)."""
+
+    def __init__(self, store: satchel.Store, folder: Path, number: int, dice: random.Random) -> None:
+        self.photos = store.photos(folder / f"photos-{number}")
+        path = folder / f"{number}-photos.journal"
+        self.history, self.journal = History.read(path), Journal(path)
+        self.number, self.dice = number, dice
+        self.next = self.history.next_number
+        self.made = self.next - 1
+        self.covered = self.next
+
+    @property
+    def unsent(self) -> int:
+        """Edits since the latest synchronization began, in this life."""
+        return self.next - self.covered
+
+    def begin_sync(self) -> None:
+        self.covered = self.next
+        self.journal.write("sync", covers=self.made)
+
+    def end_sync(self, report: satchel.photos.SyncReport | None) -> None:
+        """:param report: None when the synchronization failed as a whole"""
+        if report is None:
+            return self.journal.write("error", error="")
+        failed = {failure.shard: f"{failure.code}: {failure.message}" for failure in report.failed}
+        return self.journal.write("done", failed=failed, conflicts=self.photos.status().conflicts)
 
 
 def main(options: dict[str, Any]) -> None:

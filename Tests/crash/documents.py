@@ -1,4 +1,4 @@
-"""The documents that synced_records.py has written, and what in them counts as one value.
+"""The documents that synced_stores.py has written, and what in them counts as one value.
 
 Where a record is replaced as a whole, its value is the name of the edit that wrote it. Where shared records
 are merged, each of their fields has such a value. So every value is one edit's, and says whose.

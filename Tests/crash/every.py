@@ -1,4 +1,4 @@
-"""Runs all that synchronizes and is killed: photos.py and synced_records.py, and orders.py; then the sum.
+"""Runs all that synchronizes and is killed: photos.py and synced_stores.py, and orders.py; then the sum.
 
 Usage: every.py SECONDS, for each policy and strategy. Beside an object store, as each of them.
 """
@@ -20,7 +20,7 @@ def main(seconds: str) -> int:
     # Said once, so that a failure of one can be run again with it.
     os.environ.setdefault("SATCHEL_SEED", str(time.time_ns() % 1_000_000))
     passed = failed = 0
-    for script, *arguments in [["photos.py", seconds], ["synced_records.py", seconds], ["orders.py"]]:
+    for script, *arguments in [["photos.py", seconds], ["synced_stores.py", seconds], ["orders.py"]]:
         command = [sys.executable, str(FOLDER / script), *arguments]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         found = CLOSING.search(done.stdout)

@@ -1,16 +1,11 @@
-"""One device of synced_records.py: edits and synchronizes at the same time until it is killed.
+"""The records of one device of synced_stores.py: edits and synchronizes at the same time until it is killed.
 
-Usage: record_device.py OPTIONS, a JSON object: folder, number, seed, policy (the strategy), user, prefix, and
-mode: "live" until killed, "companion" to synchronize the same store from another process until killed, "fill"
-to make the records that are only there, "sync" to decide what is asked, synchronize once, and say what came
-of it.
+Another process that synchronizes the same store is one of these as well, with a journal of its own.
 """
 
 from __future__ import annotations
 
 import json
-import random
-import sys
 import time
 from typing import Any
 
@@ -204,11 +199,15 @@ class RecordDevice(Life):
             while any(each.kind == "open" for each in self.notes.conflicts()):
                 self.resolve_one()
         report = self.sync()
-        is_quiet = report is not None and report.unchanged
+        is_quiet = report is not None and report.unchanged and report.ok and self.is_at_rest()
         if report and not report.ok:
             # What failed waits before it is tried again.
             time.sleep(0.5)
         print(json.dumps({"is_quiet": is_quiet, "report": str(report)}))
+
+    def is_at_rest(self) -> bool:
+        """Whether nothing else waits to be sent."""
+        return True
 
 
 def possible_texts(edits: list[Edit], id: str) -> list[str | None]:
@@ -218,16 +217,3 @@ def possible_texts(edits: list[Edit], id: str) -> list[str | None]:
     if not made:
         return [None, *(edit.rows[id] for edit in counted)]
     return [edit.rows[id] for edit in counted[made[-1] :]]
-
-
-def main(options: dict[str, Any]) -> None:
-    mode = options["mode"]
-    device = RecordDevice(options, "-companion" if mode == "companion" else "")
-    if mode == "companion":
-        device.sync_for_ever(random.Random(options["seed"]))
-    device.verify()
-    {"live": device.live, "fill": device.fill, "sync": device.sync_once}[mode]()
-
-
-if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""Whether what synced_records.py left behind is what it has to be: each rule gives what breaks it.
+"""Whether what synced_stores.py left behind is what it has to be: each rule gives what breaks it.
 
 A value is acknowledged by the first sync that began after its edit was made and ended well, its record
 included, when by then its device had not begun another edit of it, and had not logged it as lost, nor was it
@@ -258,7 +258,17 @@ def older_than_lost(found: list[Contest]) -> Iterator[str]:
                 not claim.is_settled
                 # What was deleted when both last agreed, and is so again, was not changed.
                 or any(None in origin.seen for origin in contest.origins)
+                or _was_deleted(contest)
             ):
                 continue
             if all(claim.edit.time > origin.edit.made + TICK for origin in contest.origins):
                 yield f"{contest.name}: it is {contest.value!r}, and {claim} was made later"
+
+
+def _was_deleted(contest: Contest) -> bool:
+    """Whether what the value replaced was also deleted: over that the value may have been sent.
+
+    Then a record that was put and deleted again is for its device as it was when both last agreed.
+    """
+    seen = {value for origin in contest.origins for value in origin.seen}
+    return any(claim.value is None and seen.intersection(claim.seen) for claim in contest.claims)

@@ -6,6 +6,7 @@ import os
 import random
 import resource
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import satchel
 from ledger import Documents, Journal, Ledger
 
 KEYS = [f"note-{number}" for number in range(40)]
+#: Longer than any life.
+NEVER = timedelta(days=1)
 #: A page of the store and more, so that changes move others.
 TEXT = "lorem ipsum " * 60
 
@@ -41,7 +44,8 @@ class Saver:
         self.store = satchel.open(folder / "store.satchel")
         self.store.observe(self._hear)
         self._open_records()
-        self.store.state.configure(save_delay=1, max_pending=4, max_delay=1)
+        # By the number of changes, not by time: how many are unsaved does not depend on the machine's speed.
+        self.store.state.configure(save_delay=NEVER, max_pending=dice.choice([1, 4]), max_delay=NEVER)
         self.added = self.store.state.list("numbers")
         self.members = self.store.state.members("numbers")
         self.score = self.store.state.scores("numbers", minimum=0, maximum=1e9)

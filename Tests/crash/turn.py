@@ -69,8 +69,8 @@ class Turn(ABC):
         """What is killed and started anew: devices, and what they do."""
         return [(number, "live") for number in self.numbers]
 
-    def start(self, number: int, mode: str) -> subprocess.Popen[str]:
-        options = json.dumps({**self.options, "number": number, "mode": mode})
+    def start(self, number: int, mode: str, **more: Any) -> subprocess.Popen[str]:
+        options = json.dumps({**self.options, "number": number, "mode": mode, **more})
         with (self.folder / f"{number}.errors").open("a") as errors:
             return subprocess.Popen(
                 [sys.executable, str(self.script), options], stdout=subprocess.PIPE, stderr=errors, text=True
@@ -161,12 +161,12 @@ def worth(counts: dict[str, int], remarks: str) -> Verdict:
     return "the run was worth it", [f"0 {what}" for what, count in counts.items() if count == 0]
 
 
-def main(turn: type[Turn], policies: list[str]) -> int:
+def main(turn: type[Turn], policies: list[str], devices: int = 2) -> int:
     """One turn of each policy, or of the one that the arguments name."""
     parser = argparse.ArgumentParser()
     parser.add_argument("seconds", type=float)
     parser.add_argument("--policy", choices=policies)
-    parser.add_argument("--devices", type=int, default=2)
+    parser.add_argument("--devices", type=int, default=devices)
     parser.add_argument("--broken-line", action="store_true", help="requests and answers are lost, too")
     seed = os.environ.get("SATCHEL_SEED", str(time.time_ns() % 1_000_000))
     parser.add_argument("--seed", type=int, default=int(seed))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from device import OTHERS, md5, own_rows, row, shared_rows
-from journal import Edit, History
+from journal import Edit, History, Sync
 from remote import Remote
 from satchel.photos import PhotoConflict
 
@@ -26,6 +26,16 @@ class Left:
     shards: dict[str, bytes]
     faults: list[str]
     changes: int
+    #: Those of another process with the same store.
+    others: list[Sync] = field(default_factory=list)
+
+    def under_way(self, time: float) -> list[float]:
+        """When the synchronizations began that may have been under way."""
+        own = [sync.began for sync in self.history.syncs if sync.began < time < (sync.ended or 0)]
+        # One that was killed ended before the next began.
+        ends = [later.began for later in self.others[1:]] + [math.inf]
+        others = zip(self.others, ends, strict=True) if self.others else []
+        return own + [sync.began for sync, end in others if sync.began < time < (sync.ended or end)]
 
 
 @dataclass
@@ -52,8 +62,7 @@ def claims(left: Left, key: str) -> list[Claim]:
             continue
         claim = Claim(left.number, edit, edit.rows[key])
         claim.is_logged = _is_logged(left, claim, key, len(left.conflicts))
-        under_way = [sync.began for sync in left.history.syncs if sync.began < edit.time < (sync.ended or 0)]
-        claim.since = min([edit.time, *under_way])
+        claim.since = min([edit.time, *left.under_way(edit.time)])
         found.append(claim)
     for sync in left.history.syncs:
         # All that the device had begun by then, so that the last of it decides.
