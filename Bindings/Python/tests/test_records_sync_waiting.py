@@ -118,7 +118,6 @@ def test_two_ids_with_one_unique_value_wait_for_each_other(pair: List[Device], o
     assert phone.conflicts() == tablet.conflicts() == []
 
 
-@pytest.mark.xfail(strict=True, reason="versions that exchange unique values wait for each other for good")
 def test_two_records_that_exchange_their_unique_values_arrive(
     pair: List[Device], remote_copy: Remote
 ) -> None:
