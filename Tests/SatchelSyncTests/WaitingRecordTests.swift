@@ -168,6 +168,27 @@ struct WaitingRecordTests {
     #expect(try two.check().isEmpty)
   }
 
+  @Test("a declaration in a batch applies what is stored, as part of the batch") func declaredInBatch() throws
+  {
+    try one.records("notes").put("n", ["title": "A"])
+    try devices.sync(one)
+    try devices.sync(two)
+    struct GivenUp: Error {}
+    #expect(throws: GivenUp.self) {
+      try two.batch {
+        #expect(try two.records("notes").documents == ["n": ["title": "A"]])
+        throw GivenUp()
+      }
+    }
+    #expect(try two.collections().isEmpty)
+    let notes = try two.batch {
+      let notes = try two.records("notes")
+      #expect(try notes.documents == ["n": ["title": "A"]])
+      return notes
+    }
+    #expect(try notes.status("n") == .synced && devices.sync(two).isUnchanged)
+  }
+
   @Test("versions that are discarded are kept, with their side", arguments: ConflictPolicy.allCases)
   func lost(_ policy: ConflictPolicy) throws {
     let (mine, theirs) = (
