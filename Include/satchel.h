@@ -1097,6 +1097,18 @@ SATCHEL_API void satchel_remote_free(satchel_remote *remote);
  * a photo catalogue alone. Both block, and must be called outside of a batch. While one
  * runs, every other call proceeds; a second synchronization of the same store or
  * catalogue waits for the first.
+ *
+ * @anchor json_sync_progress
+ * **Progress.**
+ *
+ * | field        | type    | meaning                                               |
+ * | ------------ | ------- | ----------------------------------------------------- |
+ * | `phase`      | string  | of records and state: "download", "apply", "upload";  |
+ * |              |         | of photos: "plan", "shards", "manifest"               |
+ * | `done`       | integer | objects, or uploaded changes, or shards               |
+ * | `total`      | integer | how many there are; 0 while that is not known         |
+ * | `bytes_up`   | integer | bytes of bodies that were sent so far, with retries   |
+ * | `bytes_down` | integer | bytes of bodies that were received so far             |
  * @{
  */
 
@@ -1141,8 +1153,7 @@ typedef struct satchel_sync_options {
     bool allow_unsafe_remote;
     /** The number of shards that are transferred at the same time, 1 to 16; 0 means 4. */
     int32_t parallel;
-    /** Receives {"phase": "plan", "shards" or "manifest", "shards_done", "shards_total",
-     *  "bytes_up", "bytes_down"}; may be NULL. */
+    /** Receives the @ref json_sync_progress "progress"; may be NULL. */
     satchel_progress_callback progress;
     /** Passed to `progress`. */
     void *context;
@@ -1171,8 +1182,7 @@ typedef struct satchel_store_sync_options {
     /** The number of objects that are transferred at the same time, 1 to 16; 0 means
      *  4. */
     int32_t parallel;
-    /** Receives {"phase": "download", "apply", "upload" or "photos", "done", "total" (0
-     *  while it is not known), "bytes_up", "bytes_down"}; may be NULL. */
+    /** Receives the @ref json_sync_progress "progress"; may be NULL. */
     satchel_progress_callback progress;
     /** Passed to `progress`. */
     void *context;
@@ -2424,7 +2434,7 @@ typedef struct satchel_verify_options {
     bool allow_unsafe_remote;
     /** The number of shards that are read at the same time, 1 to 16; 0 means 4. */
     int32_t parallel;
-    /** As in satchel_sync_options; may be NULL. */
+    /** Receives the @ref json_sync_progress "progress"; may be NULL. */
     satchel_progress_callback progress;
     /** Passed to `progress`. */
     void *context;

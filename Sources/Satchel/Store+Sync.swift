@@ -5,7 +5,7 @@ import SatchelRemote
 import SatchelStorage
 
 /// Options of `Store.sync`.
-public struct StoreSyncOptions: Sendable {
+public struct StoreSyncOptions: TransferOptions {
   /// Whether to report what would be transferred, without writing to either side. The store is copied to a
   /// temporary file beside it for that.
   public var isDryRun = false
@@ -49,16 +49,20 @@ extension Store {
   ///   with another key, or not as this call is: nothing is changed then; `unavailable`, `busy`, `cancelled`, `readOnly`
   public func sync(
     with remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(),
-    progress: (@Sendable (StoreSyncProgress) -> Bool)? = nil
+    progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> StoreSyncReport {
-    let identity = try identity(of: remote)
-    return try SyncTurns.shared.withTurn(syncTurn, options.cancellation) {
+    let session = try SyncSession(database, with: remote, user: user, options: options, progress: progress)
+    return try session.withTurn(syncTurn) {
+      let identity = try identity(of: remote)
       _ = try state.flush()
-      if options.isDryRun { return try preview(remote, identity, user, options, progress) }
-      let sync = try StoreSync(self, remote, user, options, progress)
-      try syncLog.bind(remote: identity, user: user)
-      var report = try sync.run { try $0.run() }
-      try syncPhotos(remote, identity, user, options, progress, &report)
+      var report =
+        options.isDryRun
+        ? try preview(in: session, identity, options)
+        : try syncLog(in: session, identity, options) { try $0.run() }
+      if let photos = try syncPhotos(in: session, identity, options) {
+        report.add(photos)
+        report.photos = photos
+      }
       return report
     }
   }
@@ -74,77 +78,13 @@ extension Store {
   public func rekey(
     _ remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(), to key: [UInt8]?
   ) throws -> StoreSyncReport {
-    let identity = try identity(of: remote)
     let key = try key.map { try EncryptionKey($0) }
-    return try SyncTurns.shared.withTurn(syncTurn, options.cancellation) {
+    let session = try SyncSession(database, with: remote, user: user, options: options)
+    return try session.withTurn(syncTurn) {
+      let identity = try identity(of: remote)
       _ = try state.flush()
-      let sync = try StoreSync(self, remote, user, options, nil)
-      try syncLog.bind(remote: identity, user: user)
-      return try sync.run { try $0.rekey(to: key) }
+      return try syncLog(in: session, identity, options) { try $0.rekey(to: key) }
     }
-  }
-
-  /// Checks that the store can be synchronized with a remote now, and returns the remote's identity.
-  private func identity(of remote: any ObjectStore) throws -> String {
-    try database.refuseNetworkWork("a store cannot be synchronized in a batch")
-    guard let identity = remote.identity else {
-      throw SatchelError(
-        .invalid, "remote: has no identity, by which a store recognises the remote it is synchronized with")
-    }
-    guard !isReadOnly else { throw SatchelError(.readOnly, "\(path): opened read-only") }
-    return identity
-  }
-
-  private var syncTurn: SyncTurns.Subject { SyncTurns.Subject(database: database, name: "sync") }
-
-  /// Finds out in a copy of the store what a sync would do.
-  private func preview(
-    _ remote: any ObjectStore, _ identity: String, _ user: UserID, _ options: StoreSyncOptions,
-    _ progress: (@Sendable (StoreSyncProgress) -> Bool)?
-  ) throws -> StoreSyncReport {
-    try syncLog.checkBinding(remote: identity, user: user)
-    let name = database.isMemory ? "/tmp/satchel" : database.realPath
-    let path = "\(name).preview-\(UInt64.random(in: .min ... .max))"
-    defer { DatabaseFileNames(path).remove() }
-    try database.backup(to: path)
-    let store = try Store(path: path)
-    defer { try? store.close() }
-    store.recordStore.keepMigrations(of: recordStore)
-    try store.syncLog.forgetUpload()
-    try store.syncLog.bind(remote: identity, user: user)
-    var report = try StoreSync(store, remote, user, options, progress).run { try $0.preview() }
-    report.isDryRun = true
-    try syncPhotos(remote, identity, user, options, progress, &report)
-    return report
-  }
-
-  private func syncPhotos(
-    _ remote: any ObjectStore, _ identity: String, _ user: UserID, _ options: StoreSyncOptions,
-    _ progress: (@Sendable (StoreSyncProgress) -> Bool)?, _ report: inout StoreSyncReport
-  ) throws {
-    guard let directory = try PhotoCatalogue.directory(boundTo: identity, user: user, in: database) else {
-      return
-    }
-    var photoOptions = SyncOptions()
-    photoOptions.isDryRun = options.isDryRun
-    photoOptions.parallel = options.parallel
-    photoOptions.retry = options.retry
-    photoOptions.cancellation = options.cancellation
-    let (up, down) = (report.bytesUp, report.bytesDown)
-    let photos = try self.photos(in: directory)
-    defer { try? photos.close() }
-    let photoReport = try photos.sync(with: remote, user: user, options: photoOptions) { photos in
-      guard let progress else { return true }
-      var told = StoreSyncProgress()
-      told.phase = .photos
-      (told.done, told.total) = (photos.shardsDone, photos.shardsTotal)
-      (told.bytesUp, told.bytesDown) = (up + photos.bytesUp, down + photos.bytesDown)
-      return progress(told)
-    }
-    report.requests += photoReport.requests
-    report.bytesUp += photoReport.bytesUp
-    report.bytesDown += photoReport.bytesDown
-    report.photos = photoReport
   }
 
   /// Ends the store's binding to a remote and a user. Its data stay, on both sides; conflicts that are open or wait
@@ -160,60 +100,89 @@ extension Store {
       }
     }
   }
-}
 
-/// One sync of a store's sync log, with its progress and its traffic.
-private struct StoreSync {
-  let meter: MeteredStore
-  let reporter: ProgressReporter<StoreSyncProgress>
-  let remote: any ObjectStore
-  let store: Store
-  let user: UserID
-  var options = SyncLogOptions()
+  private var syncTurn: SyncTurns.Subject { SyncTurns.Subject(database: database, name: "sync") }
 
-  init(
-    _ store: Store, _ remote: any ObjectStore, _ user: UserID, _ options: StoreSyncOptions,
-    _ progress: (@Sendable (StoreSyncProgress) -> Bool)?
-  ) throws {
-    meter = MeteredStore(remote)
-    let reporter = ProgressReporter(StoreSyncProgress(), meter, progress)
-    self.reporter = reporter
-    self.remote = remote
-    self.store = store
-    self.user = user
-    self.options.retry = options.retry
-    self.options.parallel = min(max(options.parallel, 1), 16)
-    self.options.acceptsLoss = options.acceptLoss
-    self.options.key = try options.key.map { try EncryptionKey($0) }
-    self.options.verifies = options.verify
-    self.options.purges = options.purge
-    self.options.cancellation = Cancellation { reporter.isCancelled || options.cancellation.isCancelled() }
-    self.options.progress = { progress in try reporter.report { $0.set(progress) } }
-  }
-
-  func run(_ body: (inout SyncLogRun) throws -> SyncLogReport) throws -> StoreSyncReport {
-    do {
-      let prefix = try ObjectPrefix("records/\(user)/")
-      var run = try SyncLogRun(store.syncLog, with: meter, user: user, options: options) {
-        try ConditionProbeCache(store.database).check(
-          remote, through: meter, under: prefix, retry: options.retry, cancellation: options.cancellation)
-      }
-      var report = StoreSyncReport(try body(&run))
-      report.add(meter.traffic)
-      return report
-    } catch let error as ObjectStoreError {
-      throw error.satchelError
+  /// The identity of a remote that the store can be synchronized with.
+  private func identity(of remote: any ObjectStore) throws -> String {
+    guard let identity = remote.identity else {
+      throw SatchelError(
+        .invalid, "remote: has no identity, by which a store recognises the remote it is synchronized with")
     }
+    guard !isReadOnly else { throw SatchelError(.readOnly, "\(path): opened read-only") }
+    return identity
+  }
+
+  // MARK: Parts
+
+  /// Synchronizes records and state, which the sync log has.
+  private func syncLog(
+    in session: SyncSession, _ identity: String, _ options: StoreSyncOptions,
+    _ body: (inout SyncLogRun) throws -> SyncLogReport
+  ) throws -> StoreSyncReport {
+    let logOptions = try SyncLogOptions(options, in: session)
+    try syncLog.bind(remote: identity, user: session.user)
+    let before = session.traffic
+    let prefix = try ObjectPrefix("records/\(session.user)/")
+    var run = try SyncLogRun(syncLog, with: session.store, user: session.user, options: logOptions) {
+      try session.checkConditions(under: prefix)
+    }
+    var report = StoreSyncReport(try body(&run))
+    report.add(session.traffic - before)
+    return report
+  }
+
+  /// Finds out in a copy of the store what a sync of records and state would do.
+  private func preview(
+    in session: SyncSession, _ identity: String, _ options: StoreSyncOptions
+  ) throws -> StoreSyncReport {
+    try syncLog.checkBinding(remote: identity, user: session.user)
+    let name = database.isMemory ? "/tmp/satchel" : database.realPath
+    let path = "\(name).preview-\(UInt64.random(in: .min ... .max))"
+    defer { DatabaseFileNames(path).remove() }
+    try database.backup(to: path)
+    let copy = try Store(path: path)
+    defer { try? copy.close() }
+    copy.recordStore.keepMigrations(of: recordStore)
+    try copy.syncLog.forgetUpload()
+    var report = try copy.syncLog(in: session, identity, options) { try $0.preview() }
+    report.isDryRun = true
+    return report
+  }
+
+  /// Synchronizes the photo catalogue that is bound to the same remote and user, by the policy that is declared with it.
+  private func syncPhotos(
+    in session: SyncSession, _ identity: String, _ options: StoreSyncOptions
+  ) throws -> SyncReport? {
+    let directory = try PhotoCatalogue.directory(boundTo: identity, user: session.user, in: database)
+    guard let directory else { return nil }
+    var photoOptions = SyncOptions()
+    photoOptions.isDryRun = options.isDryRun
+    let photos = try photos(in: directory)
+    defer { try? photos.close() }
+    return try photos.sync(in: session, photoOptions)
   }
 }
 
-extension StoreSyncProgress {
-  fileprivate mutating func set(_ progress: SyncLogProgress) {
-    switch progress {
-    case .look: (phase, done, total) = (.download, 0, 0)
-    case .pull(let done, let total): (phase, self.done, self.total) = (.download, done, total)
-    case .decide: (phase, done, total) = (.apply, 0, 0)
-    case .send(let count): (phase, done, total) = (.upload, count, 0)
+extension SyncLogOptions {
+  fileprivate init(_ options: StoreSyncOptions, in session: SyncSession) throws {
+    self.init()
+    retry = session.retry
+    cancellation = session.cancellation
+    parallel = session.parallel
+    acceptsLoss = options.acceptLoss
+    key = try options.key.map { try EncryptionKey($0) }
+    verifies = options.verify
+    purges = options.purge
+    self.progress = { progress in
+      try session.report {
+        switch progress {
+        case .look: $0.begin(.download)
+        case .pull(let done, let total): $0.begin(.download, done: done, of: total)
+        case .decide: $0.begin(.apply)
+        case .send(let count): $0.begin(.upload, done: count)
+        }
+      }
     }
   }
 }
@@ -224,12 +193,10 @@ extension StoreSyncProgress {
     /// Synchronizes on a thread of its own, like the blocking form; cancelling the task cancels the sync.
     public func sync(
       with remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(),
-      progress: (@Sendable (StoreSyncProgress) -> Bool)? = nil
+      progress: (@Sendable (SyncProgress) -> Bool)? = nil
     ) async throws -> StoreSyncReport {
-      try await options.cancellation.onOwnThread { cancellation in
-        var options = options
-        options.cancellation = cancellation
-        return try self.sync(with: remote, user: user, options: options, progress: progress)
+      try await options.onOwnThread { options in
+        try self.sync(with: remote, user: user, options: options, progress: progress)
       }
     }
   }

@@ -4,7 +4,7 @@ import SatchelPhotos
 import SatchelRemote
 
 /// The result of `Store.sync`; of a dry run, the expected result.
-public struct StoreSyncReport: Sendable, JSONConvertible {
+public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
   /// What was done with the records, or with the state.
   public struct Counts: Sendable, Equatable, JSONConvertible {
     public var downloaded = 0
@@ -139,12 +139,6 @@ extension StoreSyncReport {
       if planned.collection == SyncKey.state { count(&state) } else { count(&records) }
     }
   }
-
-  mutating func add(_ traffic: Traffic) {
-    requests += traffic.requests
-    bytesUp += traffic.bytesUp
-    bytesDown += traffic.bytesDown
-  }
 }
 
 extension StoreSyncReport.Counts {
@@ -156,37 +150,5 @@ extension StoreSyncReport.Counts {
     merged = counts.merged
     conflicts = counts.conflicts
     waiting = counts.waiting
-  }
-}
-
-/// The progress of `Store.sync`.
-public struct StoreSyncProgress: TransferProgress, Equatable, JSONConvertible {
-  public enum Phase: String, Sendable, CaseIterable {
-    /// Reading what is new in the remote.
-    case download
-    /// Applying it.
-    case apply
-    /// Sending local changes.
-    case upload
-    /// Synchronizing the photo catalogue.
-    case photos
-  }
-
-  public var phase = Phase.download
-  /// Of a download, objects; of an upload, changes; of photos, shards.
-  public var done = 0
-  /// The number of all; 0 while it is not known.
-  public var total = 0
-  /// Bytes of bodies so far, retries included.
-  public var bytesUp: Int64 = 0
-  public var bytesDown: Int64 = 0
-
-  public init() {}
-
-  public var json: JSONValue {
-    [
-      "phase": .string(phase.rawValue), "done": .int(Int64(done)), "total": .int(Int64(total)),
-      "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown),
-    ]
   }
 }

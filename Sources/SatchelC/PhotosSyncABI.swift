@@ -6,18 +6,15 @@ public func satchel_photos_sync(
   _ photos: OpaquePointer!, _ remote: OpaquePointer!, _ user: satchel_bytes,
   _ options: UnsafePointer<satchel_sync_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  out?.pointee = satchel_buffer()
-  return guarded {
-    let catalogue = try Handles.photos.borrow(photos)
-    let store = try Handles.remotes.borrow(remote).store
-    let reader = try OptionsReader(options)
-    let progress = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
-    var syncOptions = try SyncOptions(reader)
-    syncOptions.cancellation = progress.cancellation
-    let report = try catalogue.sync(with: store, user: UserID(user.text("user")), options: syncOptions) {
+  synchronizing(remote, user, options, out) { remote, user, reader, progress in
+    var options = SyncOptions()
+    options.onConflict = try reader.conflictPolicy(\.on_conflict)
+    options.isDryRun = reader.flag(\.dry_run)
+    options.allowUnsafeRemote = reader.flag(\.allow_unsafe_remote)
+    try options.read(reader, progress)
+    return try Handles.photos.borrow(photos).sync(with: remote, user: user, options: options) {
       progress.report($0.json)
     }
-    if let out { try give(report.json, to: out) }
   }
 }
 
@@ -26,20 +23,13 @@ public func satchel_photos_verify(
   _ photos: OpaquePointer!, _ remote: OpaquePointer!, _ user: satchel_bytes,
   _ options: UnsafePointer<satchel_verify_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  out?.pointee = satchel_buffer()
-  return guarded {
-    let catalogue = try Handles.photos.borrow(photos)
-    let store = try Handles.remotes.borrow(remote).store
-    let reader = try OptionsReader(options)
-    let progress = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
-    var syncOptions = SyncOptions()
-    syncOptions.allowUnsafeRemote = reader.flag(\.allow_unsafe_remote)
-    if let parallel = try reader.parallel(\.parallel) { syncOptions.parallel = parallel }
-    syncOptions.cancellation = progress.cancellation
-    let report = try catalogue.verify(
-      store, user: UserID(user.text("user")), repair: reader.flag(\.repair), options: syncOptions
+  synchronizing(remote, user, options, out) { remote, user, reader, progress in
+    var options = SyncOptions()
+    options.allowUnsafeRemote = reader.flag(\.allow_unsafe_remote)
+    try options.read(reader, progress)
+    return try Handles.photos.borrow(photos).verify(
+      remote, user: user, repair: reader.flag(\.repair), options: options
     ) { progress.report($0.json) }
-    if let out { try give(report.json, to: out) }
   }
 }
 
@@ -72,12 +62,14 @@ public func satchel_photos_dismiss(_ photos: OpaquePointer!, _ conflict: Int64) 
   guarded { try Handles.photos.borrow(photos).dismiss(conflict) }
 }
 
-extension SyncOptions {
-  fileprivate init(_ reader: OptionsReader<satchel_sync_options>) throws {
-    self.init()
-    onConflict = try reader.conflictPolicy(\.on_conflict)
-    isDryRun = reader.flag(\.dry_run)
-    allowUnsafeRemote = reader.flag(\.allow_unsafe_remote)
-    if let parallel = try reader.parallel(\.parallel) { self.parallel = parallel }
-  }
+extension satchel_sync_options: HostSyncOptions {
+  static var progressField: KeyPath<Self, satchel_progress_callback?> { \.progress }
+  static var contextField: KeyPath<Self, UnsafeMutableRawPointer?> { \.context }
+  static var parallelField: KeyPath<Self, Int32> { \.parallel }
+}
+
+extension satchel_verify_options: HostSyncOptions {
+  static var progressField: KeyPath<Self, satchel_progress_callback?> { \.progress }
+  static var contextField: KeyPath<Self, UnsafeMutableRawPointer?> { \.context }
+  static var parallelField: KeyPath<Self, Int32> { \.parallel }
 }

@@ -6,15 +6,11 @@ public func satchel_store_sync(
   _ store: OpaquePointer!, _ remote: OpaquePointer!, _ user: satchel_bytes,
   _ options: UnsafePointer<satchel_store_sync_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  out?.pointee = satchel_buffer()
-  return guarded {
-    let store = try Handles.stores.borrow(store)
-    let objects = try Handles.remotes.borrow(remote).store
-    let (options, progress) = try StoreSyncOptions.read(options)
-    let report = try store.sync(with: objects, user: UserID(user.text("user")), options: options) {
+  synchronizing(remote, user, options, out) { remote, user, reader, progress in
+    let options = try StoreSyncOptions(reader, progress)
+    return try Handles.stores.borrow(store).sync(with: remote, user: user, options: options) {
       progress.report($0.json)
     }
-    if let out { try give(report.json, to: out) }
   }
 }
 
@@ -24,14 +20,10 @@ public func satchel_store_rekey(
   _ options: UnsafePointer<satchel_store_sync_options>!, _ key: satchel_bytes,
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  out?.pointee = satchel_buffer()
-  return guarded {
-    let store = try Handles.stores.borrow(store)
-    let objects = try Handles.remotes.borrow(remote).store
-    let (options, _) = try StoreSyncOptions.read(options)
+  synchronizing(remote, user, options, out) { remote, user, reader, progress in
+    let options = try StoreSyncOptions(reader, progress)
     let key = key.size == 0 ? nil : Array(try key.raw("key"))
-    let report = try store.rekey(objects, user: UserID(user.text("user")), options: options, to: key)
-    if let out { try give(report.json, to: out) }
+    return try Handles.stores.borrow(store).rekey(remote, user: user, options: options, to: key)
   }
 }
 
@@ -41,19 +33,55 @@ public func satchel_store_detach(_ store: OpaquePointer!) -> satchel_status {
 }
 
 extension StoreSyncOptions {
-  fileprivate static func read(
-    _ options: UnsafePointer<satchel_store_sync_options>?
-  ) throws -> (StoreSyncOptions, HostProgress) {
+  fileprivate init(_ reader: OptionsReader<satchel_store_sync_options>, _ progress: HostProgress) throws {
+    self.init()
+    isDryRun = reader.flag(\.dry_run)
+    acceptLoss = reader.flag(\.accept_loss)
+    verify = reader.flag(\.verify)
+    purge = reader.flag(\.purge)
+    if let key = reader.value(\.key), key.size > 0 { self.key = Array(try key.raw("key")) }
+    try read(reader, progress)
+  }
+}
+
+// MARK: Every synchronization
+
+/// An options struct of a synchronization.
+protocol HostSyncOptions {
+  static var progressField: KeyPath<Self, satchel_progress_callback?> { get }
+  static var contextField: KeyPath<Self, UnsafeMutableRawPointer?> { get }
+  static var parallelField: KeyPath<Self, Int32> { get }
+}
+
+extension satchel_store_sync_options: HostSyncOptions {
+  static var progressField: KeyPath<Self, satchel_progress_callback?> { \.progress }
+  static var contextField: KeyPath<Self, UnsafeMutableRawPointer?> { \.context }
+  static var parallelField: KeyPath<Self, Int32> { \.parallel }
+}
+
+extension TransferOptions {
+  /// Reads what all synchronizations have.
+  mutating func read<Options: HostSyncOptions>(
+    _ reader: OptionsReader<Options>, _ progress: HostProgress
+  ) throws {
+    if let parallel = try reader.parallel(Options.parallelField) { self.parallel = parallel }
+    cancellation = progress.cancellation
+  }
+}
+
+/// Calls `body` with the arguments of a synchronization, and returns its report to the host.
+func synchronizing<Options: HostSyncOptions, Report: JSONConvertible>(
+  _ remote: OpaquePointer?, _ user: satchel_bytes, _ options: UnsafePointer<Options>?,
+  _ out: UnsafeMutablePointer<satchel_buffer>?,
+  _ body: (any ObjectStore, UserID, OptionsReader<Options>, HostProgress) throws -> Report
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let remote = try Handles.remotes.borrow(remote).store
     let reader = try OptionsReader(options)
-    let progress = HostProgress(reader.value(\.progress) ?? nil, reader.value(\.context) ?? nil)
-    var result = StoreSyncOptions()
-    result.isDryRun = reader.flag(\.dry_run)
-    result.acceptLoss = reader.flag(\.accept_loss)
-    result.verify = reader.flag(\.verify)
-    result.purge = reader.flag(\.purge)
-    if let parallel = try reader.parallel(\.parallel) { result.parallel = parallel }
-    if let key = reader.value(\.key), key.size > 0 { result.key = Array(try key.raw("key")) }
-    result.cancellation = progress.cancellation
-    return (result, progress)
+    let progress = HostProgress(
+      reader.value(Options.progressField) ?? nil, reader.value(Options.contextField) ?? nil)
+    let report = try body(remote, UserID(user.text("user")), reader, progress)
+    if let out { try give(report.json, to: out) }
   }
 }

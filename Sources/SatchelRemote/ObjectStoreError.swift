@@ -73,3 +73,14 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     return SatchelError(code, message, underlying: self)
   }
 }
+
+extension SatchelError {
+  /// Converts an error for callers of the library.
+  package init(converting error: any Error) {
+    switch error {
+    case let error as SatchelError: self = error
+    case let error as ObjectStoreError: self = error.satchelError
+    default: self.init(.internal, "\(error)", underlying: error)
+    }
+  }
+}

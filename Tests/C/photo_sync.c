@@ -175,7 +175,7 @@ static bool listen(void *context, satchel_bytes progress) {
     json_t *value = json_loadb(progress.data, progress.size, 0, NULL);
     const char *phase = text_at(value, "/phase");
     listener->phases |= strcmp(phase, "plan") == 0 ? 1 : strcmp(phase, "shards") == 0 ? 2 : 4;
-    if (number_at(value, "/shards_done") < 0 || number_at(value, "/bytes_up") < 0) listener->phases |= 64;
+    if (number_at(value, "/done") < 0 || number_at(value, "/bytes_up") < 0) listener->phases |= 64;
     json_decref(value);
     return ++listener->calls != listener->stops_at;
 }

@@ -1,3 +1,4 @@
+import SatchelCore
 import SatchelRemoteTesting
 import SatchelTesting
 
@@ -100,9 +101,18 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
     options.retry = Retry(attempts: 5, base: 0, ceiling: 0, limit: .max)
     options.cancellation = sync.cancellation
     let ledger = SimulationLedger(world: self, device: device, sync: sync)
-    return try SyncRun.perform(
-      on: mutant?.ledger(ledger) ?? ledger, with: mutant?.store(connection, self) ?? connection, user: user,
-      options: options, probed: ConditionProbeCache(nil), now: { Int64(self.remote.time) * 100 })
+    let session = try SyncSession(
+      nil, with: mutant?.store(connection, self) ?? connection, user: user, options: options)
+    do {
+      let run = try SyncRun(mutant?.ledger(ledger) ?? ledger, in: session, options: options) {
+        Int64(self.remote.time) * 100
+      }
+      var report = try run.run()
+      report.add(session.traffic)
+      return report
+    } catch {
+      throw SatchelError(converting: error)
+    }
   }
 
   /// Reads of shards are never stale.

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 import Testing
 
@@ -32,10 +33,12 @@ struct SyncReportTests {
   }
 
   @Test("progress is JSON") func progressJSON() throws {
-    let progress = SyncProgress(phase: .shards, shardsDone: 1, shardsTotal: 2, bytesUp: 3, bytesDown: 4)
+    var progress = SyncProgress()
+    progress.begin(.shards, done: 1, of: 2)
+    (progress.bytesUp, progress.bytesDown) = (3, 4)
     let expected = try JSONValue(
       parsing: """
-        {"phase": "shards", "shards_done": 1, "shards_total": 2, "bytes_up": 3, "bytes_down": 4}
+        {"phase": "shards", "done": 1, "total": 2, "bytes_up": 3, "bytes_down": 4}
         """)
     #expect(progress.json == expected)
   }

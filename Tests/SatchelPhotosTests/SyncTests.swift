@@ -136,8 +136,8 @@ struct SyncTests {
     }
     let all = reports.withLock { $0 }
     #expect(all.first?.phase == .plan)
-    #expect(all.map(\.shardsDone) == all.map(\.shardsDone).sorted())
-    #expect(all.last?.phase == .manifest && all.last?.shardsDone == 16 && all.last?.shardsTotal == 16)
+    #expect(all.map(\.done) == all.map(\.done).sorted())
+    #expect(all.last?.phase == .manifest && all.last?.done == 16 && all.last?.total == 16)
     #expect((all.last?.bytesUp ?? 0) > 16 * 40)
   }
 

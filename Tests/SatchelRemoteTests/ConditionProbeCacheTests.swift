@@ -25,11 +25,14 @@ struct ConditionProbeCacheTests {
   }
 
   /// Returns the number of requests that a check needs.
-  private func requests(_ store: any ObjectStore, below prefix: String = "catalogs/anna/") throws -> Int64 {
+  private func requests(
+    _ store: any ObjectStore, user: String = "anna", below prefix: String = "catalogs/anna/"
+  ) throws -> Int64 {
     let database = try open()
     defer { try? database.close() }
     let meter = MeteredStore(store)
-    try ConditionProbeCache(database).check(store, through: meter, under: ObjectPrefix(prefix))
+    try ConditionProbeCache(database).check(
+      store, through: meter, for: UserID(user), under: ObjectPrefix(prefix))
     return meter.traffic.requests
   }
 
@@ -37,12 +40,13 @@ struct ConditionProbeCacheTests {
     try DirectoryStore(path: "\(directory.path)/\(name)")
   }
 
-  @Test("another process does not probe again, except with another prefix")
+  @Test("another process does not probe again, except for another user")
   func remembered() throws {
     #expect(try requests(remote()) > 0)
     #expect(try requests(remote()) == 0)
     #expect(try requests(DirectoryStore(path: directory.path + "/./remote/")) == 0)
-    #expect(try requests(remote(), below: "catalogs/ben/") > 0)
+    #expect(try requests(remote(), below: "records/anna/") == 0)
+    #expect(try requests(remote(), user: "ben", below: "catalogs/ben/") > 0)
     #expect(try requests(remote("other")) > 0)
   }
 

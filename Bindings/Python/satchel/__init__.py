@@ -45,11 +45,12 @@ from satchel.errors import (
 from satchel.observer import Change, Observer, RecordKey, StateKey
 from satchel.photos import Photo, PhotoCatalogue
 from satchel.records import Record, Records
+from satchel.remote import SyncProgress
 from satchel.session import Session, SessionSection, SessionState
 from satchel.state import State
 from satchel.store import Store, library_version, open
 from satchel.stories import StoryLibrary
-from satchel.sync import StoreSyncProgress, StoreSyncReport
+from satchel.sync import StoreSyncReport
 from satchel.values import (
     Entity,
     Finding,
@@ -103,9 +104,9 @@ __all__ = [
     "StateKey",
     "Store",
     "StoreInfo",
-    "StoreSyncProgress",
     "StoreSyncReport",
     "StoryLibrary",
+    "SyncProgress",
     "Unauthorized",
     "Unavailable",
     "UnsoundStory",

@@ -20,34 +20,17 @@ from satchel._long_work import LongWork, progress_callback
 from satchel.errors import Busy, code_of
 from satchel.photos import SyncReport
 from satchel.photos._reports import causes_of, sync_from
-from satchel.remote import Remote, work_with
+from satchel.remote import Remote, SyncProgress, work_with
 from satchel.values import dataclass, record_from, records_from
 
 __all__ = [
     "PlannedChange",
-    "StoreSyncProgress",
     "StoreSyncReport",
     "SyncCounts",
     "SyncFailure",
     "SyncLoss",
     "SyncingStore",
 ]
-
-
-@dataclass(frozen=True)
-class StoreSyncProgress:
-    """The progress of a synchronization; ``phase`` is "download", "apply", "upload" or "photos".
-
-    ``done`` of ``total`` objects were downloaded, or shards of photos transferred; of an upload, ``done`` is
-    the number of changes. ``total`` is 0 while it is not known. ``bytes_up`` and ``bytes_down`` bytes of
-    bodies were transferred so far.
-    """
-
-    phase: str
-    done: int
-    total: int
-    bytes_up: int
-    bytes_down: int
 
 
 @dataclass(frozen=True)
@@ -179,7 +162,7 @@ class SyncingStore(Owner):
         verify: bool = False,
         purge: bool = False,
         parallel: Optional[int] = None,
-        progress: Optional[Callable[[StoreSyncProgress], object]] = None,
+        progress: Optional[Callable[[SyncProgress], object]] = None,
     ) -> StoreSyncReport:
         """Synchronizes the store with a user's data in an object store.
 
@@ -204,7 +187,7 @@ class SyncingStore(Owner):
         :param purge: removes the bytes of replaced and deleted documents from the remote; otherwise they
             leave when their object is next rewritten
         :param parallel: concurrent transfers, 1 to 16; None for 4
-        :param progress: receives a :class:`satchel.sync.StoreSyncProgress`, on this thread; returning False
+        :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False
             cancels. An exception in it cancels too, and is raised here
         :raises InvalidArgument: for an invalid user; for a remote without conditional writes, or without an
             identity; in a batch
@@ -259,7 +242,7 @@ class SyncingStore(Owner):
         self,
         remote: Remote,
         user: str,
-        progress: Optional[Callable[[StoreSyncProgress], object]],
+        progress: Optional[Callable[[SyncProgress], object]],
         function: Callable[..., int],
         options: _abi.StoreSyncOptions,
     ) -> StoreSyncReport:
@@ -268,7 +251,7 @@ class SyncingStore(Owner):
         # It synchronizes photos as well, and would wait for those in whose callback it begins.
         photos = (self._owner, "photos")
         work = LongWork(
-            self._owner, progress_callback(StoreSyncProgress, progress), self._synchronization, photos
+            self._owner, progress_callback(SyncProgress, progress), self._synchronization, photos
         )
         report, failures = work_with(remote, user, work, function, pointer, options)
         return _report_from(report, causes_of(failures))

@@ -110,7 +110,7 @@ def test_verify_reports_progress_and_can_be_cancelled(
 ) -> None:
     seen = []
     devices[0].verify(remote_copy, "ada", progress=seen.append, parallel=2)
-    assert seen[-1].shards_done == seen[-1].shards_total == 16
+    assert seen[-1].done == seen[-1].total == 16
     with pytest.raises(satchel.Cancelled):
         devices[0].verify(remote_copy, "ada", progress=lambda progress: False)
     with pytest.raises(satchel.ForeignFile):

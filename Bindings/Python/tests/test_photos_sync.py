@@ -17,8 +17,8 @@ from albums import Rows, assert_holds, md5, row, rows_of, shard_file, together
 from helpers import HOUR, Clock
 
 import satchel
-from satchel import PhotoCatalogue
-from satchel.photos import SyncProgress, SyncReport
+from satchel import PhotoCatalogue, SyncProgress
+from satchel.photos import SyncReport
 from satchel.remote import Directory, Remote
 
 Devices = List[PhotoCatalogue]
@@ -163,7 +163,7 @@ def test_progress_is_reported_on_the_thread_that_synchronizes(devices: Devices, 
     report = devices[0].sync(remote_copy, "ada", progress=hear, parallel=1)
     assert threads == {threading.get_ident()}
     assert {each.phase for each in heard} <= {"plan", "shards", "manifest"}
-    assert heard[-1].shards_done == heard[-1].shards_total == len(report.uploaded)
+    assert heard[-1].done == heard[-1].total == len(report.uploaded)
     assert [each.bytes_up for each in heard] == sorted(each.bytes_up for each in heard)
     devices[0].upsert([row("more")])
     together(lambda: devices[1].sync(remote_copy, "ada", progress=hear, parallel=16))

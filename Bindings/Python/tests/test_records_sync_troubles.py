@@ -15,7 +15,7 @@ from hosts import DictStore
 from record_devices import Device, agreed, moved
 
 import satchel
-from satchel import StoreSyncProgress
+from satchel import SyncProgress
 from satchel.remote import Remote
 
 MANY = {f"c{each}": {"n": each, "text": os.urandom(300).hex()} for each in range(300)}
@@ -27,10 +27,10 @@ def test_progress_is_reported_on_the_thread_that_synchronizes(
     phone, tablet = pair
     phone.records.put_many(MANY)
     for device, last in ((phone, "upload"), (tablet, "apply")):
-        heard: List[StoreSyncProgress] = []
+        heard: List[SyncProgress] = []
         threads = set()
 
-        def hear(progress: StoreSyncProgress, heard: Any = heard, threads: Any = threads) -> None:
+        def hear(progress: SyncProgress, heard: Any = heard, threads: Any = threads) -> None:
             heard.append(progress)
             threads.add(threading.get_ident())
             assert phone.records.count() == 300
@@ -67,7 +67,7 @@ def test_what_progress_raises_is_raised(pair: List[Device], object_store: Remote
     phone.records.put_many(MANY)
     enough = ZeroDivisionError("enough")
 
-    def fail(progress: StoreSyncProgress) -> None:
+    def fail(progress: SyncProgress) -> None:
         if progress.phase == "apply":
             raise enough
 
@@ -84,7 +84,7 @@ def test_an_interrupt_ends_a_synchronization(pair: List[Device], remote_copy: Re
     phone.records.put_many(MANY)
     begun = threading.Event()
 
-    def slow(progress: StoreSyncProgress) -> None:
+    def slow(progress: SyncProgress) -> None:
         begun.set()
         time.sleep(0.3)
 

@@ -7,6 +7,7 @@ from typing import Dict, List, Tuple
 
 import pytest
 from albums import md5, row, rows_of
+from hosts import DictStore
 from record_devices import Device
 
 import satchel
@@ -32,7 +33,7 @@ def test_photos_are_synchronized_with_the_rest(
     assert report.photos.uploaded
     assert not report.unchanged
     assert report.requests > report.photos.requests
-    assert "photos" in heard
+    assert {"upload", "shards", "manifest"} <= set(heard)
     tablet.sync(object_store)
     assert rows_of(albums[1].iterate()) == {md5(each): row(each) for each in range(40)}
     assert tablet.records.get("a") == {"n": 1}
@@ -47,7 +48,7 @@ def test_an_empty_catalogue_is_bound_by_its_first_synchronization(
     pair: List[Device], object_store: Remote, tmp_path: Path
 ) -> None:
     # Its first synchronization found nothing on both sides, and left the catalogue unbound.
-    phone, tablet = pair
+    phone, _ = pair
     photos, others = (device.store.photos(tmp_path / "holiday") for device in pair)
     for dry_run in (True, False):
         assert photos.status().user is None
@@ -56,13 +57,37 @@ def test_an_empty_catalogue_is_bound_by_its_first_synchronization(
     assert (status.user, status.remote_uuid, status.last_sync) == ("ada", None, None)
     with pytest.raises(satchel.ForeignFile, match='"ada", not of "eve"'):
         photos.sync(object_store, "eve")
-    photos.upsert([row(each) for each in range(40)])
+    photos.upsert([row(each, each) for each in range(16)])
     report = phone.sync(object_store)
     assert report.photos is not None
     assert report.photos.uploaded == list(range(16))
     assert photos.status().last_sync is not None
     others.sync(object_store, "ada")
-    assert rows_of(others.iterate()) == {md5(each): row(each) for each in range(40)}
+    assert rows_of(others.iterate()) == {md5(each, each): row(each, each) for each in range(16)}
+
+
+def test_records_and_photos_share_one_probe(pair: List[Device], tmp_path: Path) -> None:
+    host = DictStore()
+    phone, _ = pair
+    photos = phone.store.photos(tmp_path / "holiday")
+    # The first synchronization binds the catalogue, and writes nothing that needs conditions.
+    assert photos.sync(host.remote(), "ada").unchanged
+    host.calls.clear()
+    photos.upsert([row(1)])
+    phone.put("a", n=1)
+    report = phone.sync(host.remote())
+    assert report.photos is not None
+    assert report.photos.uploaded
+    assert report.records.uploaded == 1
+    # Without it, probing would be counted twice.
+    assert len({key for _, key in host.calls if "condition-probe" in key}) == 1
+    assert report.requests == len(host.calls)
+    host.calls.clear()
+    photos.upsert([row(2)])
+    phone.put("a", n=2)
+    for each in (phone.sync(host.remote()), photos.sync(host.remote(), "ada")):
+        assert each.ok
+    assert not [key for _, key in host.calls if "condition-probe" in key]
 
 
 def test_detaching_an_empty_catalogue_unbinds_it(

@@ -111,7 +111,7 @@ extension PhotoCatalogue {
     switch outcome {
     case .missing: report.missing.append(shard)
     case .failed(let error):
-      report.failed.append(ShardFailure(shard: shard, error: SyncRun.satchelError(error)))
+      report.failed.append(ShardFailure(shard: shard, error: SatchelError(converting: error)))
     case .unchanged: report.photos += try record(shard)?.base.photos ?? 0
     case .read(let file, let bytes):
       let (imported, isChanged) = try withExtendedLifetime(bytes) {

@@ -19,17 +19,32 @@ extension PhotoCatalogue {
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> SyncReport {
     try options.onConflict?.checkForPhotos()
-    try database.refuseNetworkWork("photos cannot be synchronized in a batch")
-    let turn = SyncTurns.Subject(database: database, name: "photos " + directory)
-    return try SyncTurns.shared.withTurn(turn, options.cancellation) {
-      let clock = database.clock
-      let options = try resolve(options)
-      let report = try SyncRun.perform(
-        on: self, with: store, user: user, options: options, probed: ConditionProbeCache(database),
-        progress: progress, now: { clock.now() })
-      if !options.isDryRun { try bind(to: store.identity, user: user) }
+    return try sync(
+      in: SyncSession(database, with: store, user: user, options: options, progress: progress), options)
+  }
+
+  /// Synchronizes the catalogue, alone or as a part of the store.
+  package func sync(in session: SyncSession, _ options: SyncOptions) throws -> SyncReport {
+    try session.withTurn(syncTurn) {
+      let before = session.traffic
+      var report = try run(in: session, options).run()
+      report.add(session.traffic - before, isDryRun: options.isDryRun)
+      if !options.isDryRun { try bind(to: session.store.identity, user: session.user) }
       return report
     }
+  }
+
+  /// The turn of what must not run at the same time: synchronizing and verifying the catalogue.
+  var syncTurn: SyncTurns.Subject { SyncTurns.Subject(database: database, name: "photos " + directory) }
+
+  /// A run with the declared policy where the options name none.
+  ///
+  /// - Parameter only: the shards to which the run is limited; nil for all
+  func run(in session: SyncSession, _ options: SyncOptions, only: Set<Shard.Index>? = nil) throws -> SyncRun {
+    var options = options
+    options.onConflict = try options.onConflict ?? onConflict()
+    let clock = database.clock
+    return try SyncRun(self, in: session, options: options, only: only) { clock.now() }
   }
 
   /// Binds the catalogue to the object store and the user of its first sync, whatever that found: a sync of the whole
@@ -44,13 +59,6 @@ extension PhotoCatalogue {
     try write { transaction, id in
       try CatalogueTable(connection: transaction.connection).bind(id, to: remote, user: user.text)
     }
-  }
-
-  /// Puts the declared policy in where the options name none.
-  func resolve(_ options: SyncOptions) throws -> SyncOptions {
-    var options = options
-    options.onConflict = try options.onConflict ?? onConflict()
-    return options
   }
 
   /// The directory of the catalogue that was first synchronized with an object store as a user; nil when there is none.
@@ -68,61 +76,12 @@ extension PhotoCatalogue {
   }
 }
 
-extension SyncRun {
-  /// Runs a sync, and counts its requests.
-  static func perform(
-    on ledger: any SyncLedger, with store: any ObjectStore, user: UserID, options: SyncOptions,
-    probed: ConditionProbeCache, progress: (@Sendable (SyncProgress) -> Bool)? = nil,
-    now: @escaping @Sendable () -> Int64
-  ) throws -> SyncReport {
-    let (report, traffic) = try run(
-      on: ledger, with: store, user: user, options: options, probed: probed, progress: progress, now: now
-    ) { try $0.run() }
-    return report.counting(traffic)
-  }
-
-  /// Makes a run, and passes it to `body`.
-  ///
-  /// - Parameter only: the shards to which the run is limited; nil for all
-  static func run<Result>(
-    on ledger: any SyncLedger, with store: any ObjectStore, user: UserID, options: SyncOptions,
-    only: Set<Shard.Index>? = nil, probed: ConditionProbeCache,
-    progress: (@Sendable (SyncProgress) -> Bool)? = nil,
-    now: @escaping @Sendable () -> Int64, _ body: (SyncRun) throws -> Result
-  ) throws -> (Result, Traffic) {
-    let meter = MeteredStore(store)
-    let reporter = ProgressReporter(SyncProgress(), meter, progress)
-    let cancellation = Cancellation { reporter.isCancelled || options.cancellation.isCancelled() }
-    let accepts = options.allowUnsafeRemote
-    do {
-      let remote = try SyncRemote(store: meter, user: user, retry: options.retry, cancellation: cancellation)
-      let run = SyncRun(
-        ledger: ledger, remote: remote, user: user, options: options, only: only, progress: reporter, now: now
-      ) {
-        if accepts { return }
-        try probed.check(
-          store, through: meter, under: remote.prefix, retry: options.retry, cancellation: cancellation)
-      }
-      let result = try body(run)
-      return (result, meter.traffic)
-    } catch {
-      throw SyncRun.satchelError(error)
-    }
-  }
-}
-
 extension SyncReport {
-  fileprivate func counting(_ traffic: Traffic) -> SyncReport {
-    var report = self
-    report.requests = traffic.requests
-    if !isDryRun {
-      report.bytesUp = traffic.bytesUp
-      report.bytesDown = traffic.bytesDown
-    } else {
-      // The sync would read again what the dry run has read.
-      report.bytesDown += traffic.bytesDown
-    }
-    return report
+  fileprivate mutating func add(_ traffic: Traffic, isDryRun: Bool) {
+    requests += traffic.requests
+    // The sync would read again what the dry run has read, and would write what that has found.
+    bytesUp = isDryRun ? bytesUp : traffic.bytesUp
+    bytesDown += traffic.bytesDown
   }
 }
 
@@ -134,10 +93,8 @@ extension SyncReport {
       with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
       progress: (@Sendable (SyncProgress) -> Bool)? = nil
     ) async throws -> SyncReport {
-      try await options.cancellation.onOwnThread { cancellation in
-        var options = options
-        options.cancellation = cancellation
-        return try self.sync(with: store, user: user, options: options, progress: progress)
+      try await options.onOwnThread { options in
+        try self.sync(with: store, user: user, options: options, progress: progress)
       }
     }
   }

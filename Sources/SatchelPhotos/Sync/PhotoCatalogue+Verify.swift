@@ -18,51 +18,32 @@ extension PhotoCatalogue {
     _ store: any ObjectStore, user: UserID, repair: Bool = false, options: SyncOptions = SyncOptions(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
   ) throws -> VerifyReport {
-    let turn = SyncTurns.Subject(database: database, name: "photos " + directory)
     var options = options
     options.isDryRun = false
-    return try SyncTurns.shared.withTurn(turn, options.cancellation) {
-      let clock = database.clock
-      let options = try resolve(options)
-      func run<Result>(_ only: Set<Shard.Index>?, _ body: (SyncRun) throws -> Result) throws -> (
-        Result, Traffic
-      ) {
-        try SyncRun.run(
-          on: self, with: store, user: user, options: options, only: only,
-          probed: ConditionProbeCache(database),
-          progress: progress, now: { clock.now() }, body)
-      }
-      var (report, traffic) = try run(nil) { try $0.verify() }
-      report.count(traffic)
+    let session = try SyncSession(database, with: store, user: user, options: options, progress: progress)
+    return try session.withTurn(syncTurn) {
+      var report = try run(in: session, options).verify()
       let bad = report.shards.filter { $0.state != .ok }.map(\.shard)
-      guard repair, !report.isSound else { return report }
-      // A new manifest has to announce all shards.
-      let wanted = Set(report.manifest == .ok ? bad : Shard.Index.all)
-      let synced: SyncReport
-      do {
-        (synced, traffic) = try run(wanted) { try $0.repair() }
-        report.count(traffic)
-      } catch let error as SatchelError where error.code == .damaged {
-        report.fail(bad, with: error)
-        return report
+      if repair, !report.isSound {
+        // A new manifest has to announce all shards.
+        let wanted = Set(report.manifest == .ok ? bad : Shard.Index.all)
+        do {
+          let synced = try run(in: session, options, only: wanted).repair()
+          report.removed = synced.removed
+          report.addRepair(synced, try run(in: session, options).verify())
+        } catch {
+          let error = SatchelError(converting: error)
+          guard error.code == .damaged else { throw error }
+          report.fail(bad, with: error)
+        }
       }
-      report.removed = synced.removed
-      let again: VerifyReport
-      (again, traffic) = try run(nil) { try $0.verify() }
-      report.count(traffic)
-      report.addRepair(synced, again)
+      report.add(session.traffic)
       return report
     }
   }
 }
 
 extension VerifyReport {
-  fileprivate mutating func count(_ traffic: Traffic) {
-    requests += traffic.requests
-    bytesUp += traffic.bytesUp
-    bytesDown += traffic.bytesDown
-  }
-
   fileprivate mutating func fail(_ bad: [Shard.Index], with error: SatchelError) {
     for index in shards.indices where bad.contains(shards[index].shard) {
       shards[index].error = shards[index].error ?? error

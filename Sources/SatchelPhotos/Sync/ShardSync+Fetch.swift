@@ -117,7 +117,7 @@ extension ShardSync {
     guard hadPhotos, object?.metadata[SyncRemote.checksumName] != Shard.emptyChecksum else { return true }
     do {
       return try run.confirmManifest() && announced() == Shard.emptyChecksum
-    } catch  where SyncRun.satchelError(error).code == .unauthorized {
+    } catch  where SatchelError(converting: error).code == .unauthorized {
       return true
     }
   }

@@ -1,9 +1,8 @@
 import SatchelCore
-import SatchelJSON
 import SatchelRemote
 
-/// Options of a sync.
-public struct SyncOptions: Sendable {
+/// Options of a sync of photos.
+public struct SyncOptions: TransferOptions {
   /// The policy for shards that were changed on both sides; nil for the one that is declared with the catalogue.
   public var onConflict: ConflictPolicy?
   /// Whether to report what would be transferred, without writing to either side.
@@ -29,32 +28,5 @@ extension ConflictPolicy {
     guard self == .remoteWins || self == .merge else {
       throw SatchelError(.invalid, "on_conflict: photos support remote_wins and merge, not \(rawValue)")
     }
-  }
-}
-
-/// The progress of a sync.
-public struct SyncProgress: TransferProgress, Equatable, JSONConvertible {
-  public enum Phase: String, Sendable, CaseIterable {
-    /// Determining what has to be transferred.
-    case plan
-    /// Transferring shards.
-    case shards
-    /// Writing the manifest.
-    case manifest
-  }
-
-  public var phase = Phase.plan
-  public var shardsDone = 0
-  /// Shards that have to be transferred.
-  public var shardsTotal = 0
-  /// Bytes of bodies so far, retries included.
-  public var bytesUp: Int64 = 0
-  public var bytesDown: Int64 = 0
-
-  public var json: JSONValue {
-    [
-      "phase": .string(phase.rawValue), "shards_done": .int(Int64(shardsDone)),
-      "shards_total": .int(Int64(shardsTotal)), "bytes_up": .int(bytesUp), "bytes_down": .int(bytesDown),
-    ]
   }
 }

@@ -17,10 +17,11 @@ struct SyncRemote: Sendable {
   let shardPrefix: ObjectPrefix
   private let shardKeys: [ObjectKey]
 
-  init(store: any ObjectStore, user: UserID, retry: Retry, cancellation: Cancellation) throws {
-    self.store = store
-    self.retry = retry
-    self.cancellation = cancellation
+  init(_ session: SyncSession) throws {
+    let user = session.user
+    store = session.store
+    retry = session.retry
+    cancellation = session.cancellation
     manifestKey = try ObjectKey(user.manifestKey)
     prefix = try ObjectPrefix("catalogs/\(user)/")
     shardPrefix = try ObjectPrefix("catalogs/\(user)/shards/")

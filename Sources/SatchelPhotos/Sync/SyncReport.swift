@@ -1,9 +1,10 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 /// The result of a sync; of a dry run, the expected result.
-public struct SyncReport: Sendable {
+public struct SyncReport: Sendable, TrafficReport {
   /// A rejected line: of the remote, or, when its fault is `replaced`, of the local shard before.
   public struct Rejected: Sendable, Equatable {
     public var shard: Shard.Index

@@ -79,7 +79,7 @@ extension SyncRun {
     } catch {
       // The shards were uploaded: the next sync finds them by their pending uploads.
       for entry in entries where entry.export != nil { fail(entry.shard, error) }
-      if SyncRun.satchelError(error).code == .foreign { throw error }
+      if SatchelError(converting: error).code == .foreign { throw error }
       return
     }
     try confirmUploads(update, before: view.manifest)

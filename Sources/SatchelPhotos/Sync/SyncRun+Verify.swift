@@ -6,7 +6,7 @@ extension SyncRun {
   /// Reads every shard, or those that the run is limited to, and compares it with the manifest. Writes
   /// nothing.
   func verify() throws -> VerifyReport {
-    try progress.report { $0.phase = .plan }
+    try session.report { $0.begin(.plan) }
     let state = try loadState()
     if let bound = state.user, bound != user.text {
       throw SatchelError(
@@ -17,18 +17,15 @@ extension SyncRun {
     var report = VerifyReport()
     report.manifest = try manifestState()
     let shards = state.shards.filter { only?.contains($0.index) ?? true }
-    try progress.report {
-      $0.phase = .shards
-      $0.shardsTotal = shards.count
-    }
+    try session.report { $0.begin(.shards, of: shards.count) }
     let findings = Locked<[VerifyReport.ShardFinding]>([])
     // Twice: the first pass may find the numbers of photos that the second needs.
     for isLast in [false, true] {
       let done = Set(findings.withLock { $0.map(\.shard) })
-      inParallel(shards.filter { !done.contains($0.index) }, limit: options.parallel) { [self] shard in
+      inParallel(shards.filter { !done.contains($0.index) }, limit: session.parallel) { [self] shard in
         guard !remote.cancellation.isCancelled(), let finding = verify(shard, isLast: isLast) else { return }
         findings.withLock { $0.append(finding) }
-        try? progress.report { $0.shardsDone += 1 }
+        try? session.report { $0.done += 1 }
       }
       try remote.cancellation.check()
     }
@@ -45,7 +42,7 @@ extension SyncRun {
       return nil
     } catch {
       return VerifyReport.ShardFinding(
-        shard: shard.index, state: .unreadable, error: SyncRun.satchelError(error))
+        shard: shard.index, state: .unreadable, error: SatchelError(converting: error))
     }
   }
 
@@ -55,7 +52,7 @@ extension SyncRun {
       return manifestView.withLock { $0.manifest } == nil ? .missing : .ok
     } catch {
       // Other errors are not repaired: a newer or foreign manifest, a store that does not answer.
-      guard [.damaged, .invalid].contains(SyncRun.satchelError(error).code) else { throw error }
+      guard [.damaged, .invalid].contains(SatchelError(converting: error).code) else { throw error }
     }
     // The etag is the condition for replacing it.
     let etag = try remote.head(remote.manifestKey)?.etag

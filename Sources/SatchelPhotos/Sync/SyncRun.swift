@@ -9,16 +9,13 @@ import SatchelStorage
 /// was written after it.
 final class SyncRun: Sendable {
   let ledger: any SyncLedger
+  let session: SyncSession
   let remote: SyncRemote
-  let user: UserID
+  var user: UserID { session.user }
   let options: SyncOptions
   var onConflict: ConflictPolicy { options.onConflict ?? .remoteWins }
   /// Unix milliseconds.
   let now: @Sendable () -> Int64
-  /// Checks that the store supports conditional writes.
-  private let probe: @Sendable () throws -> Void
-  private let isProbed = Locked(false)
-  let progress: ProgressReporter<SyncProgress>
   let manifestView = Locked(ManifestView())
   /// The remote's identifier, once known.
   let uuid = Locked<String?>(nil)
@@ -33,23 +30,19 @@ final class SyncRun: Sendable {
   let ignoresManifest = Locked(false)
 
   init(
-    ledger: any SyncLedger, remote: SyncRemote, user: UserID, options: SyncOptions,
-    only: Set<Shard.Index>? = nil, progress: ProgressReporter<SyncProgress>,
-    now: @escaping @Sendable () -> Int64,
-    probe: @escaping @Sendable () throws -> Void
-  ) {
+    _ ledger: any SyncLedger, in session: SyncSession, options: SyncOptions, only: Set<Shard.Index>? = nil,
+    now: @escaping @Sendable () -> Int64
+  ) throws {
     self.ledger = ledger
-    self.remote = remote
-    self.user = user
+    self.session = session
+    remote = try SyncRemote(session)
     self.options = options
     self.only = only
-    self.progress = progress
     self.now = now
-    self.probe = probe
   }
 
   func run() throws -> SyncReport {
-    try progress.report { $0.phase = .plan }
+    try session.report { $0.begin(.plan) }
     if !options.isDryRun { try ledger.identify() }
     var state = try loadState()
     if let bound = state.user, bound != user.text {
@@ -147,9 +140,8 @@ final class SyncRun: Sendable {
 
   /// Checks once, before anything is written, that the store supports conditional writes.
   func checkConditions() throws {
-    if isProbed.withLock({ $0 }) { return }
-    try probe()
-    isProbed.withLock { $0 = true }
+    if options.allowUnsafeRemote { return }
+    try session.checkConditions(under: remote.prefix)
   }
 
   /// Stores how many photos a content has.
@@ -164,13 +156,10 @@ final class SyncRun: Sendable {
     if let uuid = view.manifest?.directoryUUID { try ledger.beginSync(uuid: uuid, user: user) }
     // Before several shards would check at once.
     if plan.shards != plan.download { try checkConditions() }
-    try progress.report {
-      $0.phase = .shards
-      $0.shardsTotal += work.count
-    }
+    try session.report { $0.begin(.shards, done: $0.done, of: $0.total + work.count) }
     let entries = Locked<[ManifestEntry]>([])
     let jobs = state.shards.filter { work.contains($0.index) }
-    inParallel(jobs, limit: options.parallel) { [self] shard in
+    inParallel(jobs, limit: session.parallel) { [self] shard in
       guard !remote.cancellation.isCancelled() else { return }
       do {
         var job = try ShardSync(self, shard, step: plan.step(of: shard.index), writer: state.uuid ?? "")
@@ -181,28 +170,19 @@ final class SyncRun: Sendable {
       } catch {
         fail(shard.index, error)
       }
-      try? progress.report { $0.shardsDone += 1 }
+      try? session.report { $0.done += 1 }
     }
     try remote.cancellation.check()
-    try progress.report { $0.phase = .manifest }
+    try session.report { $0.phase = .manifest }
     try announce(entries.withLock { $0 }, since: view, state)
   }
 
   /// Reports a shard that stays pending.
   func fail(_ shard: Shard.Index, _ error: any Error) {
-    let error = SyncRun.satchelError(error)
+    let error = SatchelError(converting: error)
     report.withLock { report in
       guard !report.failed.contains(where: { $0.shard == shard }) else { return }
       report.failed.append(ShardFailure(shard: shard, error: error))
-    }
-  }
-
-  /// Converts an error for callers of the library.
-  static func satchelError(_ error: any Error) -> SatchelError {
-    switch error {
-    case let error as SatchelError: error
-    case let error as ObjectStoreError: error.satchelError
-    default: SatchelError(.internal, "\(error)", underlying: error)
     }
   }
 

@@ -1,9 +1,10 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 /// The state of the remote, shard by shard, compared with its manifest.
-public struct VerifyReport: Sendable, JSONConvertible {
+public struct VerifyReport: Sendable, TrafficReport, JSONConvertible {
   /// The state of a shard's object.
   public enum State: String, Sendable, CaseIterable {
     /// The object matches the manifest; an empty shard may have no object.

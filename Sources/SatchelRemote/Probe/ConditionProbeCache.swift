@@ -13,7 +13,7 @@ package struct ConditionProbeCache: Sendable {
 
   private struct Known {
     weak var store: AnyObject?
-    var prefix: ObjectPrefix
+    var user: UserID
   }
 
   /// The stores without an identity that passed.
@@ -29,14 +29,15 @@ package struct ConditionProbeCache: Sendable {
   ///
   /// - Parameters:
   ///   - wrapper: the store that receives the requests: the store itself, or a wrapper around it
-  ///   - prefix: the prefix of the probe's object; a success applies only to this prefix
+  ///   - user: the user to whose objects a success applies
+  ///   - prefix: the prefix of the probe's object
   /// - Throws: `SatchelError` (`invalid`) when the store does not support conditional writes, `SatchelError`
   ///   of the satchel file, and `ObjectStoreError` of the probe
   package func check(
-    _ store: any ObjectStore, through wrapper: any ObjectStore, under prefix: ObjectPrefix,
+    _ store: any ObjectStore, through wrapper: any ObjectStore, for user: UserID, under prefix: ObjectPrefix,
     retry: Retry = Retry(), cancellation: Cancellation = .never
   ) throws {
-    if try isKnown(store, prefix) { return }
+    if try isKnown(store, user) { return }
     let verdict = try ConditionProbe().probe(
       wrapper, under: prefix, retry: retry, cancellation: cancellation)
     if case .unsupported(let reason) = verdict {
@@ -45,25 +46,24 @@ package struct ConditionProbeCache: Sendable {
         "the object store has no conditional writes, so devices could overwrite each other's changes: \(reason)"
       )
     }
-    try remember(store, prefix)
+    try remember(store, user)
   }
 
   // MARK: Storage
 
-  private func isKnown(_ store: any ObjectStore, _ prefix: ObjectPrefix) throws -> Bool {
+  private func isKnown(_ store: any ObjectStore, _ user: UserID) throws -> Bool {
     guard let identity = store.identity, let database else {
       let object = Self.object(store)
       return Self.inMemory.withLock { inMemory in
         inMemory.removeAll { $0.store == nil }
-        return inMemory.contains { $0.store === object && $0.prefix.text == prefix.text }
+        return inMemory.contains { $0.store === object && $0.user == user }
       }
     }
     guard try database.prepare(RemoteSchema.subject) else { return false }
     return try database.read { connection in
       let now = try database.time(connection)
       let passed = try connection.first(
-        "SELECT passed FROM remote_probe WHERE remote = ? AND prefix = ?", .text(identity),
-        .text(prefix.text)
+        "SELECT passed FROM remote_probe WHERE remote = ? AND user = ?", .text(identity), .text(user.text)
       ) { try $0.integer(0) }
       // A time in the future was written with a wrong clock.
       guard let passed, passed >= 0, passed <= now else { return false }
@@ -71,18 +71,18 @@ package struct ConditionProbeCache: Sendable {
     }
   }
 
-  private func remember(_ store: any ObjectStore, _ prefix: ObjectPrefix) throws {
+  private func remember(_ store: any ObjectStore, _ user: UserID) throws {
     guard let identity = store.identity, let database else {
       // Only class instances can be identified.
       guard let object = Self.object(store) else { return }
-      Self.inMemory.withLock { $0.append(Known(store: object, prefix: prefix)) }
+      Self.inMemory.withLock { $0.append(Known(store: object, user: user)) }
       return
     }
     guard !database.options.isReadOnly else { return }
     try database.write { transaction in
       try transaction.connection.run(
-        "INSERT OR REPLACE INTO remote_probe(remote, prefix, passed) VALUES(?, ?, ?)", .text(identity),
-        .text(prefix.text), .integer(transaction.now))
+        "INSERT OR REPLACE INTO remote_probe(remote, user, passed) VALUES(?, ?, ?)", .text(identity),
+        .text(user.text), .integer(transaction.now))
     }
   }
 
@@ -97,13 +97,13 @@ package enum RemoteSchema {
     name: "remotes", migrations: [Migration(version: 1, sql: version1)])
 
   private static let version1 = """
-    -- The object stores that passed the probe for conditional writes: the store's identity, the prefix of the
-    -- probe, and its time (Unix milliseconds).
+    -- The object stores that passed the probe for conditional writes: the store's identity, the user below whose
+    -- keys it was probed, and its time (Unix milliseconds).
     CREATE TABLE remote_probe(
       remote TEXT NOT NULL,
-      prefix TEXT NOT NULL,
+      user TEXT NOT NULL,
       passed INTEGER NOT NULL,
-      PRIMARY KEY(remote, prefix)
+      PRIMARY KEY(remote, user)
     ) STRICT, WITHOUT ROWID;
     """
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Satchel
-import Synchronization
 
 /// `satchel photos sync`: syncs a catalogue with its remote.
 struct PhotoSyncCommand: ParsableCommand {
@@ -36,6 +35,7 @@ struct PhotoSyncCommand: ParsableCommand {
   @OptionGroup var arguments: PhotoArguments
   @OptionGroup var remote: RemoteArguments
   @OptionGroup var creation: CreationArguments
+  @OptionGroup var transfer: TransferArguments
 
   @Option(help: "How to resolve conflicts when both sides changed, if not as the catalogue declares it.")
   var onConflict: Policy?
@@ -43,61 +43,32 @@ struct PhotoSyncCommand: ParsableCommand {
   @Flag(help: "Show what would be transferred, without transferring it.")
   var dryRun = false
 
-  @Option(help: ArgumentHelp("The number of shards to transfer in parallel, 1 to 16.", valueName: "n"))
-  var parallel = 4
-
   @Flag(
     help:
       "Accept a remote without conditional writes; devices that sync at the same time may lose changes there."
   )
   var allowUnsafeRemote = false
 
-  @Flag(name: [.short, .long], help: "Show no progress.")
-  var quiet = false
-
   func validate() throws {
-    guard (1...16).contains(parallel) else {
-      throw ValidationError("--parallel: \(parallel) is not in 1 to 16")
-    }
     if dryRun, creation.create { throw ValidationError("--dry-run and --create exclude each other") }
   }
 
   func run() throws {
-    Interruption.installHandlers()
     var options = SyncOptions()
     options.onConflict = onConflict?.policy
     options.isDryRun = dryRun
-    options.parallel = parallel
     options.allowUnsafeRemote = allowUnsafeRemote
-    options.cancellation = Cancellation { Interruption.isRequested }
-    let report = try sync(options)
-    let output = try Output()
-    try output.put(arguments.json ? report.json.plainText + "\n" : PhotoSyncText(report).text + "\n")
-    try output.finish()
-    if report.needsAttention || (dryRun && !report.isUnchanged) { throw Terminal.attention }
-  }
-
-  private func sync(_ options: SyncOptions) throws -> SyncReport {
-    let bar = Mutex(Progress(isQuiet: quiet))
-    do {
-      defer { bar.withLock { $0.clear() } }
-      return try arguments.withCatalogue(writing: !dryRun, creating: creation.create) { photos in
-        let store = try remote.open(isReading: dryRun)
-        return try photos.sync(with: store, user: UserID(remote.user), options: options) { progress in
-          bar.withLock { Self.show(progress, in: &$0) }
-          return !Interruption.isRequested
-        }
+    let report = try transfer.run(
+      options, json: arguments.json, interrupted: TransferArguments.interruptedSync,
+      text: { PhotoSyncText($0).text }
+    ) { options, progress in
+      try arguments.withCatalogue(writing: !dryRun, creating: creation.create) { photos in
+        try photos.sync(
+          with: remote.open(isReading: dryRun), user: UserID(remote.user), options: options,
+          progress: progress)
       }
-    } catch let error as SatchelError where error.code == .cancelled {
-      Terminal.printError("interrupted: completed transfers are kept, and the next sync continues from there")
-      Interruption.raiseSignal()
-      throw error
     }
-  }
-
-  private static func show(_ progress: SyncProgress, in bar: inout Progress) {
-    let moved = "\(Terminal.bytes(progress.bytesUp)) up, \(Terminal.bytes(progress.bytesDown)) down"
-    bar.show(progress.shardsDone, of: progress.phase == .plan ? nil : progress.shardsTotal, note: moved)
+    if report.needsAttention || (dryRun && !report.isUnchanged) { throw Terminal.attention }
   }
 }
 
@@ -114,8 +85,7 @@ struct PhotoSyncText {
   private let isUnchanged: Bool
 
   init(_ report: SyncReport) {
-    let requests = Terminal.count(Int(report.requests), "request")
-    traffic = "\(requests), \(Terminal.bytes(report.bytesUp)) up, \(Terminal.bytes(report.bytesDown)) down"
+    traffic = Terminal.traffic(requests: report.requests, report.bytesUp, report.bytesDown)
     isUnchanged = report.isUnchanged
     let shards = [
       (report.isDryRun ? "would download" : "downloaded", report.downloaded),

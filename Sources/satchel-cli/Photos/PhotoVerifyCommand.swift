@@ -1,6 +1,5 @@
 import ArgumentParser
 import Satchel
-import Synchronization
 
 /// `satchel photos verify`: compares the remote's shards with its manifest.
 struct PhotoVerifyCommand: ParsableCommand {
@@ -25,50 +24,17 @@ struct PhotoVerifyCommand: ParsableCommand {
   @Flag(help: "Repair what this device has the data for.")
   var repair = false
 
-  @Option(help: ArgumentHelp("The number of shards to read in parallel, 1 to 16.", valueName: "n"))
-  var parallel = 4
-
-  @Flag(name: [.short, .long], help: "Show no progress.")
-  var quiet = false
-
-  func validate() throws {
-    guard (1...16).contains(parallel) else {
-      throw ValidationError("--parallel: \(parallel) is not in 1 to 16")
-    }
-  }
+  @OptionGroup var transfer: TransferArguments
 
   func run() throws {
-    Interruption.installHandlers()
-    var options = SyncOptions()
-    options.parallel = parallel
-    options.cancellation = Cancellation { Interruption.isRequested }
-    let report = try verify(options)
-    let output = try Output()
-    try output.put(arguments.json ? report.json.plainText + "\n" : Self.text(report) + "\n")
-    try output.finish()
-    if !report.isSound { throw Terminal.attention }
-  }
-
-  private func verify(_ options: SyncOptions) throws -> VerifyReport {
-    let bar = Mutex(Progress(isQuiet: quiet))
-    do {
-      defer { bar.withLock { $0.clear() } }
-      return try arguments.withCatalogue(writing: repair, creating: false) { photos in
-        let store = try remote.open(isReading: !repair)
-        return try photos.verify(store, user: UserID(remote.user), repair: repair, options: options) {
-          progress in
-          bar.withLock {
-            $0.show(
-              progress.shardsDone, of: progress.phase == .plan ? nil : progress.shardsTotal,
-              note: "\(Terminal.bytes(progress.bytesDown)) read")
-          }
-          return !Interruption.isRequested
-        }
+    let report = try transfer.run(SyncOptions(), json: arguments.json, text: Self.text) { options, progress in
+      try arguments.withCatalogue(writing: repair, creating: false) { photos in
+        try photos.verify(
+          remote.open(isReading: !repair), user: UserID(remote.user), repair: repair, options: options,
+          progress: progress)
       }
-    } catch let error as SatchelError where error.code == .cancelled {
-      Interruption.raiseSignal()
-      throw error
     }
+    if !report.isSound { throw Terminal.attention }
   }
 
   private static func text(_ report: VerifyReport) -> String {
@@ -83,9 +49,7 @@ struct PhotoVerifyCommand: ParsableCommand {
     }
     if report.removed > 0 { lines.append("\(Terminal.count(Int(report.removed), "photo")) deleted locally") }
     if lines.isEmpty { lines.append("all shards match the manifest") }
-    let requests = Terminal.count(Int(report.requests), "request")
-    lines.append(
-      "\(requests), \(Terminal.bytes(report.bytesUp)) up, \(Terminal.bytes(report.bytesDown)) down")
+    lines.append(Terminal.traffic(requests: report.requests, report.bytesUp, report.bytesDown))
     return lines.joined(separator: "\n")
   }
 }

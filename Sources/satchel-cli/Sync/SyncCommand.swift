@@ -1,6 +1,5 @@
 import ArgumentParser
 import Satchel
-import Synchronization
 
 /// `satchel sync`: syncs a store with its remote.
 struct SyncCommand: ParsableCommand {
@@ -36,6 +35,7 @@ struct SyncCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
   @OptionGroup var remote: RemoteArguments
+  @OptionGroup var transfer: TransferArguments
 
   @Flag(help: "Show what would be transferred, without transferring it.")
   var dryRun = false
@@ -55,76 +55,40 @@ struct SyncCommand: ParsableCommand {
       valueName: "file"))
   var keyFile: String?
 
-  @Option(help: ArgumentHelp("The number of objects to transfer in parallel, 1 to 16.", valueName: "n"))
-  var parallel = 4
-
-  @Flag(name: [.short, .long], help: "Show no progress.")
-  var quiet = false
-
   func validate() throws {
-    guard (1...16).contains(parallel) else {
-      throw ValidationError("--parallel: \(parallel) is not in 1 to 16")
-    }
     if dryRun, acceptLoss { throw ValidationError("--dry-run and --accept-loss exclude each other") }
   }
 
   func run() throws {
-    Interruption.installHandlers()
     var options = StoreSyncOptions()
     options.isDryRun = dryRun
     options.acceptLoss = acceptLoss
     options.verify = verify
     options.purge = purge
     options.key = try keyFile.map { try KeyFile.read($0) }
-    options.parallel = parallel
-    options.cancellation = Cancellation { Interruption.isRequested }
-    let report = try sync(options)
-    let output = try Output()
-    try output.put(arguments.json ? report.json.plainText + "\n" : SyncText(report).text + "\n")
-    try output.finish()
+    let report = try transfer.run(
+      options, json: arguments.json, interrupted: TransferArguments.interruptedSync,
+      text: { SyncText($0).text },
+      sync)
     if report.needsAttention || (dryRun && !report.isUnchanged) { throw Terminal.attention }
   }
 
-  private func sync(_ options: StoreSyncOptions) throws -> StoreSyncReport {
-    let bar = Mutex(Progress(isQuiet: quiet))
+  private func sync(
+    _ options: StoreSyncOptions, _ progress: @escaping @Sendable (SyncProgress) -> Bool
+  ) throws -> StoreSyncReport {
+    // Opened for writing even by a dry run: state that is not saved yet is saved first.
+    let store = try arguments.open(writing: true)
     do {
-      defer { bar.withLock { $0.clear() } }
-      // Opened for writing even by a dry run: state that is not saved yet is saved first.
-      let store = try arguments.open(writing: true)
-      do {
-        let (objects, user) = (try remote.open(isReading: dryRun), try UserID(remote.user))
-        let report = try store.sync(with: objects, user: user, options: options) { progress in
-          bar.withLock { Self.show(progress, in: &$0) }
-          return !Interruption.isRequested
-        }
-        try store.close()
-        return report
-      } catch {
-        try? store.close()
-        throw error
-      }
-    } catch let error as SatchelError where error.code == .cancelled {
-      Terminal.printError("interrupted: completed transfers are kept, and the next sync continues from there")
-      Interruption.raiseSignal()
-      throw error
-    } catch let error as SatchelError where error.code == .damaged && !acceptLoss {
+      let report = try store.sync(
+        with: remote.open(isReading: dryRun), user: UserID(remote.user), options: options, progress: progress)
+      try store.close()
+      return report
+    } catch {
+      try? store.close()
+      guard let error = error as? SatchelError, error.code == .damaged, !acceptLoss else { throw error }
       throw SatchelError(
         .damaged, "\(error.message); --accept-loss goes on without a part of the remote that is lost")
     }
-  }
-
-  private static func show(_ progress: StoreSyncProgress, in bar: inout Progress) {
-    let unit =
-      switch progress.phase {
-      case .download: "downloading"
-      case .apply: "applying"
-      case .upload: "uploading"
-      case .photos: "photos"
-      }
-    let moved = "\(Terminal.bytes(progress.bytesUp)) up, \(Terminal.bytes(progress.bytesDown)) down"
-    let total = progress.total > 0 ? progress.total : nil
-    let done = progress.done > 0 || total != nil ? progress.done : nil
-    bar.show(done, of: total, note: "\(unit), \(moved)")
   }
 }
 

@@ -16,9 +16,7 @@ struct SyncText {
       lines.append("lost: \(Terminal.count(loss.entries, "entry", "entries")) in \(loss.pack)")
     }
     if report.isUnchanged { lines.append("nothing to transfer: both sides are in sync") }
-    let requests = Terminal.count(Int(report.requests), "request")
-    lines.append(
-      "\(requests), \(Terminal.bytes(report.bytesUp)) up, \(Terminal.bytes(report.bytesDown)) down")
+    lines.append(Terminal.traffic(requests: report.requests, report.bytesUp, report.bytesDown))
     text = lines.map(\.printable).joined(separator: "\n")
   }
 

@@ -31,7 +31,6 @@ from satchel.photos._reports import (
     ScanProgress,
     ScanReport,
     ShardFailure,
-    SyncProgress,
     SyncReport,
     VerifiedShard,
     VerifyReport,
@@ -52,7 +51,7 @@ from satchel.photos._values import (
     ShardStatus,
     conflict_from,
 )
-from satchel.remote import Remote, work_with
+from satchel.remote import Remote, SyncProgress, work_with
 from satchel.values import record_from
 
 __all__ = [
@@ -73,7 +72,6 @@ __all__ = [
     "ScanReport",
     "ShardFailure",
     "ShardStatus",
-    "SyncProgress",
     "SyncReport",
     "VerifiedShard",
     "VerifyReport",
@@ -202,7 +200,7 @@ class PhotoCatalogue(PhotoRows):
         :param on_conflict: decides where both sides changed; "remote_wins": local changes that lose go to
             :meth:`conflicts`; "merge": the local changes are applied to the remote rows; None for what
             ``store.photos`` declares
-        :param progress: receives a :class:`SyncProgress`, on this thread; returning False cancels. An
+        :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False cancels. An
             exception in it cancels too, and is raised here
         :param dry_run: reports what would be transferred, without transferring it
         :param parallel: shards that are transferred concurrently, 1 to 16; None for 4

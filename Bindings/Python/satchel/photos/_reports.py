@@ -19,7 +19,6 @@ __all__ = [
     "ScanProgress",
     "ScanReport",
     "ShardFailure",
-    "SyncProgress",
     "SyncReport",
     "VerifiedShard",
     "VerifyReport",
@@ -172,20 +171,6 @@ class ScanReport:
     missing_files: List[str]
     missing_libraries: List[str]
     cancelled: bool
-
-
-@dataclass(frozen=True)
-class SyncProgress:
-    """The progress of a synchronization; ``phase`` is "plan", "shards" or "manifest".
-
-    ``shards_done`` of ``shards_total`` shards were transferred, ``bytes_up`` and ``bytes_down`` bytes.
-    """
-
-    phase: str
-    shards_done: int
-    shards_total: int
-    bytes_up: int
-    bytes_down: int
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from satchel.remote._values import (
     RemoteHead,
     RemoteObject,
     RemotePage,
+    SyncProgress,
     TransientError,
     UnknownOutcome,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "RemoteHead",
     "RemoteObject",
     "RemotePage",
+    "SyncProgress",
     "TransientError",
     "UnknownOutcome",
 ]
