@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from albums import md5, row, rows_of
+from albums import row
 from hosts import DictStore
 from record_devices import Device, agreed, documents, everything, moved
 
