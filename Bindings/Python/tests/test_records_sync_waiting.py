@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
 import pytest
@@ -17,8 +18,8 @@ SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
 def lessons(pair: List[Device], on_delete: str, many: bool = False) -> Tuple[Collection, Collection]:
     """Lessons that refer to courses, on both devices."""
     relation = Relation("courses", on_delete=on_delete, many=many)
-    one, two = (device.store.records("lessons", relations={"course": relation}) for device in pair)
-    return one, two
+    found = [device.store.records("lessons", relations={"course": relation}) for device in pair]
+    return found[0], found[-1]
 
 
 def test_what_violates_the_schema_waits(pair: List[Device], object_store: Remote) -> None:
@@ -294,6 +295,32 @@ def test_a_reference_that_arrives_after_the_deletion(
     assert tablet.documents() == phone.documents() == courses
     assert without_nulls(documents(mine)) == expected
     assert documents(theirs) == documents(mine)
+
+
+@pytest.mark.parametrize("on_delete", ["cascade", "nullify"])
+def test_a_deletion_that_arrives_with_a_reference_to_it(
+    pair: List[Device], remote_copy: Remote, tmp_path: Path, on_delete: str
+) -> None:
+    """The device that deletes does not know the collection that refers to the record."""
+    phone, tablet = pair
+    desk = Device(tmp_path / "desk.satchel")
+    _, theirs = lessons([desk, tablet], on_delete)
+    phone.put("c", n=1)
+    for device in (phone, tablet, desk):
+        device.sync(remote_copy)
+    theirs.put("l", {"course": "c"})
+    tablet.sync(remote_copy)
+    phone.records.delete("c")
+    phone.sync(remote_copy)
+    # What the deletion does to the lesson is a change to send, though the lesson has just arrived.
+    report = desk.sync(remote_copy).records
+    assert (report.deleted_remotely, report.uploaded) == ((1, 0) if on_delete == "cascade" else (0, 1))
+    kept = [(each.side, each.local) for each in desk.store.records("lessons").conflicts()]
+    assert kept == ([("local", {"course": "c"})] if on_delete == "cascade" else [])
+    lessons([phone], on_delete)
+    agreed([desk, phone, tablet], remote_copy)
+    assert documents(theirs) == ({} if on_delete == "cascade" else {"l": {"course": None}})
+    desk.store.close()
 
 
 def test_lists_of_references_lose_only_what_was_deleted(pair: List[Device], remote_copy: Remote) -> None:
