@@ -13,7 +13,7 @@ from remotes import Remote, in_bucket
 
 NOTHING = {
     "downloaded": 0, "uploaded": 0, "deleted_locally": 0, "deleted_remotely": 0, "merged": 0, "conflicts": 0,
-    "waiting": 0,
+    "lost": 0, "waiting": 0,
 }  # fmt: skip
 
 
