@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import record_log
 import record_remote
 import record_verdict
 import satchel
@@ -51,7 +52,7 @@ class RecordTurn(turn.Turn):
         log = record_remote.read(self.store, prefix, COLLECTION)
         remote = log.envelopes
         devices = [self.left(number) for number in self.numbers]
-        yield "the remote copy is sound", record_remote.faults(log, len(devices))
+        yield "the remote copy is sound", record_log.faults(log, len(devices))
         texts = {id: envelope.text for id, envelope in remote.items() if envelope.text is not None}
         for left in devices:
             differ = [id for id in {*texts, *left.texts} if texts.get(id) != left.texts.get(id)]
