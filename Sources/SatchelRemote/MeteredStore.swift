@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelStorage
 
 /// A wrapper around another store that counts requests and bytes.
-package final class MeteredStore: ObjectStore {
+package final class MeteredStore: LazyObjectStore {
   private let store: any ObjectStore
   private let meter = Locked(Traffic())
 
@@ -38,6 +38,22 @@ package final class MeteredStore: ObjectStore {
   ) throws(ObjectStoreError) -> ETag {
     count(up: body.count, requests: 1)
     return try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
+  }
+
+  package func putLazily(_ key: ObjectKey, _ body: [UInt8], cancellation: Cancellation)
+    throws(ObjectStoreError)
+  {
+    guard let store = store as? any LazyObjectStore else {
+      _ = try put(key, body, condition: .ifAbsent, metadata: .none, cancellation: cancellation)
+      return
+    }
+    count(up: body.count, requests: 1)
+    try store.putLazily(key, body, cancellation: cancellation)
+  }
+
+  /// No request: a store in the network has nothing to do.
+  package func makeDurable(_ prefix: ObjectPrefix) throws(ObjectStoreError) {
+    try (store as? any LazyObjectStore)?.makeDurable(prefix)
   }
 
   package func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {

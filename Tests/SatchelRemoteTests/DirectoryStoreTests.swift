@@ -22,6 +22,22 @@ struct DirectoryStoreTests {
     #expect(try reason { try store.put(key, [1], condition: .ifMatch(object.etag)) } == .preconditionFailed)
   }
 
+  @Test("what is written lazily is there at once, and replaces nothing")
+  func lazily() throws {
+    let store = try DirectoryStore(path: directory.path)
+    let (key, prefix) = (try ObjectKey("a/b/one"), try ObjectPrefix("a/b/"))
+    try store.makeDurable(prefix)
+    for store: any LazyObjectStore in [store, MeteredStore(store), MeteredStore(SyncMemoryStore())] {
+      try store.delete(key)
+      try store.putLazily(key, [1], cancellation: .never)
+      #expect(try store.get(key).body == [1])
+      #expect(
+        try reason { try store.putLazily(key, [2], cancellation: .never) } == .preconditionFailed)
+      try store.makeDurable(prefix)
+      #expect(try store.get(key).body == [1])
+    }
+  }
+
   @Test("deleting removes the file and empty directories")
   func nothingLeft() throws {
     let store = try DirectoryStore(path: directory.path)

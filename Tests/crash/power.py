@@ -25,6 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from power_disk import Disk, State
+from power_host import REMOTE, USER
 from power_trace import Event, Mark, compile_tracer, read
 from power_verdict import Judge, Progress
 from power_workloads import WORKLOADS, Workload
@@ -36,7 +37,7 @@ DEADLINE = 600
 #: Violations of a trace that are printed.
 PRINTED = 4
 #: Half of the moments follow an event of these types: there, what may be lost changes most.
-DECISIVE = "sSDdATRUCL"
+DECISIVE = "sSDdATRUCLMX"
 
 
 class Trace:
@@ -68,7 +69,9 @@ class Trace:
         for event in self.events:
             disk.apply(event)
         found = {
-            each.name: each.read_bytes() for each in self.root.iterdir() if not each.name.endswith("-shm")
+            str(each.relative_to(self.root)): each.read_bytes()
+            for each in self.root.rglob("*")
+            if each.is_file() and not each.name.endswith("-shm")
         }
         traced = disk.contents()
         if differing := [name for name in found | traced if found.get(name) != traced.get(name)]:
@@ -118,27 +121,27 @@ def search(trace: Trace, judge: Judge, seed: int, count: int, is_quiet: bool = F
     dice = random.Random(f"states-{seed}")
     failed = 0
     for number, (state, progress) in enumerate(trace.states(dice, count)):
-        folder = trace.folder / f"state-{number}"
-        write(state, folder)
+        # At the same path: what the store has synchronized is bound to it.
+        shutil.rmtree(trace.root)
+        write(state, trace.root)
         # A call that does not return cannot be interrupted: the process ends, and says where it was.
         faulthandler.dump_traceback_later(DEADLINE, exit=True)
-        violations = judge.violations(folder, progress, writes=dice.random() < 0.2)
+        violations = judge.violations(trace.root, progress, writes=dice.random() < 0.2)
         faulthandler.cancel_dump_traceback_later()
         failed += bool(violations)
         if violations and failed <= PRINTED and not is_quiet:
-            shutil.rmtree(folder)
+            folder = trace.folder / f"state-{number}"
             write(state, folder)
             print(
                 f"  {folder}:", *violations[:3], *state.description, sep="\n    ", file=sys.stderr, flush=True
             )
-        else:
-            shutil.rmtree(folder)
     return failed
 
 
 def write(state: State, folder: Path) -> None:
     folder.mkdir()
     for name, content in state.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
 
 
@@ -182,6 +185,14 @@ def finds_faults(seed: int, folder: Path, tracer: Path) -> Iterator[tuple[str, b
         )
         trace.events = [event for event in trace.events if event.type not in "sS" or event.inode != wal]
         yield f"{name} without syncs of the log", search(trace, judge, seed, 50, is_quiet=True) > 0
+
+    workload = next(each for each in WORKLOADS if each.name == "synced")
+    trace = Trace(workload, seed, folder / "self-check-synced", tracer)
+    judge = Judge(workload, seed, trace.inputs)
+    packs = f"{trace.root.resolve()}/{REMOTE}/records/{USER}/p".encode()
+    inodes = {event.inode for event in trace.events if event.type == "d" and event.data == packs}
+    trace.events = [event for event in trace.events if event.type not in "dD" or event.inode not in inodes]
+    yield "packs whose names are not synced", search(trace, judge, seed, 100, is_quiet=True) > 0
 
 
 def main() -> int:

@@ -2,7 +2,8 @@
 
 A write is durable when a sync of its file that began after it has ended. Until then any of its blocks may be
 on the disk or not, whatever became of earlier and later writes. Names are durable after a sync of their
-directory; of the later changes to the directory the first few survive, in their order.
+directory; of the later changes to a directory the first few survive, in their order. What is in a directory
+whose own name was lost is lost as well.
 """
 
 from __future__ import annotations
@@ -128,24 +129,23 @@ class File:
         return dice.choice(indices) if dice.random() < 0.3 else -1
 
 
+#: What a name in a directory stands for; None for a directory.
+Names = dict[Path, "File | None"]
+
+
 @dataclass(frozen=True)
-class Renaming:
-    """A change of the directory: ``file`` gets its first name, a name moves, is copied or removed."""
+class Naming:
+    """A change of one directory: a name is given to a file or a directory, or removed."""
 
-    event: Event
+    path: Path
     file: File | None = None
+    is_removal: bool = False
 
-    def apply(self, names: dict[Path, File]) -> None:
-        match self.event.type:
-            case "C" if self.file:
-                names[self.event.path] = self.file
-            case "U":
-                names.pop(self.event.path, None)
-            case "R" | "L":
-                source, target = self.event.paths
-                # The source is missing where an earlier program's file was left out of the trace.
-                if source in names:
-                    names[target] = names[source] if self.event.type == "L" else names.pop(source)
+    def apply(self, names: Names) -> None:
+        if self.is_removal:
+            names.pop(self.path, None)
+        else:
+            names[self.path] = self.file
 
 
 @dataclass(frozen=True)
@@ -163,17 +163,30 @@ class Disk:
         self.root = root
         #: By inode. The number of a removed file may be given to a new one; names refer to the file itself.
         self.files: dict[int, File] = {}
-        self.durable_names: dict[Path, File] = {}
-        self.unsynced_names: list[Renaming] = []
-        self.directory_syncs: dict[int, int] = {}
+        #: As processes see them while the power is on.
+        self.names: Names = {}
+        self.durable_names: Names = {}
+        #: The changes of each directory that were not synced.
+        self.unsynced_names: defaultdict[Path, list[Naming]] = defaultdict(list)
+        #: For each thread the directory that it syncs, and how many changes were made before it began.
+        self.directory_syncs: dict[int, tuple[Path, int]] = {}
 
     def apply(self, event: Event) -> None:
         match event.type:
             case "C":
                 self.files[event.inode] = File()
-                self.unsynced_names.append(Renaming(event, self.files[event.inode]))
-            case "R" | "L" | "U":
-                self.unsynced_names.append(Renaming(event))
+                self._name(Naming(event.path, self.files[event.inode]))
+            case "M":
+                self._name(Naming(event.path))
+            case "U" | "X":
+                self._name(Naming(event.path, is_removal=True))
+            case "R" | "L":
+                source, target = event.paths
+                # The source is missing where an earlier program's file was left out of the trace.
+                if source in self.names:
+                    self._name(Naming(target, self.names[source]))
+                    if event.type == "R":
+                        self._name(Naming(source, is_removal=True))
             case "W":
                 self.files[event.inode].unsynced.append(Change(event.offset, event.data))
             case "T":
@@ -183,35 +196,52 @@ class Disk:
             case "S":
                 self.files[event.inode].end_sync(event.thread)
             case "d":
-                self.directory_syncs[event.thread] = len(self.unsynced_names)
+                self.directory_syncs[event.thread] = event.path, len(self.unsynced_names[event.path])
             case "D":
                 self._end_directory_sync(event.thread)
 
-    def _end_directory_sync(self, thread: int) -> None:
-        count = self.directory_syncs.pop(thread)
-        for renaming in self.unsynced_names[:count]:
-            renaming.apply(self.durable_names)
-        del self.unsynced_names[:count]
-        self.directory_syncs = {other: max(begun - count, 0) for other, begun in self.directory_syncs.items()}
+    def _name(self, naming: Naming) -> None:
+        naming.apply(self.names)
+        self.unsynced_names[naming.path.parent].append(naming)
 
-    def _names(self, count: int) -> dict[str, File]:
-        names = dict(self.durable_names)
-        for renaming in self.unsynced_names[:count]:
-            renaming.apply(names)
-        return {str(path.relative_to(self.root)): file for path, file in names.items()}
+    def _end_directory_sync(self, thread: int) -> None:
+        path, count = self.directory_syncs.pop(thread)
+        for naming in self.unsynced_names[path][:count]:
+            naming.apply(self.durable_names)
+        del self.unsynced_names[path][:count]
+        self.directory_syncs = {
+            other: (begun_path, max(begun - count, 0) if begun_path == path else begun)
+            for other, (begun_path, begun) in self.directory_syncs.items()
+        }
+
+    def _reachable(self, names: Names) -> dict[str, File]:
+        """The files whose directories have names as well."""
+        return {
+            str(path.relative_to(self.root)): file
+            for path, file in names.items()
+            if file is not None
+            and all(each in names for each in path.parents if each != self.root and self.root in each.parents)
+        }
 
     def contents(self) -> dict[str, bytes]:
         """All files as processes see them while the power is on."""
-        return {name: file.content() for name, file in self._names(len(self.unsynced_names)).items()}
+        return {name: file.content() for name, file in self._reachable(self.names).items()}
 
     def lose_power(self, dice: random.Random) -> State:
         """One of the states that a loss of power may leave at this moment."""
-        count = dice.randrange(len(self.unsynced_names) + 1)
-        description = [f"{count} of {len(self.unsynced_names)} unsynced changes of the directory"]
+        names = dict(self.durable_names)
+        description = []
+        for path, namings in self.unsynced_names.items():
+            count = dice.randrange(len(namings) + 1)
+            description.append(
+                f"{count} of {len(namings)} unsynced changes of ./{path.relative_to(self.root)}"
+            )
+            for naming in namings[:count]:
+                naming.apply(names)
         common = dice.choice(MODES) if dice.random() < 0.5 else None
         block = dice.choice(BLOCK_SIZES)
         files = {}
-        for name, file in self._names(count).items():
+        for name, file in self._reachable(names).items():
             mode = common or dice.choice(MODES)
             files[name] = file.survivor(dice, mode, block)
             description.append(f"{name}: {mode} of {len(file.unsynced)} unsynced changes, blocks of {block}")

@@ -14,11 +14,14 @@ from typing import Any
 
 import satchel
 from power_trace import limit_wal, unlimit_wal
+from satchel.remote import Directory
 
 LOCATION = {"locality": "Shanghai", "admin_area": "Shanghai", "country_code": "CN"}
 #: Parts of a store, and ``files`` beside it, each with what it holds.
 Content = dict[str, dict[str, Any]]
 STORE, BACKUP, RECOVERED, MIRROR = "s.satchel", "b.satchel", "r.satchel", "notes.json"
+#: A directory with what the store has synchronized, and whose that is.
+REMOTE, USER = "remote", "ana"
 #: Seconds and changes after which state is saved by itself: never, only when the workload says so.
 NEVER = 1_000_000
 
@@ -108,6 +111,11 @@ class Host:
         self.files[BACKUP] = notes_of(self.store, self.actor)
         if self.folder:
             self.store.backup(self.folder / BACKUP)
+
+    def synchronize(self) -> None:
+        if self.folder:
+            with Directory(self.folder / REMOTE) as remote:
+                self.store.sync(remote, USER)
 
     def restore(self) -> None:
         if self.folder:

@@ -11,7 +11,8 @@
  *   W  bytes were written at `offset`             data: the bytes
  *   T  a file was truncated or extended to `offset`
  *   s  a sync of a file began                     S  it ended
- *   d  a sync of a directory began                D  it ended
+ *   d  a sync of a directory began, data: its path D  it ended
+ *   M  a directory was made, X it was removed     data: its path
  *   R  a rename, L a hard link                    data: both paths, 0 between
  *   U  a file was removed                         data: its path
  *   A  a mark of the test                         data: its text

@@ -148,7 +148,7 @@ static int unlink_traced(int directory, const char *path, int flags) {
     resolve_path(directory, path, resolved);
     lock_trace();
     int status = (int)syscall(SYS_unlinkat, directory, path, flags);
-    if (status == 0 && is_recorded(resolved)) record_event(flags & AT_REMOVEDIR ? '?' : 'U', 0, 0, resolved, strlen(resolved));
+    if (status == 0 && is_recorded(resolved)) record_event(flags & AT_REMOVEDIR ? 'X' : 'U', 0, 0, resolved, strlen(resolved));
     unlock_trace();
     return status;
 }
@@ -162,12 +162,15 @@ int remove(const char *path) {
     return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) ? rmdir(path) : unlink(path);
 }
 
-int mkdir(const char *path, mode_t mode) {
+static int mkdir_traced(int directory, const char *path, mode_t mode) {
     char resolved[PATH_MAX];
-    resolve_path(AT_FDCWD, path, resolved);
+    resolve_path(directory, path, resolved);
     lock_trace();
-    int status = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
-    if (status == 0 && is_below_root(resolved)) record_event('?', 0, 0, "mkdir", 5);
+    int status = (int)syscall(SYS_mkdirat, directory, path, mode);
+    if (status == 0 && is_below_root(resolved)) record_event('M', 0, 0, resolved, strlen(resolved));
     unlock_trace();
     return status;
 }
+
+int mkdir(const char *path, mode_t mode) { return mkdir_traced(AT_FDCWD, path, mode); }
+int mkdirat(int directory, const char *path, mode_t mode) { return mkdir_traced(directory, path, mode); }

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -133,8 +135,10 @@ static int sync_traced(int descriptor, long call) {
     struct descriptor entry = *traced(descriptor);
     if (entry.kind == UNTRACED) return (int)syscall(call, descriptor);
     bool is_directory = entry.kind == DIRECTORY;
+    char path[PATH_MAX];
+    path_of_descriptor(descriptor, path);
     lock_trace();
-    record_event(is_directory ? 'd' : 's', entry.inode, 0, NULL, 0);
+    record_event(is_directory ? 'd' : 's', entry.inode, 0, path, is_directory ? strlen(path) : 0);
     unlock_trace();
     /* What others do now is not part of the sync: only what was done before it began is durable when it ends. */
     lock_trace();

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import record_log
 import satchel
-from power_host import BACKUP, MIRROR, RECOVERED, STORE, Content, Host, content_of, notes_of
+from power_host import BACKUP, MIRROR, RECOVERED, REMOTE, STORE, USER, Content, Host, content_of, notes_of
 from power_workloads import Operation, Workload
+from satchel.remote import Directory
 
 AFTERWARDS = {"after": "power returned"}
 EMPTY: Content = {"notes": {}, "sections": {}, "state": {}, "photos": {}, "files": {}}
@@ -101,6 +103,7 @@ class Judge:
                 yield from self._wrong_files(folder, expectation, reached)
             if writes:
                 store.records("notes_0").put("after", AFTERWARDS)
+            yield from self._wrong_remote(folder, store, progress[0])
         # An empty one was made, and nothing was acknowledged.
         spooled = [each.name for each in folder.glob("*.outbox*") if each.stat().st_size > 0]
         yield from (f"left behind: {name}" for name in spooled)
@@ -109,6 +112,24 @@ class Judge:
                 yield from (f"check after a write: {finding.message}" for finding in store.check())
                 if store.records("notes_0").get("after") != AFTERWARDS:
                     yield "a write after the power returned is lost"
+
+    def _wrong_remote(self, folder: Path, store: satchel.Store, progress: Progress) -> Iterator[str]:
+        """The log is whole, has what was acknowledged, and the store goes on with it."""
+        names = [each.name for each in self.expectations[0].operations]
+        if "synchronize" not in names:
+            return
+        objects = folder / REMOTE / "records" / USER
+        if (objects / "head").exists():
+            log = record_log.fold(lambda name: (objects / name).read_bytes(), "notes_0")
+            yield from (f"the remote: {fault}" for fault in record_log.faults(log, 1))
+        elif "synchronize" in names[: max(progress.acknowledged, 0)]:
+            yield "the remote has lost its head"
+        with Directory(folder / REMOTE) as remote, satchel.open(":memory:") as other:
+            store.sync(remote, USER)
+            notes = other.records("notes_0")
+            other.sync(remote, USER)
+            if {each.id: dict(each.document) for each in notes.list()} != notes_of(store, 0):
+                yield "another device has other records after it has synchronized"
 
     def _wrong_files(self, folder: Path, expectation: Expectation, progress: Progress) -> Iterator[str]:
         possible = [expectation.states[n]["files"] for n in expectation.possible(progress, self.is_durable)]

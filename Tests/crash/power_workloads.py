@@ -187,6 +187,9 @@ class Writer:
     def back_up(self) -> Operation:
         return Operation("backup", Host.back_up)
 
+    def synchronize(self) -> Operation:
+        return Operation("synchronize", Host.synchronize)
+
     def restore(self) -> Operation:
         return Operation("restore", Host.restore)
 
@@ -253,6 +256,15 @@ def outbox(w: Writer) -> Iterator[Operation]:
         yield w.dice.choice([w.put, w.reopen])()
 
 
+def synced(w: Writer) -> Iterator[Operation]:
+    """A store and its remote, a directory: what is sent goes into the head, into one pack or into several."""
+    yield from [w.put(), w.synchronize(), w.rewrite(500, 7000), w.synchronize()]
+    for _ in range(8):
+        yield from w.choose(3, w.put, w.put, w.delete, w.batch, lambda: w.batch(20, 4000), w.reopen)
+        yield w.synchronize()
+    yield from [w.rewrite(500, 7000), w.synchronize(), w.put()]
+
+
 def shards(w: Writer) -> Iterator[Operation]:
     yield from [w.put(), w.import_shards(0), w.put(), w.import_shards(1), w.put(), w.reopen()]
     yield from [w.import_shards(2), w.import_shards(0)]
@@ -315,7 +327,7 @@ class Workload:
 WORKLOADS = [
     *(
         Workload(make.__name__, make)
-        for make in [records, mixed, prune, photos, large, files, outbox, shards]
+        for make in [records, mixed, prune, photos, large, files, outbox, shards, synced]
     ),
     *(Workload(make.__name__, make) for make in [restore, recover]),
     # Few moments of it matter.

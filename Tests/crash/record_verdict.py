@@ -17,7 +17,7 @@ import documents
 from documents import is_merged, own_ids, shared_ids
 from journal import Edit, History
 from record_device import possible_texts
-from record_remote import Envelope
+from record_log import Envelope
 from satchel.records import RecordConflict
 
 #: Seconds in which two clocks that count milliseconds may say the same.

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import record_log
 import record_remote
 import record_verdict
 import remote
@@ -131,7 +132,7 @@ class StoreTurn(turn.Turn):
         prefix = f"{self.options['prefix']}records/{self.options['user']}/"
         log = record_remote.read(self.store, prefix, COLLECTION)
         envelopes = log.envelopes
-        yield "the remote copy is sound", record_remote.faults(log, len(devices))
+        yield "the remote copy is sound", record_log.faults(log, len(devices))
         texts = {id: envelope.text for id, envelope in envelopes.items() if envelope.text is not None}
         for left in devices:
             differ = [id for id in {*texts, *left.texts} if texts.get(id) != left.texts.get(id)]

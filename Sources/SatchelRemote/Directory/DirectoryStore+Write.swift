@@ -1,9 +1,29 @@
 import SatchelCore
 import SatchelStorage
 
-extension DirectoryStore {
+extension DirectoryStore: LazyObjectStore {
   public func put(
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
+    cancellation: Cancellation
+  ) throws(ObjectStoreError) -> ETag {
+    try put(
+      key, body, condition: condition, metadata: metadata, isDurable: true, cancellation: cancellation)
+  }
+
+  package func putLazily(_ key: ObjectKey, _ body: [UInt8], cancellation: Cancellation)
+    throws(ObjectStoreError)
+  {
+    _ = try put(
+      key, body, condition: .ifAbsent, metadata: .none, isDurable: false, cancellation: cancellation)
+  }
+
+  package func makeDurable(_ prefix: ObjectPrefix) throws(ObjectStoreError) {
+    // A directory that is gone had no object left.
+    try tree.directory(prefix.text.split(separator: "/").map(String.init)[...])?.sync()
+  }
+
+  private func put(
+    _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata, isDurable: Bool,
     cancellation: Cancellation
   ) throws(ObjectStoreError) -> ETag {
     try cancellation.check()
@@ -20,7 +40,7 @@ extension DirectoryStore {
       try check(condition, key, path, cancellation)
       guard let parent = try tree.directory(path.dropLast(), making: true) else { throw vanished(key) }
       try self.metadata.prepare(key, etag, metadata)
-      try file.move(to: parent, name)
+      try file.move(to: parent, name, isDurable: isDurable)
       self.metadata.removeOthers(key, keeping: etag)
     }
     return etag

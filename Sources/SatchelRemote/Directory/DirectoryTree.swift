@@ -15,10 +15,16 @@ final class DirectoryTree: Sendable {
       throw ObjectStoreError(
         .failed(.invalid), "the path of an object store's directory is empty or contains a NUL")
     }
-    if mkdir(path, 0o777) != 0, errno != EEXIST { throw Self.unusable(errno, path) }
+    let isNew = mkdir(path, 0o777) == 0
+    guard isNew || errno == EEXIST else { throw Self.unusable(errno, path) }
     let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard number >= 0 else { throw Self.unusable(errno, path) }
     root = Descriptor(number)
+    guard isNew else { return }
+    // Without its own name all that is written in it would be lost with the power.
+    let parent = openat(number, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard parent >= 0 else { throw Self.unusable(errno, path) }
+    try Descriptor(parent).sync()
   }
 
   // `.notFound` is reserved for missing objects; a missing root directory is a permanent failure.

@@ -63,10 +63,14 @@ final class IncomingFile {
 
   /// Renames the file to its final name, and atomically replaces an existing file.
   ///
+  /// - Parameter isDurable: whether the name survives a loss of power; else the caller syncs the directory later
   /// - Throws: `.unknownOutcome` when the rename succeeded but may not survive a power loss
-  func move(to parent: borrowing Descriptor, _ target: String) throws(ObjectStoreError) {
+  func move(to parent: borrowing Descriptor, _ target: String, isDurable: Bool = true)
+    throws(ObjectStoreError)
+  {
     guard renameat(directory.number, name, parent.number, target) == 0 else { throw .system(errno, target) }
     hasMoved = true
+    guard isDurable else { return }
     do throws(ObjectStoreError) {
       try parent.sync()
     } catch {

@@ -175,7 +175,7 @@ struct SyncLogRemote: Sendable {
     return nil
   }
 
-  /// Writes a pack.
+  /// Writes a pack, which is durable when `makeDurable` has returned.
   ///
   /// - Returns: false when it is not known to be written
   func upload(_ upload: SyncPackUpload) throws -> Bool {
@@ -183,8 +183,12 @@ struct SyncLogRemote: Sendable {
     for _ in 0..<Self.attempts {
       do throws(ObjectStoreError) {
         try requests.attempt { () throws(ObjectStoreError) in
-          _ = try store.put(
-            key, upload.body, condition: .ifAbsent, metadata: .none, cancellation: cancellation)
+          guard let lazy = store as? any LazyObjectStore else {
+            _ = try store.put(
+              key, upload.body, condition: .ifAbsent, metadata: .none, cancellation: cancellation)
+            return
+          }
+          try lazy.putLazily(key, upload.body, cancellation: cancellation)
         }
         return true
       } catch {
@@ -199,6 +203,9 @@ struct SyncLogRemote: Sendable {
     }
     return false
   }
+
+  /// Makes the packs that were written durable; a head that names them may be written then.
+  func makeDurable() throws { try (store as? any LazyObjectStore)?.makeDurable(packs) }
 
   /// The names and sizes of all packs that exist.
   func names() throws -> [String: Int64] {

@@ -68,6 +68,8 @@ extension SyncLogRun {
       guard try remote.upload(upload) else { return nil }
       segments += draft.segments.filter { $0.pack.name == upload.pack.name }
     }
+    // Also those of an earlier attempt.
+    if draft.head.packs != present?.packs ?? [] { try remote.makeDurable() }
     let upload = SyncLogState.PendingUpload(
       head: body, base: state.etag, deletes: (present?.retired ?? []) + upkeep.garbage)
     guard try ledger.begin(upload, changes, at: state) else { return nil }

@@ -187,6 +187,7 @@ extension SyncLogRun {
       new.head.packs.append(upload.pack)
       next += 1
     }
+    try remote.makeDurable()
     new.head.position.number = max(position.number, next - 1)
     new.head.inlineFrom = new.head.position.number + 1
     new.head.fence = new.head.position.number

@@ -29,6 +29,7 @@ import Testing
           return next
         }
         guard seed < seeds.upperBound else { return }
+        if isLong, seed > 0, seed.isMultiple(of: 1000) { print("\(seed) schedules without a violation") }
         if let violation = run(seed, mutant, shelf, isLogging: false).violation {
           found.withLock { $0 = $0 ?? Found(seed: seed, violation: violation) }
         }
