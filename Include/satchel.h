@@ -1232,7 +1232,8 @@ typedef struct satchel_store_sync_options {
  * | `deleted_locally`  | integer | deletions of other devices that were applied       |
  * | `deleted_remotely` | integer | local deletions that were sent                     |
  * | `merged`           | integer | changes of both sides that were merged             |
- * | `conflicts`        | integer | conflicts that wait for the host's decision        |
+ * | `conflicts`        | integer | new conflicts, open and lost ones                  |
+ * | `lost`             | integer | the lost ones: versions that were discarded        |
  * | `waiting`          | integer | remote versions that cannot be applied yet         |
  *
  * and an `action` is "upload", "download", "delete_remotely", "delete_locally", "merge",
@@ -3504,6 +3505,7 @@ SATCHEL_API satchel_status satchel_store_drop_collection(
  * | `id`     | integer         | the number of the conflict                      |
  * | `record` | string          | the id of the record                            |
  * | `kind`   | string          | "open", "lost" or "waiting", see below          |
+ * | `side`   | string or null  | of "lost", "local" or "remote", see below       |
  * | `time`   | integer         | Unix ms                                         |
  * | `local`  | object or null  | the local document; null when it was deleted    |
  * | `remote` | object or null  | the remote document; null when it was deleted   |
@@ -3511,9 +3513,11 @@ SATCHEL_API satchel_status satchel_store_drop_collection(
  * | `code`   | integer or null | of "waiting", the satchel_status of the reason  |
  * | `reason` | string or null  | of "waiting", why it cannot be applied          |
  *
- * An open conflict waits for the host's decision. In a lost one the local version was
- * discarded: by the policy, or because a record that it refers to was deleted. A remote
- * version that is waiting violates a rule of the collection (the schema, a unique index,
+ * An open conflict waits for the host's decision. In a lost one the version of `side` was
+ * discarded, as a whole or where both had changed the same member: by the policy, or because
+ * of a relation, as when a record that it refers to was deleted. `local` and `remote` are
+ * then those of that time. Lost ones stay until they are resolved: satchel_records_resolve()
+ * with the other side only removes them. A remote version that is waiting violates a rule of the collection (the schema, a unique index,
  * a relation), or was written by a newer version of the app; it is applied as soon as
  * that allows it, or when the host resolves it.
  *

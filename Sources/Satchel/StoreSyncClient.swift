@@ -31,13 +31,19 @@ struct StoreSyncClient: SyncLogClient {
 
   func decide(
     _ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction
-  ) throws -> [SyncDecision] {
+  ) throws -> SyncDecisions {
     // State comes last.
     let count = entries.firstIndex { $0.key.isState } ?? entries.count
-    var decisions: [SyncDecision] = []
-    if count > 0 { decisions += try records.decide(Array(entries[..<count]), in: transaction) }
-    if count < entries.count { decisions += try state.decide(Array(entries[count...]), in: transaction) }
-    return decisions
+    var made = SyncDecisions(decisions: [])
+    if count > 0 { made = try records.decide(Array(entries[..<count]), in: transaction) }
+    if count < entries.count {
+      made.decisions += try state.decide(Array(entries[count...]), in: transaction)
+    }
+    return made
+  }
+
+  func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] {
+    try records.waiting(for: keys, in: transaction)
   }
 }
 

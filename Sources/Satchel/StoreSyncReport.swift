@@ -13,8 +13,11 @@ public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
     public var deletedRemotely = 0
     /// Content that both sides had changed, and that is now made of both.
     public var merged = 0
-    /// Conflicts that the host has to resolve.
+    /// Conflicts: those that the host has to resolve, and those of versions that were discarded and are kept; see
+    /// `RecordCollection.conflicts`.
     public var conflicts = 0
+    /// Of these, the versions that were discarded.
+    public var lost = 0
     /// Remote versions that cannot be applied yet; see `RecordCollection.conflicts`.
     public var waiting = 0
 
@@ -24,7 +27,8 @@ public struct StoreSyncReport: Sendable, TrafficReport, JSONConvertible {
       [
         "downloaded": .int(Int64(downloaded)), "uploaded": .int(Int64(uploaded)),
         "deleted_locally": .int(Int64(deletedLocally)), "deleted_remotely": .int(Int64(deletedRemotely)),
-        "merged": .int(Int64(merged)), "conflicts": .int(Int64(conflicts)), "waiting": .int(Int64(waiting)),
+        "merged": .int(Int64(merged)), "conflicts": .int(Int64(conflicts)), "lost": .int(Int64(lost)),
+        "waiting": .int(Int64(waiting)),
       ]
     }
   }
@@ -149,6 +153,7 @@ extension StoreSyncReport.Counts {
     deletedRemotely = counts.deletionsSent
     merged = counts.merged
     conflicts = counts.conflicts
+    lost = counts.lost
     waiting = counts.waiting
   }
 }

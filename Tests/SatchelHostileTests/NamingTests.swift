@@ -26,7 +26,7 @@ private let independent: Set<String> = [
   "photo_catalogue.user", "photo_catalogue.uuid", "photo_file.md5", "photo_file.path", "photo_file.size",
   "photo_shard.synced_checksum", "photo_shard.etag", "photo_shard.ancestors", "photo_shard.source",
   "photo_catalogue.remote", "sync_log.remote", "sync_log.user", "sync_log.etag", "sync_writer.writer",
-  "remote_probe.passed", "remote_probe.prefix", "remote_probe.remote",
+  "remote_probe.passed", "remote_probe.user", "remote_probe.remote",
   "story_library.directory", "story_library.token", "story_purchase.story",
   // What is kept of a side that lost.
   "photo_conflict.local", "photo_conflict.remote", "photo_conflict.time",

@@ -107,7 +107,9 @@ final class SimulationWorld: SimulatedWorld, @unchecked Sendable {
       let run = try SyncRun(mutant?.ledger(ledger) ?? ledger, in: session, options: options) {
         Int64(self.remote.time) * 100
       }
-      return try run.run()
+      var report = try run.run()
+      report.add(session.traffic)
+      return report
     } catch {
       throw SatchelError(converting: error)
     }

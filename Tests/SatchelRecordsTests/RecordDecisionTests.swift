@@ -53,17 +53,18 @@ struct RecordDecisionTests {
   @Test("where both sides have changed, the policy decides", arguments: [true, false])
   func bothSides(_ hasBase: Bool) throws {
     let lost = RecordDecision.apply(isLost: true)
-    let merged = RecordDecision.merge(Self.content(#"{"a":2,"b":2}"#, 3), isLost: false)
+    let merged = RecordDecision.merge(Self.content(#"{"a":2,"b":2}"#, 3), lost: nil)
+    let keep = RecordDecision.keep(isLost: true)
     let table: [(Side, Side, ConflictPolicy, RecordDecision)] = [
       (.edited, .edited, .newestWins, lost), (.edited, .edited, .remoteWins, lost),
-      (.edited, .edited, .localWins, .keep), (.edited, .edited, .ask, .ask),
+      (.edited, .edited, .localWins, keep), (.edited, .edited, .ask, .ask),
       // Without a base both have changed all fields, so that the newer one is all that there is.
       (.edited, .edited, .merge, hasBase ? merged : lost),
       (.edited, .deleted, .newestWins, lost), (.edited, .deleted, .remoteWins, lost),
-      (.edited, .deleted, .localWins, .keep), (.edited, .deleted, .merge, .keep),
+      (.edited, .deleted, .localWins, keep), (.edited, .deleted, .merge, keep),
       (.edited, .deleted, .ask, .ask),
       (.deleted, .edited, .newestWins, lost), (.deleted, .edited, .remoteWins, lost),
-      (.deleted, .edited, .localWins, .keep), (.deleted, .edited, .merge, lost),
+      (.deleted, .edited, .localWins, keep), (.deleted, .edited, .merge, lost),
       (.deleted, .edited, .ask, .ask),
     ]
     for (local, remote, policy, expected) in table {
@@ -81,7 +82,28 @@ struct RecordDecisionTests {
       try RecordDecision.decide(local: local, isChanged: true, base: base, remote: remote, policy: policy)
     }
     #expect(try decide(undone, other) == .apply(isLost: false))
-    #expect(try decide(other, undone) == .keep)
+    #expect(try decide(other, undone) == .keep(isLost: false))
+  }
+
+  @Test("of a merge the side loses that is older, if both have changed the same member")
+  func overridden() throws {
+    func lost(_ mine: String, _ theirs: String, isOlder: Bool) throws -> ConflictSide? {
+      let decision = try RecordDecision.decide(
+        local: Self.version(mine, isOlder ? 2 : 4), isChanged: true, base: Self.version(Self.base, 1),
+        remote: Self.version(theirs, 3), policy: .merge)
+      switch decision {
+      case .merge(_, let lost): return lost
+      case .keep(let isLost): return isLost ? .remote : nil
+      case .apply(let isLost): return isLost ? .local : nil
+      case .match, .ask: return nil
+      }
+    }
+    for (theirs, isMixed) in [(#"{"a":3,"b":2}"#, true), (#"{"a":3,"b":1}"#, false)] {
+      #expect(try lost(Self.ours, theirs, isOlder: true) == .local, "\(isMixed)")
+      #expect(try lost(Self.ours, theirs, isOlder: false) == .remote, "\(isMixed)")
+    }
+    #expect(try lost(Self.ours, Self.theirs, isOlder: true) == nil)
+    #expect(try lost(Self.ours, #"{"a":2,"b":2}"#, isOlder: false) == nil)
   }
 
   @Test("two spellings of one value are no conflict", arguments: ConflictPolicy.allCases)

@@ -75,7 +75,7 @@ final class StateSyncDevice {
 
     func decide(
       _ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction
-    ) throws -> [SyncDecision] { try state.decide(entries, in: transaction) }
+    ) throws -> SyncDecisions { SyncDecisions(decisions: try state.decide(entries, in: transaction)) }
   }
 
   private var tables: SyncLogTables { SyncLogTables(store.database, client: Client(state: client)) }

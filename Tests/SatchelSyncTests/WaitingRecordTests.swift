@@ -146,4 +146,69 @@ struct WaitingRecordTests {
     #expect(try devices.sync(two).records.downloaded == 5 && theirs.count() == 5)
     #expect(try two.check().isEmpty)
   }
+
+  @Test("unique values that rotate arrive together", arguments: [2, 3, 100]) func rotation(_ count: Int)
+    throws
+  {
+    let indexes = [RecordIndex("code", unique: true)]
+    let (mine, theirs) = (
+      try one.records("users", indexes: indexes), try two.records("users", indexes: indexes)
+    )
+    for number in 0..<count { try mine.put("\(number)", ["code": .int(Int64(number))]) }
+    try devices.syncAll(one, two)
+    try one.batch {
+      try mine.put("0", [:])
+      for number in 1..<count { try mine.put("\(number)", ["code": .int(Int64(number - 1))]) }
+      try mine.put("0", ["code": .int(Int64(count - 1))])
+    }
+    try devices.sync(one)
+    let report = try devices.sync(two)
+    #expect(report.records.downloaded == count && report.records.waiting == 0)
+    #expect(try theirs.documents == mine.documents && theirs.conflicts().isEmpty)
+    #expect(try two.check().isEmpty)
+  }
+
+  @Test("a declaration in a batch applies what is stored, as part of the batch") func declaredInBatch() throws
+  {
+    try one.records("notes").put("n", ["title": "A"])
+    try devices.sync(one)
+    try devices.sync(two)
+    struct GivenUp: Error {}
+    #expect(throws: GivenUp.self) {
+      try two.batch {
+        #expect(try two.records("notes").documents == ["n": ["title": "A"]])
+        throw GivenUp()
+      }
+    }
+    #expect(try two.collections().isEmpty)
+    let notes = try two.batch {
+      let notes = try two.records("notes")
+      #expect(try notes.documents == ["n": ["title": "A"]])
+      return notes
+    }
+    #expect(try notes.status("n") == .synced && devices.sync(two).isUnchanged)
+  }
+
+  @Test("versions that are discarded are kept, with their side", arguments: ConflictPolicy.allCases)
+  func lost(_ policy: ConflictPolicy) throws {
+    let (mine, theirs) = (
+      try one.records("notes", onConflict: policy), try two.records("notes", onConflict: policy)
+    )
+    try mine.put("n", ["title": "A"])
+    try devices.syncAll(one, two)
+    try mine.put("n", ["title": "B"])
+    try theirs.put("n", ["title": "C"])
+    try devices.sync(one)
+    #expect(try devices.sync(two).records.conflicts == 1)
+    let conflict = try #require(try theirs.conflicts().first)
+    #expect(conflict.kind == (policy == .ask ? .open : .lost))
+    #expect(conflict.remote == ["title": "B"] && conflict.local == ["title": "C"])
+    guard let side = conflict.side else { return #expect(policy == .ask) }
+    #expect(try theirs.get("n")?.document["title"] == (side == .remote ? "C" : "B"))
+    try theirs.resolve(conflict.id, side == .remote ? .keepRemote : .keepLocal)
+    #expect(try theirs.conflicts().isEmpty)
+    #expect(try theirs.get("n")?.document["title"] == (side == .remote ? "B" : "C"))
+    try devices.syncAll(two, one)
+    #expect(try mine.documents == theirs.documents)
+  }
 }

@@ -130,10 +130,11 @@ def fits(
     versions = [rivalry.version(device).value for device in range(2)]
     base = json.loads(rivalry.base) if rivalry.base else None
     if outcome.loser is not None or outcome.is_open:
-        keeper = second if outcome.is_open else outcome.loser or 0
+        # The second one decides, and keeps what it knows of both.
         kind = "open" if outcome.is_open else "lost"
-        expected[keeper] = [(kind, versions[keeper], versions[1 - keeper], base)]
-    names = ("kind", "local", "remote", "base")
+        side = None if outcome.is_open else "local" if outcome.loser == second else "remote"
+        expected[second] = [(kind, side, versions[second], versions[first], base)]
+    names = ("kind", "side", "local", "remote", "base")
     if [[tuple(each[name] for name in names) for each in side] for side in told] != expected:
         return False
     texts = [outcome.text, outcome.text]

@@ -41,7 +41,7 @@ class Peer:
         return {id: (self.notes.text(id) or b"").decode() for id in self.notes.ids()}
 
     def conflicts(self) -> list[dict[str, Any]]:
-        names = ("id", "record", "kind", "local", "remote", "base")
+        names = ("id", "record", "kind", "side", "local", "remote", "base")
         return [{name: getattr(each, name) for name in names} for each in self.notes.conflicts()]
 
     def resolve(self, conflict: int, keep: str) -> None:

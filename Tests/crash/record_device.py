@@ -187,7 +187,7 @@ class RecordDevice(Life):
         self.journal.write(
             "done",
             failed=failed,
-            conflicts=sum(each.kind == "lost" for each in conflicts),
+            conflicts=sum(each.side == "local" for each in conflicts),
             waiting=[each.record for each in conflicts if each.kind == "open"],
             others=others,
             moves={name: getattr(report.records, name) for name in MOVES},

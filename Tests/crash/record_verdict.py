@@ -36,7 +36,7 @@ class Left:
 
     @property
     def lost(self) -> list[RecordConflict]:
-        return [each for each in self.conflicts if each.kind == "lost"]
+        return [each for each in self.conflicts if each.side == "local"]
 
 
 @dataclass

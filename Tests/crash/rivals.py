@@ -101,11 +101,11 @@ def promised(rivalry: Rivalry, strategy: str, first: int) -> Outcome:
     if strategy == "remote_wins":
         return _of(theirs, loser=second)
     if strategy == "local_wins":
-        return _of(ours)
+        return _of(ours, loser=first)
     if strategy == "ask":
         return _of(theirs, is_open=True)
     if strategy == "newest_wins":
-        return _of(ours) if ours.rank > theirs.rank else _of(theirs, loser=second)
+        return _of(ours, loser=first) if ours.rank > theirs.rank else _of(theirs, loser=second)
     return _merged(rivalry, theirs, ours, second)
 
 
@@ -118,13 +118,14 @@ def _merged(rivalry: Rivalry, theirs: Version, ours: Version, second: int) -> Ou
     if ours.value is None:
         return _of(theirs, loser=second)
     if theirs.value is None:
-        return _of(ours)
+        return _of(ours, loser=1 - second)
     is_ours = ours.rank > theirs.rank
     newer, older = (ours, theirs) if is_ours else (theirs, ours)
     base = json.loads(rivalry.base) if rivalry.base else {}
     overridden: list[str] = []
     value = _fields(base, older.value or {}, newer.value or {}, overridden)
-    return Outcome(value, None, loser=second if overridden and not is_ours else None)
+    loser = 1 - second if is_ours else second
+    return Outcome(value, None, loser=loser if overridden else None)
 
 
 def _fields(

@@ -153,7 +153,7 @@ class StoreTurn(turn.Turn):
         if self.policy == "merge":
             yield "an edit outlives a deletion", list(record_verdict.lost_to_deletions(devices))
         yield self.worth(devices, found, told)
-        kept = {conflict.kind for left in devices for conflict in left.conflicts}
+        kept = {conflict.kind for left in devices for conflict in left.conflicts if conflict.side != "remote"}
         allowed = set() if self.policy in ("local_wins", "ask") else {"lost"}
         yield "conflicts are where they belong", [f"there are {each} ones" for each in kept - allowed]
 

@@ -130,10 +130,13 @@ def test_a_local_version_that_was_lost(devices, remote):
     one("put", "algebra", '{"n": 2}')
     two("put", "algebra", '{"n": 3}')
     one.sync(remote)
-    assert two.sync(remote).lines[0] == "records: 1 downloaded"
+    assert two.sync(remote).lines[:2] == [
+        "records: 1 downloaded", '1 version lost and kept: see "satchel records conflicts"',
+    ]  # fmt: skip
     assert two.document("algebra") == {"n": 2}
     [conflict] = two.conflicts("--json", code=1).json
-    assert (conflict["kind"], conflict["local"]) == ("lost", {"n": 3})
+    assert (conflict["kind"], conflict["side"], conflict["local"]) == ("lost", "local", {"n": 3})
+    assert two.conflicts(code=1).lines[-1].split() == ["lost", "local"]
     two.conflicts("--resolve", conflict["id"], "--keep", "local")
     agree(one, two, remote, {"n": 3})
 

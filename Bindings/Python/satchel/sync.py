@@ -39,8 +39,9 @@ class SyncCounts:
 
     ``downloaded`` remote versions were applied, ``uploaded`` local changes were sent. ``deleted_locally``
     deletions of other devices were applied, ``deleted_remotely`` local ones were sent. ``merged`` counts
-    changes of both sides that were merged, ``conflicts`` those that wait for ``records.resolve()``,
-    ``waiting`` remote versions that cannot be applied yet: see ``records.conflicts()``.
+    changes of both sides that were merged, ``conflicts`` those that wait for ``records.resolve()`` and those
+    of versions that were discarded, which ``lost`` counts alone, ``waiting`` remote versions that cannot be
+    applied yet: see ``records.conflicts()``.
     """
 
     downloaded: int
@@ -49,6 +50,7 @@ class SyncCounts:
     deleted_remotely: int
     merged: int
     conflicts: int
+    lost: int
     waiting: int
 
 
@@ -125,7 +127,7 @@ class StoreSyncReport:
 
     @property
     def conflicts(self) -> int:
-        """The number of conflicts that wait for ``records.resolve()``."""
+        """The number of conflicts that wait for ``records.resolve()``, and of versions that were lost."""
         return self.records.conflicts + self.state.conflicts
 
     @property

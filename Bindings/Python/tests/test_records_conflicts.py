@@ -33,16 +33,17 @@ TABLET = {"a": 1, "b": 3, "o": {"x": 3, "y": 3}}
 
 
 @pytest.mark.parametrize(
-    ("policy", "winner", "lost"),
+    ("policy", "winner", "side"),
     [
-        ("newest_wins", TABLET, False),
-        ("remote_wins", PHONE, True),
-        ("local_wins", TABLET, False),
-        ("merge", {"a": 2, "b": 3, "o": {"x": 3, "y": 3}}, False),
+        ("newest_wins", TABLET, "remote"),
+        ("remote_wins", PHONE, "local"),
+        ("local_wins", TABLET, "remote"),
+        # Both have changed o.x, and the tablet later.
+        ("merge", {"a": 2, "b": 3, "o": {"x": 3, "y": 3}}, "remote"),
     ],
 )
-def test_a_policy_decides(
-    pair: List[Device], object_store: Remote, policy: str, winner: Dict[str, Any], lost: bool
+def test_a_policy_decides_and_what_loses_is_kept(
+    pair: List[Device], object_store: Remote, policy: str, winner: Dict[str, Any], side: str
 ) -> None:
     phone, tablet = pair
     declare(pair, policy)
@@ -50,12 +51,90 @@ def test_a_policy_decides(
     report = tablet.sync(object_store)
     assert report.ok
     assert report.records.merged == (policy == "merge")
-    assert report.conflicts == 0
+    assert (report.conflicts, report.records.lost) == (1, 1)
     assert tablet.documents() == {"c": winner}
-    conflicts = tablet.records.conflicts()
-    assert [(each.record, each.kind, each.local) for each in conflicts] == [("c", "lost", TABLET)] * lost
+    [conflict] = tablet.records.conflicts()
+    assert (conflict.record, conflict.kind, conflict.side) == ("c", "lost", side)
+    base = {"a": 1, "b": 1, "o": {"x": 1, "y": 1}}
+    assert (conflict.local, conflict.remote, conflict.base) == (TABLET, PHONE, base)
     agreed(pair, object_store)
     assert phone.documents() == {"c": winner}
+    # It stays on its device until it is resolved, and keeps nothing from being synchronized.
+    assert len(tablet.records.conflicts()) == 1
+    assert phone.records.conflicts() == []
+    tablet.records.resolve(conflict, "local" if side == "remote" else "remote")
+    assert tablet.sync(object_store).unchanged
+    assert tablet.documents() == {"c": winner}
+    assert tablet.records.conflicts() == []
+
+
+@pytest.mark.parametrize("policy", ["newest_wins", "local_wins", "merge"])
+def test_a_remote_version_that_lost_can_be_taken(
+    pair: List[Device], remote_copy: Remote, policy: str
+) -> None:
+    phone, tablet = pair
+    declare(pair, policy)
+    disagree(pair, remote_copy)
+    tablet.sync(remote_copy)
+    tablet.put("c", a=9)
+    [conflict] = tablet.records.conflicts()
+    assert conflict.local == TABLET, "as it was then"
+    tablet.records.resolve(conflict, "remote")
+    agreed([tablet, phone], remote_copy)
+    assert phone.documents() == {"c": PHONE}
+
+
+@pytest.mark.parametrize("policy", ["newest_wins", "remote_wins", "local_wins", "merge"])
+def test_equal_versions_and_opposite_changes_are_no_conflicts(
+    pair: List[Device], remote_copy: Remote, policy: str
+) -> None:
+    phone, tablet = pair
+    declare(pair, policy)
+    for id in ("same", "undone", "alone"):
+        phone.put(id, n=1)
+    agreed(pair, remote_copy)
+    for device in pair:
+        device.put("same", n=2, m={"x": [1]})
+    phone.put("undone", n=2)
+    tablet.put("undone", n=5)
+    tablet.put("undone", n=1)
+    phone.put("alone", n=3)
+    reports = [device.sync(remote_copy) for device in (phone, tablet, phone)]
+    assert [each.conflicts for each in reports] == [0, 0, 0]
+    agreed(pair, remote_copy)
+    assert tablet.documents() == {"same": {"n": 2, "m": {"x": [1]}}, "undone": {"n": 2}, "alone": {"n": 3}}
+    assert phone.records.conflicts() == tablet.records.conflicts() == []
+
+
+def test_a_merge_without_rivals_is_no_conflict(pair: List[Device], remote_copy: Remote) -> None:
+    phone, tablet = pair
+    declare(pair, "merge")
+    phone.put("c", a=1, b=1)
+    agreed(pair, remote_copy)
+    phone.put("c", a=2, b=1)
+    tablet.put("c", a=1, b=2)
+    phone.sync(remote_copy)
+    report = tablet.sync(remote_copy)
+    assert (report.records.merged, report.conflicts) == (1, 0)
+    assert tablet.records.conflicts() == []
+
+
+def test_a_deletion_that_loses_is_kept(pair: List[Device], remote_copy: Remote) -> None:
+    phone, tablet = pair
+    declare(pair, "local_wins")
+    phone.put("c", n=1)
+    agreed(pair, remote_copy)
+    phone.records.delete("c")
+    tablet.put("c", n=2)
+    phone.sync(remote_copy)
+    assert tablet.sync(remote_copy).conflicts == 1
+    [conflict] = tablet.records.conflicts()
+    assert (conflict.kind, conflict.side) == ("lost", "remote")
+    assert (conflict.local, conflict.remote) == ({"n": 2}, None)
+    # Applied again, it deletes the record everywhere.
+    tablet.records.resolve(conflict, "remote")
+    agreed([tablet, phone], remote_copy)
+    assert phone.documents() == {}
 
 
 def test_the_policy_is_kept_until_another_is_declared(pair: List[Device], remote_copy: Remote) -> None:
@@ -85,7 +164,7 @@ def test_a_lost_change_can_be_taken_back(pair: List[Device], remote_copy: Remote
     tablet.sync(remote_copy)
     assert tablet.documents() == {"c": {"n": 3}}
     [conflict] = tablet.records.conflicts()
-    assert (conflict.kind, conflict.record) == ("lost", "c")
+    assert (conflict.kind, conflict.side, conflict.record) == ("lost", "local", "c")
     assert (conflict.local, conflict.remote, conflict.base) == ({"n": 2}, {"n": 3}, {"n": 1})
     assert (conflict.code, conflict.reason) == (None, None)
     tablet.records.resolve(conflict, "local")
@@ -113,7 +192,7 @@ def test_the_host_can_be_asked(pair: List[Device], object_store: Remote, name: s
     declare(pair, "ask")
     disagree(pair, object_store)
     report = tablet.sync(object_store)
-    assert (report.conflicts, report.records.conflicts, report.unchanged) == (1, 1, False)
+    assert (report.conflicts, report.records.lost, report.unchanged) == (1, 0, False)
     assert tablet.status("c") == "conflict"
     assert tablet.records.ids({"@sync_status": "conflict"}) == ["c"]
     assert tablet.documents() == {"c": TABLET}

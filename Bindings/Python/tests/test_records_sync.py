@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from albums import md5, row, rows_of
+from albums import row
 from hosts import DictStore
 from record_devices import Device, agreed, documents, everything, moved
 
@@ -313,7 +313,8 @@ def test_detach_and_bind_again(pair: List[Device], remote_copy: Remote, tmp_path
     tablet.sync(remote_copy)
     # Bound again, it compares everything. What was deleted meanwhile returns: nobody remembers it.
     report = phone.sync(remote_copy)
-    assert moved(report) == {"uploaded": 1, "downloaded": 2}
+    assert moved(report) == {"uploaded": 1, "downloaded": 2, "conflicts": 1, "lost": 1}
+    assert phone.conflicts() == [("a", "lost")], "without a base both have changed it"
     agreed(pair, remote_copy)
     assert tablet.documents() == {"a": {"n": 2}, "b": {"n": 1}, "c": {"n": 3}}
 

@@ -177,7 +177,7 @@ def test_a_new_device_does_not_replace_a_damaged_head(log: Log, damage: str) -> 
     joined = log.device()
     joined.put("own", n=5)
     for options in ({}, {"dry_run": True}):
-        with pytest.raises(satchel.Damaged, match="records/ada/head.*has synchronized before"):
+        with pytest.raises(satchel.Damaged, match=r"records/ada/head.*has synchronized before"):
             joined.sync(log.remote, **options)
         assert log.host.objects[HEAD] == damaged
     assert joined.sync(log.remote, accept_loss=True).ok

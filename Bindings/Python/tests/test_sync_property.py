@@ -1,8 +1,7 @@
 """Devices that edit at random and synchronize now and then agree in the end, and lose nothing.
 
 Every write puts a token of its own into a document. A token may only disappear with a write or a deletion
-that has seen it, with a decision of the host that has, or into the conflict log. Where a policy discards the
-older side, that holds of records that only one device writes.
+that has seen it, with a decision of the host that has, or into the conflict log.
 """
 
 from __future__ import annotations
@@ -141,9 +140,8 @@ class Family(RuleBasedStateMachine):
         found = self.devices[0].documents()
         assert {id: each for id, each in found.items() if id.startswith("own")} == self.own
         for name, tokens in self.written.items():
-            if self.policy in ("remote_wins", "ask"):
-                missing = tokens - self.kept(name, tokens)
-                assert not missing, f"{name}: {missing} are lost"
+            missing = tokens - self.kept(name, tokens)
+            assert not missing, f"{name}: {missing} are lost"
 
     def kept(self, name: str, tokens: Set[int]) -> Set[int]:
         """The tokens of a record that are there, in the conflict log, or were seen by what replaced them."""
@@ -153,7 +151,7 @@ class Family(RuleBasedStateMachine):
             for conflict in device.store.records(collection).conflicts():
                 assert conflict.kind == "lost"
                 if conflict.record == id:
-                    kept |= self.tokens(conflict.local)
+                    kept |= self.tokens(conflict.local) | self.tokens(conflict.remote)
         return kept.union(self.deleted.get(name, set()), *(self.seen[token] for token in tokens))
 
 

@@ -13,13 +13,16 @@ extension RecordCollection {
   public func clear() throws -> Int {
     try store.transaction { _ in
       try write { work, collection in
-        var records: [(row: Int64, key: [UInt8])] = []
+        var records: [Deletion.Item] = []
         try work.connection.each(
           "SELECT id, key FROM record WHERE id > ? AND id < ? ORDER BY id", .integer(collection.base),
           .integer(RecordRow.base(of: collection.id + 1))
-        ) { records.append(($0.anyInteger(0), Array($0.bytes(1)))) }
+        ) {
+          records.append(
+            Deletion.Item(row: $0.anyInteger(0), key: Array($0.bytes(1)), collection: collection))
+        }
         var deletion = Deletion(work)
-        try deletion.run(records, from: collection) { _, _, _ in }
+        try deletion.run(records) { _, _, _ in }
         return records.count
       }
     }

@@ -14,7 +14,7 @@ extension RecordCollection {
       var rows: [(conflict: RecordConflict, local: [UInt8]?)] = []
       try connection.each(
         """
-        SELECT id, key, kind, time, local, remote, base, code, reason FROM record_conflict
+        SELECT id, key, kind, time, local, remote, base, code, reason, side FROM record_conflict
         WHERE collection = ? AND id > ? ORDER BY id LIMIT ?
         """, .integer(id), .integer(number), .integer(Int64(limit))
       ) { row in
@@ -28,6 +28,7 @@ extension RecordCollection {
           SatchelError.Code(rawValue: Int32(clamping: code))
         }
         conflict.reason = row.textIfAny(8)
+        conflict.side = row.textIfAny(9).flatMap { ConflictSide(rawValue: $0) }
         rows.append((conflict, row.isNull(4) ? nil : Array(row.bytes(4))))
       }
       return try rows.map { found in
@@ -54,8 +55,8 @@ extension RecordCollection {
   }
 
   /// Resolves a conflict. The decision about an open one, or about a remote version that waits, becomes the
-  /// record's document, and is sent over the remote version. For a local version that was lost, keeping it or
-  /// giving a document writes that, and keeping the remote version only deletes the conflict.
+  /// record's document, and is sent over the remote version. For a version that was lost, keeping it or giving a
+  /// document writes that, and keeping the other version only deletes the conflict.
   ///
   /// - Throws: `SatchelError` `.notFound` when there is no such conflict; `.newer` when the remote version was written
   ///   by a newer version of the app; `.conflict` when the remote version is another one by now, which is decided
@@ -64,12 +65,13 @@ extension RecordCollection {
     try store.transaction { _ in
       try write { work, collection in
         let found = try work.connection.first(
-          "SELECT key, kind, local, remote FROM record_conflict WHERE collection = ? AND id = ?",
+          "SELECT key, kind, local, remote, side FROM record_conflict WHERE collection = ? AND id = ?",
           .integer(id), .integer(conflict)
         ) {
           StoredConflict(
             key: $0.text(0), kind: RecordConflict.Kind(rawValue: $0.text(1)) ?? .lost,
-            local: $0.isNull(2) ? nil : Array($0.bytes(2)), remote: $0.isNull(3) ? nil : Array($0.bytes(3)))
+            local: $0.isNull(2) ? nil : Array($0.bytes(2)), remote: $0.isNull(3) ? nil : Array($0.bytes(3)),
+            lost: $0.textIfAny(4).flatMap { ConflictSide(rawValue: $0) } ?? .local)
         }
         guard let found else { throw SatchelError(.notFound, "\(name): there is no conflict \(conflict)") }
         try work.connection.run("DELETE FROM record_conflict WHERE id = ?", .integer(conflict))
@@ -88,6 +90,8 @@ extension RecordCollection {
     var kind: RecordConflict.Kind
     var local: [UInt8]?
     var remote: [UInt8]?
+    /// Of a lost one, the side that was discarded.
+    var lost: ConflictSide
   }
 
   private func decide(
@@ -118,12 +122,16 @@ extension RecordCollection {
     _ conflict: StoredConflict, _ resolution: RecordResolution, _ work: RecordWork,
     _ collection: WorkingCollection
   ) throws {
-    switch resolution {
-    case .keepRemote: return
-    case .delete: try set(conflict.key, to: nil, work, collection)
-    case .document(let value):
+    switch (resolution, conflict.lost) {
+    case (.keepRemote, .local), (.keepLocal, .remote): return
+    case (.keepRemote, .remote):
+      var migrating = MigratingContent(collection, work)
+      let remote = try conflict.remote.map { try migrating.version(SyncEnvelope(parsing: $0)).content }
+      try set(conflict.key, to: remote?.document, work, collection)
+    case (.delete, _): try set(conflict.key, to: nil, work, collection)
+    case (.document(let value), _):
       try set(conflict.key, to: serialized(value, conflict.key), work, collection)
-    case .keepLocal:
+    case (.keepLocal, .local):
       try set(
         conflict.key, to: conflict.local.flatMap { try Self.localDocument($0) }, work, collection)
     }

@@ -7,7 +7,7 @@ public struct RecordConflict: Sendable, JSONConvertible {
   public enum Kind: String, Sendable {
     /// The host has to decide.
     case open
-    /// The local version was discarded: by the conflict policy, or because a record that it refers to was deleted.
+    /// A version was discarded: by the conflict policy, or because of a relation. `side` says which.
     case lost
     /// The remote version cannot be applied before something else has changed; `code` and `reason` say why.
     case waiting
@@ -17,9 +17,11 @@ public struct RecordConflict: Sendable, JSONConvertible {
   /// The record's id.
   public var record: String
   public var kind: Kind
+  /// Of a lost one, the side whose version was discarded, as a whole or where both had changed the same member.
+  public var side: ConflictSide?
   /// Unix milliseconds.
   public var time: Int64
-  /// The local document; nil when it was deleted.
+  /// The local document, of a lost one as it was then; nil when it was deleted.
   public var local: JSONValue?
   /// The remote document; nil when it was deleted.
   public var remote: JSONValue?
@@ -31,11 +33,18 @@ public struct RecordConflict: Sendable, JSONConvertible {
 
   public var json: JSONValue {
     [
-      "id": .int(id), "record": .string(record), "kind": .string(kind.rawValue), "time": .int(time),
+      "id": .int(id), "record": .string(record), "kind": .string(kind.rawValue),
+      "side": side.map { .string($0.rawValue) } ?? .null, "time": .int(time),
       "local": local ?? .null, "remote": remote ?? .null, "base": base ?? .null,
       "code": code.map { .int(Int64($0.rawValue)) } ?? .null, "reason": reason.map { .string($0) } ?? .null,
     ]
   }
+}
+
+/// A side of a conflict.
+public enum ConflictSide: String, Sendable {
+  case local
+  case remote
 }
 
 /// The decision that resolves a conflict.

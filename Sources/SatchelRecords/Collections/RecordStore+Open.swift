@@ -42,7 +42,7 @@ extension RecordStore {
       // cannot be drained now stays rejected, and `check` reports it.
       if isNew { try? drainRejected(of: name) }
       keepMigrations(of: collection)
-      if !database.isInTransaction { try didDeclare() }
+      try didDeclare()
       return collection
     } catch {
       // Nothing was changed: an app that fails at each start must not fill the disk with backups.

@@ -65,44 +65,101 @@ extension RecordWork {
     }
   }
 
-  /// The id of a record that has a value which a document must not have as well; nil when there is none.
-  func owner(
-    ofUniqueValuesOf document: [UInt8], except id: String, in collection: WorkingCollection
-  ) throws -> String? {
-    for index in collection.shape.indexes where index.isUnique {
-      var value: [UInt8] = []
-      document.withUnsafeBytes { document -> Void in
-        ValueKey.append(DocumentReader(document).field(index.path), to: &value)
-      }
-      if value.isEmpty { continue }
-      for row in try value.withUnsafeBytes({ try ValueTable(connection: connection).rows(index.id, $0) }) {
-        guard let key = try RecordTable(connection: connection).key(row) else { continue }
-        let owner = String(decoding: key, as: UTF8.self)
-        if !owner.hasSameBytes(as: id) { return owner }
-      }
-    }
-    return nil
-  }
-
   private func checkUnique(
     _ index: CollectionShape.Index, _ field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool,
     _ key: UnsafeRawBufferPointer, _ row: Int64?, _ collection: WorkingCollection
   ) throws {
+    guard try isUnique(field, index, key, collection) else { return }
+    for other in try rows(with: field, value, isExact, index) where other != row && !released.contains(other)
+    {
+      throw try taken(index, by: other, key, collection).error
+    }
+  }
+
+  /// Returns whether a value counts for a unique index.
+  ///
+  /// - Throws: `.constraint` for one that it does not accept
+  private func isUnique(
+    _ field: FieldValue, _ index: CollectionShape.Index, _ key: UnsafeRawBufferPointer,
+    _ collection: WorkingCollection
+  ) throws -> Bool {
     switch field {
-    case .missing, .null: return
+    case .missing, .null: return false
     case .array, .object:
       throw collection.problem(
         key, index.path.pointer, "a unique index accepts only numbers, strings and Booleans")
-    default: break
+    default: return true
     }
-    let others = try value.withUnsafeBytes { try ValueTable(connection: connection).rows(index.id, $0) }
-    for other in others where other != row {
-      if try !isExact && !hasSameText(other, index.path, field) { continue }
-      let owner = try RecordTable(connection: connection).key(other) ?? []
-      throw collection.problem(
-        key, index.path.pointer,
-        "the value is unique, and \(collection.name)/\(String(decoding: owner, as: UTF8.self)) has it")
+  }
+
+  /// Returns the rows of the records that have a value of a unique index: at most one, except while a group of
+  /// records is written.
+  private func rows(
+    with field: FieldValue, _ value: ArraySlice<UInt8>, _ isExact: Bool, _ index: CollectionShape.Index
+  ) throws -> [Int64] {
+    let rows = try value.withUnsafeBytes { try ValueTable(connection: connection).rows(index.id, $0) }
+    return isExact ? rows : try rows.filter { try hasSameText($0, index.path, field) }
+  }
+
+  /// A unique value that another record has.
+  private func taken(
+    _ index: CollectionShape.Index, by row: Int64, _ key: UnsafeRawBufferPointer,
+    _ collection: WorkingCollection
+  ) throws -> (owner: String, error: SatchelError) {
+    let owner = String(decoding: try RecordTable(connection: connection).key(row) ?? [], as: UTF8.self)
+    return (owner, Self.taken(index, by: owner, key, collection))
+  }
+
+  static func taken(
+    _ index: CollectionShape.Index, by owner: String, _ key: UnsafeRawBufferPointer,
+    _ collection: WorkingCollection
+  ) -> SatchelError {
+    let name = "\(collection.name)/\(owner)"
+    return collection.problem(
+      key, index.path.pointer, "the value is unique, and \(name) has it",
+      underlying: BlockingRecord(name: name))
+  }
+
+  /// A value that a document has at a unique index.
+  struct UniqueValue {
+    var index: CollectionShape.Index
+    /// Its key in the index; nil where that does not tell it from every other value.
+    var key: [UInt8]?
+    /// Whether the record has it already.
+    var isOwn = false
+    /// The ids of other records that have it, and what that means for the document.
+    var owners: [(id: String, error: SatchelError)] = []
+  }
+
+  /// Checks all about a document but the owners of its unique values, and whether what it refers to exists.
+  ///
+  /// - Throws: `.constraint`
+  func uniqueValues(
+    of document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, in collection: WorkingCollection
+  ) throws -> [UniqueValue] {
+    try collection.shape.schema?.check(document, "\(collection.name)/\(String(decoding: key, as: UTF8.self))")
+    for relation in collection.shape.relations {
+      _ = try Self.targets(of: document, relation, key, collection)
     }
+    let row = try find(key, in: collection).row
+    var values: [UniqueValue] = []
+    for index in collection.shape.indexes where index.isUnique {
+      let field = DocumentReader(document).field(index.path)
+      guard try isUnique(field, index, key, collection) else { continue }
+      var bytes: [UInt8] = []
+      let isExact = ValueKey.append(field, to: &bytes)
+      var value = UniqueValue(index: index, key: isExact ? bytes : nil)
+      for other in try rows(with: field, bytes[...], isExact, index) {
+        if other == row {
+          value.isOwn = true
+        } else {
+          let (owner, error) = try taken(index, by: other, key, collection)
+          value.owners.append((owner, error))
+        }
+      }
+      values.append(value)
+    }
+    return values
   }
 
   private func hasSameText(_ row: Int64, _ path: DocumentPath, _ field: FieldValue) throws -> Bool {

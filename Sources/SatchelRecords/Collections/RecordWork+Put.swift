@@ -42,6 +42,7 @@ extension RecordWork {
       let record: Int64
       if let row, let old {
         record = row
+        released.remove(row)
         revision = max(old.revision + 1, remote?.revision ?? 0)
         try table.update(row, body, revision: revision, modified: remote?.modified ?? now)
         if let remote {
@@ -150,7 +151,8 @@ extension RecordWork {
     }
     guard let row else { return false }
     var deletion = Deletion(self)
-    try deletion.run(row, Array(key), from: collection, willCascade: willCascade)
+    try deletion.run(
+      [Deletion.Item(row: row, key: Array(key), collection: collection)], willCascade: willCascade)
     return true
   }
 }

@@ -23,6 +23,8 @@ final class RecordWork {
   private var knownTracker: SyncTracker?
   /// Whether entries of the sync log may wait for a change of a record; nil when that was not looked up yet.
   var hasWaiting: Bool?
+  /// Rows whose unique values other records may have already, because they are written or deleted next.
+  var released: Set<Int64> = []
   /// A buffer for index keys, reused for each record.
   var keyBuffer: [UInt8] = []
 

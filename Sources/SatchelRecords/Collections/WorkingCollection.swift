@@ -79,10 +79,12 @@ final class WorkingCollection {
 
   /// Returns an error about one record.
   func problem(
-    _ key: UnsafeRawBufferPointer, _ pointer: String?, _ reason: String, code: SatchelError.Code = .constraint
+    _ key: UnsafeRawBufferPointer, _ pointer: String?, _ reason: String,
+    code: SatchelError.Code = .constraint, underlying: (any Error)? = nil
   ) -> SatchelError {
     let id = String(decoding: key, as: UTF8.self)
-    return SatchelError(code, "\(name)/\(id): " + (pointer.map { "\($0): " } ?? "") + reason)
+    return SatchelError(
+      code, "\(name)/\(id): " + (pointer.map { "\($0): " } ?? "") + reason, underlying: underlying)
   }
 }
 

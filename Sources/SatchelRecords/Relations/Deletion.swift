@@ -2,13 +2,18 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
+/// The record, "collection/id", that keeps another one from being written or deleted.
+struct BlockingRecord: Error {
+  var name: String
+}
+
 /// Deletes a record and applies the `onDelete` actions of the relations that refer to it. Everything is
 /// determined and checked before anything changes.
 ///
 /// Uses a queue instead of recursion, because a chain of references can be as long as a collection.
 struct Deletion {
   private let work: RecordWork
-  private struct Item {
+  struct Item {
     var row: Int64
     var key: [UInt8]
     var collection: WorkingCollection
@@ -20,7 +25,20 @@ struct Deletion {
     /// Collection and id of the record that is referred to.
     var name: String
   }
+  /// A record that keeps another one from being deleted.
+  struct Restriction {
+    /// Its id,
+    var source: [UInt8]
+    /// and the relation by which it refers to `target`.
+    var relation: CollectionShape.Relation
+    var target: [UInt8]
+    var error: SatchelError
+  }
+  /// The records that were deleted or changed besides.
+  private(set) var changed: [(collection: Int64, key: [UInt8])] = []
+  /// What is to be deleted: first the records that were asked for, `count` of them.
   private var queue: [Item] = []
+  private var count = 0
   private var deleted: Set<Int64> = []
   private var restricted: [Reference] = []
   /// The references to nullify, by row; `nullifiedRows` has the rows in the order in which they were found.
@@ -30,43 +48,67 @@ struct Deletion {
 
   init(_ work: RecordWork) { self.work = work }
 
+  /// Deletes records of any collections at once: they may refer to each other.
+  ///
   /// - Throws: `.constraint` when a record that is not deleted restricts the deletion, or must not lose its
-  ///   reference
+  ///   reference; for the former, a `BlockingRecord` is its underlying error
   mutating func run(
-    _ row: Int64, _ key: [UInt8], from collection: WorkingCollection,
+    _ records: [Item],
     willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void
   ) throws {
-    try run([(row, key)], from: collection, willCascade: willCascade)
+    try find(records)
+    if let restriction = try restrictions().first { throw restriction.error }
+    try carryOut(willCascade)
   }
 
-  /// Deletes several records of a collection at once: they may refer to each other.
-  mutating func run(
-    _ records: [(row: Int64, key: [UInt8])], from collection: WorkingCollection,
-    willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void
+  /// Deletes what was found.
+  mutating func carryOut(
+    _ willCascade: (_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws -> Void
   ) throws {
-    queue = records.map { Item(row: $0.row, key: $0.key, collection: collection) }
+    let rewritten = try nullifiedRows.filter { !deleted.contains($0) }.map { ($0, try rewrite($0)) }
+    try work.changing {
+      for (row, body) in rewritten { try replace(row, body) }
+      for item in queue.dropFirst(count) {
+        try willCascade(item.key, item.row, item.collection)
+        changed.append((item.collection.id, item.key))
+      }
+      for item in queue {
+        try item.key.withUnsafeBytes { try work.remove(item.row, $0, from: item.collection) }
+      }
+    }
+  }
+
+  /// Determines what is to be deleted and changed with records.
+  mutating func find(_ records: [Item]) throws {
+    (queue, count) = (records, records.count)
     deleted = Set(records.map(\.row))
     var next = 0
     while next < queue.count {
       try visit(queue[next])
       next += 1
     }
-    for reference in restricted where !deleted.contains(reference.source) {
-      let source = try work.collection(reference.relation.source)
-      let owner = try RecordTable(connection: work.connection).key(reference.source) ?? []
-      throw SatchelError(
-        .constraint,
-        "\(reference.name): cannot be deleted while \(source.name)/\(String(decoding: owner, as: UTF8.self)) "
-          + "refers to it at "
-          + reference.relation.path.pointer)
-    }
-    let rewritten = try nullifiedRows.filter { !deleted.contains($0) }.map { ($0, try rewrite($0)) }
-    try work.changing {
-      for (row, body) in rewritten { try replace(row, body) }
-      for item in queue.dropFirst(records.count) { try willCascade(item.key, item.row, item.collection) }
-      for item in queue {
-        try item.key.withUnsafeBytes { try work.remove(item.row, $0, from: item.collection) }
+  }
+
+  /// Other records that are to be deleted or changed.
+  func affected() throws -> [(collection: Int64, key: [UInt8])] {
+    try queue.dropFirst(count).map { ($0.collection.id, $0.key) }
+      + nullifiedRows.filter { !deleted.contains($0) }.map {
+        (RecordRow.collection(of: $0), try RecordTable(connection: work.connection).key($0) ?? [])
       }
+  }
+
+  /// The references that keep the records from being deleted.
+  func restrictions() throws -> [Restriction] {
+    try restricted.filter { !deleted.contains($0.source) }.map { reference in
+      let source = try work.collection(reference.relation.source)
+      let key = try RecordTable(connection: work.connection).key(reference.source) ?? []
+      let owner = "\(source.name)/\(String(decoding: key, as: UTF8.self))"
+      return Restriction(
+        source: key, relation: reference.relation, target: reference.target,
+        error: SatchelError(
+          .constraint,
+          "\(reference.name): cannot be deleted while \(owner) refers to it at "
+            + reference.relation.path.pointer, underlying: BlockingRecord(name: owner)))
     }
   }
 
@@ -148,9 +190,10 @@ struct Deletion {
     return body
   }
 
-  private func replace(_ row: Int64, _ body: [UInt8]) throws {
+  private mutating func replace(_ row: Int64, _ body: [UInt8]) throws {
     let collection = try work.collection(RecordRow.collection(of: row))
     guard let key = try RecordTable(connection: work.connection).key(row) else { return }
+    changed.append((collection.id, key))
     try key.withUnsafeBytes { key in
       _ = try body.withUnsafeBytes { try work.put(key, $0, in: collection) }
     }

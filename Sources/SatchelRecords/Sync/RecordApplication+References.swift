@@ -4,68 +4,27 @@ import SatchelStorage
 
 /// Records that refer to each other, or to what was deleted.
 extension RecordApplication {
-  // MARK: Records that refer to each other
-
-  /// Applies items that lack nothing but each other, all or none.
-  ///
-  /// - Returns: the rest
-  mutating func applyTogether(_ items: [Item]) throws -> [Item] {
-    var group = items.filter { if case .missing? = $0.obstacle { true } else { false } }
-    while true {
-      let count = group.count
-      let offered = Set(group.map(\.entry.key.description))
-      group = try group.filter { item in
-        try references(item).allSatisfy { reference in
-          try exists(reference.target, reference.relation)
-            || offered.contains(name(of: reference.target, reference.relation))
-        }
-      }
-      if group.isEmpty { return items }
-      if group.count < count { continue }
-      guard let refused = try applyAll(group) else { break }
-      group.remove(at: refused)
-    }
-    let applied = Set(group.map(\.position))
-    return items.filter { !applied.contains($0.position) }
-  }
-
-  /// - Returns: nil when all are applied; else the one that was refused, and nothing is changed
-  private mutating func applyAll(_ group: [Item]) throws -> Int? {
-    struct Refused: Error { var index: Int }
-    let before = decisions
-    do {
-      try work.store.database.write { _ in
-        work.enterScope()
-        for (index, item) in group.enumerated() {
-          if try apply(item) != nil { throw Refused(index: index) }
-        }
-      }
-      return nil
-    } catch let refused as Refused {
-      decisions = before
-      return refused.index
-    }
-  }
-
   // MARK: References to what was deleted
 
   /// Decides about items that refer to deleted records, as the relations say.
   ///
-  /// - Returns: the rest
-  mutating func settleMissing(_ items: [Item]) throws -> [Item] {
-    var rest: [Item] = []
-    for var item in items where try !settle(&item) { rest.append(item) }
-    return rest
+  /// - Returns: whether anything has changed
+  mutating func settleMissing(_ items: inout [Item]) throws -> Bool {
+    var (rest, hasChanged) = ([Item](), false)
+    for var item in items where try !settle(&item, &hasChanged) { rest.append(item) }
+    items = rest
+    return hasChanged
   }
 
   /// - Returns: whether the item is decided
-  private mutating func settle(_ item: inout Item) throws -> Bool {
+  private mutating func settle(_ item: inout Item, _ hasChanged: inout Bool) throws -> Bool {
     while case .missing(let relation, let target)? = item.obstacle,
-      let key = SyncKey(name: try name(of: target, relation)), try isDeleted(key)
+      let key = try key(of: target, relation), try isDeleted(key)
     {
       switch relation.onDelete {
       case .cascade:
         try cascade(&item)
+        hasChanged = true
         return true
       case .nullify:
         item.content.document = try item.content.document?.withUnsafeBytes {
@@ -73,8 +32,9 @@ extension RecordApplication {
         }
         item.decision = .merged
       case .restrict:
-        guard try putBack(target, relation) else { return false }
+        guard try putBack(key, target, relation) else { return false }
       }
+      hasChanged = true
       item.obstacle = try obstacle(item) ?? apply(item)
       if item.obstacle == nil { return true }
     }
@@ -92,14 +52,15 @@ extension RecordApplication {
 
   /// Deletes the record that an item is about: what it refers to was deleted.
   private mutating func cascade(_ item: inout Item) throws {
-    if item.local?.document != nil, item.entry.isChanged {
-      try conflicts.noteLost(item.entry.key.id, in: item.collection.id, versions(item), time: work.now)
-    }
+    let isLocal = item.local?.document != nil && item.entry.isChanged
+    try noteLost(isLocal ? .local : .remote, item)
     let deletion = SyncContent(
       document: nil, revision: max(item.local?.revision ?? 0, item.content.revision) + 1,
       created: item.content.created, modified: work.now)
     try item.key { key in
-      if try !work.delete(key, from: item.collection, willCascade: { try noteCascade($0, $1, $2) }) {
+      if let row = try work.find(key, in: item.collection).row {
+        try delete([Deletion.Item(row: row, key: Array(key), collection: item.collection)])
+      } else {
         try tracker.noteDeletion(key, in: item.collection.name, deletion)
       }
     }
@@ -107,25 +68,107 @@ extension RecordApplication {
   }
 
   /// Writes the last synced version of a deleted record again, as a change to send.
-  private mutating func putBack(_ target: [UInt8], _ relation: CollectionShape.Relation) throws -> Bool {
+  private mutating func putBack(
+    _ key: SyncKey, _ target: [UInt8], _ relation: CollectionShape.Relation
+  ) throws -> Bool {
     let collection = try work.collection(relation.target)
-    guard let key = SyncKey(name: try name(of: target, relation)), let base = try tracker.base(key),
-      base.version == collection.row.version, let document = base.content.document
+    guard let base = try tracker.base(key), base.version == collection.row.version,
+      let document = base.content.document
     else { return false }
     do {
       try target.withUnsafeBytes { target in
         _ = try document.withUnsafeBytes { try work.put(target, $0, in: collection) }
       }
-      return true
     } catch let error as SatchelError where error.isRejectedDocument {
       return false
     }
+    let deletion = SyncContent(
+      document: nil, revision: base.content.revision + 1, created: base.content.created, modified: work.now)
+    try noteLost(
+      .local, key.id, collection, ConflictTable.Versions(local: deletion, remote: nil, base: base.bytes))
+    noteChange(key)
+    return true
+  }
+
+  // MARK: What a deletion changes besides
+
+  /// Deletes records, as the relations to them say.
+  ///
+  /// - Parameter afterVersions: whether to refuse that while a version is to be applied of a record that refers to them:
+  ///   it may not do so any more
+  /// - Throws: `SatchelError` when one of them must not be deleted, and nothing is changed
+  mutating func delete(_ records: [Deletion.Item], afterVersions: Bool = false) throws {
+    var deletion = Deletion(work)
+    try deletion.find(records)
+    if let restriction = try deletion.restrictions().first { throw restriction.error }
+    if afterVersions, let key = try versions(before: deletion).first {
+      throw SatchelError(
+        .constraint,
+        "\(String(decoding: records.first?.key ?? [], as: UTF8.self)): can be deleted only after \(key) is changed",
+        underlying: BlockingRecord(name: "\(key)"))
+    }
+    try deletion.carryOut { try noteCascade($0, $1, $2) }
+    for key in deletion.changed {
+      let name = try work.collection(key.collection).name
+      noteChange(try SyncKey(name, String(decoding: key.key, as: UTF8.self)))
+    }
+  }
+
+  /// The records that a deletion deletes or changes besides, and of which a version is to be applied.
+  func versions(before deletion: Deletion) throws -> [SyncKey] {
+    try deletion.affected().compactMap { record in
+      let collection = try work.collection(record.collection)
+      guard collection.isSynchronized else { return nil }
+      let key = try SyncKey(collection.name, String(decoding: record.key, as: UTF8.self))
+      guard let position = positions[key] else {
+        return try tracker.waiting(key).flatMap { $0.content.isDeleted ? nil : key }
+      }
+      let isApplied = decisions[position] != .waiting || entries[position].remote?.content.isDeleted ?? true
+      return isApplied ? nil : key
+    }
+  }
+
+  /// Keeps a record that a deletion elsewhere takes with it, unless it was deleted there as well.
+  private mutating func noteCascade(_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws {
+    let id = String(decoding: key, as: UTF8.self)
+    let name = try SyncKey(collection.name, id)
+    guard collection.isSynchronized else { return }
+    let isDeleted = positions[name].map { entries[$0].remote?.content.isDeleted ?? true } ?? false
+    guard try !isDeleted || tracker.isPending(name) else { return }
+    let versions = ConflictTable.Versions(
+      local: try RecordTable(connection: connection).content(row), remote: nil,
+      base: try tracker.base(name)?.bytes)
+    try noteLost(.local, id, collection, versions)
+  }
+
+  /// Notes that a record was changed besides: what was decided about its entry is no longer all that there is to it.
+  private mutating func noteChange(_ key: SyncKey) {
+    changed.append(key)
+    guard let position = positions[key] else { return }
+    switch decisions[position] {
+    case .apply, .match: decisions[position] = .merged
+    case .keep, .merged, .resend, .conflict, .waiting: break
+    }
+  }
+
+  // MARK: What is discarded
+
+  /// Keeps both versions of a record of which one is discarded.
+  mutating func noteLost(_ side: ConflictSide, _ item: Item) throws {
+    try noteLost(side, item.entry.key.id, item.collection, versions(item))
+  }
+
+  private mutating func noteLost(
+    _ side: ConflictSide, _ id: String, _ collection: WorkingCollection, _ versions: ConflictTable.Versions
+  ) throws {
+    try conflicts.noteLost(side, id, in: collection.id, versions, time: work.now)
+    lost += 1
   }
 }
 
 extension SyncKey {
   /// The key of a record by its name, "collection/id".
-  fileprivate init?(name: String) {
+  init?(name: String) {
     guard let slash = name.firstIndex(of: "/") else { return nil }
     guard let key = try? SyncKey(String(name[..<slash]), String(name[name.index(after: slash)...])) else {
       return nil

@@ -6,8 +6,8 @@ import SatchelStorage
 /// Sets entries of the sync log against the records, and changes the records accordingly, in one transaction.
 ///
 /// What cannot be applied waits, and never stops the rest: every rule of a collection (schema, unique indexes,
-/// relations) is checked for one record at a time, before it is changed. Records that refer to each other are applied in
-/// whatever order the rules allow.
+/// relations) is checked for one record at a time, before it is changed. Records are applied in whatever order the rules
+/// allow, and those that are only valid together, together.
 struct RecordApplication {
   /// An entry, and what is to become of it.
   struct Item {
@@ -19,17 +19,22 @@ struct RecordApplication {
     var content: SyncContent
     /// The decision, if it can be applied.
     var decision: SyncDecision
-    /// Whether local content is discarded.
-    var isLost: Bool
+    /// The side of which content is discarded.
+    var lost: ConflictSide?
     /// Why it could not be applied when it was last tried.
     var obstacle: Obstacle?
+    /// Why it could not be applied together with others, where that is known.
+    var reason: Obstacle?
   }
 
   /// Why an entry cannot be applied.
   enum Obstacle {
+    /// Only another version of it, or another declaration, can be applied.
     case refused(SatchelError)
     /// A record that it refers to does not exist.
     case missing(CollectionShape.Relation, target: [UInt8])
+    /// Another record has a unique value, or refers to what is to be deleted.
+    case blocked(by: SyncKey, SatchelError)
   }
 
   let work: RecordWork
@@ -47,7 +52,11 @@ struct RecordApplication {
   private var collections: [String: WorkingCollection] = [:]
   private var migrating: [Int64: MigratingContent] = [:]
   var decisions: [SyncDecision]
+  /// How many versions were discarded.
+  var lost = 0
   let positions: [SyncKey: Int]
+  /// The records that the latest deletion has changed as well.
+  var changed: [SyncKey] = []
   private let hasUndecided: Bool
 
   init(_ work: RecordWork, _ entries: [SyncUndecided]) throws {
@@ -59,29 +68,58 @@ struct RecordApplication {
     hasUndecided = try ConflictTable(connection: work.connection).hasUndecided()
   }
 
-  mutating func run() throws -> [SyncDecision] {
+  mutating func run() throws -> SyncDecisions {
     var open: [Item] = []
     for (position, entry) in entries.enumerated() {
       if let item = try decide(position, entry) { open.append(item) }
     }
     // Deletions in reverse: what refers to a record is deleted before it.
-    var (puts, deletions) = (open.filter { !$0.content.isDeleted }, open.filter(\.content.isDeleted))
-    deletions.reverse()
+    var rest = open.filter { !$0.content.isDeleted } + open.filter(\.content.isDeleted).reversed()
     while true {
-      let count = puts.count + deletions.count
-      puts = try applyEach(puts)
-      deletions = try applyEach(deletions)
-      if puts.count + deletions.count == count {
-        puts = try applyTogether(puts)
-        puts = try settleMissing(puts)
-        if puts.count + deletions.count == count { break }
-      }
-      if puts.isEmpty, deletions.isEmpty { break }
+      rest = try applyTogether(applyEach(rest))
+      guard try settleMissing(&rest) else { break }
     }
-    for item in puts { try wait(item) }
-    // A record that must not be deleted while another one refers to it stays, and is sent again.
-    for item in deletions { decisions[item.position] = .keep }
-    return decisions
+    for item in rest where !item.content.isDeleted { try wait(item) }
+    try refuseDeletions(rest.filter(\.content.isDeleted))
+    return SyncDecisions(decisions: decisions, lost: lost)
+  }
+
+  /// Ends items whose records must not be deleted while others refer to them. A deletion waits for a version of what is
+  /// in its way that waits as well; without any, the record stays, and is sent again.
+  private mutating func refuseDeletions(_ items: [Item]) throws {
+    let indices = Dictionary(items.enumerated().map { ($1.entry.key, $0) }, uniquingKeysWith: { $1 })
+    var waits = [Bool?](repeating: nil, count: items.count)
+    var isOnPath = [Bool](repeating: false, count: items.count)
+    for start in items.indices where waits[start] == nil {
+      isOnPath[start] = true
+      var (path, verdict) = ([start], Bool?.none)
+      while verdict == nil {
+        let item = items[path[path.count - 1]]
+        guard case .blocked(let key, _)? = item.reason ?? item.obstacle else { break }
+        if let next = indices[key] {
+          // In a circle all of it is kept.
+          verdict = waits[next] ?? (isOnPath[next] ? false : nil)
+          isOnPath[next] = true
+          path.append(next)
+        } else {
+          verdict = try isWaiting(key)
+        }
+      }
+      for index in path where waits[index] == nil { waits[index] = verdict ?? false }
+    }
+    for (item, waits) in zip(items, waits) {
+      if waits == true {
+        try wait(item)
+      } else {
+        try noteLost(.remote, item)
+        decisions[item.position] = .keep
+      }
+    }
+  }
+
+  private func isWaiting(_ key: SyncKey) throws -> Bool {
+    guard let position = positions[key] else { return try tracker.waiting(key) != nil }
+    return decisions[position] == .waiting
   }
 
   // MARK: Deciding
@@ -105,7 +143,7 @@ struct RecordApplication {
       modified: entry.base?.content.modified ?? 0)
     var item = Item(
       position: position, entry: entry, collection: collection, local: local,
-      content: entry.remote?.content ?? deletion, decision: .apply, isLost: false)
+      content: entry.remote?.content ?? deletion, decision: .apply)
     do {
       var migrating = self.migrating[collection.id] ?? MigratingContent(collection, work)
       defer { self.migrating[collection.id] = migrating }
@@ -117,12 +155,14 @@ struct RecordApplication {
         policy: collection.shape.onConflict)
       switch decision {
       case .match: decisions[position] = .match
-      case .keep: decisions[position] = .keep
+      case .keep(let isLost):
+        if isLost { try noteLost(.remote, item) }
+        decisions[position] = .keep
       case .apply(let isLost):
-        item.isLost = isLost
+        item.lost = isLost ? .local : nil
         return item
-      case .merge(let content, let isLost):
-        (item.content, item.isLost, item.decision) = (content, isLost, .merged)
+      case .merge(let content, let lost):
+        (item.content, item.lost, item.decision) = (content, lost, .merged)
         return item
       case .ask:
         try conflicts.open(entry.key.id, in: collection.id, versions(item), time: work.now)
@@ -162,8 +202,9 @@ struct RecordApplication {
 
   private mutating func wait(_ item: Item) throws {
     let (error, other): (SatchelError, String?)
-    switch item.obstacle {
-    case .refused(let refused)?: (error, other) = (refused, try blocker(item))
+    switch item.reason ?? item.obstacle {
+    case .refused(let refused)?: (error, other) = (refused, nil)
+    case .blocked(let key, let refused)?: (error, other) = (refused, key.description)
     case .missing(let relation, let target)?:
       let name = try name(of: target, relation)
       error = SatchelError(
@@ -177,31 +218,48 @@ struct RecordApplication {
     decisions[item.position] = .waiting
   }
 
-  /// The record that has the value of a unique index which the item wants; nil when that is not the obstacle.
-  private func blocker(_ item: Item) throws -> String? {
-    guard let document = item.content.document else { return nil }
-    let owner = try work.owner(ofUniqueValuesOf: document, except: item.entry.key.id, in: item.collection)
-    return owner.map { "\(item.collection.name)/\($0)" }
-  }
-
   func name(of target: [UInt8], _ relation: CollectionShape.Relation) throws -> String {
     "\(try work.collection(relation.target).name)/\(String(decoding: target, as: UTF8.self))"
   }
 
+  /// The key of a target; nil for a value that is no id.
+  func key(of target: [UInt8], _ relation: CollectionShape.Relation) throws -> SyncKey? {
+    try? SyncKey(try work.collection(relation.target).name, String(decoding: target, as: UTF8.self))
+  }
+
   // MARK: Applying
 
-  /// Applies what can be applied.
+  /// Applies what can be applied by itself. An item that is blocked by another one is tried again after that, so that
+  /// chains take time in proportion to their length, whatever the order.
   ///
   /// - Returns: the rest, with the obstacles
   private mutating func applyEach(_ items: [Item]) throws -> [Item] {
-    var rest: [Item] = []
-    for var item in items {
-      if let obstacle = try obstacle(item) ?? apply(item) {
-        item.obstacle = obstacle
-        rest.append(item)
+    var (rest, blocked) = ([Int: Item](), [SyncKey: [Int]]())
+    var (queue, next) = (items, 0)
+    while next < queue.count {
+      var item = queue[next]
+      next += 1
+      changed = []
+      item.obstacle = try obstacle(item) ?? apply(item)
+      guard let obstacle = item.obstacle else {
+        for key in changed + [item.entry.key] {
+          let woken = blocked.removeValue(forKey: key) ?? []
+          queue += woken.compactMap { rest.removeValue(forKey: $0) }
+        }
+        continue
       }
+      rest[item.position] = item
+      if let key = try key(of: obstacle) { blocked[key, default: []].append(item.position) }
     }
-    return rest
+    return items.compactMap { rest[$0.position] }
+  }
+
+  private func key(of obstacle: Obstacle) throws -> SyncKey? {
+    switch obstacle {
+    case .refused: nil
+    case .missing(let relation, let target): try key(of: target, relation)
+    case .blocked(let key, _): key
+    }
   }
 
   /// The first record that an item refers to and that does not exist.
@@ -243,30 +301,24 @@ struct RecordApplication {
               key, document, in: item.collection, from: item.content, isChange: item.decision == .merged)
           }
         }
-      } else {
-        _ = try item.key { key in
-          try work.delete(key, from: item.collection) { try noteCascade($0, $1, $2) }
-        }
+      } else if let row = try item.key({ try work.find($0, in: item.collection).row }) {
+        try delete(
+          [Deletion.Item(row: row, key: item.key { Array($0) }, collection: item.collection)],
+          afterVersions: true)
       }
     } catch let error as SatchelError where error.isRejectedDocument {
+      if let key = (error.underlying as? BlockingRecord).flatMap({ SyncKey(name: $0.name) }) {
+        return .blocked(by: key, error)
+      }
       return .refused(error)
     }
-    if item.isLost {
-      try conflicts.noteLost(item.entry.key.id, in: item.collection.id, versions(item), time: work.now)
-    }
-    decisions[item.position] = item.decision
+    try noteApplied(item)
     return nil
   }
 
-  /// Keeps a pending record that a deletion elsewhere takes with it.
-  func noteCascade(_ key: [UInt8], _ row: Int64, _ collection: WorkingCollection) throws {
-    let id = String(decoding: key, as: UTF8.self)
-    let name = try SyncKey(collection.name, id)
-    guard collection.isSynchronized, try tracker.isPending(name) else { return }
-    let versions = ConflictTable.Versions(
-      local: try RecordTable(connection: connection).content(row), remote: nil,
-      base: try tracker.base(name)?.bytes)
-    try conflicts.noteLost(id, in: collection.id, versions, time: work.now)
+  mutating func noteApplied(_ item: Item) throws {
+    if let side = item.lost { try noteLost(side, item) }
+    decisions[item.position] = item.decision
   }
 }
 

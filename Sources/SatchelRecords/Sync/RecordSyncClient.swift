@@ -97,9 +97,27 @@ package struct RecordSyncClient: Sendable {
   }
 
   /// Decides what becomes of entries, and changes the records accordingly.
-  package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> [SyncDecision] {
+  package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> SyncDecisions {
     var application = try RecordApplication(store.work(in: transaction), entries)
     return try application.run()
+  }
+
+  /// The keys of entries that wait for any of these, for one that does, and so on.
+  package func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] {
+    guard try store.database.has(RecordSchema.subject) else { return [] }
+    let conflicts = ConflictTable(connection: transaction.connection)
+    guard try conflicts.hasWaiting() else { return [] }
+    let work = store.work(in: transaction)
+    var (known, queue, next) = (Set(keys), keys, 0)
+    while next < queue.count {
+      for waiting in try conflicts.waiting(for: queue[next].description) {
+        let collection = try work.collection(waiting.collection)
+        let key = try SyncKey(collection.name, waiting.key)
+        if collection.isSynchronized, known.insert(key).inserted { queue.append(key) }
+      }
+      next += 1
+    }
+    return Array(queue[keys.count...])
   }
 
   /// Ends what is undecided, because the store is no longer synchronized.

@@ -7,9 +7,11 @@ import SatchelStorage
 struct ConflictTable {
   let connection: Connection
 
-  /// Stores local content that is discarded.
-  func noteLost(_ key: String, in collection: Int64, _ conflict: Versions, time: Int64) throws {
-    try insert("lost", key, collection, conflict, nil, nil, time)
+  /// Stores both versions of a record of which one is discarded.
+  func noteLost(
+    _ side: ConflictSide, _ key: String, in collection: Int64, _ conflict: Versions, time: Int64
+  ) throws {
+    try insert("lost", key, collection, conflict, nil, nil, time, side)
   }
 
   /// Stores both versions until the host decides.
@@ -38,7 +40,7 @@ struct ConflictTable {
 
   private func insert(
     _ kind: String, _ key: String, _ collection: Int64, _ versions: Versions, _ error: SatchelError?,
-    _ other: String?, _ time: Int64
+    _ other: String?, _ time: Int64, _ side: ConflictSide? = nil
   ) throws {
     let local = versions.local.map { $0.json }
     try (local ?? []).withUnsafeBytes { localBytes in
@@ -46,14 +48,14 @@ struct ConflictTable {
         try (versions.base ?? []).withUnsafeBytes { base in
           try connection.run(
             """
-            INSERT INTO record_conflict(collection, key, kind, time, local, remote, base, code, reason, waits_for)
-            VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO record_conflict(collection, key, kind, time, local, remote, base, code, reason, waits_for,
+            side) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, .integer(collection), .text(key), .text(kind), .integer(time),
             local == nil ? .null : .blob(localBytes), versions.remote == nil ? .null : .blob(remote),
             versions.base == nil ? .null : .blob(base),
             error.map { .integer(Int64($0.code.rawValue)) } ?? .null,
             error.map { .text($0.message) } ?? .null,
-            other.map { .text($0) } ?? .null)
+            other.map { .text($0) } ?? .null, side.map { .text($0.rawValue) } ?? .null)
         }
       }
     }

@@ -231,6 +231,7 @@ struct RecordCheck {
         try connection.number(
           """
           SELECT count(*) FROM record_conflict WHERE kind NOT IN ('open', 'lost', 'waiting')
+          OR (kind = 'lost') <> (coalesce(side, '') IN ('local', 'remote'))
           OR collection NOT IN (SELECT id FROM record_collection)
           """)
       ),

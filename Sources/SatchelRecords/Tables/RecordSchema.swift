@@ -106,10 +106,11 @@ package enum RecordSchema {
     """
 
   private static let conflicts = """
-    -- Conflicts: both versions of an open one ('open'), local content that was discarded ('lost'), and a remote
-    -- version that cannot be applied before something else has changed ('waiting'). `local` is JSON, `remote` and
-    -- `base` are envelopes. Of one that waits, `code` and `reason` say why; `waits_for` is "collection/id" of the
-    -- record whose change ends it, NULL when only a declaration or another entry does.
+    -- Conflicts: both versions of an open one ('open'), both of one where the version of `side`, 'local' or
+    -- 'remote', was discarded ('lost'), and a remote version that cannot be applied before something else has changed
+    -- ('waiting'). `local` is JSON, `remote` and `base` are envelopes. Of one that waits, `code` and `reason` say why;
+    -- `waits_for` is "collection/id" of the record whose change ends it, NULL when only a declaration or another entry
+    -- does.
     CREATE TABLE record_conflict(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       collection INTEGER NOT NULL,
@@ -121,7 +122,8 @@ package enum RecordSchema {
       base BLOB,
       code INTEGER,
       reason TEXT,
-      waits_for TEXT
+      waits_for TEXT,
+      side TEXT
     ) STRICT;
     CREATE INDEX record_conflict_record ON record_conflict(collection, key);
     CREATE INDEX record_conflict_waiting ON record_conflict(waits_for) WHERE kind = 'waiting';

@@ -24,8 +24,14 @@ package protocol SyncLogClient: Sendable {
   /// - Parameters:
   ///   - entries: in the order of `collections`
   ///   - isLast: whether no other entries are undecided: relations must hold afterwards
-  /// - Returns: one decision for each entry
-  func decide(_ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction) throws -> [SyncDecision]
+  func decide(_ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction) throws -> SyncDecisions
+
+  /// The keys of entries that wait, and that can perhaps be applied together with others.
+  func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey]
+}
+
+extension SyncLogClient {
+  package func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] { [] }
 }
 
 /// Local content that is sent.
@@ -56,6 +62,19 @@ package struct SyncUndecided: Sendable, Equatable {
   package var deletion: SyncContent?
   /// Whether the host was asked about an entry that this one has replaced: that conflict is over.
   package var endsConflict: Bool
+}
+
+/// The decisions about some entries.
+package struct SyncDecisions: Sendable, Equatable {
+  /// One for each entry.
+  package var decisions: [SyncDecision]
+  /// How many versions were discarded, and are kept in a conflict log.
+  package var lost: Int
+
+  package init(decisions: [SyncDecision], lost: Int = 0) {
+    self.decisions = decisions
+    self.lost = lost
+  }
 }
 
 /// What becomes of an entry. The client has changed the local content before it returns the decision.

@@ -130,6 +130,8 @@ struct SyncDecided: Sendable, Equatable {
   }
 
   var outcomes: [Outcome] = []
+  /// How many versions of records were discarded, and are kept in a conflict log.
+  var lost = 0
 }
 
 /// Changes to send.

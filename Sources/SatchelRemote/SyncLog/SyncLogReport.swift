@@ -11,8 +11,10 @@ package struct SyncLogReport: Sendable, Equatable {
     package internal(set) var deleted = 0
     package internal(set) var merged = 0
     package internal(set) var kept = 0
-    /// Conflicts that the host is asked about.
+    /// Conflicts that the host is asked about, and versions that were discarded and are kept in a conflict log.
     package internal(set) var conflicts = 0
+    /// The latter alone.
+    package internal(set) var lost = 0
     package internal(set) var waiting = 0
     /// Content that is sent again, because the remote has lost it.
     package internal(set) var resent = 0
@@ -85,6 +87,8 @@ package struct SyncLogReport: Sendable, Equatable {
   }
 
   mutating func add(_ decided: SyncDecided) {
+    records.conflicts += decided.lost
+    records.lost += decided.lost
     for outcome in decided.outcomes {
       changeCounts(of: outcome.key) { counts in
         switch outcome.decision {

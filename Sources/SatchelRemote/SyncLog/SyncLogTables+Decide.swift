@@ -36,16 +36,31 @@ extension SyncLogTables {
       }
       // The rest belongs to collections that are no longer declared.
       if ids.isEmpty { return nil }
-      return try decide(ids, isLast: ids.count == total, transaction, table)
+      let rows = try ids.compactMap { try table.row($0) }
+      return try decide(
+        waiting(for: rows, state, transaction, table) + rows, isLast: ids.count == total, transaction, table)
+    }
+  }
+
+  /// The rows of entries that wait for others, and are decided again together with them: each may be valid only with
+  /// the other.
+  private func waiting(
+    for rows: [SyncRow], _ state: SyncLogState, _ transaction: Transaction, _ table: SyncRowTable
+  ) throws -> [SyncRow] {
+    let known = Set(rows.map(\.id))
+    return try client.waiting(for: rows.map(\.key), in: transaction).compactMap { key in
+      let row = try table.row(key, generation: state.generation)
+      return row.flatMap { row in
+        row.remote == nil || row.conflict != nil || row.inFlight != nil || known.contains(row.id) ? nil : row
+      }
     }
   }
 
   private func decide(
-    _ ids: [Int64], isLast: Bool, _ transaction: Transaction, _ table: SyncRowTable
+    _ rows: [SyncRow], isLast: Bool, _ transaction: Transaction, _ table: SyncRowTable
   ) throws -> SyncDecided {
     var (entries, decidable, decided) = ([SyncUndecided](), [Int64](), SyncDecided())
-    for id in ids {
-      guard var row = try table.row(id) else { continue }
+    for var row in rows {
       row.isUndecided = false
       let remote = try row.entry.map { try SyncEnvelope(parsing: $0) }
       let base = try row.base.map { try SyncEnvelope(parsing: $0) }
@@ -68,10 +83,12 @@ extension SyncLogTables {
             key: row.key, base: isFork ? nil : base, remote: remote,
             isChanged: isFork || row.pending != nil, isFork: isFork, deletion: row.deletion,
             endsConflict: endsConflict))
-        decidable.append(id)
+        decidable.append(row.id)
       }
     }
-    let decisions = try client.decide(entries, isLast: isLast, in: transaction)
+    let made = try client.decide(entries, isLast: isLast, in: transaction)
+    let decisions = made.decisions
+    decided.lost = made.lost
     guard decisions.count == entries.count else {
       throw SatchelError(.internal, "\(decisions.count) decisions for \(entries.count) entries")
     }

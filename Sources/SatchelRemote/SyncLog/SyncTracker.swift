@@ -143,6 +143,12 @@ package final class SyncTracker {
   /// Whether the key has a local change that is not sent yet.
   package func isPending(_ key: SyncKey) throws -> Bool { try row(key)?.pending != nil }
 
+  /// The entry of a key that waits to be applied.
+  package func waiting(_ key: SyncKey) throws -> SyncEnvelope? {
+    guard let row = try row(key), row.conflict == nil else { return nil }
+    return try row.remote.map { try SyncEnvelope(parsing: $0) }
+  }
+
   /// Whether content that is not here was deleted, here or in the remote; false for content that did not arrive yet.
   package func isDeleted(_ key: SyncKey) throws -> Bool {
     guard let row = try row(key) else { return false }

@@ -15,11 +15,11 @@ struct RecordConflictsCommand: ParsableCommand {
 
         open     both sides changed the record, and you have to decide
         waiting  the remote version cannot be applied yet, with the reason; often a later sync applies it
-        lost     the local version that was discarded, by the collection's policy or with a deleted record
+        lost     a version was discarded, by the collection's policy or with a deleted record: see "lost"
 
       Nothing is overwritten before you decide. A resolution becomes the record's document, and the next sync \
-      sends it; "--document null" deletes the record. For a lost version, keeping the remote one only removes \
-      it from the list.
+      sends it; "--document null" deletes the record. For a lost version, keeping the other one only removes it \
+      from the list.
 
         satchel records conflicts planner.satchel
         satchel records conflicts planner.satchel courses
@@ -139,6 +139,7 @@ private struct FoundConflict {
         ["", "local", try Self.version(conflict.local)], ["", "remote", try Self.version(conflict.remote)],
       ]
       if let base = conflict.base { rows.append(["", "base", try base.plainText]) }
+      if let side = conflict.side { rows.append(["", "lost", side.rawValue]) }
       if let reason = conflict.reason { rows.append(["", "reason", reason]) }
       return heading + "\n" + Terminal.table(rows) + "\n"
     }

@@ -18,9 +18,9 @@ struct SyncCommand: ParsableCommand {
           --endpoint https://s3.example.org
 
       Each collection's policy decides records that both sides changed. "records conflicts" lists what it \
-      leaves to you, and remote versions that cannot be applied yet. A change that cannot be sent stays \
-      pending and does not stop the others. When a part of the remote is lost, the sync ends and names it: \
-      sync the device that has it, or go on without it with --accept-loss.
+      leaves to you, versions that lost, and remote ones that cannot be applied yet. A change that cannot be \
+      sent stays pending and does not stop the others. When a part of the remote is lost, the sync ends and \
+      names it: sync the device that has it, or go on without it with --accept-loss.
 
       With --key-file records and state are encrypted before they leave this machine. All devices need the \
       same key; photos are not encrypted.
@@ -28,9 +28,9 @@ struct SyncCommand: ParsableCommand {
       The credentials of an S3 store are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
       AWS_SESSION_TOKEN, never from the command line.
 
-      Exit codes: 0 both sides are in sync; 1 changes could not be sent, there are new conflicts, remote \
-      versions wait, or a part of the remote was lost; with --dry-run, there is something to transfer; \
-      2 could not run.
+      Exit codes: 0 both sides are in sync; 1 changes could not be sent, there are conflicts to resolve, \
+      remote versions wait, or a part of the remote was lost; with --dry-run, there is something to \
+      transfer; 2 could not run.
       """)
 
   @OptionGroup var arguments: StoreArguments
@@ -93,10 +93,10 @@ struct SyncCommand: ParsableCommand {
 }
 
 extension StoreSyncReport {
-  /// Whether changes could not be sent, there are new conflicts, remote versions wait, or a part of the remote
-  /// was lost.
+  /// Whether changes could not be sent, there are conflicts to resolve, remote versions wait, or a part of the
+  /// remote was lost.
   var needsAttention: Bool {
-    let needsDecision = [records, state].contains { $0.conflicts > 0 || $0.waiting > 0 }
+    let needsDecision = [records, state].contains { $0.conflicts > $0.lost || $0.waiting > 0 }
     return !failed.isEmpty || !losses.isEmpty || needsDecision || photos?.needsAttention ?? false
   }
 }

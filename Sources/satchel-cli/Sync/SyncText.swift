@@ -52,7 +52,11 @@ struct SyncText {
       ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
       if !parts.isEmpty { lines.append("\(subject): \(parts.joined(separator: ", "))") }
     }
-    let conflicts = report.records.conflicts + report.state.conflicts
+    let lost = report.records.lost
+    if lost > 0 {
+      lines.append("\(Terminal.count(lost, "version")) lost and kept: see \"satchel records conflicts\"")
+    }
+    let conflicts = report.records.conflicts - lost + report.state.conflicts
     if conflicts > 0 {
       lines.append("\(Terminal.count(conflicts, "conflict")) to resolve: see \"satchel records conflicts\"")
     }

@@ -211,9 +211,8 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
     return ids
   }
 
-  func decide(_ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction) throws -> [SyncDecision]
-  {
-    try entries.map { try decide($0, transaction.connection) }
+  func decide(_ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction) throws -> SyncDecisions {
+    SyncDecisions(decisions: try entries.map { try decide($0, transaction.connection) })
   }
 
   private func decide(_ entry: SyncUndecided, _ connection: Connection) throws -> SyncDecision {

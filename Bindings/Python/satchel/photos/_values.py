@@ -168,12 +168,12 @@ class ShardStatus:
 class CatalogueStatus:
     """The state of the catalogue of a ``directory``, with its ``shards``.
 
-    ``on_conflict`` is the policy that ``store.photos`` has declared. ``created``, ``modified`` and ``last_sync`` are Unix milliseconds. ``uuid`` is the catalogue's own,
-    ``remote_uuid`` that of the remote copy synchronized with. They are None before the first photo, or
-    before the first synchronization, and so is ``user``, as whom it is synchronized. ``photos`` counts the
-    photos, ``changes`` rows changed since the last synchronization, ``conflicts`` entries of the conflict
-    log; ``backup`` has the number of photos by backup status, except
-    "not_backed_up".
+    ``on_conflict`` is the policy that ``store.photos`` has declared. ``created``, ``modified`` and
+    ``last_sync`` are Unix milliseconds. ``uuid`` is the catalogue's own, ``remote_uuid`` that of the remote
+    copy synchronized with. They are None before the first photo, or before the first synchronization, and so
+    is ``user``, as whom it is synchronized. ``photos`` counts the photos, ``changes`` rows changed since the
+    last synchronization, ``conflicts`` entries of the conflict log; ``backup`` has the number of photos by
+    backup status, except "not_backed_up".
     """
 
     directory: str

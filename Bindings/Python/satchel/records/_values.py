@@ -131,16 +131,17 @@ class MirrorReport:
 
 @dataclass(frozen=True)
 class RecordConflict:
-    """A record that both sides changed, or whose remote version cannot be applied yet.
+    """A record of which a version was discarded, or is not applied.
 
     ``id`` is the number of the conflict, ``record`` the record's id, ``time`` the time of detection, in Unix
-    milliseconds. ``kind`` is "open" (it waits for ``records.resolve()``), "lost" (the local version was
-    discarded, by the policy or because a record that it refers to was deleted) or "waiting". A remote
-    version that is waiting violates the schema, a unique index or a relation, or has a newer version: it is
-    applied as soon as that allows it. Then ``code`` is that of the error, such as "ECONSTRAINT", and
-    ``reason`` its message; otherwise both are None. ``local``, ``remote`` and ``base`` are the local
+    milliseconds. ``kind`` is "open" (it waits for ``records.resolve()``), "lost" (a version was discarded, by
+    the policy or because of a relation) or "waiting". Of a lost one, ``side`` is the side that was discarded,
+    "local" or "remote", as a whole or where both had changed the same member. A remote version that is
+    waiting violates the schema, a unique index or a relation, or has a newer version: it is applied as soon
+    as that allows it. Then ``code`` is that of the error, such as "ECONSTRAINT", and ``reason`` its message.
+    Otherwise ``side``, ``code`` and ``reason`` are None. ``local``, ``remote`` and ``base`` are the local
     document, the remote one, and the one synchronized last: dicts, or None where it was deleted or did not
-    exist.
+    exist; of a lost one, as they were then.
     """
 
     id: int
@@ -152,6 +153,7 @@ class RecordConflict:
     base: Optional[Dict[str, Any]]
     code: Optional[str] = None
     reason: Optional[str] = None
+    side: Optional[str] = None
 
     @property
     def happened_at(self) -> datetime:
