@@ -3870,16 +3870,33 @@ SATCHEL_API satchel_status satchel_state_score_add(
     const satchel_state_score_options *options, double *value);
 
 /**
- * Returns all scores of a name.
+ * Returns all scores of a name, within the limits.
+ *
+ * A score that nothing was added to is not among them: it is 0, or the nearest limit.
  *
  * @param store     an open store
  * @param name      the name of the scores
+ * @param options   may be NULL, as for satchel_state_score_add()
  * @param[out] out  a JSON object that maps keys to scores
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name, and for limits as of
+ * satchel_state_score_add().
  */
 SATCHEL_API satchel_status satchel_state_scores(
-    satchel_store *store, satchel_bytes name, satchel_buffer *out);
+    satchel_store *store, satchel_bytes name, const satchel_state_score_options *options,
+    satchel_buffer *out);
+
+/**
+ * Removes a score, which then is as if nothing had been added to it.
+ *
+ * @param store  an open store
+ * @param name   the name of the scores
+ * @param key    the key of the score; need not exist
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name or key.
+ */
+SATCHEL_API satchel_status satchel_state_score_remove(
+    satchel_store *store, satchel_bytes name, satchel_bytes key);
 
 /** @} */
 

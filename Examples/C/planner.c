@@ -148,7 +148,7 @@ static void come_back(const struct planner *planner) {
     puts("\nThe planner was killed, and comes back as version 2.");
     must(satchel_state_get(planner->store, satchel_text("theme"), &theme));
     must(satchel_state_list_items(planner->store, satchel_text("searches"), NULL, &searches));
-    must(satchel_state_scores(planner->store, satchel_text("subjects"), &scores));
+    must(satchel_state_scores(planner->store, satchel_text("subjects"), NULL, &scores));
     must(satchel_json_get_double(bytes_of(&scores), satchel_text("history"), &history));
     printf("  theme %s, searched %s, history %g\n", string(&theme, ""), string(&searches, "/0/value"), history);
     for (size_t index = 0; index < count_of(&courses, ""); index++) {

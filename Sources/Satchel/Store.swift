@@ -150,15 +150,11 @@ public final class Store: Sendable {
     try StoryLibrary(database: database, directory: directory)
   }
 
-  /// Returns diagnostic information: path, size, versions, the quarantined file, and whether this version of
-  /// SQLite has the WAL-reset bug, which Satchel prevents.
-  public func info() throws -> JSONValue {
-    [
-      "path": .string(path), "read_only": .bool(isReadOnly),
-      "schema_version": .int(try database.schemaVersion),
-      "file_bytes": .int(database.fileBytes), "sqlite_version": .string("\(SQLiteVersion.current)"),
-      "sqlite_wal_reset_bug": .bool(SQLiteVersion.current.hasWALResetBug),
-      "quarantined": quarantinePath.map { .string($0) } ?? .null,
-    ]
+  /// Returns facts about the store.
+  public func info() throws -> StoreInfo {
+    StoreInfo(
+      path: path, isReadOnly: isReadOnly, schemaVersion: try database.schemaVersion,
+      fileBytes: database.fileBytes, sqliteVersion: "\(SQLiteVersion.current)",
+      hasWALResetBug: SQLiteVersion.current.hasWALResetBug, quarantined: quarantinePath)
   }
 }

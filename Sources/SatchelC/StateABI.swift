@@ -66,8 +66,8 @@ public func satchel_state_flush(
 ) -> satchel_status {
   spooled?.pointee = false
   return guarded {
-    let isSpooled = try Handles.stores.borrow(store).state.flush()
-    spooled?.pointee = isSpooled
+    let isSaved = try Handles.stores.borrow(store).state.flush()
+    spooled?.pointee = !isSaved
   }
 }
 

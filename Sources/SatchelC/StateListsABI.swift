@@ -92,29 +92,38 @@ public func satchel_state_score_add(
 ) -> satchel_status {
   value?.pointee = 0
   return guarded {
-    let reader = try OptionsReader(options)
-    let (minimum, maximum) = (reader.value(\.minimum) ?? -1, reader.value(\.maximum) ?? 1)
-    guard minimum <= maximum else {
-      throw SatchelError(.invalid, "options: the minimum \(minimum) is above the maximum \(maximum)")
-    }
-    let scores = try Handles.stores.borrow(store).state.scores(
-      name.text("name"), bounds: minimum...maximum)
-    let score = try scores.add(key.text("key"), delta)
+    let score = try scores(store, name, options).add(key.text("key"), delta)
     value?.pointee = score
   }
 }
 
 @_cdecl("satchel_state_scores") @implementation
 public func satchel_state_scores(
-  _ store: OpaquePointer!, _ name: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ options: UnsafePointer<satchel_state_score_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    // Without clamping, since the saved bounds are not known here.
-    let largest = Double.greatestFiniteMagnitude
-    let state = try Handles.stores.borrow(store).state
-    let scores = try state.scores(name.text("name"), bounds: -largest...largest).all()
+    let scores = try scores(store, name, options).all()
     try give(.object(JSONObject(scores.map { ($0.key, .double($0.value)) })), to: out)
   }
+}
+
+@_cdecl("satchel_state_score_remove") @implementation
+public func satchel_state_score_remove(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ key: satchel_bytes
+) -> satchel_status {
+  guarded { try scores(store, name, nil).remove(key.text("key")) }
+}
+
+private func scores(
+  _ store: OpaquePointer?, _ name: satchel_bytes, _ options: UnsafePointer<satchel_state_score_options>?
+) throws -> StateScores {
+  let reader = try OptionsReader(options)
+  let (minimum, maximum) = (reader.value(\.minimum) ?? -1, reader.value(\.maximum) ?? 1)
+  guard minimum <= maximum else {
+    throw SatchelError(.invalid, "options: the minimum \(minimum) is above the maximum \(maximum)")
+  }
+  return try Handles.stores.borrow(store).state.scores(name.text("name"), bounds: minimum...maximum)
 }
 
 // MARK: Sync

@@ -45,7 +45,7 @@ public func satchel_store_close(_ store: OpaquePointer!) -> satchel_status {
 public func satchel_store_info(
   _ store: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  guarded(emptying: out) { try give(Handles.stores.borrow(store).info(), to: $0) }
+  guarded(emptying: out) { try give(Handles.stores.borrow(store).info().json, to: $0) }
 }
 
 @_cdecl("satchel_store_check") @implementation

@@ -42,7 +42,7 @@ extension StateStore {
         throw SatchelError(.invalid, "the current key was not set; set it before changing it")
       }
       if current.name == key.name { return }
-      if try flush() {
+      guard try flush() else {
         throw SatchelError(
           .busy, "the key cannot be changed while the outbox file has changes that were not drained")
       }

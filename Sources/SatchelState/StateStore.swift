@@ -117,19 +117,20 @@ public final class StateStore: Sendable {
   /// Saves pending changes and drains the outbox file. Changes made before survive a kill of the process
   /// afterwards.
   ///
-  /// - Returns: true when the changes are in the outbox file because the store cannot be written
+  /// - Returns: whether the changes are in the store; false when they were spooled, because it cannot be written
   /// - Throws: `SatchelError` `.invalid` inside a transaction of the same thread, which could still be rolled
   ///   back; `.busy` during a batch that was begun on this thread; `.full`, `.io` and others when the outbox
   ///   file could not be written either: the changes stay in memory.
   @discardableResult
   public func flush() throws -> Bool {
     try checkOpen()
-    if database.options.isReadOnly { return false }
+    if database.options.isReadOnly { return true }
     guard !database.isWriting else {
       throw SatchelError(.invalid, "state cannot be flushed inside a transaction; flush before or after it")
     }
     try database.refuseDuringOtherBatch()
-    return try saver.save(in: database)
+    let isSpooled = try saver.save(in: database)
+    return !isSpooled
   }
 
   // MARK: Lists, sets and scores

@@ -63,7 +63,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library library_threads \
-  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes records store_sync; do
+  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes records state store_sync; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -103,6 +103,7 @@ counted callbacks "$folder/callbacks" "$folder"
 counted changes "$folder/changes"
 mkdir "$folder/record-files"
 counted records "$folder/records" "$folder/record-files"
+counted state "$folder/state"
 counted store_sync "$folder/store_sync"
 
 # No invalid access and no lost byte, in the library either. Swift looks at the signs of words of which

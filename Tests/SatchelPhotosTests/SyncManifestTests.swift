@@ -22,7 +22,7 @@ struct SyncManifestTests {
 
   private func head(_ tag: String, _ checksum: String? = nil, ancestors: String? = nil) throws -> ObjectHead {
     var metadata = checksum.map { ["sha256": $0] } ?? [:]
-    metadata["lineage"] = ancestors
+    metadata["ancestors"] = ancestors
     return ObjectHead(size: 0, etag: try #require(ETag(tag)), metadata: try ObjectMetadata(metadata))
   }
 

@@ -1,7 +1,9 @@
+import SatchelRemoteTesting
+
 @testable import SatchelRemote
 
 /// A store that ignores conditions.
-final class ForgetfulStore: ObjectStore {
+final class ForgetfulStore: ForwardingStore {
   enum Weakness: Sendable {
     case ifAbsent, ifMatch, both
     /// Responds with 501 Not Implemented.
@@ -14,17 +16,13 @@ final class ForgetfulStore: ObjectStore {
     case createsDespiteIfMatch
   }
 
-  private let store: any ObjectStore
+  let store: any ObjectStore
   private let weakness: Weakness
 
   init(_ store: any ObjectStore, _ weakness: Weakness) {
     self.store = store
     self.weakness = weakness
   }
-
-  func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
-    -> ObjectReading
-  { try store.get(key, ifNoneMatch: known, cancellation: cancellation) }
 
   func put(
     _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
@@ -44,20 +42,5 @@ final class ForgetfulStore: ObjectStore {
     }
     let etag = try store.put(key, body, condition: effective, metadata: metadata, cancellation: cancellation)
     return weakness == .oneTag ? ETag(hash: [0]) : etag
-  }
-
-  func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
-    try store.head(key, cancellation: cancellation)
-  }
-
-  func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError) {
-    try store.delete(key, ifMatch: known, cancellation: cancellation)
-  }
-
-  func list(
-    _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
-    cancellation: Cancellation
-  ) throws(ObjectStoreError) -> ObjectPage {
-    try store.list(prefix, from: continuation, limit: limit, cancellation: cancellation)
   }
 }

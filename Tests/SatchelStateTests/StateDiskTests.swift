@@ -62,14 +62,14 @@ struct StateDiskTests {
     faulty_vfs_fail(disk, fault.operation, fault.at, fault.kind, fault.isForGood)
     for _ in 0..<4 {
       try change(store.state)
-      let isSpooled = try store.state.flush()
+      let isSpooled = try !store.state.flush()
       #expect(!isSpooled || fixture.isSpooled && observed.keys.contains("@spooled"))
       #expect(try StateModel(store.state, "").tidy == model.tidy)
     }
     #expect(fault.at > 4 || faulty_vfs_hits(disk) > 0)
     faulty_vfs_fail(disk, fault.operation, 0, fault.kind, false)
     try change(store.state)
-    #expect(try store.state.flush() == false)
+    #expect(try store.state.flush())
     #expect(!fixture.isSpooled)
     #expect(observed.keys.contains("@spooled") == observed.keys.contains("@drained"))
     #expect(try StateModel(store.state, "").tidy == model.tidy)

@@ -88,7 +88,7 @@ struct StateMarkTests {
     let blocker = try fixture.block()
     try markAll(store.state)
     try store.state.set("off", 1, synced: false)
-    #expect(try store.state.flush())
+    #expect(try store.state.flush() == false)
     #expect(store.outbox.waiting(StateEntry.kind).count == 1)
     // A pending mark is known: asking for it again changes nothing.
     _ = try store.state.list("l", limit: 3, maxAge: 1000, isUnique: true, synced: true)

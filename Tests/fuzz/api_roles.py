@@ -157,6 +157,7 @@ ROLES = {
     "satchel_state_members": "store name",
     "satchel_state_score_add": "store name name",
     "satchel_state_scores": "store name",
+    "satchel_state_score_remove": "store name name",
 }
 
 #: The kinds of handles, and how many of each may be open at once.

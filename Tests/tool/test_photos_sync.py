@@ -3,16 +3,15 @@ settings of Tests/Servers/run.py in SATCHEL_TEST_S3, a real store.
 """
 
 import contextlib
-import os
 import signal
 import sqlite3
-import subprocess
 import threading
 import time
 
 import pytest
 from bucket_server import ACCESS_KEY, SECRET_KEY
-from conftest import TOOL, row, watched
+from conftest import row, watched
+from interruption import interrupted, started
 from remotes import Remote, in_bucket
 
 NOTHING = {
@@ -219,35 +218,19 @@ def test_probing(bucket, remote, run):
     assert bucket.objects == {}
 
 
-def start(pictures, remote):
-    words = ["photos", "sync", str(pictures.store), str(pictures.pictures), *remote.words]
-    environment = {**os.environ, **remote.env}
-    return subprocess.Popen([TOOL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+def words_of(pictures, remote):
+    return ["photos", "sync", str(pictures.store), str(pictures.pictures), *remote.words]
 
 
 def test_an_interrupted_sync_leaves_both_sides_sound(bucket, pictures, tablet):
     """The bucket does not answer for shard 5; Ctrl-C ends the wait, and the next sync continues."""
     remote = in_bucket(bucket, "--parallel", "1")
     pictures.take(*(row(f"{digit}.jpg", md5=f"{digit:x}" * 32) for digit in range(16)))
-    stuck, release = threading.Event(), threading.Event()
 
-    def wait(method, path):
-        if method == "PUT" and path.endswith("/shards/5.csv") and not release.is_set():
-            stuck.set()
-            release.wait(600)
+    def uploads_shard_5(method, path):
+        return method == "PUT" and path.endswith("/shards/5.csv")
 
-    bucket.before = wait
-    with start(pictures, remote) as process:
-        assert stuck.wait(120)
-        process.send_signal(signal.SIGINT)
-        # Long before the bucket would have answered.
-        out, err = process.communicate(timeout=120)
-        release.set()
-    assert process.returncode == -signal.SIGINT
-    assert out == b""
-    message = "interrupted: completed transfers are kept, and the next sync continues from there"
-    assert err.decode() == f"satchel: {message}\n"
-    bucket.before = lambda *_: None
+    interrupted(bucket, words_of(pictures, remote), remote.env, at=uploads_shard_5)
     remote.sync(pictures)
     remote.sync(tablet)
     assert len(tablet.names()) == 16
@@ -260,7 +243,8 @@ def test_a_second_signal_terminates_at_once(bucket, pictures):
     pictures.take(row("a.jpg"))
     stuck = threading.Event()
     bucket.before = lambda *_: (stuck.set(), time.sleep(3))
-    with start(pictures, in_bucket(bucket)) as process:
+    remote = in_bucket(bucket)
+    with started(words_of(pictures, remote), remote.env) as process:
         assert stuck.wait(120)
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGTERM)
@@ -325,7 +309,7 @@ def test_two_tools_at_once(pictures, tablet, tmp_path):
         for device, name in ((pictures, "p"), (tablet, "t")):
             device.add(f"{name}{round}.jpg")
             device("scan")
-        running = [start(device, remote) for device in (pictures, tablet)]
+        running = [started(words_of(device, remote), remote.env) for device in (pictures, tablet)]
         for process in running:
             out, err = process.communicate(timeout=60)
             assert process.returncode in (0, 1), err

@@ -2,21 +2,18 @@
 settings of Tests/Servers/run.py in SATCHEL_TEST_S3, a real store.
 """
 
-import os
 import re
-import signal
-import subprocess
-import threading
 import time
 
 import pytest
 from bucket_server import ACCESS_KEY, SECRET_KEY
-from conftest import COURSES, TOOL, Planner, row, watched
+from conftest import COURSES, Planner, row, watched
+from interruption import interrupted, started
 from remotes import Remote, in_bucket
 
 NOTHING = {
     "downloaded": 0, "uploaded": 0, "deleted_locally": 0, "deleted_remotely": 0, "merged": 0, "conflicts": 0,
-    "waiting": 0,
+    "lost": 0, "waiting": 0,
 }  # fmt: skip
 
 
@@ -158,35 +155,13 @@ def test_a_store_without_conditional_writes_is_refused(bucket, planner):
     assert bucket.objects == {}
 
 
-def start(device, remote):
-    words = ["sync", str(device.path), *remote.words]
-    environment = {**os.environ, **remote.env}
-    return subprocess.Popen([TOOL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-
-
 def test_an_interrupted_sync_leaves_both_sides_sound(bucket, planner, second):
     """The bucket does not answer a write; Ctrl-C ends the wait, and the next sync continues."""
     remote = in_bucket(bucket)
     planner.sync(remote)
     planner("put", "sets", "{}")
-    stuck, release = threading.Event(), threading.Event()
-
-    def wait(method, path):
-        if method == "PUT" and not release.is_set():
-            stuck.set()
-            release.wait(600)
-
-    bucket.before = wait
-    with start(planner, remote) as process:
-        assert stuck.wait(120)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
-        release.set()
-    assert process.returncode == -signal.SIGINT
-    assert out == b""
-    message = "interrupted: completed transfers are kept, and the next sync continues from there"
-    assert err.decode() == f"satchel: {message}\n"
-    bucket.before = lambda *_: None
+    words = ["sync", str(planner.path), *remote.words]
+    interrupted(bucket, words, remote.env, at=lambda method, path: method == "PUT")
     planner.sync(remote)
     second.sync(remote)
     assert len(second.ids()) == 4
@@ -216,7 +191,9 @@ def test_two_tools_at_once(planner, second, tmp_path):
     for round in range(3):
         for device, name in ((planner, "p"), (second, "s")):
             device("put", f"{name}{round}", "{}")
-        running = [start(device, remote) for device in (planner, second)]
+        running = [
+            started(["sync", str(device.path), *remote.words], remote.env) for device in (planner, second)
+        ]
         for process in running:
             _, err = process.communicate(timeout=60)
             assert process.returncode == 0, err

@@ -199,5 +199,6 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c_int,
         (c_void_p, Bytes, Bytes, c_double, POINTER(StateScoreOptions), POINTER(c_double)),
     ),
-    "satchel_state_scores": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_state_scores": (c_int, (c_void_p, Bytes, POINTER(StateScoreOptions), _out)),
+    "satchel_state_score_remove": (c_int, (c_void_p, Bytes, Bytes)),
 }

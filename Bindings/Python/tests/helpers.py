@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sqlite3
+import threading
 import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
+
+import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = PACKAGE.parents[1]
@@ -73,3 +78,25 @@ def eventually(holds: Callable[[], bool], seconds: float = 120) -> bool:
             return False
         time.sleep(0.01)
     return True
+
+
+def interrupted(work: Callable[[Callable[[Any], None]], object]) -> None:
+    """Does long work on the main thread, and interrupts it as Ctrl-C does once it has reported progress.
+
+    :param work: gets a progress callback that takes its time
+    """
+    begun = threading.Event()
+
+    def slow(progress: Any) -> None:
+        begun.set()
+        time.sleep(0.2)
+
+    def interrupt() -> None:
+        assert begun.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        work(slow)
+    thread.join()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import signal
 import threading
-import time
 from pathlib import Path
 from typing import Iterator, List
 
 import pytest
-from helpers import FIXTURES
+from helpers import FIXTURES, interrupted
 
 import satchel
 from satchel import PhotoCatalogue
@@ -160,21 +157,7 @@ def test_what_progress_raises_ends_a_scan_and_is_raised(pictures: PhotoCatalogue
 
 def test_an_interrupt_ends_a_scan(pictures: PhotoCatalogue, folder: Path) -> None:
     many(folder)
-    seen = threading.Event()
-
-    def slow(progress: ScanProgress) -> None:
-        seen.set()
-        time.sleep(0.05)
-
-    def interrupt() -> None:
-        assert seen.wait(60)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        pictures.scan(progress=slow)
-    thread.join()
+    interrupted(lambda slow: pictures.scan(progress=slow))
     assert pictures.scan().cancelled is False
     assert pictures.count() == 404
 

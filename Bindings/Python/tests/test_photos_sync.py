@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
 import threading
-import time
 from functools import partial
 from pathlib import Path
 from typing import Dict, List
 
 import pytest
 from albums import Rows, assert_holds, md5, row, rows_of, shard_file, together
-from helpers import HOUR, Clock
+from helpers import HOUR, Clock, interrupted
 
 import satchel
 from satchel import PhotoCatalogue, SyncProgress
@@ -202,21 +199,7 @@ def test_what_progress_raises_cancels_and_is_raised(devices: Devices, remote_cop
 
 def test_an_interrupt_ends_a_synchronization(devices: Devices, remote_copy: Remote) -> None:
     devices[0].upsert(row(each) for each in range(200))
-    begun = threading.Event()
-
-    def slow(progress: SyncProgress) -> None:
-        begun.set()
-        time.sleep(0.2)
-
-    def interrupt() -> None:
-        assert begun.wait(60)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        devices[0].sync(remote_copy, "ada", progress=slow, parallel=1)
-    thread.join()
+    interrupted(lambda slow: devices[0].sync(remote_copy, "ada", progress=slow, parallel=1))
     devices[0].sync(remote_copy, "ada")
     devices[1].sync(remote_copy, "ada")
     assert_holds(devices[1], {md5(each): row(each) for each in range(200)})

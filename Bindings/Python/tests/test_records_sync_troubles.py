@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any, List
 
 import pytest
 from albums import row
+from helpers import interrupted
 from hosts import DictStore
 from record_devices import Device, agreed, moved
 
@@ -82,21 +81,7 @@ def test_what_progress_raises_is_raised(pair: List[Device], object_store: Remote
 def test_an_interrupt_ends_a_synchronization(pair: List[Device], remote_copy: Remote) -> None:
     phone, tablet = pair
     phone.records.put_many(MANY)
-    begun = threading.Event()
-
-    def slow(progress: SyncProgress) -> None:
-        begun.set()
-        time.sleep(0.3)
-
-    def interrupt() -> None:
-        assert begun.wait(60)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        phone.sync(remote_copy, progress=slow, parallel=1)
-    thread.join()
+    interrupted(lambda slow: phone.sync(remote_copy, progress=slow, parallel=1))
     phone.sync(remote_copy)
     tablet.sync(remote_copy)
     assert tablet.documents() == MANY

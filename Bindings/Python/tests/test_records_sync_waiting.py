@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
 import pytest
@@ -17,8 +18,8 @@ SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
 def lessons(pair: List[Device], on_delete: str, many: bool = False) -> Tuple[Collection, Collection]:
     """Lessons that refer to courses, on both devices."""
     relation = Relation("courses", on_delete=on_delete, many=many)
-    one, two = (device.store.records("lessons", relations={"course": relation}) for device in pair)
-    return one, two
+    found = [device.store.records("lessons", relations={"course": relation}) for device in pair]
+    return found[0], found[-1]
 
 
 def test_what_violates_the_schema_waits(pair: List[Device], object_store: Remote) -> None:
@@ -296,6 +297,32 @@ def test_a_reference_that_arrives_after_the_deletion(
     assert documents(theirs) == documents(mine)
 
 
+@pytest.mark.parametrize("on_delete", ["cascade", "nullify"])
+def test_a_deletion_that_arrives_with_a_reference_to_it(
+    pair: List[Device], remote_copy: Remote, tmp_path: Path, on_delete: str
+) -> None:
+    """The device that deletes does not know the collection that refers to the record."""
+    phone, tablet = pair
+    desk = Device(tmp_path / "desk.satchel")
+    _, theirs = lessons([desk, tablet], on_delete)
+    phone.put("c", n=1)
+    for device in (phone, tablet, desk):
+        device.sync(remote_copy)
+    theirs.put("l", {"course": "c"})
+    tablet.sync(remote_copy)
+    phone.records.delete("c")
+    phone.sync(remote_copy)
+    # What the deletion does to the lesson is a change to send, though the lesson has just arrived.
+    report = desk.sync(remote_copy).records
+    assert (report.deleted_remotely, report.uploaded) == ((1, 0) if on_delete == "cascade" else (0, 1))
+    kept = [(each.side, each.local) for each in desk.store.records("lessons").conflicts()]
+    assert kept == ([("local", {"course": "c"})] if on_delete == "cascade" else [])
+    lessons([phone], on_delete)
+    agreed([desk, phone, tablet], remote_copy)
+    assert documents(theirs) == ({} if on_delete == "cascade" else {"l": {"course": None}})
+    desk.store.close()
+
+
 def test_lists_of_references_lose_only_what_was_deleted(pair: List[Device], remote_copy: Remote) -> None:
     phone, tablet = pair
     mine, theirs = lessons(pair, "nullify", many=True)
@@ -323,60 +350,3 @@ def test_records_that_refer_to_each_other_arrive(pair: List[Device], remote_copy
     assert moved(report) == {"downloaded": 21}
     assert documents(nodes[1]) == documents(nodes[0])
     agreed(pair, remote_copy)
-
-
-class GivenUp(Exception):
-    """Ends a batch."""
-
-
-@pytest.mark.parametrize("count", [3, 2500])
-def test_declaring_in_a_batch_applies_what_is_stored(
-    pair: List[Device], remote_copy: Remote, count: int
-) -> None:
-    phone, tablet = pair
-    rooms = phone.store.records("rooms")
-    rooms.put_many({f"r{each}": {"seats": each} for each in range(count)})
-    phone.sync(remote_copy)
-    tablet.sync(remote_copy)
-    found = 0
-
-    def declare_and_give_up() -> None:
-        nonlocal found
-        with tablet.store.batch():
-            found = tablet.store.records("rooms").count()
-            raise GivenUp
-
-    with pytest.raises(GivenUp):
-        declare_and_give_up()
-    assert found == count
-    assert [each.name for each in tablet.store.collections()] == ["courses"]
-    tablet.clock.advance(60_000)
-    with tablet.store.batch():
-        tablet.records.put("c", {"n": 1})
-        theirs = tablet.store.records("rooms", indexes=["seats"])
-        assert documents(theirs) == documents(rooms)
-        theirs.put("r0", {"seats": -1})
-        theirs.delete("r1")
-    assert theirs.ids({"seats": -1}) == ["r0"]
-    assert tablet.store.check() == []
-    assert moved(tablet.sync(remote_copy)) == {"uploaded": 2, "deleted_remotely": 1}
-    agreed(pair, remote_copy)
-    assert (rooms.get("r0"), rooms.count()) == ({"seats": -1}, count - 1)
-
-
-def test_declaring_in_a_batch_decides_what_is_there_twice(pair: List[Device], remote_copy: Remote) -> None:
-    """The collection had content of its own before it was synchronized."""
-    phone, tablet = pair
-    rooms = phone.store.records("rooms")
-    theirs = tablet.store.records("rooms", synced=False)
-    rooms.put("a", {"seats": 1})
-    theirs.put("b", {"seats": 2})
-    phone.sync(remote_copy)
-    tablet.sync(remote_copy)
-    with tablet.store.batch():
-        theirs.put("c", {"seats": 3})
-        theirs = tablet.store.records("rooms", synced=True)
-        assert theirs.ids() == ["b", "c", "a"]
-        theirs.put("d", {"seats": 4})
-    agreed([tablet, phone], remote_copy)
-    assert sorted(rooms.ids()) == ["a", "b", "c", "d"]

@@ -115,6 +115,37 @@ def test_scores_stay_within_their_bounds(state: State) -> None:
     assert state.scores("none").all() == {}
 
 
+@pytest.mark.parametrize(("minimum", "maximum", "nothing"), [(-1, 1, 0.0), (2, 5, 2.0), (-5, -3, -3.0)])
+def test_a_score_without_additions_is_0_or_the_nearest_bound(
+    state: State, minimum: float, maximum: float, nothing: float
+) -> None:
+    scores = state.scores("levels", minimum=minimum, maximum=maximum)
+    assert scores.value("x") == nothing
+    assert scores.all() == {}
+    for is_saved in (False, True):
+        value = scores.add("x", 4)
+        if is_saved:
+            state.flush()
+        assert scores.value("x") == scores.all()["x"] == value
+        scores.remove("x")
+        scores.remove("never added")
+        assert scores.value("x") == nothing
+        assert scores.all() == {}
+        # What it was does not return.
+        assert scores.add("x", 0) == nothing
+        scores.remove("x")
+    with pytest.raises(satchel.InvalidArgument, match="key"):
+        scores.remove("")
+
+
+def test_a_handle_reads_scores_within_its_own_bounds(state: State) -> None:
+    state.scores("visits", minimum=0, maximum=100).add("x", 50)
+    assert state.scores("visits").value("x") == 1.0
+    assert state.scores("visits").all() == {"x": 1.0}
+    assert state.scores("visits", minimum=60, maximum=100).all() == {"x": 60.0}
+    assert state.scores("visits", minimum=0, maximum=100).all() == {"x": 50.0}
+
+
 @pytest.mark.parametrize("delta", [float("nan"), float("inf"), "1", None, True, 10**400])
 def test_what_is_no_delta_is_refused(state: State, delta: Any) -> None:
     with pytest.raises(satchel.InvalidArgument):

@@ -4,9 +4,13 @@
 ///
 /// A version is identified by the version before it, its content and its writer: contents may recur, and two
 /// devices may write the same one, but each version is unique.
+///
+/// The sync log writes ancestors as a version vector, which is not possible here. Other platforms write shards without
+/// a writer and a number, so that only content identifies a version. A catalogue is a writer without a name for each
+/// copy of its store, which a number needs. And 32 writers do not fit into the 2 KiB of an object's metadata.
 struct SyncAncestors: Sendable, Equatable {
   /// The name in the object's metadata.
-  static let name = "lineage"
+  static let name = "ancestors"
   private static let maxVersions = 16
   private static let digits = 16
 

@@ -20,7 +20,7 @@ struct StoreInfoCommand: ParsableCommand {
   func run() throws {
     let store = try arguments.open()
     defer { try? store.close() }
-    var info = try store.info().objectValue ?? JSONObject()
+    var info = try store.info().json.objectValue ?? JSONObject()
     // These describe how the tool opened the store, not the store.
     info["read_only"] = nil
     info["quarantined"] = nil

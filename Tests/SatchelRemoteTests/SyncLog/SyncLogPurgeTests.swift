@@ -1,3 +1,4 @@
+import SatchelRemoteTesting
 import SatchelCore
 import Testing
 
@@ -170,8 +171,8 @@ struct SyncLogPurgeTests {
 }
 
 /// A store that calls something after the first read of an object, and may refuse to delete.
-final class SyncReadingStore: ObjectStore {
-  private let store: SyncMemoryStore
+final class SyncReadingStore: ForwardingStore {
+  let store: any ObjectStore
   private let deletes: Bool
   private let after: @Sendable (String) throws -> Void
   private let isFirst = Locked(true)
@@ -194,26 +195,8 @@ final class SyncReadingStore: ObjectStore {
     return reading
   }
 
-  func put(
-    _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
-    cancellation: Cancellation
-  ) throws(ObjectStoreError) -> ETag {
-    try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
-  }
-
-  func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
-    try store.head(key, cancellation: cancellation)
-  }
-
   func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError) {
     guard deletes else { throw ObjectStoreError(.denied, "\(key): may not be deleted") }
     try store.delete(key, ifMatch: known, cancellation: cancellation)
-  }
-
-  func list(
-    _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
-    cancellation: Cancellation
-  ) throws(ObjectStoreError) -> ObjectPage {
-    try store.list(prefix, from: continuation, limit: limit, cancellation: cancellation)
   }
 }

@@ -206,14 +206,28 @@ class Scores(_Named):
         """A score.
 
         :param key: of the score
-        :returns: 0.0 when nothing was added to it
+        :returns: 0.0, or the nearest bound, when nothing was added to it
         """
-        return self.all().get(key, 0.0)
+        nothing: float = min(max(0.0, self._options.minimum), self._options.maximum)
+        return self.all().get(key, nothing)
 
     def all(self) -> Dict[str, float]:
-        """All scores by their keys."""
-        found: Dict[str, float] = json_answer(library.satchel_state_scores, self._pointer, self._lent)
+        """All scores that something was added to, within the bounds, by their keys."""
+        found: Dict[str, float] = json_answer(
+            library.satchel_state_scores, self._pointer, self._lent, ctypes.byref(self._options)
+        )
         return {key: float(score) for key, score in found.items()}
+
+    def remove(self, key: str) -> None:
+        """Removes a score, which then is as if nothing had been added to it.
+
+        :param key: of the score; need not exist
+        """
+        check(
+            library.satchel_state_score_remove(
+                self._pointer, self._lent, _encoding.lend_text(key, "key")
+            )
+        )
 
 
 def mark(

@@ -1,0 +1,37 @@
+import SatchelJSON
+
+/// Facts about a store; encoded with the names of its JSON form.
+public struct StoreInfo: Sendable, Equatable, Codable, JSONConvertible {
+  /// The path of the file.
+  public var path: String
+  /// Whether it was opened read-only.
+  public var isReadOnly: Bool
+  /// The version of the store's tables.
+  public var schemaVersion: Int64
+  /// The size of the file.
+  public var fileBytes: Int64
+  /// The version of the loaded SQLite.
+  public var sqliteVersion: String
+  /// Whether that version has the WAL-reset bug, which Satchel prevents on any version.
+  public var hasWALResetBug: Bool
+  /// The new path of a file that could not be opened and was quarantined; nil when none was.
+  public var quarantined: String?
+
+  enum CodingKeys: String, CodingKey {
+    case path
+    case isReadOnly = "read_only"
+    case schemaVersion = "schema_version"
+    case fileBytes = "file_bytes"
+    case sqliteVersion = "sqlite_version"
+    case hasWALResetBug = "sqlite_wal_reset_bug"
+    case quarantined
+  }
+
+  public var json: JSONValue {
+    [
+      "path": .string(path), "read_only": .bool(isReadOnly), "schema_version": .int(schemaVersion),
+      "file_bytes": .int(fileBytes), "sqlite_version": .string(sqliteVersion),
+      "sqlite_wal_reset_bug": .bool(hasWALResetBug), "quarantined": quarantined.map { .string($0) } ?? .null,
+    ]
+  }
+}

@@ -1,0 +1,36 @@
+import SatchelCore
+import Testing
+
+@testable import SatchelState
+
+struct StateScoreTests {
+  let fixture: StateFixture
+  init() throws { fixture = try StateFixture() }
+
+  static let bounds: [(ClosedRange<Double>, Double)] = [(-1...1, 0), (2...5, 2), (-5 ... -3, -3)]
+
+  @Test("a score that nothing was added to is 0 or the nearest bound", arguments: bounds, [false, true])
+  func nothing(bounds: (ClosedRange<Double>, Double), isSaved: Bool) throws {
+    let store = try fixture.open()
+    let scores = try store.state.scores("levels", bounds: bounds.0)
+    let value = try scores.add("x", 4)
+    if isSaved { try store.state.flush() }
+    #expect(try scores.value("x") == value)
+    try scores.remove("x")
+    try scores.remove("never added")
+    if isSaved { try store.state.flush() }
+    #expect(try scores.value("x") == bounds.1)
+    #expect(try scores.all().isEmpty)
+    #expect(try scores.add("x", 0) == bounds.1)
+  }
+
+  @Test("a flush tells whether the changes are in the store", arguments: [false, true])
+  func flush(isBlocked: Bool) throws {
+    let store = try fixture.open()
+    try store.state.scores("levels").add("x", 0.5)
+    let blocker = isBlocked ? try fixture.block() : nil
+    #expect(try store.state.flush() != isBlocked)
+    #expect(fixture.isSpooled == isBlocked)
+    try blocker?.rollback()
+  }
+}
