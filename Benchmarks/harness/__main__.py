@@ -24,6 +24,11 @@ from .record_data import QUICK_SETS, SETS
 from .record_goals import record_growth_rows, record_rows, start_rows
 from .record_report import reading as reading_of_records
 from .record_report import record_table, start_table
+from .record_sync import QUICK_SETS as QUICK_SYNCED
+from .record_sync import SETS as SYNCED
+from .record_sync import synchronize_records
+from .record_sync_goals import reading as reading_of_synced
+from .record_sync_goals import record_sync_rows, record_sync_table
 from .records import app_start, record_growth, records
 from .report import goal_table, markdown
 from .runner import Figures
@@ -34,12 +39,15 @@ from .sync import synchronize
 
 RESTORES = 3
 """Rounds of W2 for one of W1: they are short, and noisier."""
+SYNC_ROUNDS = 3
+"""At most, of W7: requests are the same in each."""
 LOADS = 50
 """Fresh processes that load a library."""
-WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "sync")
+WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "sync")
 """W1 with W2, which reads what it wrote, and its growth; W5 with an app's start; W6 with size and load."""
 TABLES = {
     "W5": lambda figures: f"{record_table(figures['records'])}\n\n{start_table(figures)}",
+    "W7": lambda figures: record_sync_table(figures["record-sync"], tuple({*QUICK_SYNCED, *SYNCED})),
     "sync": lambda figures: sync_table(figures["sync"]),
 }
 """What is printed of a workload that is measured alone."""
@@ -53,7 +61,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="500 payloads, 500 stories, 10,000 photos, 10,000 records; reports into data/ instead",
+        help="500 payloads and stories, 10,000 photos and records, 2,000 to sync; reports into data/ instead",
     )
     parser.add_argument(
         "--peers-only", action="store_true", help="without Satchel; prints, and writes no report"
@@ -81,6 +89,7 @@ class Measured:
         self.galleries = QUICK_GALLERIES if self.quick else GALLERIES
         self.gallery = self.galleries[1]
         self.record_sets = QUICK_SETS if self.quick else SETS
+        self.synced = QUICK_SYNCED if self.quick else SYNCED
         self.figures: dict[str, Figures] = {}
         self.stories: dict[Corpus, Figures] = {}
         self.rows: list[Row] = []
@@ -93,6 +102,7 @@ class Measured:
             "W4": self.check_stories,
             "W5": self.records,
             "W6": self.calls,
+            "W7": self.synchronize_records,
             "sync": self.synchronize,
         }
         measuring[workload]()
@@ -142,6 +152,11 @@ class Measured:
             self.figures["record-growth"] = record_growth(self.record_sets, self.rounds)
             self.growth += record_growth_rows(self.figures["record-growth"], self.record_sets)
 
+    def synchronize_records(self) -> None:
+        measured = synchronize_records(self.synced, min(self.rounds, SYNC_ROUNDS), self.with_satchel)
+        self.figures["record-sync"] = measured
+        self.rows += record_sync_rows(measured, self.synced)
+
     def calls(self) -> None:
         self.figures["calls"] = calls(self.rounds, self.with_satchel)
         loads = LOADS // 5 if self.quick else LOADS
@@ -159,9 +174,11 @@ class Measured:
             f"W5, {self.record_sets[0].name} records, everyone": record_table(self.figures["records"]),
             "W5, Satchel by records": record_table(self.figures["record-growth"]),
             f"W5, an app's start with {self.record_sets[0].name} records": start_table(self.figures),
+            "W7, everyone": record_sync_table(self.figures["record-sync"], self.synced),
         }
-        readings = reading(self.gallery) + "\n" + reading_of_records(self.record_sets[0])
-        subjects = (readings, tables)
+        readings = [reading(self.gallery), reading_of_records(self.record_sets[0])]
+        readings.append(reading_of_synced(self.synced))
+        subjects = ("\n".join(readings), tables)
         content = markdown(rows, self.figures, self.shape, self.stories, turns, picture.name, subjects)
         report.write_text(content, encoding="utf-8")
         picture.write_text(chart(rows), encoding="utf-8")

@@ -25,8 +25,10 @@ class Traffic:
 class CountingProxy:
     """Listens on a port of the loopback as long as the block lasts."""
 
-    def __init__(self, upstream_port: int) -> None:
+    def __init__(self, upstream_port: int, delay: float = 0) -> None:
+        """:param delay: seconds that each request takes longer, as by a network"""
         self.upstream_port = upstream_port
+        self.delay = delay
         self.traffic = Traffic()
         self.is_ready = threading.Event()
         self.thread = threading.Thread(target=lambda: asyncio.run(self.serve()))
@@ -75,6 +77,7 @@ class CountingProxy:
             except asyncio.IncompleteReadError:
                 return
             self.traffic.methods[head.split(b" ", 1)[0].decode()] += 1
+            await asyncio.sleep(self.delay)
             await self.send_up(store, head)
             fields = dict(line.lower().split(b":", 1) for line in head.split(b"\r\n")[1:-2])
             if fields.get(b"transfer-encoding", b"").strip() == b"chunked":

@@ -46,6 +46,7 @@ NAMES = {
     "shelve": "shelve, not synced",
     "rclone": "rclone",
     "rclone-checksum": "rclone --checksum",
+    "rclone-records": "rclone, a file a record",
     "deltalake": "deltalake",
     "satchel": "**Satchel**",
     "satchel-two": "**Satchel**, 2 threads",

@@ -70,8 +70,8 @@ def _connection(url: urllib.parse.SplitResult) -> http.client.HTTPConnection:
     if url.scheme == "https":
         # Only the tests themselves judge certificates.
         context = ssl._create_unverified_context()
-        return http.client.HTTPSConnection(host, url.port, timeout=10, context=context)
-    return http.client.HTTPConnection(host, url.port, timeout=10)
+        return http.client.HTTPSConnection(host, url.port, timeout=60, context=context)
+    return http.client.HTTPConnection(host, url.port, timeout=60)
 
 
 def make_bucket(endpoint: str, bucket: str, key: Key) -> None:

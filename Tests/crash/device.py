@@ -122,8 +122,12 @@ class Device(PhotoEdits, Life):
 class Album(PhotoEdits):
     """The catalogue of a store that synchronizes more than it (store_device.py)."""
 
-    def __init__(self, store: satchel.Store, folder: Path, number: int, dice: random.Random) -> None:
-        self.photos = store.photos(folder / f"photos-{number}")
+    def __init__(
+        self, store: satchel.Store, folder: Path, number: int, dice: random.Random, policy: str
+    ) -> None:
+        """:param policy: that of the records; photos know two"""
+        declared = "merge" if policy == "merge" else "remote_wins"
+        self.photos = store.photos(folder / f"photos-{number}", on_conflict=declared)
         path = folder / f"{number}-photos.journal"
         self.history, self.journal = History.read(path), Journal(path)
         self.number, self.dice = number, dice

@@ -23,7 +23,7 @@ class StoreDevice(RecordDevice):
 
     def __init__(self, options: dict[str, Any]) -> None:
         super().__init__(options)
-        self.album = Album(self.store, self.folder, self.number, self.dice)
+        self.album = Album(self.store, self.folder, self.number, self.dice, self.policy)
         self.app_state = StateEdits(self.store, self.folder, self.number, self.dice)
 
     def fill(self) -> None:

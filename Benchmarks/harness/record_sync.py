@@ -1,0 +1,73 @@
+"""W7: synchronizing records with an object store, each request 30 ms longer: requests, bytes, time, against
+what syncs a file a record (rclone). Everyone goes through one counting proxy to one server.
+"""
+
+import json
+import random
+import subprocess
+import sys
+
+from .places import HERE, PROJECT, RECORDS
+from .record_data import Expected, RecordSet, digest_of, generate_records, updated
+from .runner import Figures, environment
+from .sync import SERVER, label
+
+SETS = (RecordSet(10_000), RecordSet(1_000_000))
+"""The second is Satchel's alone: a million files are not what a file a record is for."""
+QUICK_SETS = (RecordSet(2_000), RecordSet(10_000))
+CHANGED = 30
+DELAY_SECONDS = 0.03
+STEPS = (
+    "first upload",
+    "first download",
+    "nothing changed",
+    f"{CHANGED} changed, up",
+    f"{CHANGED} changed, down",
+)
+PEERS = ["rclone-records"]
+TIMEOUT_SECONDS = 7200
+
+
+def job(name: str, step: str, record_set: RecordSet) -> str:
+    return f"{label(name, step)} of {record_set.name}"
+
+
+def changed_data(record_set: RecordSet) -> tuple[str, str]:
+    """Writes the changed records, and all with them; the digests of all before and after."""
+    expected: Expected = generate_records(record_set)
+    lines = (record_set.directory / "records.jsonl").read_text(encoding="utf-8").splitlines()
+    source = random.Random(7)
+    places = sorted(source.sample(range(len(lines)), CHANGED))
+    for place in places:
+        lines[place] = updated(source, lines[place])
+    chosen = [lines[place] for place in places]
+    (record_set.directory / "sync-changed.jsonl").write_text("".join(f"{each}\n" for each in chosen))
+    return expected.digest, digest_of(line.encode() for line in lines)
+
+
+def synchronize_records(sets: tuple[RecordSet, ...], rounds: int, with_satchel: bool) -> Figures:
+    """Starts the server, runs harness.record_traffic beside it, and reads what that wrote down."""
+    RECORDS.mkdir(exist_ok=True)
+    records = RECORDS / "record-sync.jsonl"
+    records.unlink(missing_ok=True)
+    beside = [sys.executable, str(PROJECT / "Tests" / "Servers" / "run.py"), SERVER, "--"]
+    sizes = ",".join(str(each.records) for each in sets)
+    command = [*beside, sys.executable, "-m", "harness.record_traffic", sizes, str(rounds), str(records)]
+    names = [*(["satchel"] if with_satchel else []), *PEERS]
+    with subprocess.Popen([*command, *names], env=environment(), cwd=HERE) as running:
+        try:
+            status = running.wait(TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            # Not killed: it has servers to stop.
+            running.terminate()
+            status = running.wait()
+    figures = Figures()
+    for line in records.read_text().splitlines() if records.exists() else []:
+        record = json.loads(line)
+        if "failed" in record:
+            figures.failures[record["name"]] = record["failed"]
+        else:
+            figures.records.setdefault(record["name"], []).append(record)
+    if status != 0:
+        figures.failures["server"] = f"ended with status {status}"
+    return figures
