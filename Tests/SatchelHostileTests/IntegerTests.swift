@@ -3,8 +3,8 @@ import Satchel
 import SatchelTesting
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("A store whose integers are at their extremes")
 struct IntegerTests {

@@ -2,9 +2,9 @@ import Satchel
 import SatchelTesting
 import Testing
 
-@testable import SatchelPhotos
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelPhotos
+import SatchelCore
+import SatchelStorage
 
 @Suite("Closing a store with photo catalogues")
 struct CatalogueClosingTests {

@@ -1,5 +1,5 @@
-@testable import SatchelPhotos
-@testable import SatchelRemote
+import SatchelPhotos
+import SatchelRemote
 
 /// The expected content of a catalogue as plain dictionaries, without blocks, versions and counters.
 struct CatalogueModel {

@@ -3,7 +3,7 @@ import SatchelStorage
 import SatchelStorageTesting
 import Testing
 
-@testable import SatchelPhotos
+import SatchelPhotos
 
 @Suite("Durability of importing a directory")
 struct DirectoryDiskTests {

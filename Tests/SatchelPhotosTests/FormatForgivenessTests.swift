@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SatchelPhotos
+import SatchelPhotos
 
 @Suite("Reading a shard accepts other encodings") struct FormatForgivenessTests {
   struct Case: Sendable, CustomTestStringConvertible {

@@ -4,7 +4,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelPhotos
+import SatchelPhotos
 
 @Suite("Interrupted and concurrent scans")
 struct ScanInterruptionTests {

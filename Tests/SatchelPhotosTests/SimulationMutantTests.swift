@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SatchelPhotos
+import SatchelPhotos
 
 /// Shows that the simulation finds errors: the devices synchronize through a faulty store or a faulty ledger.
 @Suite(.serialized) struct SimulationMutantTests {

@@ -1,6 +1,6 @@
 import SatchelRemoteTesting
 
-@testable import SatchelPhotos
+import SatchelPhotos
 
 /// Many schedules of photo catalogues.
 struct SimulationRun {

@@ -1,6 +1,6 @@
 import SatchelRemoteTesting
 
-@testable import SatchelPhotos
+import SatchelPhotos
 
 /// The scripts of schedules of photos.
 enum SimulationScripts {

@@ -1,6 +1,6 @@
-@testable import SatchelPhotos
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelPhotos
+import SatchelCore
+import SatchelStorage
 
 /// Stores that schedules reuse, because creating them takes longer than a schedule. Each
 /// schedule has catalogues of its own.

@@ -1,7 +1,7 @@
 import SatchelRemoteTesting
 import Testing
 
-@testable import SatchelPhotos
+import SatchelPhotos
 
 /// Schedules of several devices and one remote, with faults between any two requests. The rules that each of
 /// them has to obey are in SimulationWorld+Checks.swift.

@@ -1,9 +1,9 @@
 import Testing
 
-@testable import SatchelPhotos
-@testable import SatchelRemote
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelPhotos
+import SatchelRemote
+import SatchelCore
+import SatchelStorage
 
 /// Cancelling at any moment leaves both sides sound.
 struct SyncCancellationTests {

@@ -1,7 +1,7 @@
 import Testing
 
-@testable import SatchelPhotos
-@testable import SatchelRemote
+import SatchelPhotos
+import SatchelRemote
 
 /// Shards that were changed on both sides.
 struct SyncConflictTests {

@@ -1,10 +1,10 @@
 import SatchelRemoteTesting
 import Testing
 
-@testable import SatchelPhotos
-@testable import SatchelRemote
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelPhotos
+import SatchelRemote
+import SatchelCore
+import SatchelStorage
 
 /// The tests of SyncDamageTests with S3, whose etags are computed from content and whose metadata belongs to the object.
 @Suite(.enabled(if: TestServer.current != nil)) struct SyncDamageS3Tests {

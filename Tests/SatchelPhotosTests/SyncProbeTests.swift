@@ -4,7 +4,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelPhotos
+import SatchelPhotos
 
 /// A store is probed for conditional writes once, and the result is stored with the catalogue.
 struct SyncProbeTests {

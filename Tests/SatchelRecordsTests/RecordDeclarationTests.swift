@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
-@testable import SatchelRecords
+import SatchelRecords
 
 @Suite("Declaring collections")
 struct RecordDeclarationTests {

@@ -4,7 +4,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelRecords
+import SatchelRecords
 
 /// Thousands of random operations over two related collections, against a plain model in memory.
 @Suite("Records against a model")

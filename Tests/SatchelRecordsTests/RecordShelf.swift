@@ -4,7 +4,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelRecords
+import SatchelRecords
 
 /// A store with collections, for tests.
 final class RecordShelf {

@@ -4,7 +4,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 @Suite("The cache of probes for conditional writes")
 struct ConditionProbeCacheTests {

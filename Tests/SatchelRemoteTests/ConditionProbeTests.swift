@@ -2,7 +2,7 @@ import SatchelRemoteTesting
 import SatchelTesting
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 @Suite("The probe for conditional writes")
 struct ConditionProbeTests {

@@ -3,7 +3,7 @@ import SatchelRemoteTesting
 import SatchelTesting
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// The kinds of stores that must pass the conformance suite. A new kind is a new case.
 enum ConformingStore: CaseIterable, CustomTestStringConvertible {

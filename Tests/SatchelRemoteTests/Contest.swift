@@ -1,7 +1,7 @@
 import SatchelCore
 import SatchelStorage
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// Concurrent writers of the same object.
 enum Contest {

@@ -2,7 +2,7 @@ import SatchelRemoteTesting
 import SatchelTesting
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// Tests the faults themselves, because other tests rely on them.
 @Suite("Injected faults")

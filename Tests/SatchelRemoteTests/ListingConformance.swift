@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 @Suite("Every object store's listing")
 struct ListingConformance {

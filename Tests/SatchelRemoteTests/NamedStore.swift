@@ -1,6 +1,6 @@
 import SatchelRemoteTesting
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// A wrapper around a store, with another identity.
 final class NamedStore: ForwardingStore {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 @Suite("Object keys")
 struct ObjectKeyTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// The conformance suite for every object store.
 @Suite("Every object store")

@@ -2,7 +2,7 @@ import Foundation
 import SatchelTesting
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// Two processes and one directory. The other process is this test program, started with the single test
 /// `contestant`.

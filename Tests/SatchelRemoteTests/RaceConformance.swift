@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelStorage
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 @Suite("Every object store with concurrent writers")
 struct RaceConformance {

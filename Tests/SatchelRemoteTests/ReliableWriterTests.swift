@@ -4,7 +4,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 @Suite("Reliable writes")
 struct ReliableWriterTests {

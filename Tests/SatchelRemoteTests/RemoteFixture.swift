@@ -1,4 +1,4 @@
-@testable import SatchelRemote
+import SatchelRemote
 
 /// Returns the reason of a failure; nil on success.
 func reason(_ body: () throws -> Void) throws -> ObjectStoreError.Reason? {

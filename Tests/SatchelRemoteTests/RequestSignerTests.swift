@@ -3,7 +3,7 @@ import SatchelCore
 import SatchelStorage
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 @Suite("Signed requests")
 struct RequestSignerTests {

@@ -3,7 +3,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 @Suite("Retries")
 struct RetryTests {

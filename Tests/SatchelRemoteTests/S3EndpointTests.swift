@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 @Suite("The address of a bucket")
 struct S3EndpointTests {

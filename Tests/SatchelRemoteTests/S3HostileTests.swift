@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelRemoteTesting
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// Tests with malicious responses, which the proxy sends.
 @Suite("A bucket that cannot be trusted", .enabled(if: TestServer.current != nil), .serialized)

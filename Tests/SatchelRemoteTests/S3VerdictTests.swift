@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelRemoteTesting
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// Tests the guarantees for each kind of server that the tests can run with.
 @Suite("The server of the tests", .enabled(if: TestServer.current != nil))

@@ -5,7 +5,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelState
+import SatchelState
 
 @Suite("State on a faulty disk")
 struct StateDiskTests {

@@ -5,7 +5,7 @@ import SatchelStorage
 import SatchelTesting
 import Synchronization
 
-@testable import SatchelState
+import SatchelState
 
 /// A store in a directory of its own, for tests of state and of the outbox.
 final class StateFixture: Sendable {

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-@testable import SatchelState
+import SatchelState
 
 /// A simple model of what state must hold.
 struct StateModel: Equatable {

@@ -4,7 +4,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelState
+import SatchelState
 
 @Suite("State against a model")
 struct StateModelTests {

@@ -4,7 +4,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
-@testable import SatchelState
+import SatchelState
 
 @Suite("State while the store cannot be written")
 struct StateOutboxTests {

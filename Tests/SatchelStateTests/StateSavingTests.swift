@@ -4,7 +4,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
-@testable import SatchelState
+import SatchelState
 
 @Suite("Times at which state is saved")
 struct StateSavingTests {

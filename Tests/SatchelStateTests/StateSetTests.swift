@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
-@testable import SatchelState
+import SatchelState
 
 @Suite("Sets and scores of state")
 struct StateSetTests {

@@ -4,7 +4,7 @@ import SatchelRemoteTesting
 import SatchelTesting
 import Testing
 
-@testable import SatchelState
+import SatchelState
 
 @Suite("State of several devices")
 struct StateSyncTests {

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelStorage
 import Testing
 
-@testable import SatchelState
+import SatchelState
 
 @Suite("Values of state")
 struct StateValueTests {

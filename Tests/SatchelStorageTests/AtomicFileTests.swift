@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("A file that replaces another one")
 struct AtomicFileTests {

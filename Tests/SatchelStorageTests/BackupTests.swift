@@ -2,8 +2,8 @@ import Foundation
 import SatchelTesting
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("Backups")
 struct BackupTests {

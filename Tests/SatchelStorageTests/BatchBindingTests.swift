@@ -2,8 +2,8 @@ import SatchelTesting
 import Synchronization
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("Batches and threads")
 struct BatchBindingTests {

@@ -1,8 +1,8 @@
 import Synchronization
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("Transactions across calls")
 struct BatchTests {

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-@testable import SatchelStorage
+import SatchelStorage
 
 @Suite("Changes")
 struct ChangeTests {

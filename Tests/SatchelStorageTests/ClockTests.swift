@@ -1,7 +1,7 @@
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("The clock")
 struct ClockTests {

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("Damaged stores")
 struct DamageTests {

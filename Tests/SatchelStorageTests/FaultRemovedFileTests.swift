@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("A store whose file is removed while it is open")
 struct FaultRemovedFileTests {

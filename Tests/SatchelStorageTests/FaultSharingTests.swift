@@ -3,8 +3,8 @@ import SatchelStorageTesting
 import SatchelTesting
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 /// Every operation on the disk of one handle fails once, or from then on; then another handle and another
 /// process commit, and then the first handle is used again. Its remaining writes must not destroy what the

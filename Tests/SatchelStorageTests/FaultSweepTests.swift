@@ -2,8 +2,8 @@ import Foundation
 import SatchelStorageTesting
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 /// Each operation on the disk fails once, or from then on, one after the other: the store is always in the
 /// state before or after the call, and each error has its code.

@@ -2,8 +2,8 @@ import Foundation
 import SatchelTesting
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("The outbox file with disk failures and several processes")
 struct OutboxFaultTests {

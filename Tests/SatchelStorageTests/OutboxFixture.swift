@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 /// A directory with an outbox file, and a disk that fails on request.
 final class OutboxFixture {

@@ -1,8 +1,8 @@
 import CSQLite
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("Versions of SQLite")
 struct SQLiteVersionTests {

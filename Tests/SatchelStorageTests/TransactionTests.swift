@@ -1,8 +1,8 @@
 import Dispatch
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("Transactions")
 struct TransactionTests {

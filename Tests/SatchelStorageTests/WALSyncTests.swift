@@ -1,8 +1,8 @@
 import SatchelStorageTesting
 import Testing
 
-@testable import SatchelCore
-@testable import SatchelStorage
+import SatchelCore
+import SatchelStorage
 
 @Suite("Unsynced commits and sync()")
 struct WALSyncTests {

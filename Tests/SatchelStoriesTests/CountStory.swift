@@ -1,4 +1,4 @@
-@testable import SatchelStories
+import SatchelStories
 
 /// A story of plain segments by number, for counting.
 struct CountStory {

@@ -1,7 +1,7 @@
 import SatchelTesting
 import Testing
 
-@testable import SatchelStories
+import SatchelStories
 
 @Suite("Paths are counted without enumerating them") struct CountTests {
   struct Example: Sendable, CustomStringConvertible {

@@ -5,7 +5,7 @@ import SatchelStorage
 import SatchelTesting
 import Testing
 
-@testable import SatchelStories
+import SatchelStories
 
 @Suite("Any bytes give findings with valid locations, or an error") struct LocationTests {
   private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SatchelStories
+import SatchelStories
 
 @Suite("Links in Twee") struct TweeLinkTests {
   static let forms: [TweeCase] = [

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SatchelStories
+import SatchelStories
 
 @Suite("Macros in Twee") struct TweeMacroTests {
   static let sugarCube: [TweeCase] = [

@@ -2,7 +2,7 @@ import SatchelCore
 import SatchelStorage
 import Testing
 
-@testable import SatchelStories
+import SatchelStories
 
 @Suite("Passages of Twee") struct TweePassageTests {
   static let names: [(line: String, name: String)] = [

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-@testable import SatchelStories
+import SatchelStories
 
 @Suite("The test vectors") struct VectorTests {
   struct Case: Sendable, CustomStringConvertible {

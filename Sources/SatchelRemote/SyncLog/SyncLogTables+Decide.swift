@@ -130,10 +130,10 @@ extension SyncLogTables {
   private static func resend(
     _ row: inout SyncRow, over remote: SyncEnvelope?, _ transaction: Transaction
   ) throws {
-    var lineage = try row.lineage()
-    if let remote { lineage.add(remote) }
+    var all = try row.allAncestors()
+    if let remote { all.add(remote) }
     row.setBase(remote?.bytes)
-    try row.setLineage(lineage)
+    try row.setAncestors(all)
     row.pending = try row.pending ?? SyncTracking.sequence(transaction)
   }
 }

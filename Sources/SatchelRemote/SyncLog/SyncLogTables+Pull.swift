@@ -88,7 +88,7 @@ extension SyncLogTables {
     _ envelope: SyncEnvelope, _ local: SyncRow?, _ writer: String
   ) throws -> Bool {
     guard let named = SyncVersionVector(of: envelope).version(of: writer) else { return false }
-    var known = try local?.lineage() ?? SyncVersionVector()
+    var known = try local?.allAncestors() ?? SyncVersionVector()
     for bytes in [local?.inFlight?.envelope, local?.remote].compactMap({ $0 }) {
       known.add(try SyncEnvelope(parsing: bytes))
     }
@@ -174,7 +174,7 @@ extension SyncLogTables {
     // What is absent below the horizon was deleted, and is decided.
     let isExpired = entry == nil && (old.sequence ?? .max) <= horizon
     if let base = row.base, !isExpired, try !Self.isKnown(base, to: entry) {
-      row.ancestors = try row.lineage()
+      row.ancestors = try row.allAncestors()
       // A deletion that the log has lost is set against what it has instead.
       let content = try SyncEnvelope(parsing: base).content
       if content.isDeleted, row.pending == nil { row.deletion = content }

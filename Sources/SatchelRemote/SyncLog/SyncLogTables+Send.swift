@@ -111,7 +111,7 @@ extension SyncLogTables {
     }
     let envelope = SyncEnvelope(
       outgoing.content, of: row.key, version: outgoing.version, writer: collected.writer, number: sequence,
-      base: base, ancestors: try row.lineage())
+      base: base, ancestors: try row.allAncestors())
     collected.changes.state.replace(row.key, row.entry, envelope.bytes)
     collected.bytes += SyncEntry.frameSize(envelope.bytes.count)
     collected.changes.changes.append(
@@ -289,10 +289,10 @@ extension SyncLogTables {
 
   /// Makes an envelope that has arrived the base. Only the change that was sent is confirmed.
   private static func arrive(_ row: inout SyncRow, _ sent: SyncRow.InFlight) throws {
-    var lineage = try row.lineage()
-    lineage.add(try SyncEnvelope(parsing: sent.envelope))
+    var all = try row.allAncestors()
+    all.add(try SyncEnvelope(parsing: sent.envelope))
     row.setBase(sent.envelope)
-    try row.setLineage(lineage)
+    try row.setAncestors(all)
     if row.pending == sent.sequence { (row.pending, row.deletion) = (nil, nil) }
     row.inFlight = nil
   }

@@ -48,16 +48,16 @@ struct SyncRow: Sendable {
   }
 
   /// What the local content was built on.
-  func lineage() throws -> SyncVersionVector {
-    var lineage = ancestors ?? SyncVersionVector()
-    if let base { lineage.add(try SyncEnvelope(parsing: base)) }
-    return lineage
+  func allAncestors() throws -> SyncVersionVector {
+    var all = ancestors ?? SyncVersionVector()
+    if let base { all.add(try SyncEnvelope(parsing: base)) }
+    return all
   }
 
   /// Notes what the local content was built on, where that is more than the base.
-  mutating func setLineage(_ lineage: SyncVersionVector) throws {
+  mutating func setAncestors(_ all: SyncVersionVector) throws {
     let known = try base.map { SyncVersionVector(of: try SyncEnvelope(parsing: $0)) } ?? SyncVersionVector()
-    ancestors = known.cover(lineage) ? nil : lineage
+    ancestors = known.cover(all) ? nil : all
   }
 }
 

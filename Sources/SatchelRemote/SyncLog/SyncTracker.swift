@@ -185,10 +185,10 @@ package final class SyncTracker {
       try table.write(row)
       return false
     }
-    var lineage = try row.lineage()
-    lineage.add(remote)
+    var all = try row.allAncestors()
+    all.add(remote)
     row.setBase(remote.bytes)
-    try row.setLineage(lineage)
+    try row.setAncestors(all)
     row.pending = try sequence()
     row.isUndecided = false
     try table.write(row)

@@ -1,6 +1,6 @@
 import SatchelCore
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// A store to which the connection ends with one of the requests, before or after it takes effect.
 final class SyncFailingStore: ObjectStore {

@@ -1,6 +1,6 @@
 import SatchelCore
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// An object store in memory that notes its requests.
 // Unchecked: guarded by the lock, or used by one thread at a time.

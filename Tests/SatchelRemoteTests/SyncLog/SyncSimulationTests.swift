@@ -3,7 +3,7 @@ import SatchelCore
 import SatchelRemoteTesting
 import Testing
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// Schedules of several devices and one remote, with faults between any two requests. The rules that each of them has to
 /// keep are in SyncSimulation+Checks.swift.

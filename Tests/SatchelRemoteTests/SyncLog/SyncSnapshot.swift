@@ -1,6 +1,6 @@
 import SatchelStorage
 
-@testable import SatchelRemote
+import SatchelRemote
 
 /// A copy of the tables of a test device, as a backup has them, or the disk after a loss of power.
 struct SyncSnapshot {
