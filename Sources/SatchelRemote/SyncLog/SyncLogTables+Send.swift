@@ -216,6 +216,7 @@ extension SyncLogTables {
     return true
   }
 
+  /// The row may have been deleted since, with its number given to another record.
   private static func setInFlight(
     _ change: SyncChanges.Change, _ generation: Int64, _ connection: Connection
   ) throws {
@@ -224,10 +225,12 @@ extension SyncLogTables {
         try connection.run(
           """
           UPDATE sync_entry SET in_flight_sequence = ?, in_flight_number = ?, in_flight_envelope = ?
-          WHERE id = ? AND generation = ? AND seq IS ? AND remote IS NULL AND conflict IS NULL AND ancestors IS ?
+          WHERE id = ? AND key = ? AND collection = (SELECT id FROM sync_collection WHERE name = ?)
+          AND generation = ? AND seq IS ? AND remote IS NULL AND conflict IS NULL AND ancestors IS ?
           AND pending IS NOT NULL AND in_flight_sequence IS NULL
           """, .integer(change.sequence), .integer(change.number), .blob(envelope), .integer(change.row),
-          .integer(generation), Binding(change.replaced), change.ancestors == nil ? .null : .blob(ancestors))
+          .text(change.envelope.key.id), .text(change.envelope.key.collection), .integer(generation),
+          Binding(change.replaced), change.ancestors == nil ? .null : .blob(ancestors))
       }
     }
     guard connection.changes == 1 else { throw Refused() }

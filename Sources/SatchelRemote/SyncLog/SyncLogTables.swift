@@ -341,7 +341,10 @@ extension SyncLogTables: SyncLogLedger {
       let connection = transaction.connection
       for failure in failures {
         let attempts = try connection.first(
-          "SELECT attempts FROM sync_entry WHERE id = ?", .integer(failure.row)
+          """
+          SELECT attempts FROM sync_entry WHERE id = ? AND key = ?
+          AND collection = (SELECT id FROM sync_collection WHERE name = ?)
+          """, .integer(failure.row), .text(failure.key.id), .text(failure.key.collection)
         ) { try $0.integer(0, in: 0...1 << 31) }
         guard let attempts else { continue }
         let wait = SyncBackoff.delay(afterFailures: Int(attempts) + 1, random: &random)

@@ -58,6 +58,32 @@ struct SyncLogTablesTests {
     #expect(try #require(try pending(device, "d")) > second)
   }
 
+  @Test("an envelope goes into flight for its own record, also when another got the number of its row")
+  func envelopeOwnRecord() throws {
+    let device = try SyncTestDevice()
+    try device.sync(store)
+    try device.client.edit("a", ["x": "1"])
+    let changes = try device.ledger.changes()
+    // Nothing is kept of what was never sent, and SQLite gives the greatest number of a row again.
+    let deletion = SyncContent(document: nil, revision: 2, created: 0, modified: 0)
+    try device.database.write { transaction in
+      try Array("a".utf8).withUnsafeBytes {
+        try SyncTracker(transaction)?.noteDeletion($0, in: "things", deletion)
+      }
+      try transaction.connection.execute("DELETE FROM test_document")
+    }
+    try device.client.edit("b", ["x": "2"])
+    let row = try device.number("SELECT id FROM sync_entry")
+    #expect(changes.changes.map(\.row) == [row])
+    let upload = SyncLogState.PendingUpload(head: [], base: nil, deletes: [])
+    #expect(try !device.ledger.begin(upload, changes, at: device.ledger.state()))
+    #expect(try !device.ledger.hasInFlight())
+    try device.sync(store)
+    let other = try SyncTestDevice()
+    try other.sync(store)
+    #expect(try other.client.documents() == ["things/b": ["x": "2"]])
+  }
+
   @Test("a store that is not bound notes nothing") func storeNotBound() throws {
     let device = try SyncTestDevice()
     try device.client.edit("a", ["x": "1"])
