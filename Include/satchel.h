@@ -1434,11 +1434,14 @@ typedef struct satchel_persist_options {
     size_t size;
     /** What happens to entities that are stored already. */
     satchel_reuse reuse;
+    /** Of satchel_catalogue_deliver(): the location has all of its sections with this
+     *  delivery and earlier ones, and inherits none, until one of them is removed. */
+    bool complete;
 } satchel_persist_options;
 
 /** The default options for persisting. */
 #define SATCHEL_PERSIST_OPTIONS_INIT \
-    { sizeof(satchel_persist_options), SATCHEL_REUSE_UNLESS_CHANGED }
+    { sizeof(satchel_persist_options), SATCHEL_REUSE_UNLESS_CHANGED, false }
 
 /**
  * Stores a section for a location, in one transaction.
@@ -1488,31 +1491,32 @@ SATCHEL_API satchel_status satchel_catalogue_deliver(
 typedef struct satchel_read_options {
     /** sizeof(satchel_read_options). */
     size_t size;
-    /** Reads the sections of all contexts that share a level with the location; of
-     *  sections with one name, the most specific is returned. The cost grows with the
-     *  number of contexts that share the country. */
-    bool union_contexts;
+    /** Inherits the sections that were not delivered for the location: each from the
+     *  context that has it and shares the most specific level with the location, the most
+     *  recently updated of several. Only content that covers the location is returned. A
+     *  location of which satchel_persist_options.complete was set inherits none. */
+    bool inherit;
     /** Keeps expired entities in the content; they are listed as expired in any case. */
     bool allow_expired;
 } satchel_read_options;
 
 /** The default options for reading. */
-#define SATCHEL_READ_OPTIONS_INIT { sizeof(satchel_read_options), false, false }
+#define SATCHEL_READ_OPTIONS_INIT { sizeof(satchel_read_options), true, false }
 
 /**
  * Returns the headers of a location's sections, without their content.
  *
- * No entity is read. The result is an array; the most important section, the one that was
- * delivered first, is first:
+ * No entity is read. The result is an array; the location's own sections are first, in the
+ * order of delivery, followed by inherited ones, the most specific level first:
  *
- * | field           | type           | meaning                                    |
- * | --------------- | -------------- | ------------------------------------------ |
- * | `section`       | string         | the name                                   |
- * | `display_title` | string or null | the title                                  |
- * | `config`        | object or null | the configuration, as it was sent          |
- * | `entity_count`  | integer        | the entities that the location sees        |
- * | `updated_at`    | integer        | Unix milliseconds                          |
- * | `level`         | string         | the level at which the sections were found |
+ * | field           | type           | meaning                                   |
+ * | --------------- | -------------- | ----------------------------------------- |
+ * | `section`       | string         | the name                                  |
+ * | `display_title` | string or null | the title                                 |
+ * | `config`        | object or null | the configuration, as it was sent         |
+ * | `entity_count`  | integer        | the entities that the location sees       |
+ * | `updated_at`    | integer        | Unix milliseconds                         |
+ * | `level`         | string         | the level at which the section was found  |
  *
  * @param store     an open store
  * @param location  the @ref json_location "location" of the person
@@ -1567,12 +1571,14 @@ SATCHEL_API satchel_status satchel_catalogue_load(
  *
  * @param store     an open store
  * @param location  the @ref json_location "location" of the person
+ * @param options   may be NULL
  * @param[out] out  a JSON object
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
  */
 SATCHEL_API satchel_status satchel_catalogue_plan(
-    satchel_store *store, satchel_bytes location, satchel_buffer *out);
+    satchel_store *store, satchel_bytes location, const satchel_read_options *options,
+    satchel_buffer *out);
 
 /**
  * Returns whether content is stored that covers a location.
@@ -1804,10 +1810,11 @@ SATCHEL_API satchel_status satchel_session_fail(
 /**
  * Sets the order of the sections.
  *
- * Sections that are not named follow in the order of their delivery.
+ * Sections that are not named follow in the order of their delivery. The store keeps the
+ * order for later sessions, unless it is read-only.
  *
  * @param session  the session
- * @param names    a JSON array of names
+ * @param names    a JSON array of names; an empty one for the order of delivery
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when it is not an array of strings.
  */
@@ -1817,11 +1824,11 @@ SATCHEL_API satchel_status satchel_session_set_order(
 /**
  * Returns what the screen shows.
  *
- * | field      | type             | meaning                                    |
- * | ---------- | ---------------- | ------------------------------------------ |
- * | `location` | object or null   | the @ref json_location "location"          |
- * | `level`    | string or null   | the level at which the sections were found |
- * | `sections` | array of objects | the sections, see below                    |
+ * | field      | type             | meaning                                        |
+ * | ---------- | ---------------- | ---------------------------------------------- |
+ * | `location` | object or null   | the @ref json_location "location"              |
+ * | `level`    | string or null   | the most specific level of the sections        |
+ * | `sections` | array of objects | the sections, see below                        |
  *
  * and each element of `sections`
  *
@@ -1832,6 +1839,7 @@ SATCHEL_API satchel_status satchel_session_set_order(
  * | `display_title` | string or null   | the title                                      |
  * | `config`        | object or null   | the configuration, as it was sent              |
  * | `entity_count`  | integer or null  | the entities that the location sees            |
+ * | `level`         | string or null   | the level at which the section was found       |
  * | `content`       | any              | when loaded: the content                       |
  * | `expired`       | array of strings | when loaded: the ids of expired entities       |
  * | `missing`       | array of strings | when loaded: the ids of missing entities       |

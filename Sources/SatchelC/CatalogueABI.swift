@@ -23,7 +23,9 @@ public func satchel_catalogue_deliver(
   out?.pointee = satchel_buffer()
   return guarded {
     let catalogue = try Handles.stores.borrow(store).catalogue
-    let receipts = try catalogue.deliver(delivery.raw("delivery"), reuse: Catalogue.Reuse(options))
+    let receipts = try catalogue.deliver(
+      delivery.raw("delivery"), complete: OptionsReader(options).flag(\.complete),
+      reuse: Catalogue.Reuse(options))
     if let out { try give(.array(receipts.map(\.json)), to: out) }
   }
 }
@@ -35,8 +37,10 @@ public func satchel_catalogue_sections(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let catalogue = try Handles.stores.borrow(store).catalogue
-    let union = try OptionsReader(options).flag(\.union_contexts)
-    try give(catalogue.sectionsText(at: location.location(), union: union), to: out)
+    let options = try OptionsReader(options)
+    try give(
+      catalogue.sectionsText(at: location.location(), inherit: options.flag(\.inherit, default: true)),
+      to: out)
   }
 }
 
@@ -50,17 +54,20 @@ public func satchel_catalogue_load(
     let options = try OptionsReader(options)
     let text = try catalogue.loadText(
       section.text("section"), at: location.location(), allowExpired: options.flag(\.allow_expired),
-      union: options.flag(\.union_contexts))
+      inherit: options.flag(\.inherit, default: true))
     if let text { try give(text, to: out) }
   }
 }
 
 @_cdecl("satchel_catalogue_plan") @implementation
 public func satchel_catalogue_plan(
-  _ store: OpaquePointer!, _ location: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ store: OpaquePointer!, _ location: satchel_bytes, _ options: UnsafePointer<satchel_read_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    let plan = try Handles.stores.borrow(store).catalogue.plan(for: location.location())
+    let inherit = try OptionsReader(options).flag(\.inherit, default: true)
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    let plan = try catalogue.plan(for: location.location(), inherit: inherit)
     try give(.object(JSONObject(plan.map { ($0.section, $0.plan.json) })), to: out)
   }
 }

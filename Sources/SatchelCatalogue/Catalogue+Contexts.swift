@@ -54,15 +54,17 @@ extension Catalogue {
   /// Stores the active location, which persists across restarts; nil removes it.
   public func setActiveLocation(_ location: Location?) throws {
     try database.write { transaction in
-      let connection = transaction.connection
-      guard let location else {
-        try connection.run("DELETE FROM setting WHERE key = 'active_location'")
-        return
-      }
-      try connection.run(
-        "INSERT INTO setting(key, value) VALUES('active_location', ?1) ON CONFLICT DO UPDATE SET value = ?1",
-        .text(try location.json.text))
+      try Self.set("active_location", location?.json, in: transaction)
     }
+  }
+
+  private static func set(_ key: String, _ value: JSONValue?, in transaction: Transaction) throws {
+    guard let value else {
+      return try transaction.connection.run("DELETE FROM setting WHERE key = ?", .text(key))
+    }
+    try transaction.connection.run(
+      "INSERT INTO setting(key, value) VALUES(?1, ?2) ON CONFLICT DO UPDATE SET value = ?2", .text(key),
+      .text(try value.text))
   }
 
   /// Returns the active location; nil when none is set.
@@ -74,5 +76,23 @@ extension Catalogue {
     try connection.first("SELECT value FROM setting WHERE key = 'active_location'") {
       try? Location(json: JSONValue(parsing: $0.text(0)))
     } ?? nil
+  }
+}
+
+extension Catalogue {
+  /// Stores the order in which sessions show sections; an empty one removes it.
+  func setSectionOrder(_ names: [String]) throws {
+    try database.write { transaction in
+      try Self.set("section_order", names.isEmpty ? nil : .array(names.map { .string($0) }), in: transaction)
+    }
+  }
+
+  /// Returns the order in which sessions show sections; empty when none is set.
+  func sectionOrder() throws -> [String] {
+    try database.read { connection in
+      try connection.first("SELECT value FROM setting WHERE key = 'section_order'") {
+        try? JSONValue(parsing: $0.text(0)).arrayValue?.compactMap(\.stringValue)
+      } ?? nil
+    } ?? []
   }
 }

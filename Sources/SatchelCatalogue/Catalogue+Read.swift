@@ -11,23 +11,24 @@ extension Catalogue {
     case inherited
   }
 
-  /// Returns the headers of a location's sections, in the order of first delivery. Reads no entity.
+  /// Returns the headers of a location's sections: its own in the order of first delivery, then inherited
+  /// ones by level, the most specific first. Reads no entity.
   ///
-  /// - Parameter union: whether to include the sections of all contexts that share a level with the location,
-  ///   the most specific context winning section by section; the cost grows with the contexts of the country
-  public func sections(at location: Location, union: Bool = false) throws -> [SectionHeader] {
+  /// - Parameter inherit: whether a section that was not delivered for the location is inherited from the
+  ///   context that has it and shares the most specific level with the location
+  public func sections(at location: Location, inherit: Bool = true) throws -> [SectionHeader] {
     try reading(location) { reader in
-      try reader.visibleSections(union: union).map {
+      try reader.visibleSections(inherits: inherit).map {
         try $0.record.header($0.context.coverage, level: $0.context.level)
       }
     }
   }
 
   /// Returns the result of `sections` as the JSON text of the C interface.
-  package func sectionsText(at location: Location, union: Bool) throws -> [UInt8] {
+  package func sectionsText(at location: Location, inherit: Bool) throws -> [UInt8] {
     try reading(location) { reader in
       var text: [UInt8] = [UInt8(ascii: "[")]
-      for found in try reader.visibleSections(union: union) {
+      for found in try reader.visibleSections(inherits: inherit) {
         text.append(contentsOf: text.count > 1 ? ",{".utf8 : "{".utf8)
         try found.record.writeHeader(found.context.coverage, level: found.context.level, into: &text)
         text.append(UInt8(ascii: "}"))
@@ -41,12 +42,12 @@ extension Catalogue {
   ///
   /// - Parameters:
   ///   - allowExpired: whether expired entities stay in the content; `expired` lists them in either case
-  ///   - union: whether to search all contexts that share a level with the location
+  ///   - inherit: whether the section may be inherited; see `sections`
   public func load(
-    _ section: String, at location: Location, allowExpired: Bool = false, union: Bool = false
+    _ section: String, at location: Location, allowExpired: Bool = false, inherit: Bool = true
   ) throws -> Section? {
     try reading(location) { reader in
-      guard let found = try reader.visibleSection(section, union: union),
+      guard let found = try reader.visibleSection(section, inherits: inherit),
         let rendered = try reader.render(found, allowsExpired: allowExpired)
       else { return nil }
       return try Section(found, rendered)
@@ -56,10 +57,10 @@ extension Catalogue {
   /// Returns the result of `load` as the JSON text of the C interface, without parsing the content into
   /// values.
   package func loadText(
-    _ section: String, at location: Location, allowExpired: Bool, union: Bool
+    _ section: String, at location: Location, allowExpired: Bool, inherit: Bool
   ) throws -> [UInt8]? {
     try reading(location) { reader in
-      guard let found = try reader.visibleSection(section, union: union),
+      guard let found = try reader.visibleSection(section, inherits: inherit),
         let rendered = try reader.render(found, allowsExpired: allowExpired)
       else { return nil }
       var text: [UInt8] = []
@@ -79,16 +80,17 @@ extension Catalogue {
 
   /// Returns, for each section of a location, which entities are fresh, expired and missing. Reads no
   /// content.
-  public func plan(for location: Location) throws -> [(section: String, plan: Plan)] {
-    try reading(location) { try $0.plan() }
+  ///
+  /// - Parameter inherit: whether to include inherited sections; see `sections`
+  public func plan(for location: Location, inherit: Bool = true) throws -> [(section: String, plan: Plan)] {
+    try reading(location) { try $0.plan(inherits: inherit) }
   }
 
   /// Returns the origin of a location's stored content; nil when nothing is stored for it.
   public func hasCached(_ location: Location) throws -> Cached? {
     try reading(location) { reader in
-      guard let context = try reader.serving() else { return nil }
-      if context.isExact { return .exact }
-      return try reader.visibleSections(union: false).isEmpty ? nil : .inherited
+      if try reader.finder().isExact { return .exact }
+      return try reader.visibleSections(inherits: true).isEmpty ? nil : .inherited
     }
   }
 

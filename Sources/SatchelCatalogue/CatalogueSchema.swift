@@ -10,8 +10,10 @@ package enum CatalogueSchema {
       "context.country": StoredRange.count,
       "context.adminarea": StoredRange.count, "context.locality": StoredRange.count,
       "context.sublocality": StoredRange.count, "context.coordinate": StoredRange.count,
-      "context.used_at": StoredRange.time, "context_at.own": StoredRange.flag,
+      "context.used_at": StoredRange.time, "context.complete": StoredRange.flag,
+      "context_at.own": StoredRange.flag,
       "context_at.revision": StoredRange.count,
+      "section_at.place": 1...1 << 53, "section_at.context": 1...1 << 53,
       "section.updated_at": StoredRange.time, "section.in_global": SectionTable.counts,
       "section.in_country": SectionTable.counts, "section.in_adminarea": SectionTable.counts,
       "section.in_locality": SectionTable.counts, "section.in_sublocality": SectionTable.counts,
@@ -36,7 +38,7 @@ package enum CatalogueSchema {
 
     -- A location that content was delivered for: its place at each level, 0 for none. Persisting another
     -- section does not update the row: context_at has the revision of the last update, and the sections have
-    -- its time.
+    -- its time. `complete` is 1 when the location has no other sections than those that were delivered for it.
     CREATE TABLE context(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       country INTEGER NOT NULL,
@@ -45,6 +47,7 @@ package enum CatalogueSchema {
       sublocality INTEGER NOT NULL,
       coordinate INTEGER NOT NULL,
       used_at INTEGER NOT NULL,
+      complete INTEGER NOT NULL,
       location TEXT NOT NULL,
       UNIQUE(coordinate, sublocality, locality, adminarea, country)
     );
@@ -58,6 +61,15 @@ package enum CatalogueSchema {
       revision INTEGER NOT NULL,
       context INTEGER NOT NULL,
       PRIMARY KEY(place, own, revision, context)
+    ) WITHOUT ROWID;
+
+    -- The sections that other locations in a place inherit: those with an entity that covers all of the place,
+    -- of the contexts of more specific places. Written only when a context gets or loses a section.
+    CREATE TABLE section_at(
+      place INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      context INTEGER NOT NULL,
+      PRIMARY KEY(place, name, context)
     ) WITHOUT ROWID;
 
     -- Section headers; the order of the ids is that of first delivery. The counts give the number of entities

@@ -14,8 +14,8 @@ public struct PruneOptions: Sendable {
   public var scope: Scope?
   /// Restricts the prune to entities that this location's own context references.
   public var location: Location?
-  /// Removes contexts that were neither written nor read for this many milliseconds, except the active
-  /// location's.
+  /// Removes contexts that were neither written nor read for this many milliseconds, except those that serve
+  /// the active location.
   public var contextsUnusedFor: Int64?
   /// Finally removes expired content, unreferenced entities and whole contexts until the store has at most
   /// this many bytes: the least recently used contexts first, the active location's last.
@@ -223,9 +223,12 @@ private struct Pruner {
   }
 
   private func leastRecentlyUsed() throws -> [(row: Int64, usedAt: Int64, isActive: Bool)] {
-    // The context that serves the active location, its own or another place's: its content is on the screen.
-    let active = try Catalogue.activeLocation(connection)
-    let activeRow = try active.flatMap { try ContextTable(connection: connection).serving($0)?.row }
+    // The contexts that serve the active location, its own and those of other places: their content is on the
+    // screen.
+    let active = try Catalogue.activeLocation(connection).map { location in
+      let finder = try SectionFinder(location, inherits: true, in: connection)
+      return Set(try finder.ownRows + finder.all().map(\.context.row))
+    }
     var found: [(row: Int64, usedAt: Int64, isActive: Bool)] = []
     try connection.each(
       """
@@ -233,7 +236,7 @@ private struct Pruner {
       FROM context ORDER BY used, id
       """
     ) {
-      found.append(($0.anyInteger(0), try $0.integer(1), $0.anyInteger(0) == activeRow))
+      found.append(($0.anyInteger(0), try $0.integer(1), active?.contains($0.anyInteger(0)) == true))
     }
     return found.filter { !$0.isActive } + found.filter { $0.isActive }
   }

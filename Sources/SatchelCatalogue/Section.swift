@@ -74,7 +74,7 @@ struct RenderedContent {
 }
 
 extension Section {
-  init(_ found: SectionReader.VisibleSection, _ rendered: RenderedContent) throws {
+  init(_ found: VisibleSection, _ rendered: RenderedContent) throws {
     header = try found.record.header(found.context.coverage, level: found.context.level)
     content = try JSONValue(parsing: rendered.content)
     missing = rendered.missing

@@ -50,6 +50,12 @@ final class SectionPersister {
     }
   }
 
+  /// Records that the location has no other sections than those that were delivered for it.
+  func markComplete() throws {
+    let context = try ContextTable.touch(location, chain, in: transaction)
+    try ContextTable.setComplete(context, true, in: transaction)
+  }
+
   // MARK: Edits
 
   private func edit(_ payload: SectionPayload, _ tape: JSONTape, pointer: String) throws -> Receipt {
@@ -128,6 +134,8 @@ final class SectionPersister {
     for entity in normalized.entities { counts[entity.effectiveScope.rawValue] += 1 }
     try SectionTable.write(
       payload, content: filled, counts: counts, replacing: before, of: context, in: transaction)
+    try ContextTable.list(
+      payload.name, of: context, chain, counts: counts, before: before?.counts, in: transaction)
     receipt.bytes += filled.bytes.count
     transaction.note(
       subject: .catalogue, keys: [payload.name] + normalized.entities.map(\.tag.entityID), sectionCount: 1,

@@ -88,7 +88,8 @@ struct SectionTable {
       .integer(counts[3]), .integer(counts[4]), .integer(counts[5]))
   }
 
-  /// Removes a section, and decrements the reference counts of its entities.
+  /// Removes a section, and decrements the reference counts of its entities. Its context is no longer
+  /// complete.
   static func remove(_ name: String, of context: Int64, in transaction: Transaction) throws {
     let connection = transaction.connection
     let table = SectionTable(connection: connection)
@@ -96,6 +97,10 @@ struct SectionTable {
     let entities = EntityTable(connection: connection)
     for row in Set(try table.placeholders(record.id).map(\.target.entity)) {
       try entities.changeReferenceCount(of: row, by: -1)
+    }
+    if let chain = try ContextTable(connection: connection).chain(of: context) {
+      try ContextTable.list(name, of: context, chain, counts: nil, before: record.counts, in: transaction)
+      try ContextTable.setComplete(context, false, in: transaction)
     }
     try connection.run("DELETE FROM section_content WHERE section = ?", .integer(record.id))
     try connection.run(

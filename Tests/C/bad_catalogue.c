@@ -41,7 +41,7 @@ static void locations(void) {
         refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_sections(store, location, NULL, &out));
         refused_out(what, SATCHEL_EINVALID, place,
                     satchel_catalogue_load(store, location, text("facts"), NULL, &out));
-        refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_plan(store, location, &out));
+        refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_plan(store, location, NULL, &out));
         refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_has_cached(store, location, &out));
         refused_out(what, SATCHEL_EINVALID, place,
                     satchel_catalogue_entity(store, text("facts:seine"), location, &out));

@@ -42,11 +42,14 @@ struct CatalogueModel {
     /// The entities, each with the narrowest scope of itself and of those that it is nested in.
     var entities: [(variant: Variant, scope: Int)]
     var updated: Int64
+    /// The position in the order of first delivery.
+    var number: Int
   }
 
   struct Context {
     var keys: [Int: String]
     var order: Int
+    var isComplete = false
     var sections: [Section] = []
   }
 
@@ -74,6 +77,7 @@ struct CatalogueModel {
   var variants: [Variant: Stored] = [:]
   var contexts: [Context] = []
   private var order = 0
+  private var sectionCount = 0
 
   init(now: Int64) { self.now = now }
 
@@ -92,20 +96,25 @@ struct CatalogueModel {
   }
 
   mutating func deliver(
-    _ sections: [(name: String, content: JSONValue)], at location: Location, keepsFresh: Bool
+    _ sections: [(name: String, content: JSONValue)], at location: Location, keepsFresh: Bool,
+    isComplete: Bool = false
   ) -> [Counts] {
     let keys = Self.keys(location)
     order += 1
     let index = contexts.firstIndex { $0.keys == keys } ?? contexts.count
     if index == contexts.count { contexts.append(Context(keys: keys, order: order)) }
     contexts[index].order = order
+    if isComplete { contexts[index].isComplete = true }
     var all: [Counts] = []
     for (name, content) in sections {
       var counts = Counts()
       var entities: [(variant: Variant, scope: Int)] = []
       let template = take(content, keys, 0, keepsFresh, &counts, &entities)
-      let section = Section(name: name, template: template, entities: entities, updated: now)
+      sectionCount += 1
+      var section = Section(
+        name: name, template: template, entities: entities, updated: now, number: sectionCount)
       if let position = contexts[index].sections.firstIndex(where: { $0.name == name }) {
+        section.number = contexts[index].sections[position].number
         contexts[index].sections[position] = section
       } else {
         contexts[index].sections.append(section)
@@ -164,38 +173,62 @@ struct CatalogueModel {
 
   // MARK: Loading
 
-  func serving(_ location: Location) -> Serving? {
+  /// Returns all contexts that may serve a location, the preferred one first.
+  func serving(_ location: Location, inherits: Bool = true) -> [Serving] {
     let keys = Self.keys(location)
+    var found: [Serving] = []
     if let own = contexts.first(where: { $0.keys == keys }) {
-      return Serving(
-        context: own, scopes: Set(0...5), keys: keys, level: keys.keys.max() ?? 0, isExact: true)
+      found.append(
+        Serving(context: own, scopes: Set(0...5), keys: keys, level: keys.keys.max() ?? 0, isExact: true))
+      if own.isComplete { return found }
     }
     for level in keys.keys.sorted(by: >) {
-      let sharing = contexts.filter { $0.keys[level] == keys[level] }
-      guard let latest = sharing.max(by: { $0.order < $1.order }) else { continue }
-      if keys.count == 1, level == 5 {
-        return Serving(context: latest, scopes: Set(0...5), keys: latest.keys, level: 5, isExact: true)
+      let sharing = contexts.filter { $0.keys != keys && $0.keys[level] == keys[level] }
+      for context in sharing.sorted(by: { $0.order > $1.order }) {
+        if keys.count == 1, level == 5 {
+          found.append(
+            Serving(context: context, scopes: Set(0...5), keys: context.keys, level: 5, isExact: true))
+          if context.isComplete { return found }
+          continue
+        }
+        guard inherits, !found.contains(where: { !$0.isExact && $0.context.keys == context.keys }) else {
+          continue
+        }
+        let scopes = Set(1...5).filter { keys[$0] != nil && keys[$0] == context.keys[$0] }
+        found.append(
+          Serving(context: context, scopes: scopes.union([0]), keys: keys, level: level, isExact: false))
       }
-      let scopes = Set(1...5).filter { keys[$0] != nil && keys[$0] == latest.keys[$0] }
-      return Serving(context: latest, scopes: scopes.union([0]), keys: keys, level: level, isExact: false)
     }
-    return nil
+    return found
   }
 
-  func headers(_ location: Location) -> [String] {
-    guard let serving = serving(location) else { return [] }
-    return serving.context.sections.compactMap { section in
+  /// Returns the visible sections in order, each with the context that serves it.
+  func visible(_ location: Location, inherits: Bool = true) -> [(section: Section, serving: Serving)] {
+    var found: [(section: Section, serving: Serving)] = []
+    for serving in serving(location, inherits: inherits) {
+      for section in serving.context.sections where !found.contains(where: { $0.section.name == section.name })
+      {
+        if serving.isExact || section.entities.contains(where: { serving.scopes.contains($0.scope) }) {
+          found.append((section, serving))
+        }
+      }
+    }
+    let inherited = found.filter { !$0.serving.isExact && $0.serving.level < 5 }.sorted {
+      (-$0.serving.level, $0.section.number) < (-$1.serving.level, $1.section.number)
+    }
+    return found.filter { $0.serving.isExact || $0.serving.level == 5 } + inherited
+  }
+
+  func headers(_ location: Location, inherits: Bool = true) -> [String] {
+    visible(location, inherits: inherits).map { section, serving in
       let count = section.entities.filter { serving.scopes.contains($0.scope) }.count
-      guard serving.scopes.count == 6 || count > 0 else { return nil }
       return "\(section.name) \(count) \(section.updated) \(serving.level)"
     }
   }
 
   func plan(_ location: Location) -> [String] {
-    guard let serving = serving(location) else { return [] }
-    return serving.context.sections.compactMap { section in
+    visible(location).map { section, serving in
       let seen = section.entities.filter { serving.scopes.contains($0.scope) }
-      guard serving.scopes.count == 6 || !seen.isEmpty else { return nil }
       let words = seen.map { entity -> String in
         guard let stored = variants[entity.variant], stored.content != nil else {
           return "missing \(entity.variant.id)"
@@ -207,13 +240,11 @@ struct CatalogueModel {
   }
 
   func load(_ name: String, _ location: Location, allowExpired: Bool) -> Answer? {
-    guard let serving = serving(location),
-      let section = serving.context.sections.first(where: { $0.name == name }),
-      serving.scopes.count == 6 || section.entities.contains(where: { serving.scopes.contains($0.scope) })
-    else { return nil }
+    guard let (section, serving) = visible(location).first(where: { $0.section.name == name }) else {
+      return nil
+    }
     var answer = Answer(content: "", missing: [], expired: [])
-    let isHome = serving.scopes.count == 6
-    answer.content = fill(section.template, serving, !isHome, allowExpired, true, &answer) ?? "null"
+    answer.content = fill(section.template, serving, !serving.isExact, allowExpired, true, &answer) ?? "null"
     return answer
   }
 

@@ -73,7 +73,7 @@ final class StoreExercise {
     for json in [HostileFixture.shanghai, HostileFixture.beijing] {
       guard let place = try? Location(json: json) else { continue }
       attempt(which + "sections") { try store.catalogue.sections(at: place) }
-      attempt(which + "sections of all") { try store.catalogue.sections(at: place, union: true) }
+      attempt(which + "own sections") { try store.catalogue.sections(at: place, inherit: false) }
       for section in ["cuisine", "sights"] {
         attempt(which + "load") { try store.catalogue.load(section, at: place, allowExpired: true) }
       }

@@ -149,8 +149,10 @@ run 0 catalogue show guide.satchel --location "$porto"
 says out "news   1 entity    by locality"
 run 0 catalogue show guide.satchel --location "$porto" --json
 json '[(h["section"], h["entity_count"]) for h in it] == [("news", 1), ("facts", 2)] and it[0]["level"] == "locality"'
-run 0 catalogue show guide.satchel --location '{"country_code": "PT"}' --union --json
+run 0 catalogue show guide.satchel --location '{"country_code": "PT"}' --json
 json '[(h["section"], h["level"]) for h in it] == [("facts", "country")]'
+run 1 catalogue show guide.satchel --location '{"country_code": "PT"}' --no-inherit --json
+json 'it == []'
 run 0 catalogue show guide.satchel --location "$porto" --section news
 says out "expired: news:today"
 says out '    "text": "Rain"'
@@ -165,7 +167,7 @@ says err "satchel: nothing is stored for"
 run 1 catalogue show empty.satchel --json
 json 'it == []'
 run 2 catalogue show guide.satchel --section news
-says err "--section and --union need a --location"
+says err "--section and --no-inherit need a --location"
 run 2 catalogue show guide.satchel --location '{"country_code"'
 says err "line 1, column"
 run 2 catalogue show guide.satchel --location '{"latitude": 91, "longitude": 0}'

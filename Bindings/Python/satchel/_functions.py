@@ -78,7 +78,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_catalogue_deliver": (c_int, (c_void_p, Bytes, _persist, _out)),
     "satchel_catalogue_sections": (c_int, (c_void_p, Bytes, _read, _out)),
     "satchel_catalogue_load": (c_int, (c_void_p, Bytes, Bytes, _read, _out)),
-    "satchel_catalogue_plan": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_catalogue_plan": (c_int, (c_void_p, Bytes, _read, _out)),
     "satchel_catalogue_has_cached": (c_int, (c_void_p, Bytes, _out)),
     "satchel_catalogue_entity": (c_int, (c_void_p, Bytes, Bytes, _out)),
     "satchel_catalogue_set_active_location": (c_int, (c_void_p, Bytes)),

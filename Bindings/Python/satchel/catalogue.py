@@ -75,10 +75,14 @@ class Catalogue:
             )
         )
 
-    def deliver(self, delivery: Document, reuse: str = "unless_changed") -> List[Receipt]:
+    def deliver(
+        self, delivery: Document, complete: bool = False, reuse: str = "unless_changed"
+    ) -> List[Receipt]:
         """Stores several sections of a location in one transaction; they are on the disk when this returns.
 
         :param delivery: {"location": …, "sections": [section, …]}
+        :param complete: whether the location has all of its sections with this delivery and earlier ones,
+            and therefore inherits none; it stays so until one of its sections is removed
         :param reuse: as in :meth:`persist`
         :returns: a receipt for each section
         :raises InvalidArgument: for an invalid section; nothing is changed
@@ -87,34 +91,36 @@ class Catalogue:
             library.satchel_catalogue_deliver,
             self._store._pointer,
             _encoding.lend_document(delivery, "delivery"),
-            ctypes.byref(_persist_options(reuse)),
+            ctypes.byref(_persist_options(reuse, complete)),
         )
         return [receipt_from(each) for each in receipts]
 
-    def sections(self, location: Document, union: bool = False) -> List[SectionHeader]:
-        """Headers of a location's sections, in the order of delivery; no content is read.
+    def sections(self, location: Document, inherit: bool = True) -> List[SectionHeader]:
+        """Headers of a location's sections; no content is read.
+
+        The location's own sections come first, in the order of delivery, then inherited ones.
 
         :param location: the place of the content
-        :param union: includes the sections of all places that share a level with the location, the most
-            specific winning section by section
+        :param inherit: inherits each section that was not delivered for the location from the place that
+            has it and shares the most specific level with the location
         """
         headers = json_answer(
             library.satchel_catalogue_sections,
             self._store._pointer,
             _encoding.lend_document(location, "location"),
-            ctypes.byref(_read_options(union, False)),
+            ctypes.byref(_read_options(inherit)),
         )
         return records_from(SectionHeader, headers)
 
     def load(
-        self, location: Document, section: str, allow_expired: bool = False, union: bool = False
+        self, location: Document, section: str, allow_expired: bool = False, inherit: bool = True
     ) -> Optional[Section]:
         """A section with its content.
 
         :param location: the place of the content
         :param section: the section's name
         :param allow_expired: keeps expired entities in the content; ``expired`` lists them in any case
-        :param union: as in :meth:`sections`
+        :param inherit: as in :meth:`sections`
         :returns: None when the location has no such section
         """
         found = json_answer(
@@ -122,20 +128,22 @@ class Catalogue:
             self._store._pointer,
             _encoding.lend_document(location, "location"),
             _encoding.lend_text(section, "section"),
-            ctypes.byref(_read_options(union, allow_expired)),
+            ctypes.byref(_read_options(inherit, allow_expired)),
         )
         return None if found is None else record_from(Section, found)
 
-    def plan(self, location: Document) -> Dict[str, Plan]:
+    def plan(self, location: Document, inherit: bool = True) -> Dict[str, Plan]:
         """The entities to fetch for a location; no content is read.
 
         :param location: the place of the content
+        :param inherit: as in :meth:`sections`
         :returns: a plan for each section, by its name
         """
         plans = json_answer(
             library.satchel_catalogue_plan,
             self._store._pointer,
             _encoding.lend_document(location, "location"),
+            ctypes.byref(_read_options(inherit)),
         )
         return {name: record_from(Plan, each) for name, each in plans.items()}
 
@@ -239,12 +247,14 @@ class Catalogue:
         return Session(self._store, callback)
 
 
-def _persist_options(reuse: Any) -> _abi.PersistOptions:
-    return _abi.PersistOptions(reuse=_encoding.choice(_abi.REUSE, reuse, "reuse"))
+def _persist_options(reuse: Any, complete: Any = False) -> _abi.PersistOptions:
+    return _abi.PersistOptions(
+        reuse=_encoding.choice(_abi.REUSE, reuse, "reuse"), complete=bool(complete)
+    )
 
 
-def _read_options(union: Any, allow_expired: Any) -> _abi.ReadOptions:
-    return _abi.ReadOptions(union_contexts=bool(union), allow_expired=bool(allow_expired))
+def _read_options(inherit: Any, allow_expired: Any = False) -> _abi.ReadOptions:
+    return _abi.ReadOptions(inherit=bool(inherit), allow_expired=bool(allow_expired))
 
 
 def _restriction(value: Any, name: str, lend: Callable[[Any, str], _abi.Bytes]) -> _abi.Bytes:

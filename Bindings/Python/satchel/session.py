@@ -22,7 +22,7 @@ class SessionSection:
     """A section of a screen, by its name ``section``.
 
     ``state`` is "placeholder", "loading", "loaded" or "failed"; ``reason`` is why it failed.
-    ``display_title``, ``config`` and ``entity_count`` are those of its header. ``content`` is None until it
+    ``display_title``, ``config``, ``entity_count`` and ``level`` are those of its header. ``content`` is None until it
     is loaded; ``expired`` and ``missing`` are then the ids of expired and of missing entities.
     """
 
@@ -31,6 +31,7 @@ class SessionSection:
     display_title: Optional[str]
     config: Any
     entity_count: Optional[int]
+    level: Optional[str]
     content: Any
     expired: List[str]
     missing: List[str]
@@ -41,7 +42,7 @@ class SessionSection:
 class SessionState:
     """The content of a screen: its ``sections``, in their order.
 
-    ``location`` is the shown location, ``level`` the level at which the sections were found; both are None
+    ``location`` is the shown location, ``level`` the most specific level of its sections; both are None
     before :meth:`Session.show`.
     """
 
@@ -119,7 +120,7 @@ class Session(Dependent):
         check(library.satchel_session_fail(self._handle.pointer, *lent))
 
     def set_order(self, sections: Iterable[str]) -> None:
-        """Orders the sections.
+        """Orders the sections. The store keeps the order for later sessions, unless it is read-only.
 
         :param sections: names of sections; those not named follow in the order of delivery
         :raises InvalidArgument: for a single str

@@ -10,7 +10,7 @@ struct CatalogueShowCommand: ParsableCommand {
     discussion: """
       Without --location, lists the places that content was delivered for, the latest first. With \
       --location, lists the headers of the sections that are available there offline: those of the place \
-      itself, or of the place that shares the most specific level with it.
+      itself, and those that it inherits, each from the place that has it and shares the most specific level.
 
         satchel catalogue show guide.satchel
         satchel catalogue show guide.satchel --location '{"country_code": "PT"}'
@@ -30,12 +30,12 @@ struct CatalogueShowCommand: ParsableCommand {
   @Option(help: "Show the content of this section; needs --location.")
   var section: String?
 
-  @Flag(help: "Include the sections of all places that share a level with the location.")
-  var union = false
+  @Flag(inversion: .prefixedNo, help: "Include the sections that the location inherits from other places.")
+  var inherit = true
 
   func validate() throws {
-    if location == nil, section != nil || union {
-      throw ValidationError("--section and --union need a --location")
+    if location == nil, section != nil || !inherit {
+      throw ValidationError("--section and --no-inherit need a --location")
     }
   }
 
@@ -68,7 +68,7 @@ struct CatalogueShowCommand: ParsableCommand {
   }
 
   private func showSections(at location: Location, in catalogue: Catalogue) throws {
-    let headers = try catalogue.sections(at: location, union: union)
+    let headers = try catalogue.sections(at: location, inherit: inherit)
     if arguments.json {
       try Terminal.print(json: .array(headers.map(\.json)))
     } else if headers.isEmpty {
@@ -86,7 +86,7 @@ struct CatalogueShowCommand: ParsableCommand {
   }
 
   private func show(_ section: String, at location: Location, in catalogue: Catalogue) throws {
-    let found = try catalogue.load(section, at: location, allowExpired: true, union: union)
+    let found = try catalogue.load(section, at: location, allowExpired: true, inherit: inherit)
     guard let found else {
       if arguments.json { try Terminal.print(json: .null) }
       Terminal.printError("no section \(section) is stored for \(name(location))")
