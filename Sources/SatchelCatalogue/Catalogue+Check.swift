@@ -5,11 +5,23 @@ import SatchelStorage
 extension Catalogue {
   /// Returns the inconsistencies between the catalogue's rows and counts. Reads all of its tables.
   package func check() throws -> [StoreFinding] {
-    try database.read { connection in
+    var findings = try database.read { connection in
       var check = CatalogueCheck(connection: connection)
       try check.run()
       return check.findings
     }
+    do {
+      // Compares the index with its tokens; SQLite requires write access for it.
+      if try database.has(SearchIndex.subject) {
+        try database.maintain {
+          try $0.run("INSERT INTO entity_search(entity_search) VALUES('integrity-check')")
+        }
+      }
+    } catch let error as SatchelError where error.code == .damaged {
+      findings.append(
+        StoreFinding(code: "entity_search", message: "the search index does not match its tokens"))
+    }
+    return findings
   }
 }
 
@@ -26,6 +38,8 @@ private struct CatalogueCheck {
     try checkPlaces()
     try checkSections()
     try checkInheritance()
+    try checkPositions()
+    try checkSearch()
     try checkEntities()
     try checkExpiryBlocks()
     try checkIndex()
@@ -115,6 +129,14 @@ private struct CatalogueCheck {
         report("section_counts", "section \(name) has \(counted) entities by scope, not \(stored)")
       }
     }
+  }
+
+  private mutating func checkPositions() throws {
+    if let fault = try PositionIndex(connection: connection).fault() { report("context_position", fault) }
+  }
+
+  private mutating func checkSearch() throws {
+    if let fault = try SearchIndex(connection: connection).fault() { report("entity_search", fault) }
   }
 
   /// Compares the list of the sections that can be inherited with the sections.

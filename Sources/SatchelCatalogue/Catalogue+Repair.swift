@@ -28,6 +28,9 @@ extension Catalogue {
           .integer(counts[4]), .integer(counts[5]), .integer(section))
       }
       try relist(in: transaction)
+      try SearchIndex.clear(connection)
+      try PositionIndex(connection: connection).clear()
+      try PositionIndex.mergeIfNeeded(database, in: transaction)
       try connection.run("DELETE FROM expiry_block")
       try connection.run(
         """

@@ -50,7 +50,7 @@ public final class Catalogue: Sendable {
       return try database.write { transaction in
         let persister = try SectionPersister(self, location, reuse, transaction)
         let receipt = try persister.persist(payload, tape, pointer: "")
-        try index.mergeIfNeeded(in: transaction)
+        try mergeIndexes(persister, in: transaction)
         return receipt
       }
     }
@@ -96,10 +96,15 @@ public final class Catalogue: Sendable {
           try persister.persist(payload, tape, pointer: "/sections/\(position)")
         }
         if complete { try persister.markComplete() }
-        try index.mergeIfNeeded(in: transaction)
+        try mergeIndexes(persister, in: transaction)
         return receipts
       }
     }
+  }
+
+  private func mergeIndexes(_ persister: SectionPersister, in transaction: Transaction) throws {
+    try index.mergeIfNeeded(in: transaction)
+    if persister.hasNewPosition { try PositionIndex.mergeIfNeeded(database, in: transaction) }
   }
 
   /// Stores a delivery that was built in Swift, in one transaction.

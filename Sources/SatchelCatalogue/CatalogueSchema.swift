@@ -21,11 +21,15 @@ package enum CatalogueSchema {
       "entity.place": StoredRange.count, "entity.time_to_live": StoredRange.time,
       "entity.expires_at": StoredRange.time, "entity.updated_at": StoredRange.time,
       "entity.reference_count": StoredRange.count,
-      "entity.size": StoredRange.length, "expiry_block.block": 0...1 << 45,
+      "entity.size": StoredRange.length, "entity.created_at": StoredRange.time,
+      "entity.source": 1...1 << 53, "expiry_block.block": 0...1 << 45,
       "expiry_block.earliest": StoredRange.time,
-      "entity_index.first": StoredRange.any,
+      "entity_index.first": StoredRange.any, "search_change.entity": 1...1 << 53,
     ],
-    documents: ["context.location", "section.config", "section_content.template", "entity_content.body"])
+    documents: [
+      "context.location", "section.config", "section.extra",
+      "section_content.template", "entity_content.body",
+    ])
 
   package static let version1 = """
     -- `identity`, the tuple of the components, identifies a place; `text` is for display.
@@ -80,6 +84,7 @@ package enum CatalogueSchema {
       id INTEGER NOT NULL,
       display_title TEXT,
       config TEXT,
+      extra TEXT,
       updated_at INTEGER NOT NULL,
       in_global INTEGER NOT NULL,
       in_country INTEGER NOT NULL,
@@ -99,6 +104,8 @@ package enum CatalogueSchema {
 
     -- Variants: one row for each (entity_id, scope, place). `size` is NULL when the content was pruned while
     -- a section still references the variant. `reference_count` is the number of sections that reference it.
+    -- `created_at` is NULL when it equals `updated_at`; `source` is the context of the delivery that wrote the
+    -- content.
     CREATE TABLE entity(
       id INTEGER PRIMARY KEY,
       entity_id TEXT NOT NULL,
@@ -109,7 +116,9 @@ package enum CatalogueSchema {
       expires_at INTEGER NOT NULL,
       updated_at INTEGER NOT NULL,
       reference_count INTEGER NOT NULL,
-      size INTEGER
+      size INTEGER,
+      created_at INTEGER,
+      source INTEGER NOT NULL
     );
     CREATE INDEX entity_unreferenced ON entity(id) WHERE reference_count = 0;
 
@@ -131,6 +140,11 @@ package enum CatalogueSchema {
     CREATE TABLE entity_index(
       first INTEGER PRIMARY KEY,
       entries BLOB NOT NULL
+    );
+
+    -- Entities that the search index has, whose text changed since; see SearchIndex.
+    CREATE TABLE search_change(
+      entity INTEGER PRIMARY KEY
     );
 
     CREATE TABLE setting(

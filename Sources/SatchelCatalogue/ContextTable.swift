@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelJSON
 import SatchelStorage
 
 /// A context that serves a location, and the part of its content that covers the location.
@@ -11,6 +12,9 @@ struct ServingContext {
   var isExact: Bool
   /// Whether the location inherits no sections from other contexts, if it is its own.
   var isComplete: Bool
+  /// The places for looking up nested entities: the context's own when all of its content is visible,
+  /// otherwise those of the location.
+  var places: PlaceChain
 }
 
 /// Reads and writes the tables `context`, `context_at` and `section_at`.
@@ -36,11 +40,12 @@ struct ContextTable {
     let exact = try exact(chain)
     // A location with only a coordinate sees everything that was delivered for it: offline, reverse geocoding
     // does not provide names.
-    let isBare = location.keys.allSatisfy { $0.level == .coordinate }
+    let isBare = location.hasOnlyCoordinate
     if exact != 0 {
       found.append(
         ServingContext(
-          row: exact, coverage: .everything, level: level, isExact: true, isComplete: try isComplete(exact)))
+          row: exact, coverage: .everything, level: level, isExact: true, isComplete: try isComplete(exact),
+          places: chain))
       if found[0].isComplete { return found }
     }
     guard chain[.coordinate] != 0 else { return found }
@@ -49,7 +54,7 @@ struct ContextTable {
       found.append(
         ServingContext(
           row: row, coverage: coverage, level: .coordinate, isExact: isBare,
-          isComplete: try isBare && isComplete(row)))
+          isComplete: try isBare && isComplete(row), places: isBare ? other : chain))
       if found.last?.isComplete == true { break }
     }
     return found
@@ -82,6 +87,16 @@ struct ContextTable {
       """, .integer(place), .integer(count)
     ) { found.append((try $0.integer(0), try $0.integer(1))) }
     return found
+  }
+
+  /// Returns the location of a context as it was first delivered; nil when the context was removed.
+  func location(of row: Int64) throws -> Location? {
+    try connection.first("SELECT location FROM context WHERE id = ?", .integer(row)) { row in
+      guard let location = try? Location(json: JSONValue(parsing: row.bytes(0))) else {
+        throw SatchelError(.damaged, "a context's location cannot be parsed")
+      }
+      return location
+    }
   }
 
   func chain(of row: Int64) throws -> PlaceChain? {
@@ -146,10 +161,13 @@ struct ContextTable {
   // MARK: Writing
 
   /// Finds or inserts the context of a location, and makes it the latest of each of its places.
-  static func touch(_ location: Location, _ chain: PlaceChain, in transaction: Transaction) throws -> Int64 {
+  static func touch(_ location: Location, _ chain: PlaceChain, in transaction: Transaction) throws
+    -> (row: Int64, isNew: Bool)
+  {
     let connection = transaction.connection
     let table = ContextTable(connection: connection)
     var row = try table.exact(chain)
+    let isNew = row == 0
     var before: Int64?
     if row == 0 {
       try connection.run(
@@ -162,7 +180,7 @@ struct ContextTable {
       row = connection.lastInsertedRow
     } else {
       before = try table.revision(of: row, chain)
-      if before == transaction.revision { return row }
+      if before == transaction.revision { return (row, false) }
     }
     if let before { try table.removeEntries(of: row, chain, revision: before) }
     for level in chain.levels {
@@ -170,7 +188,7 @@ struct ContextTable {
         "INSERT INTO context_at(place, own, revision, context) VALUES(?, ?, ?, ?)", .integer(chain[level]),
         .integer(level == chain.levels.first ? 1 : 0), .integer(transaction.revision), .integer(row))
     }
-    return row
+    return (row, isNew)
   }
 
   /// Records whether a location has only the sections that were delivered for it.
@@ -211,6 +229,7 @@ struct ContextTable {
       names.append($0.text(0))
     }
     for name in names { try SectionTable.remove(name, of: row, in: transaction) }
+    try PositionIndex(connection: connection).remove(row)
     try connection.run("DELETE FROM context WHERE id = ?", .integer(row))
   }
 }

@@ -5,16 +5,20 @@ import SatchelStorage
 struct VisibleSection {
   var record: SectionRecord
   var context: ServingContext
+  /// The delivered location whose place names the location has for inheriting the section; nil when it has its
+  /// own.
+  var nearby: NearbyLocation?
 }
 
 /// Finds the sections that are visible from a location, each in the context that serves it: the location's
 /// own, otherwise the one that shares the most specific level with it and has the section, the latest of
-/// several.
+/// several. A location without place names has those of the nearest delivered location.
 struct SectionFinder {
   private let connection: Connection
   private let chain: PlaceChain
   private let own: [ServingContext]
   private let inherits: Bool
+  private let nearby: NearbyLocation?
   private let contexts: ContextTable
   private let sections: SectionTable
 
@@ -22,14 +26,24 @@ struct SectionFinder {
   /// none of them has is then looked up by itself.
   private static let latestCount: Int64 = 64
 
-  /// - Parameter inherits: whether sections of other contexts are visible
-  init(_ location: Location, inherits: Bool, in connection: Connection) throws {
+  init(_ location: Location, _ inheritance: Inheritance, in connection: Connection) throws {
     self.connection = connection
     contexts = ContextTable(connection: connection)
     sections = SectionTable(connection: connection)
-    chain = try PlaceChain(location, in: connection)
+    var chain = try PlaceChain(location, in: connection)
     own = try contexts.own(location, chain)
-    self.inherits = inherits && !own.contains { $0.isExact && $0.isComplete }
+    inherits = inheritance.inherits && !own.contains { $0.isExact && $0.isComplete }
+    var nearby: NearbyLocation?
+    if inherits, location.hasOnlyCoordinate, inheritance.nearby > 0, let latitude = location.latitude,
+      let longitude = location.longitude,
+      let nearest = try PositionIndex(connection: connection).nearestWithNames(
+        to: latitude, longitude, within: inheritance.nearby)
+    {
+      for level in nearest.chain.levels where level != .coordinate { chain[level] = nearest.chain[level] }
+      nearby = NearbyLocation(location: nearest.entry.location, distance: nearest.entry.distance)
+    }
+    self.chain = chain
+    self.nearby = nearby
   }
 
   /// Whether content was delivered for the location itself.
@@ -47,9 +61,9 @@ struct SectionFinder {
   private func find(_ name: String?) throws -> [VisibleSection] {
     var found: [VisibleSection] = []
     var known = IDList()
-    func add(_ record: SectionRecord, _ context: ServingContext) {
+    func add(_ record: SectionRecord, _ context: ServingContext, _ nearby: NearbyLocation? = nil) {
       if isVisible(record, in: context), known.insert(record.name) {
-        found.append(VisibleSection(record: record, context: context))
+        found.append(VisibleSection(record: record, context: context, nearby: nearby))
       }
     }
     for context in own where context.isExact || inherits {
@@ -64,7 +78,7 @@ struct SectionFinder {
       if name != nil, !found.isEmpty { return found }
       let inherited = try inherited(at: level, name.map { [$0] }, without: known)
       for section in inherited.sorted(by: { $0.record.id < $1.record.id }) {
-        add(section.record, section.context)
+        add(section.record, section.context, section.nearby)
       }
     }
     return found
@@ -134,8 +148,8 @@ struct SectionFinder {
       else { return nil }
       let context = ServingContext(
         row: candidate.context, coverage: Coverage(of: chain, by: other), level: level, isExact: false,
-        isComplete: false)
-      return VisibleSection(record: record, context: context)
+        isComplete: false, places: chain)
+      return VisibleSection(record: record, context: context, nearby: nearby)
     }
   }
 }

@@ -15,19 +15,19 @@ struct SectionReader {
 
   // MARK: Finding
 
-  func finder(inherits: Bool = true) throws -> SectionFinder {
-    try SectionFinder(location, inherits: inherits, in: connection)
+  func finder(_ inheritance: Inheritance) throws -> SectionFinder {
+    try SectionFinder(location, inheritance, in: connection)
   }
 
   /// Returns the visible sections, and records the use of their contexts.
-  func visibleSections(inherits: Bool) throws -> [VisibleSection] {
-    let found = try finder(inherits: inherits).all()
+  func visibleSections(_ inheritance: Inheritance) throws -> [VisibleSection] {
+    let found = try finder(inheritance).all()
     note(found)
     return found
   }
 
-  func visibleSection(_ name: String, inherits: Bool) throws -> VisibleSection? {
-    guard let found = try finder(inherits: inherits).section(name) else { return nil }
+  func visibleSection(_ name: String, _ inheritance: Inheritance) throws -> VisibleSection? {
+    guard let found = try finder(inheritance).section(name) else { return nil }
     note([found])
     return found
   }
@@ -42,7 +42,7 @@ struct SectionReader {
 
   /// Loads a section for an edit: with expired entities, and with the `_storage` of each entity.
   func loadForEdit(_ name: String) throws -> Section? {
-    guard let found = try visibleSection(name, inherits: true),
+    guard let found = try visibleSection(name, Inheritance(nearby: 0)),
       let rendered = try render(found, allowsExpired: true, keepsTags: true)
     else { return nil }
     return try Section(found, rendered)
@@ -56,7 +56,7 @@ struct SectionReader {
     if found.context.coverage != .everything { template = try template.containersOnly() }
     var renderer = Renderer(
       entities: EntityTable(connection: connection),
-      variants: { try catalogue.index.view(of: connection) }, chain: try chain(for: found.context),
+      variants: { try catalogue.index.view(of: connection) }, chain: found.context.places,
       coverage: found.context.coverage, now: try now(), allowsExpired: allowsExpired)
     renderer.keepsTags = keepsTags
     let name = "section \(found.record.name)"
@@ -72,18 +72,12 @@ struct SectionReader {
       content: renderer.output, missing: renderer.missing.ids, expired: renderer.expired.ids)
   }
 
-  /// Returns the places for looking up nested entities: the context's own when all of its content is visible.
-  private func chain(for context: ServingContext) throws -> PlaceChain {
-    guard context.coverage == .everything else { return try PlaceChain(location, in: connection) }
-    return try ContextTable(connection: connection).chain(of: context.row) ?? PlaceChain()
-  }
-
   // MARK: Plans
 
-  func plan(inherits: Bool) throws -> [(section: String, plan: Plan)] {
+  func plan(_ inheritance: Inheritance) throws -> [(section: String, plan: Plan)] {
     let entities = EntityTable(connection: connection)
     let now = try now()
-    return try visibleSections(inherits: inherits).map { found in
+    return try visibleSections(inheritance).map { found in
       var (fresh, expired, missing) = (IDList(), IDList(), IDList())
       for placeholder in try sections.placeholders(found.record.id)
       where found.context.coverage.contains(placeholder.target.scope) {

@@ -80,9 +80,12 @@ public final class Session: @unchecked Sendable {
       let before = Dictionary(sections.map { ($0.name, $0.state) }, uniquingKeysWith: { $1 })
       // A section that was inherited until now keeps its position on the screen.
       let position = Dictionary(known.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-      sections = headers.enumerated().sorted {
-        (position[$0.element.section] ?? .max, $0.offset) < (position[$1.element.section] ?? .max, $1.offset)
-      }.map { SessionSection(name: $1.section, header: $1, state: before[$1.section] ?? .placeholder) }
+      sections =
+        headers.enumerated().sorted {
+          (position[$0.element.section] ?? .max, $0.offset) < (
+            position[$1.element.section] ?? .max, $1.offset
+          )
+        }.map { SessionSection(name: $1.section, header: $1, state: before[$1.section] ?? .placeholder) }
         + sections.filter { section in
           section.header == nil && !headers.contains { $0.section == section.name }
         }
@@ -178,7 +181,8 @@ public final class Session: @unchecked Sendable {
   }
 
   private func arrange() {
-    let rank = Dictionary((order ?? []).enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    let rank = Dictionary(
+      (order ?? []).enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     sections = sections.enumerated().sorted { one, other in
       (rank[one.element.name] ?? .max, one.offset) < (rank[other.element.name] ?? .max, other.offset)
     }.map(\.element)

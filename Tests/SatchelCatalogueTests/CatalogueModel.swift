@@ -1,3 +1,4 @@
+import Foundation
 import Satchel
 
 /// A reference model of a catalogue with plain dictionaries, without regard to cost. It is written from the
@@ -19,6 +20,20 @@ struct CatalogueModel {
     struct Member: Equatable {
       var key: String
       var node: Node
+    }
+
+    /// Whether both have the same value: the order of members does not count.
+    func isSame(as other: Node) -> Bool {
+      switch (self, other) {
+      case (.array(let nodes), .array(let others)):
+        return nodes.count == others.count && zip(nodes, others).allSatisfy { $0.isSame(as: $1) }
+      case (.object(let members), .object(let others)):
+        return members.count == others.count
+          && members.allSatisfy { member in
+            others.contains { $0.key == member.key && $0.node.isSame(as: member.node) }
+          }
+      default: return self == other
+      }
     }
 
     var holdsEntity: Bool {
@@ -50,6 +65,8 @@ struct CatalogueModel {
     var keys: [Int: String]
     var order: Int
     var isComplete = false
+    /// The position, of a context that has names, too.
+    var position: (latitude: Double, longitude: Double)?
     var sections: [Section] = []
   }
 
@@ -103,8 +120,15 @@ struct CatalogueModel {
     order += 1
     let index = contexts.firstIndex { $0.keys == keys } ?? contexts.count
     if index == contexts.count { contexts.append(Context(keys: keys, order: order)) }
-    contexts[index].order = order
-    if isComplete { contexts[index].isComplete = true }
+    if keys[1] != nil, contexts[index].position == nil, let latitude = location.latitude,
+      let longitude = location.longitude
+    {
+      contexts[index].position = (latitude, longitude)
+    }
+    if isComplete, !contexts[index].isComplete {
+      contexts[index].isComplete = true
+      contexts[index].order = order
+    }
     var all: [Counts] = []
     for (name, content) in sections {
       var counts = Counts()
@@ -114,12 +138,22 @@ struct CatalogueModel {
       var section = Section(
         name: name, template: template, entities: entities, updated: now, number: sectionCount)
       if let position = contexts[index].sections.firstIndex(where: { $0.name == name }) {
-        section.number = contexts[index].sections[position].number
+        let old = contexts[index].sections[position]
+        section.number = old.number
+        all.append(counts)
+        if old.template.isSame(as: section.template) { section.template = old.template }
+        func listed(_ section: Section) -> Set<[AnyHashable]> {
+          Set(section.entities.map { [$0.variant, $0.scope] })
+        }
+        let isSame = old.template == section.template && listed(old) == listed(section)
+        // What arrives again unchanged is no update.
+        if isSame, counts.saved == 0, counts.updated == 0 { continue }
         contexts[index].sections[position] = section
       } else {
+        all.append(counts)
         contexts[index].sections.append(section)
       }
-      all.append(counts)
+      contexts[index].order = order
     }
     return all
   }
@@ -144,13 +178,18 @@ struct CatalogueModel {
       }
       guard let variant else { return .object(members) }
       let hours = object["_storage"]?["ttl_hours"]?.doubleValue ?? 168
-      let new = Stored(content: .object(members), expires: now + Int64((hours * 3_600_000).rounded()))
+      var new = Stored(content: .object(members), expires: now + Int64((hours * 3_600_000).rounded()))
       let old = variants[variant]
       if let old, old.content != nil, keepsFresh, old.expires > now {
         counts.reused += 1
       } else {
         if let content = old?.content {
-          if content == new.content { counts.reused += 1 } else { counts.updated += 1 }
+          if content.isSame(as: .object(members)) {
+            counts.reused += 1
+            new.content = content
+          } else {
+            counts.updated += 1
+          }
         } else {
           counts.saved += 1
         }
@@ -175,25 +214,28 @@ struct CatalogueModel {
 
   /// Returns all contexts that may serve a location, the preferred one first.
   func serving(_ location: Location, inherits: Bool = true) -> [Serving] {
-    let keys = Self.keys(location)
+    var keys = Self.keys(location)
+    let isBare = keys.count == 1 && keys[5] != nil
     var found: [Serving] = []
     if let own = contexts.first(where: { $0.keys == keys }) {
       found.append(
         Serving(context: own, scopes: Set(0...5), keys: keys, level: keys.keys.max() ?? 0, isExact: true))
       if own.isComplete { return found }
     }
+    let own = keys
+    if isBare, inherits, let nearest = nearest(location) {
+      keys.merge(nearest.keys) { given, _ in given }
+    }
     for level in keys.keys.sorted(by: >) {
-      let sharing = contexts.filter { $0.keys != keys && $0.keys[level] == keys[level] }
+      let sharing = contexts.filter { $0.keys != own && $0.keys[level] == keys[level] }
       for context in sharing.sorted(by: { $0.order > $1.order }) {
-        if keys.count == 1, level == 5 {
+        if isBare, level == 5 {
           found.append(
             Serving(context: context, scopes: Set(0...5), keys: context.keys, level: 5, isExact: true))
           if context.isComplete { return found }
           continue
         }
-        guard inherits, !found.contains(where: { !$0.isExact && $0.context.keys == context.keys }) else {
-          continue
-        }
+        guard inherits, !found.contains(where: { $0.context.keys == context.keys }) else { continue }
         let scopes = Set(1...5).filter { keys[$0] != nil && keys[$0] == context.keys[$0] }
         found.append(
           Serving(context: context, scopes: scopes.union([0]), keys: keys, level: level, isExact: false))
@@ -202,12 +244,31 @@ struct CatalogueModel {
     return found
   }
 
+  /// Returns the nearest context with names within 5 km.
+  private func nearest(_ location: Location) -> Context? {
+    guard let latitude = location.latitude, let longitude = location.longitude else { return nil }
+    func distance(_ context: Context) -> Double? {
+      guard let position = context.position else { return nil }
+      let radians = Double.pi / 180
+      let cosine =
+        sin(latitude * radians) * sin(position.latitude * radians)
+        + cos(latitude * radians) * cos(position.latitude * radians)
+        * cos((longitude - position.longitude) * radians)
+      return acos(max(-1, min(1, cosine))) * 6_371_008.8
+    }
+    let near = contexts.compactMap { context in distance(context).map { (context: context, distance: $0) } }
+      .filter { $0.distance <= 5000 }
+    guard let least = near.map(\.distance).min() else { return nil }
+    // Contexts in the same coordinate: the latest one.
+    return near.filter { $0.distance < least + 0.001 }.max { $0.context.order < $1.context.order }?.context
+  }
+
   /// Returns the visible sections in order, each with the context that serves it.
   func visible(_ location: Location, inherits: Bool = true) -> [(section: Section, serving: Serving)] {
     var found: [(section: Section, serving: Serving)] = []
     for serving in serving(location, inherits: inherits) {
-      for section in serving.context.sections where !found.contains(where: { $0.section.name == section.name })
-      {
+      for section in serving.context.sections
+      where !found.contains(where: { $0.section.name == section.name }) {
         if serving.isExact || section.entities.contains(where: { serving.scopes.contains($0.scope) }) {
           found.append((section, serving))
         }

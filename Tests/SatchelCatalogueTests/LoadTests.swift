@@ -68,7 +68,7 @@ struct LoadTests {
       #expect(try fixture.catalogue.sections(at: location).map(\.entityCount) == [6])
       #expect(try fixture.catalogue.sections(at: location).map(\.level) == [.coordinate])
     }
-    #expect(try fixture.catalogue.hasCached(Location(latitude: 45.7501, longitude: 4.85)) == nil)
+    #expect(try fixture.catalogue.hasCached(Location(latitude: 45.7501, longitude: 4.85), nearby: 0) == nil)
   }
 
   @Test("another country sees nothing, not even global content")
@@ -105,11 +105,14 @@ struct LoadTests {
     fixture.clock.advance(-hour)
     try fixture.persist("s", content("paris"), at: paris)
     #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"paris"}}"#)
+    // What arrives again unchanged is no update.
     try fixture.persist("s", content("lyon"), at: lyon)
-    #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"lyon"}}"#)
+    #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"paris"}}"#)
+    try fixture.persist("s", content("lyons"), at: lyon)
+    #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"lyons"}}"#)
     // The level takes precedence over the time.
     try fixture.persist("s", content("cannes"), at: place("fr", "paca", "Cannes"))
-    try fixture.persist("s", content("paris"), at: paris)
+    try fixture.persist("s", content("parisian"), at: paris)
     #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"cannes"}}"#)
   }
 

@@ -78,10 +78,16 @@ final class StoreExercise {
         attempt(which + "load") { try store.catalogue.load(section, at: place, allowExpired: true) }
       }
       attempt(which + "plan") { try store.catalogue.plan(for: place) }
+      attempt(which + "search") { try store.catalogue.search("name of", at: place) }
+      attempt(which + "nearby") {
+        try store.catalogue.sections(at: Location(latitude: 31.2001, longitude: 121.5))
+      }
+      attempt(which + "locate") { try store.catalogue.locate(latitude: 31.2, longitude: 121.5, within: 1e6) }
       attempt(which + "has cached") { try store.catalogue.hasCached(place) }
       attempt(which + "entity") { try store.catalogue.entity("cuisine:a", at: place) }
     }
     attempt(which + "active") { try store.catalogue.activeLocation() }
+    attempt(which + "entities") { try store.catalogue.entities(of: "cuisine") }
     attempt(which + "contexts") { try store.catalogue.contexts() }
     attempt(which + "statistics") { try store.statistics() }
     attempt(which + "info") { try store.info() }

@@ -51,14 +51,18 @@ from satchel.store import Store, library_version, open
 from satchel.stories import StoryLibrary
 from satchel.sync import StoreSyncProgress, StoreSyncReport
 from satchel.values import (
+    Context,
     Entity,
     Finding,
+    Nearby,
     Plan,
     Problem,
     PruneReceipt,
     Receipt,
+    SearchHit,
     Section,
     SectionHeader,
+    StoredEntity,
     StoreInfo,
 )
 
@@ -71,6 +75,7 @@ __all__ = [
     "Closed",
     "Conflict",
     "ConstraintViolation",
+    "Context",
     "Damaged",
     "Entity",
     "Finding",
@@ -79,6 +84,7 @@ __all__ = [
     "IOFailure",
     "InternalError",
     "InvalidArgument",
+    "Nearby",
     "NewerStore",
     "NotFound",
     "Observer",
@@ -94,6 +100,7 @@ __all__ = [
     "RecordKey",
     "Records",
     "SatchelError",
+    "SearchHit",
     "Section",
     "SectionHeader",
     "Session",
@@ -105,6 +112,7 @@ __all__ = [
     "StoreInfo",
     "StoreSyncProgress",
     "StoreSyncReport",
+    "StoredEntity",
     "StoryLibrary",
     "Unauthorized",
     "Unavailable",

@@ -93,6 +93,8 @@ class Model:
         self.clock = clock
         self.contexts: Dict[Tuple[str, Key], Context] = {}
         self.variants: Dict[Reference, Variant] = {}
+        self.changed = False
+        """Whether the section that is persisted has changed an entity."""
 
     # What is sent.
 
@@ -105,7 +107,7 @@ class Model:
     def persist(self, location: Dict[str, Any], section: Dict[str, Any]) -> None:
         places = keys(location)
         context = self.contexts.setdefault(next(iter(places.items())), Context(places))
-        context.updated_at = self.clock()
+        self.changed = False
         template = self.taken(section["content"], places)
         header = {
             "section": section["section"],
@@ -113,6 +115,11 @@ class Model:
             "config": section["config"],
             "updated_at": self.clock(),
         }
+        before = context.sections.get(section["section"])
+        unchanged = {**header, "updated_at": before.header["updated_at"]} if before else None
+        if before and before.template == template and before.header == unchanged and not self.changed:
+            return  # what arrives again is no update
+        context.updated_at = self.clock()
         context.sections[section["section"]] = Stored(header, template)
 
     def taken(self, value: Any, places: Dict[str, Key]) -> Any:
@@ -128,6 +135,11 @@ class Model:
         scope = tag["scope"].lower()
         reference = Reference(tag["entity_id"], scope, () if scope == "global" else places[scope])
         lifetime = int(tag.get("ttl_hours", 168) * 3_600_000)
+        before = self.variants.get(reference)
+        if before is None or before.content != body:
+            self.changed = True
+        else:
+            body = before.content
         self.variants[reference] = Variant(body, self.clock() + lifetime)
         return reference
 
@@ -137,7 +149,7 @@ class Model:
         return self.contexts.get(next(iter(keys(location).items())))
 
     def sources(self, location: Dict[str, Any]) -> Iterator[Tuple[str, Context, bool]]:
-        """The contexts for a location, the preferred one first: the shared level, and whether it is its own."""
+        """The contexts for a location, the preferred one first: the level, and whether it is its own."""
         places = keys(location)
         own = self.own(location)
         if own:
