@@ -259,6 +259,21 @@ SATCHEL_API void satchel_buffer_free(satchel_buffer *buffer);
 SATCHEL_API satchel_status satchel_json_check(satchel_bytes text);
 
 /**
+ * Returns whether two JSON texts have the same value.
+ *
+ * Type and value count: 1 and 1.0 differ. The order of members, white space and the
+ * encodings of strings and numbers do not count: 1.50 and 15e-1 are equal.
+ *
+ * @param one       a JSON value
+ * @param other     a JSON value
+ * @param[out] out  whether they are equal; false on failure
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when an argument is not JSON.
+ */
+SATCHEL_API satchel_status satchel_json_equal(
+    satchel_bytes one, satchel_bytes other, bool *out);
+
+/**
  * Applies an edit in the format in which a backend sends it.
  *
  * The edit is a JSON object, null or empty:
@@ -272,8 +287,8 @@ SATCHEL_API satchel_status satchel_json_check(satchel_bytes text);
  * The operations are "merge", "append", "remove", "merge_patch" (RFC 7396) and "patch"
  * (RFC 6902).
  *
- * @param existing  the value to edit; empty means null
- * @param value     the new value; empty means null
+ * @param existing  the value to edit
+ * @param value     the new value
  * @param config    the edit
  * @param[out] out  the edited value
  *
@@ -291,8 +306,8 @@ SATCHEL_API satchel_status satchel_json_edit(
  * Objects are merged, null is stored as null, and any other value of `value` replaces the
  * existing one.
  *
- * @param existing  the value to merge into; empty means null
- * @param value     the new value; empty means null
+ * @param existing  the value to merge into
+ * @param value     the new value
  * @param[out] out  the merged value
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when an argument is not JSON.
@@ -303,8 +318,8 @@ SATCHEL_API satchel_status satchel_json_merge(
 /**
  * Applies a JSON Merge Patch (RFC 7396).
  *
- * @param target    the value to patch; empty means null
- * @param patch     the patch; empty means null
+ * @param target    the value to patch
+ * @param patch     the patch
  * @param[out] out  the patched value
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when an argument is not JSON.
@@ -315,7 +330,7 @@ SATCHEL_API satchel_status satchel_json_merge_patch(
 /**
  * Applies a JSON Patch (RFC 6902), all of its operations or none.
  *
- * @param target    the value to patch; empty means null
+ * @param target    the value to patch
  * @param patch     an array of operations
  * @param[out] out  the patched value
  *
@@ -328,7 +343,7 @@ SATCHEL_API satchel_status satchel_json_patch(
 /**
  * Returns the value at a path.
  *
- * @param value     a JSON value; empty means null
+ * @param value     a JSON value
  * @param path      the path
  * @param[out] out  the value; {NULL, 0} when the path does not exist
  *
@@ -341,7 +356,7 @@ SATCHEL_API satchel_status satchel_json_value_at(
 /**
  * Returns the string at a path, without quotes and escapes.
  *
- * @param value     a JSON value; empty means null
+ * @param value     a JSON value
  * @param path      the path
  * @param[out] out  the text; emptied on failure
  *
@@ -354,7 +369,7 @@ SATCHEL_API satchel_status satchel_json_get_text(
 /**
  * Returns the integer at a path.
  *
- * @param value     a JSON value; empty means null
+ * @param value     a JSON value
  * @param path      the path
  * @param[out] out  the integer; 0 on failure
  *
@@ -367,7 +382,7 @@ SATCHEL_API satchel_status satchel_json_get_int64(
 /**
  * Returns the number at a path, an integer converted to a double.
  *
- * @param value     a JSON value; empty means null
+ * @param value     a JSON value
  * @param path      the path
  * @param[out] out  the number; 0 on failure
  *
@@ -380,7 +395,7 @@ SATCHEL_API satchel_status satchel_json_get_double(
 /**
  * Returns the Boolean at a path.
  *
- * @param value     a JSON value; empty means null
+ * @param value     a JSON value
  * @param path      the path
  * @param[out] out  the Boolean; false on failure
  *
@@ -393,7 +408,7 @@ SATCHEL_API satchel_status satchel_json_get_bool(
 /**
  * Returns the number of elements of an array, or of members of an object.
  *
- * @param value     a JSON value; empty means null
+ * @param value     a JSON value
  * @param path      the path
  * @param[out] out  the count; 0 on failure
  *
@@ -406,7 +421,7 @@ SATCHEL_API satchel_status satchel_json_count(
 /**
  * Returns the keys of the object at a path, in their order.
  *
- * @param value     a JSON value; empty means null
+ * @param value     a JSON value
  * @param path      the path
  * @param[out] out  a JSON array of strings; emptied on failure
  *
@@ -538,6 +553,33 @@ SATCHEL_API satchel_status satchel_store_close(satchel_store *store);
  * **Returns** SATCHEL_OK or a default status.
  */
 SATCHEL_API satchel_status satchel_store_info(satchel_store *store, satchel_buffer *out);
+
+/**
+ * Returns how the file of a store is used.
+ *
+ * Reads every page. The result is
+ *
+ * | field            | type             | meaning                                           |
+ * | ---------------- | ---------------- | ------------------------------------------------- |
+ * | `path`           | string           | the path that it was opened with                  |
+ * | `file_bytes`     | integer          | the size on disk, including the WAL               |
+ * | `pages`          | integer          | the number of pages                               |
+ * | `page_size`      | integer          | the size of a page                                |
+ * | `free_pages`     | integer          | the unused pages, which are reused                |
+ * | `subjects`       | array of objects | `name`, `bytes` (null when SQLite cannot tell) and `counts` by kind |
+ * | `collections`    | array of objects | of records: `name`, `version`, `records`, `bytes`, `pending`, `conflicts` |
+ * | `spooled`        | integer          | the spooled changes in the outbox file            |
+ * | `outbox_damages` | array of strings | the damaged parts of the outbox file              |
+ * | `rejected`       | integer          | the spooled changes that the store rejected       |
+ *
+ * @param store     an open store
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EDAMAGED; SATCHEL_EBUSY while another process holds the
+ * outbox file; SATCHEL_EIO.
+ */
+SATCHEL_API satchel_status satchel_store_statistics(
+    satchel_store *store, satchel_buffer *out);
 
 /**
  * Checks the whole file: SQLite's integrity check, then the invariants of Satchel
@@ -1449,11 +1491,14 @@ typedef struct satchel_persist_options {
     size_t size;
     /** What happens to entities that are stored already. */
     satchel_reuse reuse;
+    /** Of satchel_catalogue_deliver(): the location has all of its sections with this
+     *  delivery and earlier ones, and inherits none, until one of them is removed. */
+    bool complete;
 } satchel_persist_options;
 
 /** The default options for persisting. */
 #define SATCHEL_PERSIST_OPTIONS_INIT \
-    { sizeof(satchel_persist_options), SATCHEL_REUSE_UNLESS_CHANGED }
+    { sizeof(satchel_persist_options), SATCHEL_REUSE_UNLESS_CHANGED, false }
 
 /**
  * Stores a section for a location, in one transaction.
@@ -1503,31 +1548,47 @@ SATCHEL_API satchel_status satchel_catalogue_deliver(
 typedef struct satchel_read_options {
     /** sizeof(satchel_read_options). */
     size_t size;
-    /** Reads the sections of all contexts that share a level with the location; of
-     *  sections with one name, the most specific is returned. The cost grows with the
-     *  number of contexts that share the country. */
-    bool union_contexts;
+    /** Inherits the sections that were not delivered for the location: each from the
+     *  context that has it and shares the most specific level with the location, the most
+     *  recently updated of several. Only content that covers the location is returned. A
+     *  location of which satchel_persist_options.complete was set inherits none. */
+    bool inherit;
     /** Keeps expired entities in the content; they are listed as expired in any case. */
     bool allow_expired;
+    /** For inheriting, a location with coordinates and without place names has those of
+     *  the nearest location that content was delivered for, within so many metres; 0 for
+     *  none. */
+    double nearby;
 } satchel_read_options;
 
 /** The default options for reading. */
-#define SATCHEL_READ_OPTIONS_INIT { sizeof(satchel_read_options), false, false }
+#define SATCHEL_READ_OPTIONS_INIT { sizeof(satchel_read_options), true, false, 5000 }
 
 /**
  * Returns the headers of a location's sections, without their content.
  *
- * No entity is read. The result is an array; the most important section, the one that was
- * delivered first, is first:
+ * No entity is read. The result is an array; the location's own sections are first, in the
+ * order of delivery, followed by inherited ones, the most specific level first:
  *
- * | field           | type           | meaning                                    |
- * | --------------- | -------------- | ------------------------------------------ |
- * | `section`       | string         | the name                                   |
- * | `display_title` | string or null | the title                                  |
- * | `config`        | object or null | the configuration, as it was sent          |
- * | `entity_count`  | integer        | the entities that the location sees        |
- * | `updated_at`    | integer        | Unix milliseconds                          |
- * | `level`         | string         | the level at which the sections were found |
+ * | field           | type           | meaning                                   |
+ * | --------------- | -------------- | ----------------------------------------- |
+ * | `section`       | string         | the name                                  |
+ * | `display_title` | string or null | the title                                 |
+ * | `config`        | object or null | the configuration, as it was sent         |
+ * | `extra`         | object         | the other members of the sent section     |
+ * | `entity_count`  | integer        | the entities that the location sees       |
+ * | `updated_at`    | integer        | Unix milliseconds                         |
+ * | `level`         | string         | the level at which the section was found  |
+ * | `nearby`        | object or null | whose place names the location has        |
+ *
+ * @anchor json_nearby
+ * `nearby` is null for a section that was found with the location's own keys. Otherwise it
+ * is the delivered location from which the location has its place names:
+ *
+ * | field      | type   | meaning                                                         |
+ * | ---------- | ------ | --------------------------------------------------------------- |
+ * | `location` | object | the @ref json_location "location", as it was first delivered    |
+ * | `distance` | number | metres                                                          |
  *
  * @param store     an open store
  * @param location  the @ref json_location "location" of the person
@@ -1548,11 +1609,13 @@ SATCHEL_API satchel_status satchel_catalogue_sections(
  * | `section`       | string           | the name                                      |
  * | `display_title` | string or null   | the title                                     |
  * | `config`        | object or null   | the configuration, as it was sent             |
+ * | `extra`         | object           | the other members of the sent section         |
  * | `content`       | any              | the content                                   |
  * | `missing`       | array of strings | the ids of entities that are no longer stored |
  * | `expired`       | array of strings | the ids of entities that have expired         |
  * | `level`         | string           | the level at which the section was found      |
  * | `updated_at`    | integer          | Unix milliseconds                             |
+ * | `nearby`        | object or null   | as in satchel_catalogue_sections()            |
  *
  * @param store     an open store
  * @param location  the @ref json_location "location" of the person
@@ -1582,25 +1645,101 @@ SATCHEL_API satchel_status satchel_catalogue_load(
  *
  * @param store     an open store
  * @param location  the @ref json_location "location" of the person
+ * @param options   may be NULL
  * @param[out] out  a JSON object
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
  */
 SATCHEL_API satchel_status satchel_catalogue_plan(
-    satchel_store *store, satchel_bytes location, satchel_buffer *out);
+    satchel_store *store, satchel_bytes location, const satchel_read_options *options,
+    satchel_buffer *out);
 
 /**
  * Returns whether content is stored that covers a location.
  *
  * @param store     an open store
  * @param location  the @ref json_location "location" of the person
+ * @param options   only `nearby` is used; may be NULL
  * @param[out] out  "exact" when the location has content of its own, "inherited" when the
  *                  content of another place covers it, {NULL, 0} otherwise
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
  */
 SATCHEL_API satchel_status satchel_catalogue_has_cached(
-    satchel_store *store, satchel_bytes location, satchel_buffer *out);
+    satchel_store *store, satchel_bytes location, const satchel_read_options *options,
+    satchel_buffer *out);
+
+/**
+ * Returns the locations that content was delivered for within a distance of a position, the
+ * nearest first.
+ *
+ * Distances are those on a sphere. An R*Tree finds the locations; where SQLite was built
+ * without R*Trees, all delivered locations are examined.
+ *
+ * @param store      an open store
+ * @param latitude   degrees, -90 to 90
+ * @param longitude  degrees, -180 to 180
+ * @param within     metres
+ * @param[out] out   a JSON array of objects with `location` and `distance`, as
+ *                   @ref json_nearby "nearby"
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for a coordinate that is out of range and for
+ * a negative distance.
+ */
+SATCHEL_API satchel_status satchel_catalogue_locate(
+    satchel_store *store, double latitude, double longitude, double within,
+    satchel_buffer *out);
+
+/** Options for searching; start from SATCHEL_SEARCH_OPTIONS_INIT. */
+typedef struct satchel_search_options {
+    /** sizeof(satchel_search_options). */
+    size_t size;
+    /** The maximum number of results. */
+    int32_t limit;
+    /** Finds expired entities, too. */
+    bool allow_expired;
+    /** As in satchel_read_options. */
+    double nearby;
+} satchel_search_options;
+
+/** The default options for searching. */
+#define SATCHEL_SEARCH_OPTIONS_INIT { sizeof(satchel_search_options), 20, false, 5000 }
+
+/**
+ * Finds entities by the words of their texts, in any script.
+ *
+ * All words must occur, each at the beginning of a word of the display name or of a string
+ * in the content; case and diacritics are ignored. Texts of scripts that are written
+ * without spaces, such as Chinese, Japanese and Thai, are found anywhere in a run of
+ * characters. The index is made by the first search, and brought up to date by each one.
+ * The best result is first; results with the same score are in the order of section and
+ * entity id:
+ *
+ * | field          | type           | meaning                                             |
+ * | -------------- | -------------- | --------------------------------------------------- |
+ * | `section`      | string         | the section that shows it, or that its id names     |
+ * | `entity_id`    | string         | the id                                              |
+ * | `display_name` | string         | the name to display                                 |
+ * | `scope`        | string         | the scope                                           |
+ * | `place`        | string or null | the key of its place; null for global               |
+ * | `excerpt`      | string         | a part of the text around a word that was found     |
+ * | `expired`      | boolean        | whether it has expired                              |
+ * | `score`        | number         | a higher score is better; comparable in one result  |
+ *
+ * @param store     an open store
+ * @param text      the words; a text without letters and digits finds nothing
+ * @param location  a @ref json_location "location", of which only what its sections show
+ *                  is found; empty for all entities that a section shows somewhere
+ * @param options   may be NULL
+ * @param[out] out  a JSON array
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for more than 64 words, a run of more than 64
+ * characters, a negative limit or distance, and a location that yields no key;
+ * SATCHEL_EREADONLY when the store is read-only and its index is not up to date.
+ */
+SATCHEL_API satchel_status satchel_catalogue_search(
+    satchel_store *store, satchel_bytes text, satchel_bytes location,
+    const satchel_search_options *options, satchel_buffer *out);
 
 /**
  * Returns the most specific variant of an entity that covers a location.
@@ -1613,6 +1752,8 @@ SATCHEL_API satchel_status satchel_catalogue_has_cached(
  * | `display_name` | string  | the name to display |
  * | `expires_at`   | integer | Unix milliseconds   |
  * | `updated_at`   | integer | Unix milliseconds   |
+ * | `created_at`   | integer | when it was first stored, Unix milliseconds |
+ * | `source`       | object or null | the @ref json_location "location" whose delivery wrote the content; null when that was deleted |
  *
  * @param store      an open store
  * @param entity_id  the id of the entity
@@ -1624,6 +1765,84 @@ SATCHEL_API satchel_status satchel_catalogue_has_cached(
 SATCHEL_API satchel_status satchel_catalogue_entity(
     satchel_store *store, satchel_bytes entity_id, satchel_bytes location,
     satchel_buffer *out);
+
+/**
+ * Returns the locations that content was delivered for, the most recently updated first.
+ *
+ * | field        | type    | meaning                                                        |
+ * | ------------ | ------- | -------------------------------------------------------------- |
+ * | `location`   | object  | the @ref json_location "location", as it was first delivered   |
+ * | `level`      | string  | its most specific level                                        |
+ * | `sections`   | integer | the number of its sections                                     |
+ * | `entities`   | integer | the entities of its sections, each counted for each section    |
+ * | `bytes`      | integer | the bytes of their content, which other contexts may share     |
+ * | `complete`   | boolean | whether it was delivered as complete, and inherits nothing     |
+ * | `updated_at` | integer | Unix milliseconds; 0 without sections                          |
+ * | `used_at`    | integer | when it was written or read, as of the last prune or closing   |
+ *
+ * @param store     an open store
+ * @param level     only those whose most specific level this is; empty for all
+ * @param[out] out  a JSON array
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an unknown level.
+ */
+SATCHEL_API satchel_status satchel_catalogue_contexts(
+    satchel_store *store, satchel_bytes level, satchel_buffer *out);
+
+/**
+ * Returns the stored entities of a section, without their content: those that sections of
+ * that name refer to in any context, and those without references whose id names it.
+ *
+ * | field          | type            | meaning                                            |
+ * | -------------- | --------------- | -------------------------------------------------- |
+ * | `entity_id`    | string          | the id                                             |
+ * | `scope`        | string          | the scope                                          |
+ * | `place`        | string or null  | the key of its place; null for global              |
+ * | `display_name` | string          | the name to display                                |
+ * | `bytes`        | integer or null | the bytes of its content; null when it is missing  |
+ * | `references`   | integer         | the sections that refer to it                      |
+ * | `created_at`   | integer         | Unix milliseconds                                  |
+ * | `updated_at`   | integer         | Unix milliseconds                                  |
+ * | `expires_at`   | integer         | Unix milliseconds                                  |
+ *
+ * @param store     an open store
+ * @param section   the name of the section
+ * @param[out] out  a JSON array, in the order of id, scope and place
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_catalogue_entities(
+    satchel_store *store, satchel_bytes section, satchel_buffer *out);
+
+/**
+ * Deletes the content of an entity, with all its variants.
+ *
+ * Sections that refer to it report it as missing, until it is delivered again.
+ *
+ * @param store      an open store
+ * @param entity_id  the id of the entity
+ * @param[out] out   a JSON object as of satchel_catalogue_prune(); may be NULL
+ *
+ * **Returns** SATCHEL_OK, also when it is not stored; SATCHEL_EBUSY, SATCHEL_EFULL,
+ * SATCHEL_EREADONLY or SATCHEL_EIO.
+ */
+SATCHEL_API satchel_status satchel_catalogue_delete_entity(
+    satchel_store *store, satchel_bytes entity_id, satchel_buffer *out);
+
+/**
+ * Deletes what was delivered for a location itself: its sections, and the entities that
+ * only they refer to.
+ *
+ * @param store     an open store
+ * @param location  the @ref json_location "location"
+ * @param[out] out  a JSON object as of satchel_catalogue_prune(); may be NULL
+ *
+ * **Returns** SATCHEL_OK, also when nothing was delivered for it; SATCHEL_EINVALID when
+ * the location yields no key; SATCHEL_EBUSY, SATCHEL_EFULL, SATCHEL_EREADONLY or
+ * SATCHEL_EIO.
+ */
+SATCHEL_API satchel_status satchel_catalogue_delete_context(
+    satchel_store *store, satchel_bytes location, satchel_buffer *out);
 
 /**
  * Stores the location of the person, the active location.
@@ -1679,7 +1898,7 @@ typedef struct satchel_prune_options {
     int64_t contexts_unused_for_ms;
     /** Then removes, while the whole store holds more bytes than this: expired content,
      *  unreferenced entities, and whole contexts, the least recently used first; negative
-     *  for no budget. */
+     *  for no budget. The search index is removed before them. */
     int64_t max_bytes;
 } satchel_prune_options;
 
@@ -1819,10 +2038,11 @@ SATCHEL_API satchel_status satchel_session_fail(
 /**
  * Sets the order of the sections.
  *
- * Sections that are not named follow in the order of their delivery.
+ * Sections that are not named follow in the order of their delivery. The store keeps the
+ * order for later sessions, unless it is read-only.
  *
  * @param session  the session
- * @param names    a JSON array of names
+ * @param names    a JSON array of names; an empty one for the order of delivery
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when it is not an array of strings.
  */
@@ -1832,11 +2052,11 @@ SATCHEL_API satchel_status satchel_session_set_order(
 /**
  * Returns what the screen shows.
  *
- * | field      | type             | meaning                                    |
- * | ---------- | ---------------- | ------------------------------------------ |
- * | `location` | object or null   | the @ref json_location "location"          |
- * | `level`    | string or null   | the level at which the sections were found |
- * | `sections` | array of objects | the sections, see below                    |
+ * | field      | type             | meaning                                        |
+ * | ---------- | ---------------- | ---------------------------------------------- |
+ * | `location` | object or null   | the @ref json_location "location"              |
+ * | `level`    | string or null   | the most specific level of the sections        |
+ * | `sections` | array of objects | the sections, see below                        |
  *
  * and each element of `sections`
  *
@@ -1847,6 +2067,8 @@ SATCHEL_API satchel_status satchel_session_set_order(
  * | `display_title` | string or null   | the title                                      |
  * | `config`        | object or null   | the configuration, as it was sent              |
  * | `entity_count`  | integer or null  | the entities that the location sees            |
+ * | `level`         | string or null   | the level at which the section was found       |
+ * | `nearby`        | object or null   | as in satchel_catalogue_sections()             |
  * | `content`       | any              | when loaded: the content                       |
  * | `expired`       | array of strings | when loaded: the ids of expired entities       |
  * | `missing`       | array of strings | when loaded: the ids of missing entities       |

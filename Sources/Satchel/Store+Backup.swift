@@ -1,10 +1,12 @@
 extension Store {
   /// The subjects whose tables are created on first use.
-  static let subjects = [
-    StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject, SyncLogSchema.subject,
-    RecordSchema.subject,
-    StateSchema.subject, OutboxSchema.subject, MirrorSchema.subject,
-  ]
+  static let subjects =
+    (PositionIndex.isAvailable ? [PositionIndex.subject] : []) + [
+      SearchIndex.subject, StorySchema.subject, PhotoSchema.subject, RemoteSchema.subject,
+      SyncLogSchema.subject,
+      RecordSchema.subject,
+      StateSchema.subject, OutboxSchema.subject, MirrorSchema.subject,
+    ]
 
   /// Copies the store to a file while other threads and processes keep reading and writing it. The copy is a
   /// consistent snapshot; it is checked before it is renamed to `path`, where it replaces an earlier backup.

@@ -27,11 +27,14 @@ extension satchel_bytes {
     return text
   }
 
-  /// Returns the bytes parsed as JSON; null when they are empty.
+  /// Returns the bytes parsed as JSON, which an empty text is not.
   func json(_ name: StaticString) throws -> JSONValue {
     let bytes = try raw(name)
-    return bytes.isEmpty ? .null : try naming("\(name)") { try JSONValue(parsing: bytes) }
+    return try naming("\(name)") { try JSONValue(parsing: bytes) }
   }
+
+  /// Returns the bytes of an optional argument parsed as JSON; null when they are empty.
+  func jsonIfAny(_ name: StaticString) throws -> JSONValue { size == 0 ? .null : try json(name) }
 
   /// Returns the bytes parsed as a location.
   func location(_ name: StaticString = "location") throws -> Location {

@@ -23,7 +23,9 @@ public func satchel_catalogue_deliver(
   out?.pointee = satchel_buffer()
   return guarded {
     let catalogue = try Handles.stores.borrow(store).catalogue
-    let receipts = try catalogue.deliver(delivery.raw("delivery"), reuse: Catalogue.Reuse(options))
+    let receipts = try catalogue.deliver(
+      delivery.raw("delivery"), complete: OptionsReader(options).flag(\.complete),
+      reuse: Catalogue.Reuse(options))
     if let out { try give(.array(receipts.map(\.json)), to: out) }
   }
 }
@@ -35,8 +37,10 @@ public func satchel_catalogue_sections(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let catalogue = try Handles.stores.borrow(store).catalogue
-    let union = try OptionsReader(options).flag(\.union_contexts)
-    try give(catalogue.sectionsText(at: location.location(), union: union), to: out)
+    let options = try OptionsReader(options)
+    let text = try catalogue.sectionsText(
+      at: location.location(), inherit: options.flag(\.inherit, default: true), nearby: options.nearby)
+    try give(text, to: out)
   }
 }
 
@@ -50,27 +54,62 @@ public func satchel_catalogue_load(
     let options = try OptionsReader(options)
     let text = try catalogue.loadText(
       section.text("section"), at: location.location(), allowExpired: options.flag(\.allow_expired),
-      union: options.flag(\.union_contexts))
+      inherit: options.flag(\.inherit, default: true), nearby: options.nearby)
     if let text { try give(text, to: out) }
   }
 }
 
 @_cdecl("satchel_catalogue_plan") @implementation
 public func satchel_catalogue_plan(
-  _ store: OpaquePointer!, _ location: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ store: OpaquePointer!, _ location: satchel_bytes, _ options: UnsafePointer<satchel_read_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    let plan = try Handles.stores.borrow(store).catalogue.plan(for: location.location())
+    let options = try OptionsReader(options)
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    let plan = try catalogue.plan(
+      for: location.location(), inherit: options.flag(\.inherit, default: true), nearby: options.nearby)
     try give(.object(JSONObject(plan.map { ($0.section, $0.plan.json) })), to: out)
   }
 }
 
 @_cdecl("satchel_catalogue_has_cached") @implementation
 public func satchel_catalogue_has_cached(
-  _ store: OpaquePointer!, _ location: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ store: OpaquePointer!, _ location: satchel_bytes, _ options: UnsafePointer<satchel_read_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) {
-    try give(Handles.stores.borrow(store).catalogue.hasCached(location.location())?.rawValue, to: $0)
+    let nearby = try OptionsReader(options).nearby
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    try give(catalogue.hasCached(location.location(), nearby: nearby)?.rawValue, to: $0)
+  }
+}
+
+@_cdecl("satchel_catalogue_locate") @implementation
+public func satchel_catalogue_locate(
+  _ store: OpaquePointer!, _ latitude: Double, _ longitude: Double, _ within: Double,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    let found = try catalogue.locate(latitude: latitude, longitude: longitude, within: within)
+    try give(.array(found.map(\.json)), to: out)
+  }
+}
+
+@_cdecl("satchel_catalogue_search") @implementation
+public func satchel_catalogue_search(
+  _ store: OpaquePointer!, _ text: satchel_bytes, _ location: satchel_bytes,
+  _ options: UnsafePointer<satchel_search_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let catalogue = try Handles.stores.borrow(store).catalogue
+    let options = try OptionsReader(options)
+    let found = try catalogue.search(
+      text.text("text"), at: location.size == 0 ? nil : location.location(),
+      limit: Int(options.number(\.limit, default: 20)), allowExpired: options.flag(\.allow_expired),
+      nearby: options.value(\.nearby) ?? Catalogue.defaultNearby)
+    try give(.array(found.map(\.json)), to: out)
   }
 }
 
@@ -85,6 +124,53 @@ public func satchel_catalogue_entity(
       return
     }
     try give(entity.json, to: out)
+  }
+}
+
+@_cdecl("satchel_catalogue_contexts") @implementation
+public func satchel_catalogue_contexts(
+  _ store: OpaquePointer!, _ level: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let name = try level.text("level")
+    let known = Level(name: name)
+    guard name.isEmpty || known != nil else {
+      throw SatchelError(.invalid, "level: unknown level \"\(name)\"")
+    }
+    let contexts = try Handles.stores.borrow(store).catalogue.contexts(level: known)
+    try give(.array(contexts.map(\.json)), to: out)
+  }
+}
+
+@_cdecl("satchel_catalogue_entities") @implementation
+public func satchel_catalogue_entities(
+  _ store: OpaquePointer!, _ section: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    let entities = try Handles.stores.borrow(store).catalogue.entities(of: section.text("section"))
+    try give(.array(entities.map(\.json)), to: out)
+  }
+}
+
+@_cdecl("satchel_catalogue_delete_entity") @implementation
+public func satchel_catalogue_delete_entity(
+  _ store: OpaquePointer!, _ entity_id: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let receipt = try Handles.stores.borrow(store).catalogue.deleteEntity(entity_id.text("entity_id"))
+    if let out { try give(receipt.json, to: out) }
+  }
+}
+
+@_cdecl("satchel_catalogue_delete_context") @implementation
+public func satchel_catalogue_delete_context(
+  _ store: OpaquePointer!, _ location: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let receipt = try Handles.stores.borrow(store).catalogue.deleteContext(location.location())
+    if let out { try give(receipt.json, to: out) }
   }
 }
 
@@ -118,6 +204,10 @@ public func satchel_catalogue_prune(
     let receipt = try Handles.stores.borrow(store).catalogue.prune(PruneOptions(options))
     if let out { try give(receipt.json, to: out) }
   }
+}
+
+extension OptionsReader where Options == satchel_read_options {
+  fileprivate var nearby: Double { value(\.nearby) ?? Catalogue.defaultNearby }
 }
 
 extension Catalogue.Reuse {

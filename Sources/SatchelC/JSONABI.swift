@@ -9,13 +9,25 @@ public func satchel_json_check(_ text: satchel_bytes) -> satchel_status {
   }
 }
 
+@_cdecl("satchel_json_equal") @implementation
+public func satchel_json_equal(
+  _ one: satchel_bytes, _ other: satchel_bytes, _ out: UnsafeMutablePointer<Bool>!
+) -> satchel_status {
+  guarded(returning: out, orElse: false) {
+    let one = try one.raw("one")
+    let tape = try naming("one") { try JSONTape(one) }
+    let other = try other.raw("other")
+    return try naming("other") { try JSONTape.equal(tape, JSONTape(other)) }
+  }
+}
+
 @_cdecl("satchel_json_edit") @implementation
 public func satchel_json_edit(
   _ existing: satchel_bytes, _ value: satchel_bytes, _ config: satchel_bytes,
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    let config = try config.json("config")
+    let config = try config.jsonIfAny("config")
     let edit = try naming("config") { try JSONEdit(config: config) }
     let (existing, value) = (try existing.json("existing"), try value.json("value"))
     try give(naming("edit") { try edit.apply(to: existing, new: value) }, to: out)

@@ -9,7 +9,7 @@ public func satchel_records_open(
   guarded(returning: out, orElse: nil) {
     let reader = try OptionsReader(options)
     let host = (reader.value(\.migrate) ?? nil).map { HostMigration($0, reader.value(\.context) ?? nil) }
-    var declared = try CollectionDeclaration(json: declaration.json("declaration"), callback: host?.body)
+    var declared = try CollectionDeclaration(json: declaration.jsonIfAny("declaration"), callback: host?.body)
     declared.redeclare = reader.flag(\.redeclare)
     let store = try Handles.stores.borrow(store)
     let collection = declared

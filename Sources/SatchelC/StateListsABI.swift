@@ -159,7 +159,7 @@ private struct StateBounds {
 
   init(_ bytes: satchel_bytes) throws {
     if bytes.size == 0 { return }
-    guard case .object(let members) = try bytes.json("bounds") else {
+    guard case .object(let members) = try bytes.jsonIfAny("bounds") else {
       throw SatchelError(.invalid, "bounds: must be an object")
     }
     for (key, value) in members where !value.isNull {

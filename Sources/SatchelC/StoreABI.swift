@@ -48,6 +48,13 @@ public func satchel_store_info(
   guarded(emptying: out) { try give(Handles.stores.borrow(store).info().json, to: $0) }
 }
 
+@_cdecl("satchel_store_statistics") @implementation
+public func satchel_store_statistics(
+  _ store: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { try give(Handles.stores.borrow(store).statistics().json, to: $0) }
+}
+
 @_cdecl("satchel_store_check") @implementation
 public func satchel_store_check(
   _ store: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!

@@ -34,7 +34,7 @@ public func satchel_stories_select(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let library = try Handles.stories.borrow(stories)
-    let query = try query.json("query")
+    let query = try query.jsonIfAny("query")
     let found = try library.select(query == .null ? StoryQuery() : StoryQuery(json: query))
     try give(.array(found.map(\.json)), to: out)
   }

@@ -5,11 +5,23 @@ import SatchelStorage
 extension Catalogue {
   /// Returns the inconsistencies between the catalogue's rows and counts. Reads all of its tables.
   package func check() throws -> [StoreFinding] {
-    try database.read { connection in
+    var findings = try database.read { connection in
       var check = CatalogueCheck(connection: connection)
       try check.run()
       return check.findings
     }
+    do {
+      // Compares the index with its tokens; SQLite requires write access for it.
+      if try database.has(SearchIndex.subject) {
+        try database.maintain {
+          try $0.run("INSERT INTO entity_search(entity_search) VALUES('integrity-check')")
+        }
+      }
+    } catch let error as SatchelError where error.code == .damaged {
+      findings.append(
+        StoreFinding(code: "entity_search", message: "the search index does not match its tokens"))
+    }
+    return findings
   }
 }
 
@@ -25,6 +37,9 @@ private struct CatalogueCheck {
   mutating func run() throws {
     try checkPlaces()
     try checkSections()
+    try checkInheritance()
+    try checkPositions()
+    try checkSearch()
     try checkEntities()
     try checkExpiryBlocks()
     try checkIndex()
@@ -113,6 +128,42 @@ private struct CatalogueCheck {
       if stored != counted {
         report("section_counts", "section \(name) has \(counted) entities by scope, not \(stored)")
       }
+    }
+  }
+
+  private mutating func checkPositions() throws {
+    if let fault = try PositionIndex(connection: connection).fault() { report("context_position", fault) }
+  }
+
+  private mutating func checkSearch() throws {
+    if let fault = try SearchIndex(connection: connection).fault() { report("entity_search", fault) }
+  }
+
+  /// Compares the list of the sections that can be inherited with the sections.
+  private mutating func checkInheritance() throws {
+    var chains: [Int64: PlaceChain] = [:]
+    try connection.each("SELECT id, country, adminarea, locality, sublocality, coordinate FROM context") {
+      chains[$0.anyInteger(0)] = try PlaceChain($0, from: 1)
+    }
+    var expected: Set<[String]> = []
+    try connection.each(
+      """
+      SELECT context, hex(name), in_global, in_country, in_adminarea, in_locality, in_sublocality,
+      in_coordinate FROM section
+      """
+    ) { row in
+      guard let chain = chains[row.anyInteger(0)] else { return }
+      for level in chain.inheritedLevels((2..<8).map { row.anyInteger($0) }) {
+        expected.insert(["\(chain[level])", row.text(1), "\(row.anyInteger(0))"])
+      }
+    }
+    var stale = 0
+    try connection.each("SELECT place, hex(name), context FROM section_at") { row in
+      if expected.remove(["\(row.anyInteger(0))", row.text(1), "\(row.anyInteger(2))"]) == nil { stale += 1 }
+    }
+    if stale > 0 { report("section_at", "\(stale) entries of the list of inherited sections are stale") }
+    if !expected.isEmpty {
+      report("section_at", "\(expected.count) sections are missing from the list of inherited sections")
     }
   }
 

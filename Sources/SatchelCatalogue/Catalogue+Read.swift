@@ -11,25 +11,31 @@ extension Catalogue {
     case inherited
   }
 
-  /// Returns the headers of a location's sections, in the order of first delivery. Reads no entity.
+  /// Returns the headers of a location's sections: its own in the order of first delivery, then inherited
+  /// ones by level, the most specific first. Reads no entity.
   ///
-  /// - Parameter union: whether to include the sections of all contexts that share a level with the location,
-  ///   the most specific context winning section by section; the cost grows with the contexts of the country
-  public func sections(at location: Location, union: Bool = false) throws -> [SectionHeader] {
-    try reading(location) { reader in
-      try reader.visibleSections(union: union).map {
-        try $0.record.header($0.context.coverage, level: $0.context.level)
-      }
+  /// - Parameters:
+  ///   - inherit: whether a section that was not delivered for the location is inherited from the context that
+  ///     has it and shares the most specific level with the location
+  ///   - nearby: the maximum distance in metres of the delivered location whose place names a location with
+  ///     coordinates and without names has for inheriting; 0 for none
+  public func sections(
+    at location: Location, inherit: Bool = true, nearby: Double = Catalogue.defaultNearby
+  ) throws -> [SectionHeader] {
+    let inheritance = try Inheritance(inherits: inherit, nearby: nearby)
+    return try reading(location) { reader in
+      try reader.visibleSections(inheritance).map { try $0.header() }
     }
   }
 
   /// Returns the result of `sections` as the JSON text of the C interface.
-  package func sectionsText(at location: Location, union: Bool) throws -> [UInt8] {
-    try reading(location) { reader in
+  package func sectionsText(at location: Location, inherit: Bool, nearby: Double) throws -> [UInt8] {
+    let inheritance = try Inheritance(inherits: inherit, nearby: nearby)
+    return try reading(location) { reader in
       var text: [UInt8] = [UInt8(ascii: "[")]
-      for found in try reader.visibleSections(union: union) {
+      for found in try reader.visibleSections(inheritance) {
         text.append(contentsOf: text.count > 1 ? ",{".utf8 : "{".utf8)
-        try found.record.writeHeader(found.context.coverage, level: found.context.level, into: &text)
+        try found.writeHeader(into: &text)
         text.append(UInt8(ascii: "}"))
       }
       text.append(UInt8(ascii: "]"))
@@ -41,12 +47,15 @@ extension Catalogue {
   ///
   /// - Parameters:
   ///   - allowExpired: whether expired entities stay in the content; `expired` lists them in either case
-  ///   - union: whether to search all contexts that share a level with the location
+  ///   - inherit: whether the section may be inherited; see `sections`
+  ///   - nearby: see `sections`
   public func load(
-    _ section: String, at location: Location, allowExpired: Bool = false, union: Bool = false
+    _ section: String, at location: Location, allowExpired: Bool = false, inherit: Bool = true,
+    nearby: Double = Catalogue.defaultNearby
   ) throws -> Section? {
-    try reading(location) { reader in
-      guard let found = try reader.visibleSection(section, union: union),
+    let inheritance = try Inheritance(inherits: inherit, nearby: nearby)
+    return try reading(location) { reader in
+      guard let found = try reader.visibleSection(section, inheritance),
         let rendered = try reader.render(found, allowsExpired: allowExpired)
       else { return nil }
       return try Section(found, rendered)
@@ -56,16 +65,17 @@ extension Catalogue {
   /// Returns the result of `load` as the JSON text of the C interface, without parsing the content into
   /// values.
   package func loadText(
-    _ section: String, at location: Location, allowExpired: Bool, union: Bool
+    _ section: String, at location: Location, allowExpired: Bool, inherit: Bool, nearby: Double
   ) throws -> [UInt8]? {
-    try reading(location) { reader in
-      guard let found = try reader.visibleSection(section, union: union),
+    let inheritance = try Inheritance(inherits: inherit, nearby: nearby)
+    return try reading(location) { reader in
+      guard let found = try reader.visibleSection(section, inheritance),
         let rendered = try reader.render(found, allowsExpired: allowExpired)
       else { return nil }
       var text: [UInt8] = []
       text.reserveCapacity(rendered.content.count + 512)
       text.append(UInt8(ascii: "{"))
-      try found.record.writeHeader(found.context.coverage, level: found.context.level, into: &text)
+      try found.writeHeader(into: &text)
       for (key, ids) in [("missing", rendered.missing), ("expired", rendered.expired)] {
         text.append(contentsOf: ",\"\(key)\":".utf8)
         try JSONValue.array(ids.map { .string($0) }).write(into: &text)
@@ -79,16 +89,26 @@ extension Catalogue {
 
   /// Returns, for each section of a location, which entities are fresh, expired and missing. Reads no
   /// content.
-  public func plan(for location: Location) throws -> [(section: String, plan: Plan)] {
-    try reading(location) { try $0.plan() }
+  ///
+  /// - Parameters:
+  ///   - inherit: whether to include inherited sections; see `sections`
+  ///   - nearby: see `sections`
+  public func plan(
+    for location: Location, inherit: Bool = true, nearby: Double = Catalogue.defaultNearby
+  ) throws -> [(section: String, plan: Plan)] {
+    let inheritance = try Inheritance(inherits: inherit, nearby: nearby)
+    return try reading(location) { try $0.plan(inheritance) }
   }
 
   /// Returns the origin of a location's stored content; nil when nothing is stored for it.
-  public func hasCached(_ location: Location) throws -> Cached? {
-    try reading(location) { reader in
-      guard let context = try reader.serving() else { return nil }
-      if context.isExact { return .exact }
-      return try reader.visibleSections(union: false).isEmpty ? nil : .inherited
+  ///
+  /// - Parameter nearby: see `sections`
+  public func hasCached(_ location: Location, nearby: Double = Catalogue.defaultNearby) throws -> Cached? {
+    let inheritance = try Inheritance(nearby: nearby)
+    return try reading(location) { reader in
+      let finder = try reader.finder(inheritance)
+      if finder.isExact { return .exact }
+      return try finder.all().isEmpty ? nil : .inherited
     }
   }
 
@@ -111,7 +131,9 @@ extension Catalogue {
         guard try Renderer.naming("entity \(entityID)", { try renderer.render(record) }) else { continue }
         return Entity(
           entityID: entityID, content: try JSONValue(parsing: renderer.output), scope: scope,
-          displayName: record.displayName, expiresAt: record.expiresAt, updatedAt: record.updatedAt)
+          displayName: record.displayName, expiresAt: record.expiresAt, updatedAt: record.updatedAt,
+          createdAt: record.createdAt,
+          source: try ContextTable(connection: connection).location(of: record.source))
       }
       return nil
     }

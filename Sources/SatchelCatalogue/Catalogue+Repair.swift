@@ -27,6 +27,10 @@ extension Catalogue {
           """, .integer(counts[0]), .integer(counts[1]), .integer(counts[2]), .integer(counts[3]),
           .integer(counts[4]), .integer(counts[5]), .integer(section))
       }
+      try relist(in: transaction)
+      try SearchIndex.clear(connection)
+      try PositionIndex(connection: connection).clear()
+      try PositionIndex.mergeIfNeeded(database, in: transaction)
       try connection.run("DELETE FROM expiry_block")
       try connection.run(
         """
@@ -36,6 +40,27 @@ extension Catalogue {
       // The next write that finds many entities missing from the index merges them.
       try connection.run("DELETE FROM entity_index")
       try connection.run("DELETE FROM setting WHERE key = 'indexed_through'")
+    }
+  }
+
+  /// Recomputes which sections can be inherited in each place.
+  private func relist(in transaction: Transaction) throws {
+    let connection = transaction.connection
+    try connection.run("DELETE FROM section_at")
+    var sections: [(context: Int64, name: String, counts: [Int64])] = []
+    try connection.each(
+      """
+      SELECT context, name, in_global, in_country, in_adminarea, in_locality, in_sublocality, in_coordinate
+      FROM section
+      """
+    ) { row in
+      sections.append((row.anyInteger(0), row.text(1), (2..<8).map { row.anyInteger($0) }))
+    }
+    let contexts = ContextTable(connection: connection)
+    for section in sections {
+      guard let chain = try contexts.chain(of: section.context) else { continue }
+      try ContextTable.list(
+        section.name, of: section.context, chain, counts: section.counts, before: nil, in: transaction)
     }
   }
 

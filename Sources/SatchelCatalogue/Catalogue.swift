@@ -50,7 +50,7 @@ public final class Catalogue: Sendable {
       return try database.write { transaction in
         let persister = try SectionPersister(self, location, reuse, transaction)
         let receipt = try persister.persist(payload, tape, pointer: "")
-        try index.mergeIfNeeded(in: transaction)
+        try mergeIndexes(persister, in: transaction)
         return receipt
       }
     }
@@ -67,10 +67,17 @@ public final class Catalogue: Sendable {
 
   /// Stores a delivery, `{"location": …, "sections": […]}`, in one transaction.
   ///
+  /// - Parameters:
+  ///   - delivery: UTF-8 JSON
+  ///   - complete: whether the location has all of its sections with this delivery and earlier ones, and
+  ///     therefore inherits none; it stays so until one of its sections is removed
+  ///   - reuse: the policy for entities that are already stored
   /// - Returns: one receipt for each section
   /// - Throws: as `persist`
   @discardableResult
-  public func deliver(_ delivery: UnsafeRawBufferPointer, reuse: Reuse = .unlessChanged) throws -> [Receipt] {
+  public func deliver(
+    _ delivery: UnsafeRawBufferPointer, complete: Bool = false, reuse: Reuse = .unlessChanged
+  ) throws -> [Receipt] {
     try naming("delivery") {
       let tape = try JSONTape(delivery)
       guard let place = tape.member("location", of: tape.root),
@@ -88,10 +95,25 @@ public final class Catalogue: Sendable {
         let receipts = try payloads.enumerated().map { position, payload in
           try persister.persist(payload, tape, pointer: "/sections/\(position)")
         }
-        try index.mergeIfNeeded(in: transaction)
+        if complete { try persister.markComplete() }
+        try mergeIndexes(persister, in: transaction)
         return receipts
       }
     }
+  }
+
+  private func mergeIndexes(_ persister: SectionPersister, in transaction: Transaction) throws {
+    try index.mergeIfNeeded(in: transaction)
+    if persister.hasNewPosition { try PositionIndex.mergeIfNeeded(database, in: transaction) }
+  }
+
+  /// Stores a delivery that was built in Swift, in one transaction.
+  @discardableResult
+  public func deliver(
+    _ delivery: JSONValue, complete: Bool = false, reuse: Reuse = .unlessChanged
+  ) throws -> [Receipt] {
+    let bytes = try naming("delivery") { try delivery.serialized() }
+    return try bytes.withUnsafeBytes { try deliver($0, complete: complete, reuse: reuse) }
   }
 
   private static func location(_ tape: JSONTape, at index: Int) throws -> Location {

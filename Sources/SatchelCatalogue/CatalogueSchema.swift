@@ -10,8 +10,10 @@ package enum CatalogueSchema {
       "context.country": StoredRange.count,
       "context.adminarea": StoredRange.count, "context.locality": StoredRange.count,
       "context.sublocality": StoredRange.count, "context.coordinate": StoredRange.count,
-      "context.used_at": StoredRange.time, "context_at.own": StoredRange.flag,
+      "context.used_at": StoredRange.time, "context.complete": StoredRange.flag,
+      "context_at.own": StoredRange.flag,
       "context_at.revision": StoredRange.count,
+      "section_at.place": 1...1 << 53, "section_at.context": 1...1 << 53,
       "section.updated_at": StoredRange.time, "section.in_global": SectionTable.counts,
       "section.in_country": SectionTable.counts, "section.in_adminarea": SectionTable.counts,
       "section.in_locality": SectionTable.counts, "section.in_sublocality": SectionTable.counts,
@@ -19,11 +21,15 @@ package enum CatalogueSchema {
       "entity.place": StoredRange.count, "entity.time_to_live": StoredRange.time,
       "entity.expires_at": StoredRange.time, "entity.updated_at": StoredRange.time,
       "entity.reference_count": StoredRange.count,
-      "entity.size": StoredRange.length, "expiry_block.block": 0...1 << 45,
+      "entity.size": StoredRange.length, "entity.created_at": StoredRange.time,
+      "entity.source": 1...1 << 53, "expiry_block.block": 0...1 << 45,
       "expiry_block.earliest": StoredRange.time,
-      "entity_index.first": StoredRange.any,
+      "entity_index.first": StoredRange.any, "search_change.entity": 1...1 << 53,
     ],
-    documents: ["context.location", "section.config", "section_content.template", "entity_content.body"])
+    documents: [
+      "context.location", "section.config", "section.extra",
+      "section_content.template", "entity_content.body",
+    ])
 
   package static let version1 = """
     -- `identity`, the tuple of the components, identifies a place; `text` is for display.
@@ -36,7 +42,7 @@ package enum CatalogueSchema {
 
     -- A location that content was delivered for: its place at each level, 0 for none. Persisting another
     -- section does not update the row: context_at has the revision of the last update, and the sections have
-    -- its time.
+    -- its time. `complete` is 1 when the location has no other sections than those that were delivered for it.
     CREATE TABLE context(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       country INTEGER NOT NULL,
@@ -45,6 +51,7 @@ package enum CatalogueSchema {
       sublocality INTEGER NOT NULL,
       coordinate INTEGER NOT NULL,
       used_at INTEGER NOT NULL,
+      complete INTEGER NOT NULL,
       location TEXT NOT NULL,
       UNIQUE(coordinate, sublocality, locality, adminarea, country)
     );
@@ -60,6 +67,15 @@ package enum CatalogueSchema {
       PRIMARY KEY(place, own, revision, context)
     ) WITHOUT ROWID;
 
+    -- The sections that other locations in a place inherit: those with an entity that covers all of the place,
+    -- of the contexts of more specific places. Written only when a context gets or loses a section.
+    CREATE TABLE section_at(
+      place INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      context INTEGER NOT NULL,
+      PRIMARY KEY(place, name, context)
+    ) WITHOUT ROWID;
+
     -- Section headers; the order of the ids is that of first delivery. The counts give the number of entities
     -- that are visible from another place, without reading any entity.
     CREATE TABLE section(
@@ -68,6 +84,7 @@ package enum CatalogueSchema {
       id INTEGER NOT NULL,
       display_title TEXT,
       config TEXT,
+      extra TEXT,
       updated_at INTEGER NOT NULL,
       in_global INTEGER NOT NULL,
       in_country INTEGER NOT NULL,
@@ -87,6 +104,8 @@ package enum CatalogueSchema {
 
     -- Variants: one row for each (entity_id, scope, place). `size` is NULL when the content was pruned while
     -- a section still references the variant. `reference_count` is the number of sections that reference it.
+    -- `created_at` is NULL when it equals `updated_at`; `source` is the context of the delivery that wrote the
+    -- content.
     CREATE TABLE entity(
       id INTEGER PRIMARY KEY,
       entity_id TEXT NOT NULL,
@@ -97,7 +116,9 @@ package enum CatalogueSchema {
       expires_at INTEGER NOT NULL,
       updated_at INTEGER NOT NULL,
       reference_count INTEGER NOT NULL,
-      size INTEGER
+      size INTEGER,
+      created_at INTEGER,
+      source INTEGER NOT NULL
     );
     CREATE INDEX entity_unreferenced ON entity(id) WHERE reference_count = 0;
 
@@ -119,6 +140,11 @@ package enum CatalogueSchema {
     CREATE TABLE entity_index(
       first INTEGER PRIMARY KEY,
       entries BLOB NOT NULL
+    );
+
+    -- Entities that the search index has, whose text changed since; see SearchIndex.
+    CREATE TABLE search_change(
+      entity INTEGER PRIMARY KEY
     );
 
     CREATE TABLE setting(

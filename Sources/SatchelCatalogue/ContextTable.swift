@@ -1,4 +1,5 @@
 import SatchelCore
+import SatchelJSON
 import SatchelStorage
 
 /// A context that serves a location, and the part of its content that covers the location.
@@ -9,9 +10,14 @@ struct ServingContext {
   var level: Level
   /// Whether it is the location's own context.
   var isExact: Bool
+  /// Whether the location inherits no sections from other contexts, if it is its own.
+  var isComplete: Bool
+  /// The places for looking up nested entities: the context's own when all of its content is visible,
+  /// otherwise those of the location.
+  var places: PlaceChain
 }
 
-/// Reads and writes the tables `context` and `context_at`.
+/// Reads and writes the tables `context`, `context_at` and `section_at`.
 struct ContextTable {
   let connection: Connection
 
@@ -26,94 +32,155 @@ struct ContextTable {
       .integer(chain[.adminarea]), .integer(chain[.country]))
   }
 
-  /// Returns the context that serves a location: its own, else the one that shares the most specific level
-  /// with it.
-  func serving(_ location: Location) throws -> ServingContext? {
-    let chain = try PlaceChain(location, in: connection)
-    if let own = try own(location, chain) { return own }
-    for level in chain.levels where level != .coordinate {
-      if let (row, other) = try latest(at: chain[level]) {
-        return ServingContext(
-          row: row, coverage: Coverage(of: chain, by: other), level: level, isExact: false)
-      }
+  /// Returns the contexts that were delivered for a location, then those for its coordinate with other place
+  /// names, the latest first.
+  func own(_ location: Location, _ chain: PlaceChain) throws -> [ServingContext] {
+    guard let level = location.mostSpecificLevel else { return [] }
+    var found: [ServingContext] = []
+    let exact = try exact(chain)
+    // A location with only a coordinate sees everything that was delivered for it: offline, reverse geocoding
+    // does not provide names.
+    let isBare = location.hasOnlyCoordinate
+    if exact != 0 {
+      found.append(
+        ServingContext(
+          row: exact, coverage: .everything, level: level, isExact: true, isComplete: try isComplete(exact),
+          places: chain))
+      if found[0].isComplete { return found }
     }
-    return nil
-  }
-
-  /// Visits all contexts that share a level with the location, by specificity and then the latest first.
-  func sharing(_ location: Location, visit: (ServingContext) throws -> Void) throws {
-    let chain = try PlaceChain(location, in: connection)
-    var seen: Set<Int64> = []
-    if let own = try own(location, chain) {
-      seen.insert(own.row)
-      try visit(own)
+    guard chain[.coordinate] != 0 else { return found }
+    for (row, other, _) in try own(at: chain[.coordinate]) where row != exact {
+      let coverage = isBare ? .everything : Coverage(of: chain, by: other)
+      found.append(
+        ServingContext(
+          row: row, coverage: coverage, level: .coordinate, isExact: isBare,
+          isComplete: try isBare && isComplete(row), places: isBare ? other : chain))
+      if found.last?.isComplete == true { break }
     }
-    for level in chain.levels {
-      for (row, other) in try all(at: chain[level]) where seen.insert(row).inserted {
-        try visit(
-          ServingContext(row: row, coverage: Coverage(of: chain, by: other), level: level, isExact: false))
-      }
-    }
+    return found
   }
 
-  private func own(_ location: Location, _ chain: PlaceChain) throws -> ServingContext? {
-    guard let level = location.mostSpecificLevel else { return nil }
-    let row = try exact(chain)
-    if row != 0 { return ServingContext(row: row, coverage: .everything, level: level, isExact: true) }
-    // The same coordinate with other place names. A location with only a coordinate sees everything that was
-    // delivered for it: offline, reverse geocoding does not provide names.
-    guard chain[.coordinate] != 0, let (row, other) = try latest(at: chain[.coordinate]) else { return nil }
-    let isBare = location.keys.allSatisfy { $0.level == .coordinate }
-    let coverage = isBare ? .everything : Coverage(of: chain, by: other)
-    return ServingContext(row: row, coverage: coverage, level: .coordinate, isExact: isBare)
+  func isComplete(_ row: Int64) throws -> Bool {
+    try connection.number("SELECT complete FROM context WHERE id = ?", .integer(row)) != 0
   }
 
-  private func latest(at place: Int64) throws -> (Int64, PlaceChain)? {
-    try connection.first(
-      """
-      SELECT c.id, c.country, c.adminarea, c.locality, c.sublocality, c.coordinate FROM (
-        SELECT * FROM (SELECT revision, context FROM context_at WHERE place = ?1 AND own = 0
-                       ORDER BY revision DESC, context DESC LIMIT 1)
-        UNION ALL
-        SELECT * FROM (SELECT revision, context FROM context_at WHERE place = ?1 AND own = 1
-                       ORDER BY revision DESC, context DESC LIMIT 1)
-      ) a JOIN context c ON c.id = a.context ORDER BY a.revision DESC, a.context DESC LIMIT 1
-      """, .integer(place)
-    ) { (try $0.integer(0), try PlaceChain($0, from: 1)) }
-  }
-
-  private func all(at place: Int64) throws -> [(Int64, PlaceChain)] {
-    var found: [(Int64, PlaceChain)] = []
+  /// Returns the contexts whose most specific place this is, the latest first.
+  func own(at place: Int64) throws -> [(row: Int64, chain: PlaceChain, revision: Int64)] {
+    var found: [(Int64, PlaceChain, Int64)] = []
     try connection.each(
       """
-      SELECT c.id, c.country, c.adminarea, c.locality, c.sublocality, c.coordinate
+      SELECT c.id, c.country, c.adminarea, c.locality, c.sublocality, c.coordinate, a.revision
       FROM context_at a JOIN context c ON c.id = a.context
-      WHERE a.place = ? ORDER BY a.revision DESC, a.context DESC
+      WHERE a.place = ? AND a.own = 1 ORDER BY a.revision DESC, a.context DESC
       """, .integer(place)
-    ) { found.append((try $0.integer(0), try PlaceChain($0, from: 1))) }
+    ) { found.append((try $0.integer(0), try PlaceChain($0, from: 1), try $0.integer(6))) }
     return found
+  }
+
+  /// Returns the latest of the contexts of more specific places in a place.
+  func latest(at place: Int64, count: Int64) throws -> [(row: Int64, revision: Int64)] {
+    var found: [(Int64, Int64)] = []
+    try connection.each(
+      """
+      SELECT context, revision FROM context_at WHERE place = ? AND own = 0
+      ORDER BY revision DESC, context DESC LIMIT ?
+      """, .integer(place), .integer(count)
+    ) { found.append((try $0.integer(0), try $0.integer(1))) }
+    return found
+  }
+
+  /// Returns the location of a context as it was first delivered; nil when the context was removed.
+  func location(of row: Int64) throws -> Location? {
+    try connection.first("SELECT location FROM context WHERE id = ?", .integer(row)) { row in
+      guard let location = try? Location(json: JSONValue(parsing: row.bytes(0))) else {
+        throw SatchelError(.damaged, "a context's location cannot be parsed")
+      }
+      return location
+    }
+  }
+
+  func chain(of row: Int64) throws -> PlaceChain? {
+    try connection.first(
+      "SELECT country, adminarea, locality, sublocality, coordinate FROM context WHERE id = ?",
+      .integer(row), read: { try PlaceChain($0, from: 0) })
+  }
+
+  // MARK: Inherited sections
+
+  /// Returns the names of the sections that can be inherited in a place. Each takes one look-up, however many
+  /// contexts have the section.
+  func sectionNames(at place: Int64) throws -> [String] {
+    var names: [String] = []
+    while let name = try connection.first(
+      "SELECT name FROM section_at WHERE place = ? AND name > ? ORDER BY name LIMIT 1", .integer(place),
+      .text(names.last ?? ""), read: { $0.text(0) })
+    { names.append(name) }
+    return names
+  }
+
+  /// Whether a section of a context can be inherited in a place.
+  func has(_ name: String, _ context: Int64, at place: Int64) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM section_at WHERE place = ? AND name = ? AND context = ?", .integer(place), .text(name),
+      .integer(context), read: { _ in true }) ?? false
+  }
+
+  /// Returns all contexts that have a section that can be inherited in a place.
+  func all(with name: String, at place: Int64) throws -> [Int64] {
+    var rows: [Int64] = []
+    try connection.each(
+      "SELECT context FROM section_at WHERE place = ? AND name = ?", .integer(place), .text(name)
+    ) { rows.append(try $0.integer(0)) }
+    return rows
+  }
+
+  /// Records at which levels a section can be inherited.
+  ///
+  /// - Parameters:
+  ///   - counts: the number of its entities by scope; nil when it is removed
+  ///   - before: the same before the change; nil when it is new
+  static func list(
+    _ name: String, of context: Int64, _ chain: PlaceChain, counts: [Int64]?, before: [Int64]?,
+    in transaction: Transaction
+  ) throws {
+    let (new, old) = (
+      counts.map(chain.inheritedLevels) ?? [], before.map(chain.inheritedLevels) ?? []
+    )
+    for level in new where !old.contains(level) {
+      try transaction.connection.run(
+        "INSERT OR IGNORE INTO section_at(place, name, context) VALUES(?, ?, ?)", .integer(chain[level]),
+        .text(name), .integer(context))
+    }
+    for level in old where !new.contains(level) {
+      try transaction.connection.run(
+        "DELETE FROM section_at WHERE place = ? AND name = ? AND context = ?", .integer(chain[level]),
+        .text(name), .integer(context))
+    }
   }
 
   // MARK: Writing
 
   /// Finds or inserts the context of a location, and makes it the latest of each of its places.
-  static func touch(_ location: Location, _ chain: PlaceChain, in transaction: Transaction) throws -> Int64 {
+  static func touch(_ location: Location, _ chain: PlaceChain, in transaction: Transaction) throws
+    -> (row: Int64, isNew: Bool)
+  {
     let connection = transaction.connection
     let table = ContextTable(connection: connection)
     var row = try table.exact(chain)
+    let isNew = row == 0
     var before: Int64?
     if row == 0 {
       try connection.run(
         """
-        INSERT INTO context(country, adminarea, locality, sublocality, coordinate, used_at, location)
-        VALUES(?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO context(country, adminarea, locality, sublocality, coordinate, used_at, complete, location)
+        VALUES(?, ?, ?, ?, ?, ?, 0, ?)
         """, .integer(chain[.country]), .integer(chain[.adminarea]), .integer(chain[.locality]),
         .integer(chain[.sublocality]), .integer(chain[.coordinate]), .integer(transaction.now),
         .text(try location.json.text))
       row = connection.lastInsertedRow
     } else {
       before = try table.revision(of: row, chain)
-      if before == transaction.revision { return row }
+      if before == transaction.revision { return (row, false) }
     }
     if let before { try table.removeEntries(of: row, chain, revision: before) }
     for level in chain.levels {
@@ -121,7 +188,14 @@ struct ContextTable {
         "INSERT INTO context_at(place, own, revision, context) VALUES(?, ?, ?, ?)", .integer(chain[level]),
         .integer(level == chain.levels.first ? 1 : 0), .integer(transaction.revision), .integer(row))
     }
-    return row
+    return (row, isNew)
+  }
+
+  /// Records whether a location has only the sections that were delivered for it.
+  static func setComplete(_ row: Int64, _ isComplete: Bool, in transaction: Transaction) throws {
+    guard try ContextTable(connection: transaction.connection).isComplete(row) != isComplete else { return }
+    try transaction.connection.run(
+      "UPDATE context SET complete = ? WHERE id = ?", .integer(isComplete ? 1 : 0), .integer(row))
   }
 
   private func removeEntries(of row: Int64, _ chain: PlaceChain, revision: Int64) throws {
@@ -134,7 +208,7 @@ struct ContextTable {
   }
 
   /// Returns the revision of the commit that last updated a context.
-  private func revision(of row: Int64, _ chain: PlaceChain) throws -> Int64? {
+  func revision(of row: Int64, _ chain: PlaceChain) throws -> Int64? {
     guard let level = chain.levels.first else { return nil }
     return try connection.first(
       "SELECT revision FROM context_at WHERE place = ? AND own = 1 AND context = ?", .integer(chain[level]),
@@ -145,13 +219,8 @@ struct ContextTable {
   /// Removes a context and its sections, and decrements the reference counts of their entities.
   static func remove(_ row: Int64, in transaction: Transaction) throws {
     let connection = transaction.connection
-    guard
-      let chain = try connection.first(
-        "SELECT country, adminarea, locality, sublocality, coordinate FROM context WHERE id = ?",
-        .integer(row),
-        read: { try PlaceChain($0, from: 0) })
-    else { return }
     let table = ContextTable(connection: connection)
+    guard let chain = try table.chain(of: row) else { return }
     if let revision = try table.revision(of: row, chain) {
       try table.removeEntries(of: row, chain, revision: revision)
     }
@@ -160,6 +229,7 @@ struct ContextTable {
       names.append($0.text(0))
     }
     for name in names { try SectionTable.remove(name, of: row, in: transaction) }
+    try PositionIndex(connection: connection).remove(row)
     try connection.run("DELETE FROM context WHERE id = ?", .integer(row))
   }
 }

@@ -14,6 +14,9 @@ struct EntityRecord {
   var displayName: String
   /// The size of the content in bytes; nil when it was pruned.
   var size: Int64?
+  var createdAt: Int64
+  /// The context of the delivery that wrote the content.
+  var source: Int64
 
   func isExpired(at now: Int64) -> Bool { expiresAt <= now }
 }
@@ -25,8 +28,8 @@ struct EntityTable {
   func record(_ row: Int64) throws -> EntityRecord? {
     let statement = try connection.prepared(
       """
-      SELECT entity_id, scope, place, expires_at, updated_at, time_to_live, display_name, size
-      FROM entity WHERE id = ?
+      SELECT entity_id, scope, place, expires_at, updated_at, time_to_live, display_name, size,
+      created_at, source FROM entity WHERE id = ?
       """)
     defer { statement.reset() }
     try statement.bind(.integer(row), at: 1)
@@ -36,7 +39,9 @@ struct EntityTable {
       expiresAt: try statement.integer(3), updatedAt: try statement.integer(4),
       timeToLive: try statement.integer(5, in: 0...StoredRange.time.upperBound),
       displayName: statement.textIfAny(6) ?? statement.text(0),
-      size: try statement.integerIfAny(7, in: StoredRange.length))
+      size: try statement.integerIfAny(7, in: StoredRange.length),
+      createdAt: try statement.integerIfAny(8, in: StoredRange.time) ?? statement.integer(4),
+      source: try statement.integer(9))
   }
 
   /// Reads a body and its placeholders; the bytes are valid only inside `read`.
@@ -50,12 +55,17 @@ struct EntityTable {
     return try read(statement.bytes(0), PlaceholderCoding.decodeEntity(statement.bytes(1)))
   }
 
-  func hasContent(_ row: Int64, body: UnsafeRawBufferPointer, placeholders: [UInt8]) throws -> Bool {
+  /// Whether a stored body has the same value as another one, with the same nested entities.
+  func hasContent(
+    _ row: Int64, body: UnsafeRawBufferPointer, placeholders: [Template<EntityTarget>.Placeholder]
+  ) throws -> Bool {
     let statement = try connection.prepared("SELECT body, placeholders FROM entity_content WHERE entity = ?")
     defer { statement.reset() }
     try statement.bind(.integer(row), at: 1)
     guard try statement.step() else { return false }
-    return statement.bytes(0).hasSameBytes(as: body) && statement.bytes(1).elementsEqual(placeholders)
+    let stored = PlaceholderCoding.decodeEntity(statement.bytes(1))
+    if statement.bytes(0).hasSameBytes(as: body), stored == placeholders { return true }
+    return ContentEquality.equal(statement.bytes(0), stored, body, placeholders)
   }
 
   /// Whether other entities are nested in a stored one. Reads only the first page of the body.
@@ -70,12 +80,12 @@ struct EntityTable {
   /// Inserts a new variant with a reference count of one: that of the section that delivers it.
   func insert(
     _ row: Int64, _ tag: StorageTag, place: Int64, displayName: String, body: UnsafeRawBufferPointer,
-    placeholders: [UInt8], now: Int64
+    placeholders: [UInt8], source: Int64, now: Int64
   ) throws {
     let insert = try connection.prepared(
       """
       INSERT INTO entity(id, entity_id, scope, place, display_name, time_to_live, expires_at, updated_at,
-      reference_count, size) VALUES(?, ?, ?, ?, ?, ?, ?, ?, 1, ?)
+      reference_count, size, source) VALUES(?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
       """)
     defer { insert.reset() }
     try insert.bind(.integer(row), at: 1)
@@ -87,6 +97,7 @@ struct EntityTable {
     try insert.bind(.integer(now + tag.timeToLive), at: 7)
     try insert.bind(.integer(now), at: 8)
     try insert.bind(.integer(Int64(body.count)), at: 9)
+    try insert.bind(.integer(source), at: 10)
     _ = try insert.step()
     try insertContent(row, body, placeholders)
     try lowerEarliest(of: row, to: now + tag.timeToLive)
@@ -107,14 +118,17 @@ struct EntityTable {
   /// Replaces the content of a variant, and renews its expiry.
   func update(
     _ row: Int64, _ tag: StorageTag, displayName: String, body: UnsafeRawBufferPointer, placeholders: [UInt8],
-    now: Int64
+    source: Int64, now: Int64
   ) throws {
     try connection.run(
       """
-      UPDATE entity SET display_name = ?, time_to_live = ?, expires_at = ?, updated_at = ?, size = ? WHERE id = ?
+      UPDATE entity SET display_name = ?, time_to_live = ?, expires_at = ?, size = ?, source = ?,
+      created_at = coalesce(created_at, updated_at), updated_at = ? WHERE id = ?
       """, displayName == tag.entityID ? .null : .text(displayName), .integer(tag.timeToLive),
-      .integer(now + tag.timeToLive), .integer(now), .integer(Int64(body.count)), .integer(row))
+      .integer(now + tag.timeToLive), .integer(Int64(body.count)), .integer(source), .integer(now),
+      .integer(row))
     try insertContent(row, body, placeholders)
+    try SearchIndex(connection: connection).noteChange(of: row)
     try lowerEarliest(of: row, to: now + tag.timeToLive)
   }
 
@@ -129,6 +143,9 @@ struct EntityTable {
       "UPDATE entity SET display_name = ?, time_to_live = ?, expires_at = ? WHERE id = ?",
       displayName == tag.entityID ? .null : .text(displayName), .integer(tag.timeToLive), .integer(expiry),
       .integer(record.row))
+    if !displayName.hasSameBytes(as: record.displayName) {
+      try SearchIndex(connection: connection).noteChange(of: record.row)
+    }
     if expiry < record.expiresAt { try lowerEarliest(of: record.row, to: expiry) }
   }
 
@@ -149,6 +166,7 @@ struct EntityTable {
         "SELECT reference_count, size FROM entity WHERE id = ?", .integer(row),
         read: { (try $0.integer(0, in: StoredRange.count), try $0.integerIfAny(1, in: StoredRange.length)) })
     else { return nil }
+    try SearchIndex(connection: connection).remove(row)
     try connection.run("DELETE FROM entity_content WHERE entity = ?", .integer(row))
     if referenceCount > 0 {
       try connection.run("UPDATE entity SET size = NULL WHERE id = ?", .integer(row))
@@ -162,14 +180,6 @@ struct EntityTable {
       }
     }
     return size
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
-    guard count == other.count else { return false }
-    guard count > 0, let one = baseAddress, let two = other.baseAddress else { return true }
-    return memcmp(one, two, count) == 0
   }
 }
 

@@ -252,9 +252,13 @@ private struct SectionNormalizer {
     isNested: Bool
   ) -> Int? {
     let known = result.entities[entity]
-    let isSame =
-      result.bodies[known.body].elementsEqual(body) && known.placeholders.count == placeholders.count
-      && zip(known.placeholders, placeholders).allSatisfy { $0.offset == $1.offset && $0.target == $1.target }
+    let isSame = result.bodies.withUnsafeBytes { bodies in
+      body.withUnsafeBytes {
+        let stored = UnsafeRawBufferPointer(rebasing: bodies[known.body])
+        return (stored.hasSameBytes(as: $0) && known.placeholders == placeholders)
+          || ContentEquality.equal(stored, known.placeholders, $0, placeholders)
+      }
+    }
     guard isSame else {
       report("entity_id", "\(known.tag.entityID) occurs twice in this section, with different content")
       return nil

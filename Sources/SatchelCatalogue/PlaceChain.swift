@@ -19,6 +19,14 @@ struct PlaceChain: Equatable {
   /// The levels that have a place, the most specific first.
   var levels: [Level] { Level.mostSpecificFirst.filter { self[$0] != 0 } }
 
+  /// Returns the levels at which other locations inherit a section, in the order of `levels`: those broader
+  /// than the most specific one at which an entity of it is visible.
+  ///
+  /// - Parameter counts: the number of the section's entities by scope
+  func inheritedLevels(_ counts: [Int64]) -> [Level] {
+    levels.dropFirst().filter { level in counts.prefix(level.rawValue + 1).contains { $0 > 0 } }
+  }
+
   /// Returns the row of the place that an entity of a scope belongs to: 0 for `global`, nil where the
   /// location has no such place.
   func place(of scope: Scope) -> Int64? {

@@ -15,10 +15,10 @@ public struct PruneOptions: Sendable {
   /// Restricts the prune to entities that this location's own context references.
   public var location: Location?
   /// Removes contexts that were neither written nor read for this many milliseconds, except the active
-  /// location's.
+  /// location's own, or those that serve it.
   public var contextsUnusedFor: Int64?
-  /// Finally removes expired content, unreferenced entities and whole contexts until the store has at most
-  /// this many bytes: the least recently used contexts first, the active location's last.
+  /// Finally removes the search index, expired content, unreferenced entities and whole contexts until the
+  /// store has at most this many bytes: the least recently used contexts first, the active location's last.
   public var maxBytes: Int64?
 
   public init() {}
@@ -72,6 +72,37 @@ extension Catalogue {
   }
 }
 
+extension Catalogue {
+  /// Deletes the content of all variants of an entity, and returns its space to the file system. Sections that
+  /// reference it list it as missing, until it is delivered again.
+  ///
+  /// Time grows with the number of stored entities.
+  @discardableResult
+  public func deleteEntity(_ entityID: String) throws -> PruneReceipt {
+    try deleting { try $0.delete(entity: entityID) }
+  }
+
+  /// Deletes what was delivered for a location itself: its sections, and the entities that only they reference.
+  @discardableResult
+  public func deleteContext(_ location: Location) throws -> PruneReceipt {
+    try deleting { try $0.delete(context: location) }
+  }
+
+  private func deleting(_ body: (inout Pruner) throws -> Void) throws -> PruneReceipt {
+    let before = try database.pageBytes()
+    var receipt = try database.write { transaction in
+      try index.merge(in: transaction)
+      var pruner = Pruner(PruneOptions(), transaction, database)
+      try body(&pruner)
+      if pruner.receipt.entities > 0 || pruner.receipt.contexts > 0 { pruner.noteChange() }
+      return pruner.receipt
+    }
+    try database.shrink()
+    receipt.fileBytes = Int(max(0, before - (try database.pageBytes())))
+    return receipt
+  }
+}
+
 /// Performs a prune, inside one transaction.
 private struct Pruner {
   let options: PruneOptions
@@ -115,6 +146,21 @@ private struct Pruner {
         leastRecentlyUsed().filter { $0.usedAt <= transaction.now - age && !$0.isActive }.map(\.row))
     }
     if let maxBytes = options.maxBytes, maxBytes >= 0 { try shrink(to: maxBytes) }
+    try entities.refreshBlocks(at: transaction.now)
+  }
+
+  mutating func delete(entity entityID: String) throws {
+    var rows: [Int64] = []
+    try connection.each("SELECT id FROM entity WHERE entity_id = ?", .text(entityID)) {
+      rows.append($0.anyInteger(0))
+    }
+    for row in rows { try prune(row) }
+    try entities.refreshBlocks(at: transaction.now)
+  }
+
+  mutating func delete(context location: Location) throws {
+    let row = try ContextTable(connection: connection).exact(PlaceChain(location, in: connection))
+    if row != 0 { try removeContexts([row]) }
     try entities.refreshBlocks(at: transaction.now)
   }
 
@@ -223,9 +269,12 @@ private struct Pruner {
   }
 
   private func leastRecentlyUsed() throws -> [(row: Int64, usedAt: Int64, isActive: Bool)] {
-    // The context that serves the active location, its own or another place's: its content is on the screen.
-    let active = try Catalogue.activeLocation(connection)
-    let activeRow = try active.flatMap { try ContextTable(connection: connection).serving($0)?.row }
+    // The context of the active location, or those of other places that serve it: their content is on the
+    // screen.
+    let active = try Catalogue.activeLocation(connection).map { location in
+      let finder = try SectionFinder(location, Inheritance(), in: connection)
+      return Set(finder.isExact ? finder.ownRows : try finder.all().map(\.context.row))
+    }
     var found: [(row: Int64, usedAt: Int64, isActive: Bool)] = []
     try connection.each(
       """
@@ -233,7 +282,7 @@ private struct Pruner {
       FROM context ORDER BY used, id
       """
     ) {
-      found.append(($0.anyInteger(0), try $0.integer(1), $0.anyInteger(0) == activeRow))
+      found.append(($0.anyInteger(0), try $0.integer(1), active?.contains($0.anyInteger(0)) == true))
     }
     return found.filter { !$0.isActive } + found.filter { $0.isActive }
   }
@@ -252,6 +301,8 @@ private struct Pruner {
   /// Removes content until the store has at most `maxBytes` bytes.
   private mutating func shrink(to maxBytes: Int64) throws {
     var isWithinLimit: Bool { get throws { try database.usedBytes(connection) <= maxBytes } }
+    if try isWithinLimit { return }
+    try SearchIndex.remove(connection)
     if try isWithinLimit { return }
     for row in try entities.expired(at: transaction.now) {
       if try isWithinLimit { return }

@@ -2,16 +2,23 @@ import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
-/// An ordered set of entity ids.
+/// An ordered set of entity ids, or of other names.
 struct IDList {
   private(set) var ids: [String] = []
   // Compared by bytes: Swift compares "é" and its decomposed form as equal, but a backend has them as two
   // ids.
   private var known: Set<EntityTarget> = []
 
-  mutating func add(_ id: String) {
-    if known.insert(EntityTarget(entityID: id, scope: .global)).inserted { ids.append(id) }
+  mutating func add(_ id: String) { _ = insert(id) }
+
+  /// Returns whether the id is new.
+  mutating func insert(_ id: String) -> Bool {
+    guard known.insert(EntityTarget(entityID: id, scope: .global)).inserted else { return false }
+    ids.append(id)
+    return true
   }
+
+  func contains(_ id: String) -> Bool { known.contains(EntityTarget(entityID: id, scope: .global)) }
 }
 
 /// Renders templates to JSON: replaces placeholders by entities, and omits entities that must not be visible.

@@ -64,6 +64,11 @@ public struct Entity: Sendable, Equatable, JSONConvertible {
   public var expiresAt: Int64
   /// In Unix milliseconds.
   public var updatedAt: Int64
+  /// When it was first stored, in Unix milliseconds.
+  public var createdAt: Int64
+  /// The location of the delivery that wrote the content, as it was first delivered; nil when its context was
+  /// removed.
+  public var source: Location?
 }
 
 /// A section's content as JSON text, which the C interface returns without parsing it.
@@ -74,8 +79,8 @@ struct RenderedContent {
 }
 
 extension Section {
-  init(_ found: SectionReader.VisibleSection, _ rendered: RenderedContent) throws {
-    header = try found.record.header(found.context.coverage, level: found.context.level)
+  init(_ found: VisibleSection, _ rendered: RenderedContent) throws {
+    header = try found.header()
     content = try JSONValue(parsing: rendered.content)
     missing = rendered.missing
     expired = rendered.expired
@@ -88,6 +93,7 @@ extension Entity {
     [
       "entity_id": .string(entityID), "content": content, "scope": .string(scope.name),
       "display_name": .string(displayName), "expires_at": .int(expiresAt), "updated_at": .int(updatedAt),
+      "created_at": .int(createdAt), "source": source?.json ?? .null,
     ]
   }
 }

@@ -10,6 +10,8 @@ struct SectionPayload {
   var displayTitle: String?
   /// The JSON text of the config to store; nil for none.
   var config: String?
+  /// The JSON text of an object with the members that the library does not know; nil for none.
+  var extra: String?
   var action: Action
   /// The index of the content on the tape; nil when there is none.
   var content: Int?
@@ -30,12 +32,14 @@ struct SectionPayload {
       throw JSONError("a section's name must be a string that is not empty", pointer: pointer + "/section")
     }
     name = tape.text(nameIndex)
-    if let title = tape.member("display_title", of: index), tape[title].kind != .null {
+    for key in ["display_title", "displayTitle"] as [StaticString] where displayTitle == nil {
+      guard let title = tape.member(key, of: index), tape[title].kind != .null else { continue }
       guard tape[title].kind == .string else {
-        throw JSONError("display_title must be a string", pointer: pointer + "/display_title")
+        throw JSONError("\(key) must be a string", pointer: pointer + "/\(key)")
       }
       displayTitle = tape.text(title)
     }
+    extra = Self.extra(tape, of: index)
     if let stated = tape.member("config", of: index), tape[stated].kind != .null {
       guard tape[stated].kind == .object else {
         throw JSONError("config must be an object", pointer: pointer + "/config")
@@ -55,6 +59,24 @@ struct SectionPayload {
     if content == nil, action == .replace {
       throw JSONError("a section to replace needs content", pointer: pointer)
     }
+  }
+}
+
+extension SectionPayload {
+  private static let known: [StaticString] = [
+    "section", "display_title", "displayTitle", "config", "action", "content",
+  ]
+
+  /// Returns the JSON text of an object with the members that are not known; nil for none.
+  private static func extra(_ tape: JSONTape, of index: Int) -> String? {
+    var text: [UInt8] = []
+    for child in tape.children(of: index) where !known.contains(where: { tape.keyEquals(child, $0) }) {
+      text.append(UInt8(ascii: text.isEmpty ? "{" : ","))
+      tape.copy(child - 1, to: &text)
+      text.append(UInt8(ascii: ":"))
+      tape.copy(child, to: &text)
+    }
+    return text.isEmpty ? nil : String(decoding: text, as: UTF8.self) + "}"
   }
 }
 

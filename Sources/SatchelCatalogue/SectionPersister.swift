@@ -17,6 +17,12 @@ final class SectionPersister {
   /// Whether a stored entity with nested ones was kept: the section then has these instead of the delivered
   /// ones.
   private var keepsNestedEntities = false
+  /// Whether a context was inserted for a location with coordinates.
+  private(set) var hasNewPosition = false
+  /// The location's context, once something was written.
+  private var context: Int64?
+  /// The ids of the current section's entities whose content was written.
+  private var changedEntities: [String] = []
 
   init(
     _ catalogue: Catalogue, _ location: Location, _ reuse: Catalogue.Reuse, _ transaction: Transaction
@@ -50,6 +56,21 @@ final class SectionPersister {
     }
   }
 
+  /// Records that the location has no other sections than those that were delivered for it.
+  func markComplete() throws {
+    let table = ContextTable(connection: connection)
+    let stored = try table.exact(chain)
+    if stored != 0, try table.isComplete(stored) { return }
+    try ContextTable.setComplete(try source(), true, in: transaction)
+  }
+
+  /// Finds or inserts the location's context, and makes it the latest of its places.
+  private func touchContext() throws -> Int64 {
+    let (context, isNew) = try ContextTable.touch(location, chain, in: transaction)
+    if isNew, chain[.coordinate] != 0 { hasNewPosition = true }
+    return context
+  }
+
   // MARK: Edits
 
   private func edit(_ payload: SectionPayload, _ tape: JSONTape, pointer: String) throws -> Receipt {
@@ -58,10 +79,15 @@ final class SectionPersister {
     let config = try payload.configIndex.map { try tape.value($0) } ?? .null
     let new = try payload.content.map { try tape.value($0) } ?? .null
     let edited: JSONValue
+    // Where the pointer leads: into the config, otherwise into the section's content as it would be loaded.
+    var root = pointer + "/config"
     do {
-      edited = try JSONEdit(config: config).apply(to: before?.content ?? .null, new: new)
+      let edit = try JSONEdit(config: config)
+      root = ""
+      edited = try edit.apply(to: before?.content ?? .null, new: new)
     } catch var error as JSONError {
       error.reason = "cannot edit section \(payload.name): \(error.reason)"
+      error.pointer = error.pointer.map { root + $0 }
       throw error
     }
     var editedTargets: Set<EntityTarget> = []
@@ -72,6 +98,11 @@ final class SectionPersister {
     var payload = payload
     payload.displayTitle = payload.displayTitle ?? before?.header.displayTitle
     payload.config = try Self.config(before?.header.config ?? .null, editedBy: config)
+    if let extra = before?.header.extra, !extra.isEmpty {
+      let merged = try JSONValue.object(extra).merging(
+        payload.extra.map { try JSONValue(parsing: $0) } ?? [:])
+      payload.extra = try merged.text
+    }
     return try edited.serialized().withUnsafeBytes { bytes in
       let tape = try JSONTape(bytes)
       return try replace(
@@ -94,15 +125,18 @@ final class SectionPersister {
     _ payload: SectionPayload, _ tape: JSONTape, _ content: Int, pointer: String, untouched: Untouched?
   ) throws -> Receipt {
     let normalized = NormalizedSection(tape, at: content, pointer: pointer, scopes: scopes)
-    let context = try ContextTable.touch(location, chain, in: transaction)
     let sections = SectionTable(connection: connection)
-    let before = try sections.record(payload.name, of: context)
+    // Not updated yet: a section that arrives again unchanged writes nothing but the expiry of its entities.
+    let stored = try ContextTable(connection: connection).exact(chain)
+    let before = stored == 0 ? nil : try sections.record(payload.name, of: stored)
+    let templateBefore = try before.flatMap { try sections.content($0.id) }
     var receipt = Receipt(section: payload.name)
     receipt.inline = normalized.inlineObjects
     keepsNestedEntities = false
+    changedEntities = []
     receipt.problems = normalized.problems.map { .init(pointer: $0.pointer, reason: $0.reason) }
 
-    let usedBefore = try before.map { Set(try sections.placeholders($0.id).map(\.target.entity)) } ?? []
+    let usedBefore = Set(templateBefore?.placeholders.map(\.target.entity) ?? [])
     var rows: [Int64] = []
     var inserted: Set<Int64> = []
     rows.reserveCapacity(normalized.entities.count)
@@ -124,15 +158,30 @@ final class SectionPersister {
     if keepsNestedEntities || normalized.taggedObjects > Renderer.maxEntities {
       try checkSize(filled, pointer: pointer)
     }
+    let isSameTemplate = templateBefore?.isEqual(to: filled) == true
+    if isSameTemplate, changedEntities.isEmpty, let before, before.hasHeader(of: payload) { return receipt }
+
+    let context = try source()
     var counts = [Int64](repeating: 0, count: Scope.allCases.count)
     for entity in normalized.entities { counts[entity.effectiveScope.rawValue] += 1 }
     try SectionTable.write(
-      payload, content: filled, counts: counts, replacing: before, of: context, in: transaction)
-    receipt.bytes += filled.bytes.count
+      payload, content: isSameTemplate ? nil : filled, counts: counts, replacing: before, of: context,
+      in: transaction)
+    try ContextTable.list(
+      payload.name, of: context, chain, counts: counts, before: before?.counts, in: transaction)
+    if !isSameTemplate { receipt.bytes += filled.bytes.count }
     transaction.note(
-      subject: .catalogue, keys: [payload.name] + normalized.entities.map(\.tag.entityID), sectionCount: 1,
+      subject: .catalogue, keys: [payload.name] + changedEntities, sectionCount: 1,
       place: location.keys.first?.text)
     return receipt
+  }
+
+  /// Returns the location's context, for entities that are written: it is inserted before them.
+  private func source() throws -> Int64 {
+    if let context { return context }
+    let row = try touchContext()
+    context = row
+    return row
   }
 
   /// Throws for a section that is too large to load. A section with only delivered content was parsed, so it
@@ -177,15 +226,16 @@ final class SectionPersister {
     guard let place = chain.place(of: tag.scope) else {
       throw SatchelError(.internal, "an entity of scope \(tag.scope.name) without a place")
     }
-    let placeholders = entity.placeholders.isEmpty ? [] : PlaceholderCoding.encode(entity.placeholders)
     let variant = VariantIndex.Variant(entityID: tag.entityID, scope: tag.scope, place: place)
     let hash = VariantIndex.hash(variant)
     guard let row = try variants.find(variant, hash: hash), let record = try entities.record(row) else {
       let row = nextRow
       nextRow += 1
       try entities.insert(
-        row, tag, place: place, displayName: entity.displayName, body: body, placeholders: placeholders,
+        row, tag, place: place, displayName: entity.displayName, body: body,
+        placeholders: PlaceholderCoding.encode(entity.placeholders), source: try source(),
         now: transaction.now)
+      changedEntities.append(tag.entityID)
       catalogue.index.add(hash, row: row, in: transaction)
       receipt.saved += 1
       receipt.bytes += body.count
@@ -198,19 +248,18 @@ final class SectionPersister {
       receipt.reused += 1
       receipt.sharedBytes += Int(record.size ?? 0)
       if !keepsNestedEntities { keepsNestedEntities = try entities.hasNestedEntities(row) }
-    } else if isStored, try entities.hasContent(row, body: body, placeholders: placeholders) {
+    } else if isStored, try entities.hasContent(row, body: body, placeholders: entity.placeholders) {
       if !isUntouched(tag, by: untouched) {
         try entities.renew(record, tag, displayName: entity.displayName, now: transaction.now)
       }
       receipt.reused += 1
       receipt.sharedBytes += body.count
-    } else if isStored, isUntouched(tag, by: untouched), try hasEqualValue(row, body) {
-      receipt.reused += 1
-      receipt.sharedBytes += body.count
     } else {
       try entities.update(
-        row, tag, displayName: entity.displayName, body: body, placeholders: placeholders,
+        row, tag, displayName: entity.displayName, body: body,
+        placeholders: PlaceholderCoding.encode(entity.placeholders), source: try source(),
         now: transaction.now)
+      changedEntities.append(tag.entityID)
       if isStored { receipt.updated += 1 } else { receipt.saved += 1 }
       receipt.bytes += body.count
     }
@@ -219,12 +268,5 @@ final class SectionPersister {
 
   private func isUntouched(_ tag: StorageTag, by untouched: Untouched?) -> Bool {
     untouched.map { !$0.edited.contains(EntityTarget(entityID: tag.entityID, scope: tag.scope)) } ?? false
-  }
-
-  /// Whether a stored body is the same JSON value: an edit serializes unchanged entities again.
-  private func hasEqualValue(_ row: Int64, _ body: UnsafeRawBufferPointer) throws -> Bool {
-    try entities.withContent(of: row) { bytes, _ in
-      try JSONValue(parsing: bytes) == JSONValue(parsing: body)
-    } ?? false
   }
 }

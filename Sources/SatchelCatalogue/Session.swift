@@ -21,7 +21,8 @@ public final class Session: @unchecked Sendable {
 
   private var location: Location?
   private var sections: [SessionSection] = []
-  private var order: [String] = []
+  /// The order of the sections; nil until one is set or read from the store.
+  private var order: [String]?
   /// The number of calls of `show`; results for an earlier generation are discarded.
   private var generation = 0
   private var isEnded = false
@@ -54,7 +55,9 @@ public final class Session: @unchecked Sendable {
     let headers = try catalogue.sections(at: location)
     let (cached, plan) = (try catalogue.hasCached(location), try catalogue.plan(for: location))
     if !catalogue.database.options.isReadOnly { try catalogue.setActiveLocation(location) }
+    let storedOrder = try lock.withLock({ order }) ?? catalogue.sectionOrder()
     lock.withLock {
+      order = order ?? storedOrder
       generation += 1
       self.location = location
       sections = headers.map { SessionSection(name: $0.section, header: $0, state: .placeholder) }
@@ -73,14 +76,21 @@ public final class Session: @unchecked Sendable {
     let loaded = try catalogue.load(receipt.section, at: location, allowExpired: true)
     let isNew = lock.withLock {
       guard generation == self.generation else { return false }
-      let known = Set(sections.map(\.name))
+      let known = sections.map(\.name)
       let before = Dictionary(sections.map { ($0.name, $0.state) }, uniquingKeysWith: { $1 })
-      // The location may have shown another place's sections until now; its own replace them.
-      sections = headers.map {
-        SessionSection(name: $0.section, header: $0, state: before[$0.section] ?? .placeholder)
-      }
+      // A section that was inherited until now keeps its position on the screen.
+      let position = Dictionary(known.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+      sections =
+        headers.enumerated().sorted {
+          (position[$0.element.section] ?? .max, $0.offset) < (
+            position[$1.element.section] ?? .max, $1.offset
+          )
+        }.map { SessionSection(name: $1.section, header: $1, state: before[$1.section] ?? .placeholder) }
+        + sections.filter { section in
+          section.header == nil && !headers.contains { $0.section == section.name }
+        }
       arrange()
-      return known != Set(sections.map(\.name))
+      return known != sections.map(\.name)
     }
     if isNew { deliver(.sections) }
     if let loaded { set(receipt.section, .loaded(loaded), generation) }
@@ -112,9 +122,11 @@ public final class Session: @unchecked Sendable {
     if !isLoaded { set(section, .failed(reason: reason), generation) }
   }
 
-  /// Sets the order of the sections; sections that are not listed follow in the order of delivery.
+  /// Sets the order of the sections; sections that are not listed follow in the order of delivery. The store
+  /// keeps the order for later sessions, unless it is read-only.
   public func setOrder(_ names: [String]) throws {
     try checkOpen()
+    if !catalogue.database.options.isReadOnly { try catalogue.setSectionOrder(names) }
     lock.withLock {
       order = names
       arrange()
@@ -132,7 +144,7 @@ public final class Session: @unchecked Sendable {
     let (location, sections) = state
     return [
       "location": location?.json ?? .null,
-      "level": sections.lazy.compactMap(\.header).first.map { .string($0.level.name) } ?? .null,
+      "level": sections.compactMap(\.header?.level).max().map { .string($0.name) } ?? .null,
       "sections": .array(sections.map(\.json)),
     ]
   }
@@ -169,7 +181,8 @@ public final class Session: @unchecked Sendable {
   }
 
   private func arrange() {
-    let rank = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    let rank = Dictionary(
+      (order ?? []).enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     sections = sections.enumerated().sorted { one, other in
       (rank[one.element.name] ?? .max, one.offset) < (rank[other.element.name] ?? .max, other.offset)
     }.map(\.element)

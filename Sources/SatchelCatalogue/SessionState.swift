@@ -30,6 +30,8 @@ public struct SessionSection: Sendable, Equatable, JSONConvertible {
     var json: JSONObject = ["section": .string(name), "state": .string(state.name)]
     json["display_title"] = header?.displayTitle.map { .string($0) } ?? .null
     json["config"] = header?.config ?? .null
+    json["level"] = header.map { .string($0.level.name) } ?? .null
+    json["nearby"] = header?.nearby?.json ?? .null
     json["entity_count"] = header.map { .int(Int64($0.entityCount)) } ?? .null
     switch state {
     case .loaded(let section):

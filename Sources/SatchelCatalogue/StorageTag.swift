@@ -37,7 +37,7 @@ struct StorageTag: Equatable {
       throw ParseError(member: "scope", reason: "unknown scope \(tape.brief(scope))")
     }
     var hours = Self.defaultHours
-    if let stated = tape.member("ttl_hours", of: index) {
+    if let stated = tape.member("ttl_hours", of: index), tape[stated].kind != .null {
       guard tape[stated].kind == .integer || tape[stated].kind == .double,
         let number = Double(tape.text(stated)), number.isFinite
       else {

@@ -17,6 +17,8 @@ struct Template<Target> {
   var placeholders: [Placeholder] = []
 }
 
+extension Template.Placeholder: Equatable where Target: Equatable {}
+
 /// An entity that a section references, by row, so that loading needs no index lookup.
 struct SectionTarget: Equatable {
   var entity: Int64

@@ -5,7 +5,18 @@ enum JSONParser {
   /// Jansson seeds its hash tables when it creates the first object, which is not thread-safe.
   private static let seeded: Void = json_object_seed(0)
 
+  /// Parses a text. The errors are those of the scanner, with pointer and position, wherever it refuses the
+  /// text, too.
   static func parse(_ bytes: UnsafeRawBufferPointer) throws -> JSONValue {
+    do {
+      return try parseUnexplained(bytes)
+    } catch {
+      try JSONScanner.check(bytes)
+      throw error
+    }
+  }
+
+  private static func parseUnexplained(_ bytes: UnsafeRawBufferPointer) throws -> JSONValue {
     guard let base = bytes.baseAddress, !bytes.isEmpty else {
       throw JSONError("the text is empty", position: JSONPosition(offset: 0, line: 1, column: 1))
     }

@@ -11,6 +11,9 @@ package struct SQLiteVersion: Equatable, Sendable, CustomStringConvertible {
   /// The SQLite library of this process.
   package static var current: SQLiteVersion { SQLiteVersion(number: sqlite3_libversion_number()) }
 
+  /// Whether the SQLite library of this process has R*Trees, which are optional.
+  package static var hasRTree: Bool { sqlite3_compileoption_used("ENABLE_RTREE") != 0 }
+
   /// The oldest supported version: STRICT tables were added in 3.37.
   package static let oldest = SQLiteVersion(number: 3_037_000)
 

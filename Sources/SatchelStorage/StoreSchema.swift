@@ -11,20 +11,35 @@ struct StoreSchema {
       while let statement = reader.next() {
         guard let made = SQLReader.made(by: statement) else { continue }
         objects[made.name] = made.sql
-        if made.isSearch { addSearch(made.name) }
+        if made.isVirtual { addShadowTables(of: made.name, sql: made.sql) }
       }
     }
   }
 
   init(_ subject: SubjectSchema, through version: Int64) { self.init(subject.migrations, through: version) }
 
-  /// The shadow tables of a full-text index; see SQLite's fts5_storage.c and fts5_index.c.
-  private mutating func addSearch(_ name: String) {
+  /// The shadow tables of an R*Tree (see SQLite's rtree.c) or of a full-text index (see fts5_storage.c and
+  /// fts5_index.c).
+  private mutating func addShadowTables(of name: String, sql: ArraySlice<UInt8>) {
+    if sql.dropFirst(name.utf8.count).starts(with: " USING rtree".utf8) {
+      let tables = [
+        "rowid": "(rowid INTEGER PRIMARY KEY,nodeno)", "node": "(nodeno INTEGER PRIMARY KEY,data)",
+        "parent": "(nodeno INTEGER PRIMARY KEY,parentnode)",
+      ]
+      for (table, columns) in tables {
+        objects["\(name)_\(table)"] = Array("\"\(name)_\(table)\"\(columns)".utf8)[...]
+      }
+      return
+    }
     let tables = [
       "data": "(id INTEGER PRIMARY KEY, block BLOB)",
       "idx": "(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID",
       "docsize": "(id INTEGER PRIMARY KEY, sz BLOB)", "config": "(k PRIMARY KEY, v) WITHOUT ROWID",
     ]
+    // It has its own copy of the texts, of two columns, unless they are those of another table.
+    if !String(decoding: sql, as: UTF8.self).contains("content = ") {
+      objects["\(name)_content"] = Array("'\(name)_content'(id INTEGER PRIMARY KEY, c0, c1)".utf8)[...]
+    }
     for (table, columns) in tables {
       objects["\(name)_\(table)"] = Array("'\(name)_\(table)'\(columns)".utf8)[...]
     }
@@ -90,8 +105,9 @@ struct SQLReader {
 
   /// Returns the object that a statement creates: its name, and the statement from the name on, which all
   /// forms of CREATE share.
-  static func made(by statement: ArraySlice<UInt8>) -> (name: String, sql: ArraySlice<UInt8>, isSearch: Bool)?
-  {
+  static func made(by statement: ArraySlice<UInt8>) -> (
+    name: String, sql: ArraySlice<UInt8>, isVirtual: Bool
+  )? {
     guard let sql = definition(statement) else { return nil }
     let name = sql.prefix { $0 != UInt8(ascii: "(") && $0 > 0x20 }
     return (

@@ -39,7 +39,10 @@ struct CatalogueCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "catalogue",
     abstract: "Show, plan and prune content that is scoped to places.",
-    subcommands: [CatalogueShowCommand.self, CataloguePlanCommand.self, CataloguePruneCommand.self])
+    subcommands: [
+      CatalogueShowCommand.self, CatalogueSearchCommand.self, CatalogueLocateCommand.self,
+      CataloguePlanCommand.self, CatalogueDeleteCommand.self, CataloguePruneCommand.self,
+    ])
 }
 
 /// `satchel store`.

@@ -109,4 +109,7 @@ struct LocationArgument {
   static let help = ArgumentHelp(
     "A location: JSON with latitude, longitude, sublocality, locality, admin_area, country_code.",
     valueName: "json")
+  static let nearbyHelp = ArgumentHelp(
+    "How far away the place may be whose names a location with only coordinates has; 0 for none.",
+    valueName: "metres")
 }

@@ -41,8 +41,8 @@ static void locations(void) {
         refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_sections(store, location, NULL, &out));
         refused_out(what, SATCHEL_EINVALID, place,
                     satchel_catalogue_load(store, location, text("facts"), NULL, &out));
-        refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_plan(store, location, &out));
-        refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_has_cached(store, location, &out));
+        refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_plan(store, location, NULL, &out));
+        refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_has_cached(store, location, NULL, &out));
         refused_out(what, SATCHEL_EINVALID, place,
                     satchel_catalogue_entity(store, text("facts:seine"), location, &out));
         refused(what, SATCHEL_EINVALID, place, satchel_catalogue_set_active_location(store, location));
@@ -113,6 +113,33 @@ static void deliveries(void) {
     refused_out(
         "sections that are no array", SATCHEL_EINVALID, "sections",
         satchel_catalogue_deliver(store, text("{\"location\":" PARIS ",\"sections\":{}}"), NULL, &out));
+}
+
+static void distances(void) {
+    static const double bad[][3] = {{91, 0, 10}, {0, -181, 10}, {0.0 / 0.0, 0, 10}};
+    for (size_t index = 0; index < sizeof bad / sizeof *bad; index++)
+        refused_out("a coordinate", SATCHEL_EINVALID, "itude",
+                    satchel_catalogue_locate(store, bad[index][0], bad[index][1], bad[index][2], &out));
+    refused_out("a negative distance", SATCHEL_EINVALID, "within",
+                satchel_catalogue_locate(store, 0, 0, -1, &out));
+    satchel_read_options read = SATCHEL_READ_OPTIONS_INIT;
+    read.nearby = -1;
+    satchel_search_options search = SATCHEL_SEARCH_OPTIONS_INIT;
+    search.limit = -1;
+    refused_out("a negative limit", SATCHEL_EINVALID, "limit",
+                satchel_catalogue_search(store, text("word"), text(""), &search, &out));
+    refused_out("a level", SATCHEL_EINVALID, "village",
+                satchel_catalogue_contexts(store, text("village"), &out));
+    refused_out("a location", SATCHEL_EINVALID, "location",
+                satchel_catalogue_delete_context(store, text("{}"), &out));
+    refused_out("a location", SATCHEL_EINVALID, "location",
+                satchel_catalogue_search(store, text("word"), text("{}"), NULL, &out));
+    refused_out("a text that is not UTF-8", SATCHEL_EINVALID, "text",
+                satchel_catalogue_search(store, text("\xff"), text(""), NULL, &out));
+    refused_out("a negative distance", SATCHEL_EINVALID, "nearby",
+                satchel_catalogue_sections(store, text(PARIS), &read, &out));
+    refused_out("a negative distance", SATCHEL_EINVALID, "nearby",
+                satchel_catalogue_has_cached(store, text(PARIS), &read, &out));
 }
 
 static void options(void) {
@@ -232,6 +259,7 @@ int main(void) {
     locations();
     sections();
     deliveries();
+    distances();
     options();
     texts();
     extremes();

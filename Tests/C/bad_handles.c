@@ -31,8 +31,15 @@ static void no_store(const char *what, satchel_store *store) {
         satchel_catalogue_deliver(store, text("{\"location\":" PARIS ",\"sections\":[]}"), NULL, &out));
     refused_out(what, wanted, NULL, satchel_catalogue_sections(store, place, NULL, &out));
     refused_out(what, wanted, NULL, satchel_catalogue_load(store, place, name, NULL, &out));
-    refused_out(what, wanted, NULL, satchel_catalogue_plan(store, place, &out));
-    refused_out(what, wanted, NULL, satchel_catalogue_has_cached(store, place, &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_plan(store, place, NULL, &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_contexts(store, text(""), &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_entities(store, text("facts"), &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_delete_entity(store, text("facts:seine"), &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_delete_context(store, place, &out));
+    refused_out(what, wanted, NULL, satchel_store_statistics(store, &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_search(store, text("word"), place, NULL, &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_locate(store, 1, 2, 3, &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_has_cached(store, place, NULL, &out));
     refused_out(what, wanted, NULL, satchel_catalogue_entity(store, text("facts:seine"), place, &out));
     refused(what, wanted, NULL, satchel_catalogue_set_active_location(store, place));
     refused_out(what, wanted, NULL, satchel_catalogue_active_location(store, &out));
@@ -146,8 +153,8 @@ static void no_out(void) {
     refused("is_read_only", SATCHEL_EINVALID, NULL, satchel_store_is_read_only(store, NULL));
     refused("sections", SATCHEL_EINVALID, NULL, satchel_catalogue_sections(store, place, NULL, NULL));
     refused("load", SATCHEL_EINVALID, NULL, satchel_catalogue_load(store, place, name, NULL, NULL));
-    refused("plan", SATCHEL_EINVALID, NULL, satchel_catalogue_plan(store, place, NULL));
-    refused("has_cached", SATCHEL_EINVALID, NULL, satchel_catalogue_has_cached(store, place, NULL));
+    refused("plan", SATCHEL_EINVALID, NULL, satchel_catalogue_plan(store, place, NULL, NULL));
+    refused("has_cached", SATCHEL_EINVALID, NULL, satchel_catalogue_has_cached(store, place, NULL, NULL));
     refused("entity", SATCHEL_EINVALID, NULL,
             satchel_catalogue_entity(store, text("facts:seine"), place, NULL));
     refused("active_location", SATCHEL_EINVALID, NULL, satchel_catalogue_active_location(store, NULL));

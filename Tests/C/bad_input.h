@@ -28,7 +28,7 @@ static inline char *content_of(satchel_store *store) {
                                SATCHEL_BUFFER_INIT};
     must(satchel_catalogue_sections(store, text(PARIS), NULL, &parts[0]), "reading headers");
     must(satchel_catalogue_load(store, text(PARIS), text("facts"), NULL, &parts[1]), "reading a section");
-    must(satchel_catalogue_plan(store, text(PARIS), &parts[2]), "reading the plan");
+    must(satchel_catalogue_plan(store, text(PARIS), NULL, &parts[2]), "reading the plan");
     must(satchel_catalogue_active_location(store, &parts[3]), "reading the active location");
     size_t size = 1;
     for (int index = 0; index < 4; index++) size += parts[index].size + 1;

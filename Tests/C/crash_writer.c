@@ -42,7 +42,7 @@ static int check(const char *path) {
     for (int place = 0; place < PLACES; place++) {
         char location[128];
         place_of(place, location, sizeof location);
-        must(satchel_catalogue_has_cached(store, text(location), &out), "asking for a place");
+        must(satchel_catalogue_has_cached(store, text(location), NULL, &out), "asking for a place");
         bool own = out.data && strstr(out.data, "exact");
         satchel_buffer_free(&out);
         if (!own) continue;

@@ -60,7 +60,7 @@ struct BoundedLoadTests {
     #expect(reason?.contains("more than 512 levels") == true, "\(reason ?? "")")
     try onSmallStack {
       let text = try #require(
-        try fixture.catalogue.loadText("509", at: here, allowExpired: false, union: false))
+        try fixture.catalogue.loadText("509", at: here, allowExpired: false, inherit: true, nearby: 0))
       #expect(text.count > 510 * 5)
       try text.withUnsafeBytes { try JSONScanner.check($0) }
       let refused = #expect(throws: SatchelError.self) {
@@ -82,8 +82,9 @@ struct BoundedLoadTests {
     #expect(stored == 16)
     #expect(reason?.contains("more than 100000 entities") == true, "\(reason ?? "")")
     let text = try #require(
-      try fixture.catalogue.loadText("15", at: here, allowExpired: false, union: false))
-    #expect(String(decoding: text, as: UTF8.self).components(separatedBy: "{}").count - 1 == 1 << 15)
+      try fixture.catalogue.loadText("15", at: here, allowExpired: false, inherit: true, nearby: 0))
+    // Besides that of `extra`.
+    #expect(String(decoding: text, as: UTF8.self).components(separatedBy: "{}").count - 2 == 1 << 15)
     // A section with two of them exceeds the limit, and a section with one does not.
     #expect(throws: SatchelError.self) {
       try fixture.persist(

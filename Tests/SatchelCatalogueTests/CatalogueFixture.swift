@@ -97,7 +97,7 @@ final class CatalogueFixture {
 
   /// Returns the raw content of a section; nil when there is no such section.
   func rawContent(_ section: String, at location: Location) throws -> RawJSON? {
-    let text = try catalogue.loadText(section, at: location, allowExpired: true, union: false)
+    let text = try catalogue.loadText(section, at: location, allowExpired: true, inherit: true, nearby: 0)
     return try text.map { try #require(try RawJSON(parsing: $0).member("content")) }
   }
 
@@ -120,11 +120,13 @@ final class CatalogueFixture {
       try connection.each("SELECT 'place', * FROM place", visit: add)
       try connection.each("SELECT 'context', * FROM context", visit: add)
       try connection.each("SELECT 'context_at', * FROM context_at", visit: add)
+      try connection.each("SELECT 'section_at', * FROM section_at", visit: add)
       try connection.each("SELECT 'section', * FROM section", visit: add)
       try connection.each("SELECT 'section_content', * FROM section_content", visit: add)
       try connection.each("SELECT 'entity', * FROM entity", visit: add)
       try connection.each("SELECT 'entity_content', * FROM entity_content", visit: add)
       try connection.each("SELECT 'entity_index', * FROM entity_index", visit: add)
+      try connection.each("SELECT 'search_change', * FROM search_change", visit: add)
       try connection.each("SELECT 'change', * FROM change", visit: add)
       return rows
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Satchel
 
 /// A reference model of a catalogue with plain dictionaries, without regard to cost. It is written from the
@@ -21,6 +22,20 @@ struct CatalogueModel {
       var node: Node
     }
 
+    /// Whether both have the same value: the order of members does not count.
+    func isSame(as other: Node) -> Bool {
+      switch (self, other) {
+      case (.array(let nodes), .array(let others)):
+        return nodes.count == others.count && zip(nodes, others).allSatisfy { $0.isSame(as: $1) }
+      case (.object(let members), .object(let others)):
+        return members.count == others.count
+          && members.allSatisfy { member in
+            others.contains { $0.key == member.key && $0.node.isSame(as: member.node) }
+          }
+      default: return self == other
+      }
+    }
+
     var holdsEntity: Bool {
       switch self {
       case .plain: false
@@ -42,11 +57,16 @@ struct CatalogueModel {
     /// The entities, each with the narrowest scope of itself and of those that it is nested in.
     var entities: [(variant: Variant, scope: Int)]
     var updated: Int64
+    /// The position in the order of first delivery.
+    var number: Int
   }
 
   struct Context {
     var keys: [Int: String]
     var order: Int
+    var isComplete = false
+    /// The position, of a context that has names, too.
+    var position: (latitude: Double, longitude: Double)?
     var sections: [Section] = []
   }
 
@@ -74,6 +94,7 @@ struct CatalogueModel {
   var variants: [Variant: Stored] = [:]
   var contexts: [Context] = []
   private var order = 0
+  private var sectionCount = 0
 
   init(now: Int64) { self.now = now }
 
@@ -92,25 +113,47 @@ struct CatalogueModel {
   }
 
   mutating func deliver(
-    _ sections: [(name: String, content: JSONValue)], at location: Location, keepsFresh: Bool
+    _ sections: [(name: String, content: JSONValue)], at location: Location, keepsFresh: Bool,
+    isComplete: Bool = false
   ) -> [Counts] {
     let keys = Self.keys(location)
     order += 1
     let index = contexts.firstIndex { $0.keys == keys } ?? contexts.count
     if index == contexts.count { contexts.append(Context(keys: keys, order: order)) }
-    contexts[index].order = order
+    if keys[1] != nil, contexts[index].position == nil, let latitude = location.latitude,
+      let longitude = location.longitude
+    {
+      contexts[index].position = (latitude, longitude)
+    }
+    if isComplete, !contexts[index].isComplete {
+      contexts[index].isComplete = true
+      contexts[index].order = order
+    }
     var all: [Counts] = []
     for (name, content) in sections {
       var counts = Counts()
       var entities: [(variant: Variant, scope: Int)] = []
       let template = take(content, keys, 0, keepsFresh, &counts, &entities)
-      let section = Section(name: name, template: template, entities: entities, updated: now)
+      sectionCount += 1
+      var section = Section(
+        name: name, template: template, entities: entities, updated: now, number: sectionCount)
       if let position = contexts[index].sections.firstIndex(where: { $0.name == name }) {
+        let old = contexts[index].sections[position]
+        section.number = old.number
+        all.append(counts)
+        if old.template.isSame(as: section.template) { section.template = old.template }
+        func listed(_ section: Section) -> Set<[AnyHashable]> {
+          Set(section.entities.map { [$0.variant, $0.scope] })
+        }
+        let isSame = old.template == section.template && listed(old) == listed(section)
+        // What arrives again unchanged is no update.
+        if isSame, counts.saved == 0, counts.updated == 0 { continue }
         contexts[index].sections[position] = section
       } else {
+        all.append(counts)
         contexts[index].sections.append(section)
       }
-      all.append(counts)
+      contexts[index].order = order
     }
     return all
   }
@@ -135,13 +178,18 @@ struct CatalogueModel {
       }
       guard let variant else { return .object(members) }
       let hours = object["_storage"]?["ttl_hours"]?.doubleValue ?? 168
-      let new = Stored(content: .object(members), expires: now + Int64((hours * 3_600_000).rounded()))
+      var new = Stored(content: .object(members), expires: now + Int64((hours * 3_600_000).rounded()))
       let old = variants[variant]
       if let old, old.content != nil, keepsFresh, old.expires > now {
         counts.reused += 1
       } else {
         if let content = old?.content {
-          if content == new.content { counts.reused += 1 } else { counts.updated += 1 }
+          if content.isSame(as: .object(members)) {
+            counts.reused += 1
+            new.content = content
+          } else {
+            counts.updated += 1
+          }
         } else {
           counts.saved += 1
         }
@@ -164,38 +212,84 @@ struct CatalogueModel {
 
   // MARK: Loading
 
-  func serving(_ location: Location) -> Serving? {
-    let keys = Self.keys(location)
+  /// Returns all contexts that may serve a location, the preferred one first.
+  func serving(_ location: Location, inherits: Bool = true) -> [Serving] {
+    var keys = Self.keys(location)
+    let isBare = keys.count == 1 && keys[5] != nil
+    var found: [Serving] = []
     if let own = contexts.first(where: { $0.keys == keys }) {
-      return Serving(
-        context: own, scopes: Set(0...5), keys: keys, level: keys.keys.max() ?? 0, isExact: true)
+      found.append(
+        Serving(context: own, scopes: Set(0...5), keys: keys, level: keys.keys.max() ?? 0, isExact: true))
+      if own.isComplete { return found }
+    }
+    let own = keys
+    if isBare, inherits, let nearest = nearest(location) {
+      keys.merge(nearest.keys) { given, _ in given }
     }
     for level in keys.keys.sorted(by: >) {
-      let sharing = contexts.filter { $0.keys[level] == keys[level] }
-      guard let latest = sharing.max(by: { $0.order < $1.order }) else { continue }
-      if keys.count == 1, level == 5 {
-        return Serving(context: latest, scopes: Set(0...5), keys: latest.keys, level: 5, isExact: true)
+      let sharing = contexts.filter { $0.keys != own && $0.keys[level] == keys[level] }
+      for context in sharing.sorted(by: { $0.order > $1.order }) {
+        if isBare, level == 5 {
+          found.append(
+            Serving(context: context, scopes: Set(0...5), keys: context.keys, level: 5, isExact: true))
+          if context.isComplete { return found }
+          continue
+        }
+        guard inherits, !found.contains(where: { $0.context.keys == context.keys }) else { continue }
+        let scopes = Set(1...5).filter { keys[$0] != nil && keys[$0] == context.keys[$0] }
+        found.append(
+          Serving(context: context, scopes: scopes.union([0]), keys: keys, level: level, isExact: false))
       }
-      let scopes = Set(1...5).filter { keys[$0] != nil && keys[$0] == latest.keys[$0] }
-      return Serving(context: latest, scopes: scopes.union([0]), keys: keys, level: level, isExact: false)
     }
-    return nil
+    return found
   }
 
-  func headers(_ location: Location) -> [String] {
-    guard let serving = serving(location) else { return [] }
-    return serving.context.sections.compactMap { section in
+  /// Returns the nearest context with names within 5 km.
+  private func nearest(_ location: Location) -> Context? {
+    guard let latitude = location.latitude, let longitude = location.longitude else { return nil }
+    func distance(_ context: Context) -> Double? {
+      guard let position = context.position else { return nil }
+      let radians = Double.pi / 180
+      let cosine =
+        sin(latitude * radians) * sin(position.latitude * radians)
+        + cos(latitude * radians) * cos(position.latitude * radians)
+        * cos((longitude - position.longitude) * radians)
+      return acos(max(-1, min(1, cosine))) * 6_371_008.8
+    }
+    let near = contexts.compactMap { context in distance(context).map { (context: context, distance: $0) } }
+      .filter { $0.distance <= 5000 }
+    guard let least = near.map(\.distance).min() else { return nil }
+    // Contexts in the same coordinate: the latest one.
+    return near.filter { $0.distance < least + 0.001 }.max { $0.context.order < $1.context.order }?.context
+  }
+
+  /// Returns the visible sections in order, each with the context that serves it.
+  func visible(_ location: Location, inherits: Bool = true) -> [(section: Section, serving: Serving)] {
+    var found: [(section: Section, serving: Serving)] = []
+    for serving in serving(location, inherits: inherits) {
+      for section in serving.context.sections
+      where !found.contains(where: { $0.section.name == section.name }) {
+        if serving.isExact || section.entities.contains(where: { serving.scopes.contains($0.scope) }) {
+          found.append((section, serving))
+        }
+      }
+    }
+    let inherited = found.filter { !$0.serving.isExact && $0.serving.level < 5 }.sorted {
+      (-$0.serving.level, $0.section.number) < (-$1.serving.level, $1.section.number)
+    }
+    return found.filter { $0.serving.isExact || $0.serving.level == 5 } + inherited
+  }
+
+  func headers(_ location: Location, inherits: Bool = true) -> [String] {
+    visible(location, inherits: inherits).map { section, serving in
       let count = section.entities.filter { serving.scopes.contains($0.scope) }.count
-      guard serving.scopes.count == 6 || count > 0 else { return nil }
       return "\(section.name) \(count) \(section.updated) \(serving.level)"
     }
   }
 
   func plan(_ location: Location) -> [String] {
-    guard let serving = serving(location) else { return [] }
-    return serving.context.sections.compactMap { section in
+    visible(location).map { section, serving in
       let seen = section.entities.filter { serving.scopes.contains($0.scope) }
-      guard serving.scopes.count == 6 || !seen.isEmpty else { return nil }
       let words = seen.map { entity -> String in
         guard let stored = variants[entity.variant], stored.content != nil else {
           return "missing \(entity.variant.id)"
@@ -207,13 +301,11 @@ struct CatalogueModel {
   }
 
   func load(_ name: String, _ location: Location, allowExpired: Bool) -> Answer? {
-    guard let serving = serving(location),
-      let section = serving.context.sections.first(where: { $0.name == name }),
-      serving.scopes.count == 6 || section.entities.contains(where: { serving.scopes.contains($0.scope) })
-    else { return nil }
+    guard let (section, serving) = visible(location).first(where: { $0.section.name == name }) else {
+      return nil
+    }
     var answer = Answer(content: "", missing: [], expired: [])
-    let isHome = serving.scopes.count == 6
-    answer.content = fill(section.template, serving, !isHome, allowExpired, true, &answer) ?? "null"
+    answer.content = fill(section.template, serving, !serving.isExact, allowExpired, true, &answer) ?? "null"
     return answer
   }
 

@@ -15,15 +15,17 @@ struct CatalogueModelTests {
       model = CatalogueModel(now: fixture.catalogue.database.clock.now())
     }
 
-    mutating func deliver(_ line: String, keepsFresh: Bool) throws {
+    mutating func deliver(_ line: String, keepsFresh: Bool, isComplete: Bool = false) throws {
       let value = try JSONValue(parsing: line)
       let location = try Location(json: try #require(value["location"]))
       let sections = try #require(value["sections"]?.arrayValue).map { section in
         (name: section["section"]?.stringValue ?? "", content: section["content"] ?? .null)
       }
-      let expected = model.deliver(sections, at: location, keepsFresh: keepsFresh)
+      let expected = model.deliver(
+        sections, at: location, keepsFresh: keepsFresh, isComplete: isComplete)
       let receipts = try Array(line.utf8).withUnsafeBytes {
-        try fixture.catalogue.deliver($0, reuse: keepsFresh ? .untilExpiry : .unlessChanged)
+        try fixture.catalogue.deliver(
+          $0, complete: isComplete, reuse: keepsFresh ? .untilExpiry : .unlessChanged)
       }
       let counts = receipts.map {
         CatalogueModel.Counts(saved: $0.saved, updated: $0.updated, reused: $0.reused)
@@ -52,9 +54,12 @@ struct CatalogueModelTests {
         return "\(section): \(words.sorted())"
       }
       try #require(plan == model.plan(location), "\(location.json)")
-      let cached: Catalogue.Cached? = model.serving(location).flatMap {
-        $0.isExact ? .exact : headers.isEmpty ? nil : .inherited
-      }
+      let own = try catalogue.sections(at: location, inherit: false)
+      try #require(
+        own.map { "\($0.section) \($0.entityCount) \($0.updatedAt) \($0.level.rawValue)" }
+          == model.headers(location, inherits: false))
+      let isExact = model.serving(location).contains(where: \.isExact)
+      let cached: Catalogue.Cached? = isExact ? .exact : headers.isEmpty ? nil : .inherited
       try #require(try catalogue.hasCached(location) == cached)
       for name in headers.map(\.section) + ["none"] {
         for allowed in [false, true] {
@@ -97,6 +102,35 @@ struct CatalogueModelTests {
     try pair.fixture.expectSound()
   }
 
+  @Test("while deliveries stream in, cut into single sections and mixed at random", arguments: 0..<4)
+  func streamed(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed + 500)
+    var pair = try Pair()
+    // Several sections of a location arrive in one piece or in many, while those of others arrive.
+    var waiting = try Deliveries.lines.shuffled(using: &random).prefix(60).map { line in
+      let value = try JSONValue(parsing: line)
+      return (
+        location: try Location(json: try #require(value["location"])),
+        sections: try #require(value["sections"]?.arrayValue)
+      )
+    }
+    let locations = waiting.map(\.location)
+    while let index = waiting.indices.randomElement(using: &random) {
+      let count = Int.random(in: 1...waiting[index].sections.count, using: &random)
+      let sections = waiting[index].sections.prefix(count)
+      waiting[index].sections.removeFirst(count)
+      let location = waiting[index].location
+      let isLast = waiting[index].sections.isEmpty
+      if isLast { waiting.remove(at: index) }
+      let delivery: JSONValue = ["location": location.json, "sections": .array(Array(sections))]
+      try pair.deliver(delivery.text, keepsFresh: false, isComplete: isLast && random.chance(20))
+      try pair.compare(location)
+      try pair.compare(random.pick(locations))
+    }
+    for location in locations { try pair.compare(location) }
+    try pair.fixture.expectSound()
+  }
+
   @Test("for generated places and contents, with all kinds of nesting and sharing", arguments: 0..<12)
   func generated(seed: UInt64) throws {
     var random = SeededRandom(seed: seed + 1000)
@@ -111,7 +145,7 @@ struct CatalogueModelTests {
         let location = try random.pick(locations).json.text
         try pair.deliver(
           #"{"location":\#(location),"sections":[\#(sections.joined(separator: ","))]}"#,
-          keepsFresh: random.chance(25))
+          keepsFresh: random.chance(25), isComplete: random.chance(5))
       case 4: try pair.move(Int64.random(in: -20...40, using: &random) * hour / 4)
       case 5: try pair.prune()
       default: try pair.compare(random.pick(locations))

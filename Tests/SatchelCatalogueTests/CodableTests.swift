@@ -52,14 +52,14 @@ struct CodableTests {
     try fixture.catalogue.persist(content, at: here)
     let section = try #require(try fixture.catalogue.load("s", at: here))
     let text = try #require(
-      try fixture.catalogue.loadText("s", at: here, allowExpired: false, union: false))
+      try fixture.catalogue.loadText("s", at: here, allowExpired: false, inherit: true, nearby: 0))
     // Foundation's coder does not tell 1.0 from 1.
     #expect(try JSONValue(encoding: section).text == String(decoding: text, as: UTF8.self))
     #expect(try JSONValue(parsing: text).decode(as: Section.self) == section)
     #expect("\(section)" == String(decoding: text, as: UTF8.self))
 
     let headers = try fixture.catalogue.sections(at: here)
-    let list = try fixture.catalogue.sectionsText(at: here, union: false)
+    let list = try fixture.catalogue.sectionsText(at: here, inherit: true, nearby: 0)
     #expect(try JSONValue(encoding: headers).text == String(decoding: list, as: UTF8.self))
     #expect(try JSONValue(parsing: list).decode(as: [SectionHeader].self) == headers)
     // A section has all members of its header.

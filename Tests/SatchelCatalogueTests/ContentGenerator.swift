@@ -75,7 +75,6 @@ struct ContentGenerator {
         #"{"entity_id":"x","scope":"galaxy"}"#, #"{"entity_id":"x","scope":["global"]}"#,
         #"{"entity_id":"x","scope":"global","ttl_hours":-1}"#,
         #"{"entity_id":"x","scope":"global","ttl_hours":"1"}"#,
-        #"{"entity_id":"x","scope":"global","ttl_hours":null}"#,
         #"{"_storage":{"entity_id":"x","scope":"global"}}"#,
         #"[{"_storage":{"entity_id":"x","scope":"global"}}]"#,
       ])
@@ -87,7 +86,9 @@ struct ContentGenerator {
     let scope = random.pick([
       "global", "country", "adminarea", "locality", "sublocality", "coordinate", "CouNtRy",
     ])
-    let life = random.pick(["", "", #","ttl_hours":0"#, #","ttl_hours":0.001"#, #", "ttl_hours" : 1e300 "#])
+    let life = random.pick([
+      "", "", #","ttl_hours":0"#, #","ttl_hours":0.001"#, #", "ttl_hours" : 1e300 "#, #","ttl_hours":null"#,
+    ])
     return #"{"entity_id":"\#(id)","scope":"\#(scope)"\#(life)}"#
   }
 

@@ -68,7 +68,7 @@ struct LoadTests {
       #expect(try fixture.catalogue.sections(at: location).map(\.entityCount) == [6])
       #expect(try fixture.catalogue.sections(at: location).map(\.level) == [.coordinate])
     }
-    #expect(try fixture.catalogue.hasCached(Location(latitude: 45.7501, longitude: 4.85)) == nil)
+    #expect(try fixture.catalogue.hasCached(Location(latitude: 45.7501, longitude: 4.85), nearby: 0) == nil)
   }
 
   @Test("another country sees nothing, not even global content")
@@ -105,16 +105,19 @@ struct LoadTests {
     fixture.clock.advance(-hour)
     try fixture.persist("s", content("paris"), at: paris)
     #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"paris"}}"#)
+    // What arrives again unchanged is no update.
     try fixture.persist("s", content("lyon"), at: lyon)
-    #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"lyon"}}"#)
+    #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"paris"}}"#)
+    try fixture.persist("s", content("lyons"), at: lyon)
+    #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"lyons"}}"#)
     // The level takes precedence over the time.
     try fixture.persist("s", content("cannes"), at: place("fr", "paca", "Cannes"))
-    try fixture.persist("s", content("paris"), at: paris)
+    try fixture.persist("s", content("parisian"), at: paris)
     #expect(try fixture.shown("s", at: nice) == #"{"x":{"v":"cannes"}}"#)
   }
 
-  @Test("a union takes each section from the most specific context that has it")
-  func union() throws {
+  @Test("each section is inherited from the most specific context that has it")
+  func inherited() throws {
     let fixture = try CatalogueFixture()
     let content = { (id: String, v: String) in #"{"x":{"v":"\#(v)",\#(tag(id, "country"))}}"# }
     try fixture.persist("a", content("a:1", "paris"), at: place("fr", "idf", "Paris"))
@@ -124,20 +127,62 @@ struct LoadTests {
     try fixture.persist("b", content("b:2", "vienne"), at: place("fr", "ara", "Vienne"))
     try fixture.persist("a", content("a:2", "lyon"), at: place("fr", "ara", "Lyon"))
     let lyon = try place("fr", "ara", "Lyon")
-    #expect(try fixture.catalogue.sections(at: lyon).map(\.section) == ["a"])
-    let headers = try fixture.catalogue.sections(at: lyon, union: true)
-    #expect(
-      Dictionary(uniqueKeysWithValues: headers.map { ($0.section, $0.level) })
-        == ["a": .locality, "b": .adminarea, "c": .adminarea])
-    let shown = try ["a", "b", "c"].map {
-      try fixture.catalogue.load($0, at: lyon, union: true)?.content["x"]?["v"]
-    }
+    #expect(try fixture.catalogue.sections(at: lyon, inherit: false).map(\.section) == ["a"])
+    let headers = try fixture.catalogue.sections(at: lyon)
+    #expect(headers.map(\.section) == ["a", "c", "b"])
+    #expect(headers.map(\.level) == [.locality, .adminarea, .adminarea])
+    let shown = try ["a", "b", "c"].map { try fixture.catalogue.load($0, at: lyon)?.content["x"]?["v"] }
     #expect(shown == ["lyon", "vienne", "vienne"])
-    #expect(try fixture.catalogue.load("c", at: lyon) == nil)
-    #expect(
-      try fixture.catalogue.sections(at: place("fr", "idf"), union: true).map(\.section).sorted() == [
-        "a", "b",
-      ])
+    #expect(try fixture.catalogue.plan(for: lyon).map(\.section) == ["a", "c", "b"])
+    #expect(try fixture.catalogue.load("c", at: lyon, inherit: false) == nil)
+    #expect(try fixture.catalogue.sections(at: place("fr", "idf")).map(\.section).sorted() == ["a", "b"])
+  }
+
+  @Test("a section that the latest 64 contexts do not have is inherited from an older one")
+  func old() throws {
+    let fixture = try CatalogueFixture()
+    let content = { (id: String, v: Int) in #"{"x":{"v":\#(v),\#(tag(id, "country"))}}"# }
+    for number in 0..<3 {
+      try fixture.persist("old", content("old:\(number)", number), at: place("fr", "old \(number)"))
+    }
+    for number in 0..<100 { try fixture.persist("s", content("s:1", number), at: place("fr", "\(number)")) }
+    let here = try place("fr", "here")
+    #expect(try fixture.catalogue.sections(at: here).map(\.section) == ["old", "s"])
+    #expect(try fixture.shown("old", at: here) == #"{"x":{"v":2}}"#)
+    #expect(try fixture.shown("s", at: here) == #"{"x":{"v":99}}"#)
+  }
+
+  @Test("a complete location inherits nothing, until one of its sections is removed")
+  func complete() throws {
+    let fixture = try CatalogueFixture(onDisk: true)
+    let (lyon, paris) = (try place("fr", "ara", "Lyon"), try place("fr", "idf", "Paris"))
+    let content: (String) -> JSONValue = {
+      ["x": ["v": 1, "_storage": ["entity_id": .string($0), "scope": "country"]]]
+    }
+    for name in ["a", "b"] {
+      try fixture.catalogue.persist(["section": .string(name), "content": content("\(name):1")], at: lyon)
+    }
+    func sections() throws -> [String] { try fixture.catalogue.sections(at: paris).map(\.section) }
+    func deliver(_ names: [String], complete: Bool) throws {
+      let sections = names.map { JSONValue.object(["section": .string($0), "content": content("\($0):1")]) }
+      try fixture.catalogue.deliver(
+        ["location": paris.json, "sections": .array(sections)], complete: complete)
+    }
+    try deliver(["c"], complete: false)
+    #expect(try sections() == ["c", "a", "b"])
+    try deliver(["d"], complete: true)
+    #expect(try sections() == ["c", "d"])
+    try fixture.reopen()
+    #expect(try sections() == ["c", "d"])
+    try fixture.catalogue.persist(["section": "e", "content": content("e:1")], at: paris)
+    #expect(try sections() == ["c", "d", "e"])
+    var options = PruneOptions()
+    (options.expired, options.section, options.location) = (false, "d", paris)
+    try fixture.catalogue.prune(options)
+    #expect(try sections() == ["c", "e", "a", "b"])
+    try deliver([], complete: true)
+    #expect(try sections() == ["c", "e"])
+    try fixture.expectSound()
   }
 
   @Test("a plan lists fresh, expired and missing entities; loading can allow expired ones")

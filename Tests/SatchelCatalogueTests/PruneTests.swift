@@ -95,7 +95,8 @@ struct PruneTests {
           $0.location = $1
           $0.section = "s"
         }, entities: 1,
-        left: [#"-|{"l":{"v":3},"g":{"v":4}}"#, whole]),
+        // The section is inherited then.
+        left: [#"{"c":{"v":1}}|{"l":{"v":3},"g":{"v":4}}"#, whole]),
       Choice(
         name: "a scope", hours: 0,
         set: { options, _ in

@@ -117,7 +117,7 @@ struct RoundTripTests {
     if scope != "global" {
       guard let level = Level(name: scope), location.key(level) != nil else { return nil }
     }
-    if let life = tag.member("ttl_hours") {
+    if let life = tag.member("ttl_hours"), life != .scalar("null") {
       guard case .scalar(let number) = life, let hours = Double(number), hours >= 0 else { return nil }
     }
     return "\(Array(name.utf8)) \(scope)"

@@ -86,7 +86,7 @@ struct SessionTests {
     #expect(session.json["level"] == "locality")
   }
 
-  @Test("a handled section is stored and shown, and replaces inherited sections")
+  @Test("a handled section is stored and shown in its position; the other inherited ones stay")
   func takenOver() throws {
     let fixture = try CatalogueFixture()
     try fixture.persist("s", content("lent"), at: lyon)
@@ -96,16 +96,39 @@ struct SessionTests {
     try session.show(paris)
     #expect(recorder.brief == ["sections", #"refresh inherited ["s", "t"]"#])
     #expect(session.json["level"] == "country")
-    let receipt = try handle(session, "s", content("own"))
+    let receipt = try handle(session, "t", content("own", "t:1"))
     #expect(receipt.updated == 1)
-    #expect(recorder.brief.suffix(2) == ["sections", "s loaded"])
-    #expect(states(session) == ["s loaded"])
+    #expect(recorder.brief.suffix(1) == ["t loaded"])
+    #expect(states(session) == ["s placeholder", "t loaded"])
+    #expect(session.state.sections.map(\.header?.level) == [.country, .locality])
     #expect(session.json["level"] == "locality")
     _ = try handle(session, "n", "{}")
-    #expect(states(session) == ["s loaded", "n loaded"])
+    #expect(states(session) == ["s placeholder", "t loaded", "n loaded"])
     _ = try handle(session, "n", #"{"a":1}"#)
     #expect(recorder.brief.suffix(3) == ["sections", "n loaded", "n loaded"])
     #expect(try fixture.catalogue.hasCached(paris) == .exact)
+  }
+
+  @Test("the order of sections is kept in the store")
+  func storedOrder() throws {
+    let fixture = try CatalogueFixture(onDisk: true)
+    for name in ["a", "b", "c"] { try fixture.persist(name, content("v", "\(name):1"), at: lyon) }
+    let session = Session(fixture.catalogue)
+    try session.show(paris)
+    try session.setOrder(["c", "a"])
+    session.end()
+    try fixture.reopen()
+    let next = Session(fixture.catalogue)
+    try next.show(paris)
+    #expect(next.state.sections.map(\.name) == ["c", "a", "b"])
+    _ = try handle(next, "b", content("own", "b:1"))
+    #expect(next.state.sections.map(\.name) == ["c", "a", "b"])
+    try next.setOrder([])
+    next.end()
+    try fixture.reopen()
+    let last = Session(fixture.catalogue)
+    try last.show(lyon)
+    #expect(last.state.sections.map(\.name) == ["a", "b", "c"])
   }
 
   @Test("a handled section is shown also when it expires immediately")

@@ -74,6 +74,7 @@ final class HostileFixture: Sendable {
     }
     return [
       "section": .string(name), "display_title": "Title", "config": ["columns": 2], "action": "replace",
+      "source": "a backend",
       "content": [
         "items": [
           entity("\(name):a", "locality"),
@@ -109,6 +110,16 @@ final class HostileFixture: Sendable {
         _ = try store.catalogue.persist(section(name, index + device), at: Location(json: place))
       }
     }
+    // As many as it takes for an R*Tree of their positions.
+    for number in 0..<40 {
+      let place = try Location(
+        latitude: 31 + Double(number) / 50, longitude: 121.5, locality: "Town", countryCode: "cn")
+      _ = try store.catalogue.deliver(["location": place.json, "sections": []], complete: true)
+    }
+    // A search index, to which an entity changed since.
+    _ = try store.catalogue.persist(section("news", device), at: Location(json: beijing))
+    _ = try store.catalogue.search("name")
+    _ = try store.catalogue.persist(section("news", 5 + device), at: Location(json: beijing))
     try store.catalogue.setActiveLocation(Location(json: shanghai))
 
     let library = try store.stories(in: folder + "/stories")

@@ -9,7 +9,8 @@ private let independent: Set<String> = [
   "record_kept.path",
   "record_kept.version", "section.display_title", "section.name", "state_item.list",
   // Times, and numbers that only grow.
-  "change.time", "change.writer", "context.used_at", "context_at.revision", "entity.time_to_live",
+  "change.time", "change.writer", "context.used_at", "entity.created_at", "context_at.revision",
+  "entity.time_to_live",
   "entity.updated_at", "photo_catalogue.created", "photo_catalogue.last_sync", "photo_catalogue.modified",
   "photo_catalogue.sequence", "photo_file.modified", "photo_local.last_attempt", "photo_local.queued",
   "record.created",
@@ -33,6 +34,8 @@ private let independent: Set<String> = [
   "record_conflict.key", "record_conflict.local",
   // Where a block begins: a first hash that is lower finds the same.
   "entity_index.first", "record_key.first",
+  // The delivery that wrote it, which may have been deleted.
+  "entity.source",
   // For people; `identity` is what is looked up.
   "place.text",
 ]

@@ -73,15 +73,21 @@ final class StoreExercise {
     for json in [HostileFixture.shanghai, HostileFixture.beijing] {
       guard let place = try? Location(json: json) else { continue }
       attempt(which + "sections") { try store.catalogue.sections(at: place) }
-      attempt(which + "sections of all") { try store.catalogue.sections(at: place, union: true) }
+      attempt(which + "own sections") { try store.catalogue.sections(at: place, inherit: false) }
       for section in ["cuisine", "sights"] {
         attempt(which + "load") { try store.catalogue.load(section, at: place, allowExpired: true) }
       }
       attempt(which + "plan") { try store.catalogue.plan(for: place) }
+      attempt(which + "search") { try store.catalogue.search("name of", at: place) }
+      attempt(which + "nearby") {
+        try store.catalogue.sections(at: Location(latitude: 31.2001, longitude: 121.5))
+      }
+      attempt(which + "locate") { try store.catalogue.locate(latitude: 31.2, longitude: 121.5, within: 1e6) }
       attempt(which + "has cached") { try store.catalogue.hasCached(place) }
       attempt(which + "entity") { try store.catalogue.entity("cuisine:a", at: place) }
     }
     attempt(which + "active") { try store.catalogue.activeLocation() }
+    attempt(which + "entities") { try store.catalogue.entities(of: "cuisine") }
     attempt(which + "contexts") { try store.catalogue.contexts() }
     attempt(which + "statistics") { try store.statistics() }
     attempt(which + "info") { try store.info() }

@@ -149,8 +149,10 @@ run 0 catalogue show guide.satchel --location "$porto"
 says out "news   1 entity    by locality"
 run 0 catalogue show guide.satchel --location "$porto" --json
 json '[(h["section"], h["entity_count"]) for h in it] == [("news", 1), ("facts", 2)] and it[0]["level"] == "locality"'
-run 0 catalogue show guide.satchel --location '{"country_code": "PT"}' --union --json
+run 0 catalogue show guide.satchel --location '{"country_code": "PT"}' --json
 json '[(h["section"], h["level"]) for h in it] == [("facts", "country")]'
+run 1 catalogue show guide.satchel --location '{"country_code": "PT"}' --no-inherit --json
+json 'it == []'
 run 0 catalogue show guide.satchel --location "$porto" --section news
 says out "expired: news:today"
 says out '    "text": "Rain"'
@@ -165,11 +167,40 @@ says err "satchel: nothing is stored for"
 run 1 catalogue show empty.satchel --json
 json 'it == []'
 run 2 catalogue show guide.satchel --section news
-says err "--section and --union need a --location"
+says err "--section and --no-inherit need a --location"
 run 2 catalogue show guide.satchel --location '{"country_code"'
 says err "line 1, column"
 run 2 catalogue show guide.satchel --location '{"latitude": 91, "longitude": 0}'
 says err "the latitude 91.0 is not within ±90"
+
+run 1 catalogue show guide.satchel --location '{"latitude": 41.15, "longitude": -8.61}' --json
+json 'it == []'
+
+# catalogue search
+run 0 catalogue search guide.satchel rai --allow-expired
+says out "news:today"
+run 0 catalogue search guide.satchel RAIN --allow-expired --location "$porto" --json
+json '[(h["section"], h["entity_id"], h["excerpt"], h["expired"]) for h in it] == [("news", "news:today", "Rain", True)]'
+run 1 catalogue search guide.satchel rain
+says err "nothing was found"
+
+# catalogue delete
+run 1 catalogue delete guide.satchel --entity news:none
+says err "nothing of that is stored"
+run 2 catalogue delete guide.satchel
+says err "give either --entity or --location"
+run 1 catalogue delete guide.satchel --location "$paris" --json
+json 'it["contexts"] == 0'
+
+# catalogue locate: the place has no coordinates
+run 1 catalogue locate guide.satchel --latitude=41.15 --longitude=-8.61
+says err "nothing was delivered for a place within 5000 m"
+run 1 catalogue locate guide.satchel --latitude=41.15 --longitude=-8.61 --within 1e9 --json
+json 'it == []'
+run 2 catalogue locate guide.satchel --latitude=91 --longitude=-8.61
+says err "the latitude 91.0 is not within ±90"
+run 2 catalogue locate guide.satchel --latitude=41.15 --longitude=-8.61 --within=-1
+says err "within: -1.0 is not a distance in metres"
 
 # catalogue plan
 run 1 catalogue plan guide.satchel --location "$porto"

@@ -52,14 +52,18 @@ from satchel.store import Store, library_version, open
 from satchel.stories import StoryLibrary
 from satchel.sync import StoreSyncReport
 from satchel.values import (
+    Context,
     Entity,
     Finding,
+    Nearby,
     Plan,
     Problem,
     PruneReceipt,
     Receipt,
+    SearchHit,
     Section,
     SectionHeader,
+    StoredEntity,
     StoreInfo,
 )
 
@@ -72,6 +76,7 @@ __all__ = [
     "Closed",
     "Conflict",
     "ConstraintViolation",
+    "Context",
     "Damaged",
     "Entity",
     "Finding",
@@ -80,6 +85,7 @@ __all__ = [
     "IOFailure",
     "InternalError",
     "InvalidArgument",
+    "Nearby",
     "NewerStore",
     "NotFound",
     "Observer",
@@ -95,6 +101,7 @@ __all__ = [
     "RecordKey",
     "Records",
     "SatchelError",
+    "SearchHit",
     "Section",
     "SectionHeader",
     "Session",
@@ -105,6 +112,7 @@ __all__ = [
     "Store",
     "StoreInfo",
     "StoreSyncReport",
+    "StoredEntity",
     "StoryLibrary",
     "SyncProgress",
     "Unauthorized",

@@ -98,13 +98,29 @@ class OpenOptions(_Sized):
 class PersistOptions(_Sized):
     """``satchel_persist_options``."""
 
-    _fields_ = (("size", c_size_t), ("reuse", c_int))
+    _fields_ = (("size", c_size_t), ("reuse", c_int), ("complete", c_bool))
 
 
 class ReadOptions(_Sized):
     """``satchel_read_options``."""
 
-    _fields_ = (("size", c_size_t), ("union_contexts", c_bool), ("allow_expired", c_bool))
+    _fields_ = (
+        ("size", c_size_t),
+        ("inherit", c_bool),
+        ("allow_expired", c_bool),
+        ("nearby", c_double),
+    )
+
+
+class SearchOptions(_Sized):
+    """``satchel_search_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("limit", c_int32),
+        ("allow_expired", c_bool),
+        ("nearby", c_double),
+    )
 
 
 class PruneOptions(_Sized):

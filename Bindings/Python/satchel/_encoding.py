@@ -114,6 +114,16 @@ def whole(number: Any, name: str, minimum: int, maximum: int) -> int:
     return checked
 
 
+def number(value: Any, name: str) -> float:
+    """Checks that a value is a number, and returns it as a float."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            pass
+    raise InvalidArgument(f"{name} must be a number, not {value!r}")
+
+
 def conflict_number(conflict: Any, kind: Type[Any]) -> int:
     """The number of an entry of a conflict log.
 

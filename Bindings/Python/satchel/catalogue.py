@@ -20,12 +20,17 @@ from satchel._library import check, json_answer, library, text_answer
 from satchel.errors import InvalidArgument
 from satchel.session import Session
 from satchel.values import (
+    Context,
     Entity,
+    Nearby,
     Plan,
     PruneReceipt,
     Receipt,
+    SearchHit,
     Section,
     SectionHeader,
+    StoredEntity,
+    nearby_from,
     receipt_from,
     record_from,
     records_from,
@@ -75,10 +80,14 @@ class Catalogue:
             )
         )
 
-    def deliver(self, delivery: Document, reuse: str = "unless_changed") -> List[Receipt]:
+    def deliver(
+        self, delivery: Document, complete: bool = False, reuse: str = "unless_changed"
+    ) -> List[Receipt]:
         """Stores several sections of a location in one transaction; they are on the disk when this returns.
 
         :param delivery: {"location": …, "sections": [section, …]}
+        :param complete: whether the location has all of its sections with this delivery and earlier ones,
+            and therefore inherits none; it stays so until one of its sections is removed
         :param reuse: as in :meth:`persist`
         :returns: a receipt for each section
         :raises InvalidArgument: for an invalid section; nothing is changed
@@ -87,34 +96,45 @@ class Catalogue:
             library.satchel_catalogue_deliver,
             self._store._pointer,
             _encoding.lend_document(delivery, "delivery"),
-            ctypes.byref(_persist_options(reuse)),
+            ctypes.byref(_persist_options(reuse, complete)),
         )
         return [receipt_from(each) for each in receipts]
 
-    def sections(self, location: Document, union: bool = False) -> List[SectionHeader]:
-        """Headers of a location's sections, in the order of delivery; no content is read.
+    def sections(self, location: Document, inherit: bool = True, nearby: float = 5000) -> List[SectionHeader]:
+        """Headers of a location's sections; no content is read.
+
+        The location's own sections come first, in the order of delivery, then inherited ones.
 
         :param location: the place of the content
-        :param union: includes the sections of all places that share a level with the location, the most
-            specific winning section by section
+        :param inherit: inherits each section that was not delivered for the location from the place that
+            has it and shares the most specific level with the location
+        :param nearby: for inheriting, a location with coordinates and without place names has those of the
+            nearest location that content was delivered for, within so many metres; 0 for none
+        :raises InvalidArgument: for a negative distance
         """
         headers = json_answer(
             library.satchel_catalogue_sections,
             self._store._pointer,
             _encoding.lend_document(location, "location"),
-            ctypes.byref(_read_options(union, False)),
+            ctypes.byref(_read_options(inherit, nearby)),
         )
-        return records_from(SectionHeader, headers)
+        return [record_from(SectionHeader, each, **nearby_from(each)) for each in headers]
 
     def load(
-        self, location: Document, section: str, allow_expired: bool = False, union: bool = False
+        self,
+        location: Document,
+        section: str,
+        allow_expired: bool = False,
+        inherit: bool = True,
+        nearby: float = 5000,
     ) -> Optional[Section]:
         """A section with its content.
 
         :param location: the place of the content
         :param section: the section's name
         :param allow_expired: keeps expired entities in the content; ``expired`` lists them in any case
-        :param union: as in :meth:`sections`
+        :param inherit: as in :meth:`sections`
+        :param nearby: as in :meth:`sections`
         :returns: None when the location has no such section
         """
         found = json_answer(
@@ -122,27 +142,31 @@ class Catalogue:
             self._store._pointer,
             _encoding.lend_document(location, "location"),
             _encoding.lend_text(section, "section"),
-            ctypes.byref(_read_options(union, allow_expired)),
+            ctypes.byref(_read_options(inherit, nearby, allow_expired)),
         )
-        return None if found is None else record_from(Section, found)
+        return None if found is None else record_from(Section, found, **nearby_from(found))
 
-    def plan(self, location: Document) -> Dict[str, Plan]:
+    def plan(self, location: Document, inherit: bool = True, nearby: float = 5000) -> Dict[str, Plan]:
         """The entities to fetch for a location; no content is read.
 
         :param location: the place of the content
+        :param inherit: as in :meth:`sections`
+        :param nearby: as in :meth:`sections`
         :returns: a plan for each section, by its name
         """
         plans = json_answer(
             library.satchel_catalogue_plan,
             self._store._pointer,
             _encoding.lend_document(location, "location"),
+            ctypes.byref(_read_options(inherit, nearby)),
         )
         return {name: record_from(Plan, each) for name, each in plans.items()}
 
-    def has_cached(self, location: Document) -> Optional[Literal["exact", "inherited"]]:
+    def has_cached(self, location: Document, nearby: float = 5000) -> Optional[Literal["exact", "inherited"]]:
         """Whether a location has content.
 
         :param location: the place of the content
+        :param nearby: as in :meth:`sections`
         :returns: "exact" for content of its own, "inherited" for that of another place that shares a level
             with it, None for no content
         """
@@ -150,8 +174,62 @@ class Catalogue:
             library.satchel_catalogue_has_cached,
             self._store._pointer,
             _encoding.lend_document(location, "location"),
+            ctypes.byref(_read_options(True, nearby)),
         )
         return cast("Optional[Literal['exact', 'inherited']]", found)
+
+    def locate(self, latitude: float, longitude: float, within: float = 5000) -> List[Nearby]:
+        """The locations that content was delivered for within a distance, the nearest first.
+
+        :param latitude: degrees, -90 to 90
+        :param longitude: degrees, -180 to 180
+        :param within: metres
+        :raises InvalidArgument: for a coordinate out of range, and for a negative distance
+        """
+        numbers = (
+            _encoding.number(value, name)
+            for value, name in ((latitude, "latitude"), (longitude, "longitude"), (within, "within"))
+        )
+        found = json_answer(library.satchel_catalogue_locate, self._store._pointer, *numbers)
+        return records_from(Nearby, found)
+
+    def search(
+        self,
+        text: str,
+        location: Optional[Document] = None,
+        limit: int = 20,
+        allow_expired: bool = False,
+        nearby: float = 5000,
+    ) -> List[SearchHit]:
+        """Finds entities by the words of their texts, in any script.
+
+        All words must occur, each at the beginning of a word of the display name or of a string in the
+        content; case and diacritics are ignored. Chinese, Japanese, Thai and other texts without spaces are
+        found anywhere in a run of characters. The first search makes the index.
+
+        :param text: the words
+        :param location: finds only what its sections show; None finds all that a section shows somewhere
+        :param limit: the maximum number of results
+        :param allow_expired: finds expired entities, too
+        :param nearby: as in :meth:`sections`
+        :returns: the best first; with the same score in the order of section and entity id
+        :raises InvalidArgument: for more than 64 words, and a negative number
+        :raises ReadOnly: when the store is read-only and its index is not up to date
+        """
+        options = _abi.SearchOptions(
+            limit=_encoding.whole(limit, "limit", 0, 2**31 - 1),
+            allow_expired=bool(allow_expired),
+            nearby=_encoding.number(nearby, "nearby"),
+        )
+        lent = _encoding.NOTHING if location is None else _encoding.lend_document(location, "location")
+        found = json_answer(
+            library.satchel_catalogue_search,
+            self._store._pointer,
+            _encoding.lend_text(text, "text"),
+            lent,
+            ctypes.byref(options),
+        )
+        return records_from(SearchHit, found)
 
     def entity(self, entity_id: str, location: Document) -> Optional[Entity]:
         """The most specific variant of an entity that covers a location.
@@ -167,6 +245,62 @@ class Catalogue:
             _encoding.lend_document(location, "location"),
         )
         return None if found is None else record_from(Entity, found)
+
+    def contexts(self, level: Optional[str] = None) -> List[Context]:
+        """The locations that content was delivered for, the most recently updated first.
+
+        :param level: only those whose most specific level this is
+        :raises InvalidArgument: for an unknown level
+        """
+        found = json_answer(
+            library.satchel_catalogue_contexts,
+            self._store._pointer,
+            _restriction(level, "level", _encoding.lend_text),
+        )
+        return records_from(Context, found)
+
+    def entities(self, section: str) -> List[StoredEntity]:
+        """The stored entities of a section, without their content, in the order of their ids.
+
+        Those that sections of that name refer to in any place, and those without references whose id names
+        the section.
+
+        :param section: the section's name
+        """
+        found = json_answer(
+            library.satchel_catalogue_entities,
+            self._store._pointer,
+            _encoding.lend_text(section, "section"),
+        )
+        return records_from(StoredEntity, found)
+
+    def delete_entity(self, entity_id: str) -> PruneReceipt:
+        """Deletes the content of an entity, with all its variants.
+
+        Sections that refer to it list it as missing, until it is delivered again.
+
+        :param entity_id: such as "cuisine:xiaolongbao"
+        :returns: what was deleted; nothing when it is not stored
+        """
+        receipt = json_answer(
+            library.satchel_catalogue_delete_entity,
+            self._store._pointer,
+            _encoding.lend_text(entity_id, "entity_id"),
+        )
+        return record_from(PruneReceipt, receipt)
+
+    def delete_context(self, location: Document) -> PruneReceipt:
+        """Deletes what was delivered for a location itself.
+
+        :param location: the place of the content
+        :returns: what was deleted: its sections, and the entities that only they refer to
+        """
+        receipt = json_answer(
+            library.satchel_catalogue_delete_context,
+            self._store._pointer,
+            _encoding.lend_document(location, "location"),
+        )
+        return record_from(PruneReceipt, receipt)
 
     def set_active_location(self, location: Optional[Document]) -> None:
         """Stores the location of the user, across restarts.
@@ -239,12 +373,16 @@ class Catalogue:
         return Session(self._store, callback)
 
 
-def _persist_options(reuse: Any) -> _abi.PersistOptions:
-    return _abi.PersistOptions(reuse=_encoding.choice(_abi.REUSE, reuse, "reuse"))
+def _persist_options(reuse: Any, complete: Any = False) -> _abi.PersistOptions:
+    return _abi.PersistOptions(reuse=_encoding.choice(_abi.REUSE, reuse, "reuse"), complete=bool(complete))
 
 
-def _read_options(union: Any, allow_expired: Any) -> _abi.ReadOptions:
-    return _abi.ReadOptions(union_contexts=bool(union), allow_expired=bool(allow_expired))
+def _read_options(inherit: Any, nearby: Any, allow_expired: Any = False) -> _abi.ReadOptions:
+    return _abi.ReadOptions(
+        inherit=bool(inherit),
+        allow_expired=bool(allow_expired),
+        nearby=_encoding.number(nearby, "nearby"),
+    )
 
 
 def _restriction(value: Any, name: str, lend: Callable[[Any, str], _abi.Bytes]) -> _abi.Bytes:

@@ -13,6 +13,7 @@ not as described, and name the place.
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, Dict, Optional, Union
 
 from satchel import _encoding
@@ -20,7 +21,7 @@ from satchel._encoding import Encoded
 from satchel._library import check as _check
 from satchel._library import json_answer, library
 
-__all__ = ["check", "edit", "merge", "merge_patch", "patch", "value_at"]
+__all__ = ["check", "edit", "equal", "merge", "merge_patch", "patch", "value_at"]
 
 
 def check(text: Encoded) -> None:
@@ -30,6 +31,24 @@ def check(text: Encoded) -> None:
     :raises InvalidArgument: with line, column and JSON Pointer, when it is not
     """
     _check(library.satchel_json_check(_encoding.lend_document(text, "text")))
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON value.
+
+    Type and value count: 1 and 1.0 differ, as do 1 and True. The order of members does not, nor do white
+    space and the encodings of strings and numbers in texts.
+
+    :param one: any JSON value
+    :param other: any JSON value
+    """
+    answer = ctypes.c_bool()
+    _check(
+        library.satchel_json_equal(
+            _encoding.lend_value(one, "one"), _encoding.lend_value(other, "other"), ctypes.byref(answer)
+        )
+    )
+    return answer.value
 
 
 def edit(existing: Any, new: Any, config: Optional[Union[Dict[str, Any], bytes]] = None) -> Any:

@@ -9,7 +9,7 @@ from satchel._encoding import Document
 from satchel._handles import Dependent, Handle
 from satchel._library import check, json_answer, library
 from satchel.errors import InvalidArgument
-from satchel.values import Receipt, dataclass, receipt_from, record_from, records_from
+from satchel.values import Nearby, Receipt, dataclass, nearby_from, receipt_from, record_from
 
 if TYPE_CHECKING:
     from satchel.store import Store
@@ -22,8 +22,9 @@ class SessionSection:
     """A section of a screen, by its name ``section``.
 
     ``state`` is "placeholder", "loading", "loaded" or "failed"; ``reason`` is why it failed.
-    ``display_title``, ``config`` and ``entity_count`` are those of its header. ``content`` is None until it
-    is loaded; ``expired`` and ``missing`` are then the ids of expired and of missing entities.
+    ``display_title``, ``config``, ``entity_count``, ``level`` and ``nearby`` are those of its header.
+    ``content`` is None until it is loaded; ``expired`` and ``missing`` are then the ids of expired and of
+    missing entities.
     """
 
     section: str
@@ -31,6 +32,8 @@ class SessionSection:
     display_title: Optional[str]
     config: Any
     entity_count: Optional[int]
+    level: Optional[str]
+    nearby: Optional[Nearby]
     content: Any
     expired: List[str]
     missing: List[str]
@@ -41,7 +44,7 @@ class SessionSection:
 class SessionState:
     """The content of a screen: its ``sections``, in their order.
 
-    ``location`` is the shown location, ``level`` the level at which the sections were found; both are None
+    ``location`` is the shown location, ``level`` the most specific level of its sections; both are None
     before :meth:`Session.show`.
     """
 
@@ -119,7 +122,7 @@ class Session(Dependent):
         check(library.satchel_session_fail(self._handle.pointer, *lent))
 
     def set_order(self, sections: Iterable[str]) -> None:
-        """Orders the sections.
+        """Orders the sections. The store keeps the order for later sessions, unless it is read-only.
 
         :param sections: names of sections; those not named follow in the order of delivery
         :raises InvalidArgument: for a single str
@@ -132,7 +135,7 @@ class Session(Dependent):
     def state(self) -> SessionState:
         """The current content of the screen."""
         answer = json_answer(library.satchel_session_state, self._handle.pointer)
-        sections = records_from(SessionSection, answer["sections"])
+        sections = [record_from(SessionSection, each, **nearby_from(each)) for each in answer["sections"]]
         return record_from(SessionState, answer, sections=sections)
 
     def __repr__(self) -> str:

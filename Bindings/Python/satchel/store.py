@@ -315,6 +315,15 @@ class Store(SyncingStore):
         """Facts about the store."""
         return record_from(StoreInfo, json_answer(library.satchel_store_info, self._pointer))
 
+    def statistics(self) -> Dict[str, Any]:
+        """How the file is used; reads every page.
+
+        :returns: ``file_bytes``, ``pages``, ``free_pages``, ``subjects`` with their size and counts,
+            ``collections`` of records, and the ``spooled`` changes in the outbox file
+        """
+        found: Dict[str, Any] = json_answer(library.satchel_store_statistics, self._pointer)
+        return found
+
     def check(self) -> List[Finding]:
         """Checks the whole file, reading every page.
 

@@ -23,15 +23,19 @@ else:
 
 
 __all__ = [
+    "Context",
     "Entity",
     "Finding",
+    "Nearby",
     "Plan",
     "Problem",
     "PruneReceipt",
     "Receipt",
+    "SearchHit",
     "Section",
     "SectionHeader",
     "StoreInfo",
+    "StoredEntity",
 ]
 
 _Record = TypeVar("_Record")
@@ -68,39 +72,58 @@ class Receipt:
 
 
 @dataclass(frozen=True)
+class Nearby:
+    """A location that content was delivered for, and its ``distance`` in metres.
+
+    ``location`` is the location as it was first delivered.
+    """
+
+    location: Dict[str, Any]
+    distance: float
+
+
+@dataclass(frozen=True)
 class SectionHeader:
     """A section without its content, by its name ``section``.
 
-    ``display_title`` and ``config`` are as delivered, None when missing; ``entity_count`` counts the entities
-    that the location sees; ``updated_at`` is when it was written last, in Unix milliseconds. ``level`` is the
-    level of the place where it was found.
+    ``display_title`` and ``config`` are as delivered, None when missing, ``extra`` has the other members of
+    the delivered section; ``entity_count`` counts the entities that the location sees; ``updated_at`` is when
+    it was written last, in Unix milliseconds. ``level`` is the level of the place where it was found.
+    ``nearby`` is the delivered location whose place names a location without names has for inheriting the
+    section, None when it was found without.
     """
 
     section: str
     display_title: Optional[str]
     config: Any
+    extra: Dict[str, Any]
     entity_count: int
     updated_at: int
     level: str
+    nearby: Optional[Nearby]
 
 
 @dataclass(frozen=True)
 class Section:
     """A section with its ``content``, by its name ``section``.
 
-    ``display_title`` and ``config`` are as delivered, None when missing. ``missing`` and ``expired`` are the
+    ``display_title`` and ``config`` are as delivered, None when missing, ``extra`` has the other members of
+    the delivered section. ``missing`` and ``expired`` are the
     ids of entities that are no longer stored, and that have expired. ``level`` is the level of the place
-    where it was found; ``updated_at`` is when it was written last, in Unix milliseconds.
+    where it was found; ``updated_at`` is when it was written last, in Unix milliseconds. ``nearby`` is as in
+    :class:`SectionHeader`.
     """
 
     section: str
     display_title: Optional[str]
     config: Any
+    extra: Dict[str, Any]
     content: Any
     missing: List[str]
     expired: List[str]
     level: str
     updated_at: int
+    nearby: Optional[Nearby]
 
 
 @dataclass(frozen=True)
@@ -117,8 +140,9 @@ class Entity:
     """The variant of an entity that covers a location.
 
     ``entity_id`` is its id; ``content`` is the object as delivered, without ``_storage``; ``scope`` is the
-    scope of the variant, ``display_name`` the name to display. ``expires_at`` and ``updated_at`` are Unix
-    milliseconds.
+    scope of the variant, ``display_name`` the name to display. ``expires_at``, ``updated_at`` and
+    ``created_at`` are Unix milliseconds. ``source`` is the location whose delivery wrote the content, None
+    when that was deleted.
     """
 
     entity_id: str
@@ -127,6 +151,68 @@ class Entity:
     display_name: str
     expires_at: int
     updated_at: int
+    created_at: int
+    source: Optional[Dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Context:
+    """A location that content was delivered for.
+
+    ``location`` is the location as it was first delivered, ``level`` its most specific level; ``sections``,
+    ``entities`` (counted for each section) and ``bytes`` of their content, which other places may share, are
+    what it has. ``complete`` is whether it was delivered as complete. ``updated_at`` and ``used_at`` are Unix
+    milliseconds; that it was read is recorded when the store prunes or closes.
+    """
+
+    location: Dict[str, Any]
+    level: str
+    sections: int
+    entities: int
+    bytes: int
+    complete: bool
+    updated_at: int
+    used_at: int
+
+
+@dataclass(frozen=True)
+class StoredEntity:
+    """A stored variant of an entity, without its content.
+
+    ``entity_id`` is its id, ``scope`` its scope, ``place`` the key of its place, None for global;
+    ``display_name`` is the name to display. ``bytes`` is the size of its content, None when it is missing;
+    ``references`` counts the sections that refer to it. Times are Unix milliseconds.
+    """
+
+    entity_id: str
+    scope: str
+    place: Optional[str]
+    display_name: str
+    bytes: Optional[int]
+    references: int
+    created_at: int
+    updated_at: int
+    expires_at: int
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """An entity that a search found.
+
+    ``section`` is the section that shows it at the location; without a location, the section that its id
+    names. ``entity_id`` is its id, ``display_name`` the name to display, ``scope`` the scope of the variant,
+    ``place`` the key of its place, None for global. ``excerpt`` is a part of the text around a word that was
+    found, ``expired`` is whether it has expired, and a higher ``score`` is better within one search.
+    """
+
+    section: str
+    entity_id: str
+    display_name: str
+    scope: str
+    place: Optional[str]
+    excerpt: str
+    expired: bool
+    score: float
 
 
 @dataclass(frozen=True)
@@ -205,6 +291,12 @@ def record_from(kind: Type[_Record], answer: Dict[str, Any], **parts: Any) -> _R
 def records_from(kind: Type[_Record], answers: Iterable[Dict[str, Any]]) -> List[_Record]:
     """Makes dataclasses from JSON objects."""
     return [record_from(kind, each) for each in answers]
+
+
+def nearby_from(answer: Dict[str, Any]) -> Dict[str, Any]:
+    """The parts of a header or section that are dataclasses."""
+    near = answer.get("nearby")
+    return {"nearby": None if near is None else record_from(Nearby, near)}
 
 
 def receipt_from(answer: Dict[str, Any]) -> Receipt:

@@ -1,8 +1,8 @@
 """The rules of the catalogue once more, in plain Python and without regard to cost.
 
-Written from the specification alone, to hold the library against. A context is what one place was sent;
-where a location has none of its own, the context that shares the most specific level with it serves, of
-several the most recently updated, and shows only what covers the location.
+Written from the specification alone, to hold the library against. A context is what one place was sent; a
+section that a location's own context lacks is served by the context that has it and shares the most specific
+level with the location, of several the most recently updated, and shows only what covers the location.
 """
 
 from __future__ import annotations
@@ -74,7 +74,18 @@ class Stored:
 class Context:
     keys: Dict[str, Key]
     updated_at: int = 0
+    complete: bool = False
     sections: Dict[str, Stored] = field(default_factory=dict)
+
+
+@dataclass
+class Shown:
+    """A section as a location sees it: the references that cover it, and whether the rest is its own."""
+
+    stored: Stored
+    covering: List[Reference]
+    level: str
+    inline: bool
 
 
 class Model:
@@ -82,17 +93,21 @@ class Model:
         self.clock = clock
         self.contexts: Dict[Tuple[str, Key], Context] = {}
         self.variants: Dict[Reference, Variant] = {}
+        self.changed = False
+        """Whether the section that is persisted has changed an entity."""
 
     # What is sent.
 
-    def deliver(self, delivery: Dict[str, Any]) -> None:
+    def deliver(self, delivery: Dict[str, Any], complete: bool = False) -> None:
         for section in delivery["sections"]:
             self.persist(delivery["location"], section)
+        if complete:
+            self.contexts[next(iter(keys(delivery["location"]).items()))].complete = True
 
     def persist(self, location: Dict[str, Any], section: Dict[str, Any]) -> None:
         places = keys(location)
         context = self.contexts.setdefault(next(iter(places.items())), Context(places))
-        context.updated_at = self.clock()
+        self.changed = False
         template = self.taken(section["content"], places)
         header = {
             "section": section["section"],
@@ -100,6 +115,11 @@ class Model:
             "config": section["config"],
             "updated_at": self.clock(),
         }
+        before = context.sections.get(section["section"])
+        unchanged = {**header, "updated_at": before.header["updated_at"]} if before else None
+        if before and before.template == template and before.header == unchanged and not self.changed:
+            return  # what arrives again is no update
+        context.updated_at = self.clock()
         context.sections[section["section"]] = Stored(header, template)
 
     def taken(self, value: Any, places: Dict[str, Key]) -> Any:
@@ -115,25 +135,32 @@ class Model:
         scope = tag["scope"].lower()
         reference = Reference(tag["entity_id"], scope, () if scope == "global" else places[scope])
         lifetime = int(tag.get("ttl_hours", 168) * 3_600_000)
+        before = self.variants.get(reference)
+        if before is None or before.content != body:
+            self.changed = True
+        else:
+            body = before.content
         self.variants[reference] = Variant(body, self.clock() + lifetime)
         return reference
 
     # What is asked.
 
-    def serving(self, location: Dict[str, Any]) -> Tuple[Optional[str], Optional[Context]]:
-        """The context for a location, and the level that they share."""
+    def own(self, location: Dict[str, Any]) -> Optional[Context]:
+        return self.contexts.get(next(iter(keys(location).items())))
+
+    def sources(self, location: Dict[str, Any]) -> Iterator[Tuple[str, Context, bool]]:
+        """The contexts for a location, the preferred one first: the level, and whether it is its own."""
         places = keys(location)
-        most_specific = next(iter(places.items()))
-        if most_specific in self.contexts:
-            return most_specific[0], self.contexts[most_specific]
+        own = self.own(location)
+        if own:
+            yield next(iter(places)), own, True
+            if own.complete:
+                return
         for level, key in places.items():
             sharing = [each for each in self.contexts.values() if each.keys.get(level) == key]
-            if sharing:
-                return level, max(sharing, key=lambda context: context.updated_at)
-        return None, None
-
-    def is_own(self, location: Dict[str, Any]) -> bool:
-        return next(iter(keys(location).items())) in self.contexts
+            for context in sorted(sharing, key=lambda each: -each.updated_at):
+                if context is not own:
+                    yield level, context, False
 
     def covers(self, reference: Reference, location: Dict[str, Any]) -> bool:
         return reference.scope == "global" or keys(location).get(reference.scope) == reference.key
@@ -147,29 +174,28 @@ class Model:
             for child in value.values() if isinstance(value, dict) else value:
                 yield from self.references(child)
 
-    def shown(self, location: Dict[str, Any]) -> Dict[str, Tuple[Stored, List[Reference]]]:
+    def shown(self, location: Dict[str, Any]) -> Dict[str, Shown]:
         """The sections of a location, each with the references that it shows."""
-        _, context = self.serving(location)
-        found = {}
-        for name, stored in context.sections.items() if context else ():
-            covering = [each for each in self.references(stored.template) if self.covers(each, location)]
-            if covering or self.is_own(location):
-                found[name] = (stored, covering)
+        found: Dict[str, Shown] = {}
+        for level, context, inline in self.sources(location):
+            for name, stored in context.sections.items():
+                covering = [each for each in self.references(stored.template) if self.covers(each, location)]
+                if name not in found and (covering or inline):
+                    found[name] = Shown(stored, covering, level, inline)
         return found
 
-    def headers(self, location: Dict[str, Any]) -> List[Dict[str, Any]]:
-        level, _ = self.serving(location)
-        return [
-            {**stored.header, "entity_count": len(set(covering)), "level": level}
-            for stored, covering in self.shown(location).values()
-        ]
+    def headers(self, location: Dict[str, Any]) -> Dict[str, Dict[str, Any]]:
+        """The headers of a location by name."""
+        return {
+            name: {**shown.stored.header, "entity_count": len(set(shown.covering)), "level": shown.level}
+            for name, shown in self.shown(location).items()
+        }
 
     def content(self, location: Dict[str, Any], name: str, allow_expired: bool = False) -> Any:
         """A section's content; None when the location has no such section."""
         if name not in self.shown(location):
             return None
-        stored, _ = self.shown(location)[name]
-        inline = self.is_own(location)
+        shown = self.shown(location)[name]
 
         def assembled(value: Any, inline: bool) -> Any:
             if isinstance(value, Reference):
@@ -188,20 +214,20 @@ class Model:
                 return [child for each in value if (child := assembled(each, inline)) is not _NOTHING]
             return value
 
-        content = assembled(stored.template, inline)
+        content = assembled(shown.stored.template, shown.inline)
         return None if content is _NOTHING else content
 
     def plan(self, location: Dict[str, Any]) -> Dict[str, Dict[str, List[str]]]:
         plans = {}
-        for name, (_, covering) in self.shown(location).items():
+        for name, shown in self.shown(location).items():
             plan: Dict[str, List[str]] = {"fresh": [], "expired": [], "missing": []}
-            for reference in dict.fromkeys(covering):
+            for reference in dict.fromkeys(shown.covering):
                 expired = self.variants[reference].expires_at <= self.clock()
                 plan["expired" if expired else "fresh"].append(reference.entity_id)
             plans[name] = {state: sorted(ids) for state, ids in plan.items()}
         return plans
 
     def has_cached(self, location: Dict[str, Any]) -> Optional[str]:
-        if self.is_own(location):
+        if self.own(location):
             return "exact"
         return "inherited" if self.shown(location) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from pathlib import Path
 from typing import Any, Dict, Iterator, List, Tuple
 
 import pytest
@@ -48,14 +50,11 @@ def world(deliveries: List[Dict[str, Any]]) -> Iterator[Tuple[satchel.Store, Mod
 def compare(catalogue: satchel.Catalogue, model: Model, location: Dict[str, Any]) -> int:
     """Compares all that can be asked for a location; gives how many sections there were."""
     headers = catalogue.sections(location)
-    ours = [
-        {name: getattr(header, name) for name in satchel.SectionHeader.__dataclass_fields__}
+    expected = model.headers(location)
+    assert {
+        header.section: {name: getattr(header, name) for name in expected[header.section]}
         for header in headers
-    ]
-    assert ours == [
-        {name: expected[name] for name in satchel.SectionHeader.__dataclass_fields__}
-        for expected in model.headers(location)
-    ]
+    } == expected
     plans = {
         name: {state: sorted(getattr(plan, state)) for state in ("fresh", "expired", "missing")}
         for name, plan in catalogue.plan(location).items()
@@ -69,7 +68,7 @@ def compare(catalogue: satchel.Catalogue, model: Model, location: Dict[str, Any]
             assert loaded is None, name
             continue
         assert loaded is not None, name
-        assert loaded.level == model.serving(location)[0]
+        assert loaded.level == expected[name]["level"]
         assert loaded.missing == []
         assert sorted(loaded.expired) == plans[name]["expired"]
         everything = catalogue.load(location, name, allow_expired=True)
@@ -130,3 +129,40 @@ def test_expiry_is_as_the_model_says(deliveries: List[Dict[str, Any]], hours: in
             for where in ("exact", "20 metres away", "another town of the region"):
                 compare(store.catalogue, model, probes(delivery["location"])[where])
         assert any(plan.expired for plan in store.catalogue.plan(deliveries[0]["location"]).values())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_screen_keeps_its_sections_while_a_delivery_streams_in(
+    deliveries: List[Dict[str, Any]], seed: int, tmp_path: Path
+) -> None:
+    """Deliveries arrive in pieces, mixed with those of other places, and the app is started again."""
+    chance = random.Random(seed)
+    clock = Clock()
+    model = Model(clock)
+    waiting = [
+        {"location": each["location"], "sections": list(each["sections"])}
+        for each in chance.sample(deliveries, 25)
+    ]
+    path = tmp_path / "guide.satchel"
+    store = satchel.open(path, clock=clock)
+    while waiting:
+        delivery = chance.choice(waiting)
+        count = chance.randint(1, len(delivery["sections"]))
+        piece = {**delivery, "sections": delivery["sections"][:count]}
+        del delivery["sections"][:count]
+        complete = not delivery["sections"] and chance.random() < 0.2
+        before = {header.section for header in store.catalogue.sections(delivery["location"])}
+        clock.advance(1000)
+        store.catalogue.deliver(piece, complete=complete)
+        model.deliver(piece, complete=complete)
+        if not delivery["sections"]:
+            waiting.remove(delivery)
+        if chance.random() < 0.1:
+            store.close()
+            store = satchel.open(path, clock=clock)
+        after = {header.section for header in store.catalogue.sections(delivery["location"])}
+        assert complete or before <= after
+        for probe in probes(delivery["location"]).values():
+            compare(store.catalogue, model, probe)
+    assert store.check() == []
+    store.close()

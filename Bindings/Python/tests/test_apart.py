@@ -113,7 +113,7 @@ def test_the_context_that_was_updated_last_serves_of_several(
         assert found.level == "country"
 
 
-def test_a_union_takes_the_sections_of_all_that_share_a_level(
+def test_each_section_is_inherited_from_the_most_specific_place_that_has_it(
     catalogue: satchel.Catalogue, clock: Clock
 ) -> None:
     def named(name: str, value: str) -> Dict[str, Any]:
@@ -125,14 +125,20 @@ def test_a_union_takes_the_sections_of_all_that_share_a_level(
     clock.advance(1000)
     catalogue.persist(SHANGHAI, named("food", "near"))
     quarter = {**SHANGHAI, "sublocality": "Pudong"}
-    assert [header.section for header in catalogue.sections(quarter)] == ["food"]
-    levels = {header.section: header.level for header in catalogue.sections(quarter, union=True)}
+    levels = {header.section: header.level for header in catalogue.sections(quarter)}
     assert levels == {"food": "locality", "music": "country"}
     for name, value in (("food", "near"), ("music", "far")):
-        found = catalogue.load(quarter, name, union=True)
+        found = catalogue.load(quarter, name)
         assert found is not None
         assert found.content == {"A": {"v": value}}
-    assert catalogue.load(quarter, "music") is None
+    assert [header.section for header in catalogue.sections(SHANGHAI, inherit=False)] == ["food"]
+    assert list(catalogue.plan(SHANGHAI)) == ["food", "music"]
+    assert list(catalogue.plan(SHANGHAI, inherit=False)) == ["food"]
+    assert catalogue.load(SHANGHAI, "music", inherit=False) is None
+    # A complete delivery says that there is no music in Shanghai.
+    catalogue.deliver({"location": SHANGHAI, "sections": []}, complete=True)
+    assert [header.section for header in catalogue.sections(SHANGHAI)] == ["food"]
+    assert catalogue.load(SHANGHAI, "music") is None
 
 
 def test_the_active_location_is_remembered_across_reopening(path: Path) -> None:

@@ -69,6 +69,9 @@ public struct Location: Sendable, Equatable, JSONCodable {
   /// The most specific level that has a key; never nil for a location that was created.
   public var mostSpecificLevel: Level? { keys.first?.level }
 
+  /// Whether its only key is that of the coordinate.
+  var hasOnlyCoordinate: Bool { keys.allSatisfy { $0.level == .coordinate } }
+
   private static func check(_ degrees: Double?, within limit: Double, _ name: String) throws {
     guard let degrees else { return }
     guard degrees.isFinite, degrees.magnitude <= limit else {

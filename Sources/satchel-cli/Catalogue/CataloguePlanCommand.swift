@@ -21,10 +21,13 @@ struct CataloguePlanCommand: ParsableCommand {
   @Option(help: LocationArgument.help, transform: LocationArgument.init)
   var location: LocationArgument
 
+  @Option(help: LocationArgument.nearbyHelp)
+  var nearby = Catalogue.defaultNearby
+
   func run() throws {
     let store = try arguments.open()
     defer { try? store.close() }
-    let plans = try store.catalogue.plan(for: location.location)
+    let plans = try store.catalogue.plan(for: location.location, nearby: nearby)
     if arguments.json {
       try Terminal.print(json: .object(JSONObject(plans.map { ($0.section, $0.plan.json) })))
     } else if plans.isEmpty {

@@ -10,7 +10,7 @@ struct CatalogueShowCommand: ParsableCommand {
     discussion: """
       Without --location, lists the places that content was delivered for, the latest first. With \
       --location, lists the headers of the sections that are available there offline: those of the place \
-      itself, or of the place that shares the most specific level with it.
+      itself, and those that it inherits, each from the place that has it and shares the most specific level.
 
         satchel catalogue show guide.satchel
         satchel catalogue show guide.satchel --location '{"country_code": "PT"}'
@@ -30,12 +30,15 @@ struct CatalogueShowCommand: ParsableCommand {
   @Option(help: "Show the content of this section; needs --location.")
   var section: String?
 
-  @Flag(help: "Include the sections of all places that share a level with the location.")
-  var union = false
+  @Flag(inversion: .prefixedNo, help: "Include the sections that the location inherits from other places.")
+  var inherit = true
+
+  @Option(help: LocationArgument.nearbyHelp)
+  var nearby = Catalogue.defaultNearby
 
   func validate() throws {
-    if location == nil, section != nil || union {
-      throw ValidationError("--section and --union need a --location")
+    if location == nil, section != nil || !inherit {
+      throw ValidationError("--section and --no-inherit need a --location")
     }
   }
 
@@ -59,7 +62,7 @@ struct CatalogueShowCommand: ParsableCommand {
         [
           Terminal.time(context.updatedAt), Terminal.count(context.sectionCount, "section"),
           Terminal.count(context.entityCount, "entity", "entities"),
-          name(context.location) + (context.location == active ? "  (active)" : ""),
+          context.location.name + (context.location == active ? "  (active)" : ""),
         ]
       }
       print(Terminal.table(rows))
@@ -68,15 +71,15 @@ struct CatalogueShowCommand: ParsableCommand {
   }
 
   private func showSections(at location: Location, in catalogue: Catalogue) throws {
-    let headers = try catalogue.sections(at: location, union: union)
+    let headers = try catalogue.sections(at: location, inherit: inherit, nearby: nearby)
     if arguments.json {
       try Terminal.print(json: .array(headers.map(\.json)))
     } else if headers.isEmpty {
-      Terminal.printError("nothing is stored for \(name(location))")
+      Terminal.printError("nothing is stored for \(location.name)")
     } else {
       let rows = headers.map { header in
         [
-          header.section, Terminal.count(header.entityCount, "entity", "entities"), "by \(header.level.name)",
+          header.section, Terminal.count(header.entityCount, "entity", "entities"), by(header),
           Terminal.time(header.updatedAt), header.displayTitle ?? "",
         ]
       }
@@ -86,17 +89,24 @@ struct CatalogueShowCommand: ParsableCommand {
   }
 
   private func show(_ section: String, at location: Location, in catalogue: Catalogue) throws {
-    let found = try catalogue.load(section, at: location, allowExpired: true, union: union)
+    let found = try catalogue.load(
+      section, at: location, allowExpired: true, inherit: inherit, nearby: nearby)
     guard let found else {
       if arguments.json { try Terminal.print(json: .null) }
-      Terminal.printError("no section \(section) is stored for \(name(location))")
+      Terminal.printError("no section \(section) is stored for \(location.name)")
       throw Terminal.attention
     }
     if arguments.json { return try Terminal.print(json: json(found)) }
-    print("\((found.header.displayTitle ?? section).printable), by \(found.header.level.name)")
+    print("\((found.header.displayTitle ?? section).printable), \(by(found.header))")
     if !found.expired.isEmpty { print("expired: \(found.expired.joined(separator: ", ").printable)") }
     if !found.missing.isEmpty { print("missing: \(found.missing.joined(separator: ", ").printable)") }
     print(try found.content.pretty().printableJSON)
+  }
+
+  /// Returns the level at which a section was found, and from where.
+  private func by(_ header: SectionHeader) -> String {
+    guard let nearby = header.nearby else { return "by \(header.level.name)" }
+    return "by \(header.level.name) of \(nearby.location.name), \(Int(nearby.distance.rounded())) m away"
   }
 
   private func json(_ section: Section) -> JSONValue {
@@ -105,12 +115,5 @@ struct CatalogueShowCommand: ParsableCommand {
     json["expired"] = .array(section.expired.map { .string($0) })
     json["content"] = section.content
     return .object(json)
-  }
-
-  /// Returns the location's most specific name, and its coordinates if it has any.
-  private func name(_ location: Location) -> String {
-    let texts = location.keys.map(\.text)
-    guard location.key(.coordinate) != nil, texts.count > 1 else { return texts.first ?? "" }
-    return "\(texts[1])  \(texts[0])"
   }
 }

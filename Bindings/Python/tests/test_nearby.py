@@ -1,0 +1,114 @@
+"""Locations with coordinates and without names."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any, Dict, List
+
+import pytest
+from helpers import section, storage
+
+import satchel
+
+
+def town(latitude: float, longitude: float, name: str) -> Dict[str, Any]:
+    return {"latitude": latitude, "longitude": longitude, "locality": name, "country_code": "FR"}
+
+
+PARIS = town(48.8566, 2.3522, "Paris")
+ELEVEN_METRES_NORTH = {"latitude": 48.8567, "longitude": 2.3522}
+
+
+@pytest.fixture
+def paris(catalogue: satchel.Catalogue) -> satchel.Catalogue:
+    catalogue.persist(
+        PARIS,
+        section(
+            {
+                "Bread": {"v": 1, **storage("food:bread", "locality")},
+                "Here": {"v": 2, **storage("food:here", "coordinate")},
+            },
+            "food",
+        ),
+    )
+    return catalogue
+
+
+def test_eleven_metres_from_delivered_content_it_is_found(paris: satchel.Catalogue) -> None:
+    [header] = paris.sections(ELEVEN_METRES_NORTH)
+    assert (header.section, header.level, header.entity_count) == ("food", "locality", 1)
+    assert header.nearby is not None
+    assert header.nearby.location == PARIS
+    assert 11 < header.nearby.distance < 12
+    loaded = paris.load(ELEVEN_METRES_NORTH, "food")
+    assert loaded is not None
+    assert loaded.content == {"Bread": {"v": 1}}
+    assert loaded.nearby == header.nearby
+    assert paris.plan(ELEVEN_METRES_NORTH)["food"].fresh == ["food:bread"]
+    assert paris.has_cached(ELEVEN_METRES_NORTH) == "inherited"
+    with paris.session() as session:
+        session.show(ELEVEN_METRES_NORTH)
+        [shown] = session.state().sections
+        assert shown.nearby == header.nearby
+    [own] = paris.sections(PARIS)
+    assert own.nearby is None
+
+
+@pytest.mark.parametrize("distance", [0, 11])
+def test_not_beyond_the_distance(paris: satchel.Catalogue, distance: float) -> None:
+    assert paris.sections(ELEVEN_METRES_NORTH, nearby=distance) == []
+    assert paris.load(ELEVEN_METRES_NORTH, "food", nearby=distance) is None
+    assert paris.plan(ELEVEN_METRES_NORTH, nearby=distance) == {}
+    assert paris.has_cached(ELEVEN_METRES_NORTH, nearby=distance) is None
+
+
+def test_a_user_far_away_finds_nothing(paris: satchel.Catalogue) -> None:
+    lyon = {"latitude": 45.764, "longitude": 4.8357}
+    assert paris.sections(lyon) == []
+    assert paris.locate(45.764, 4.8357) == []
+    [found] = paris.locate(45.764, 4.8357, within=400_000)
+    assert found.location == PARIS
+    assert 390_000 < found.distance < 394_000
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(91, 0), (0, 181), (math.nan, 0), (0, 0, -1), (0, 0, math.nan), ("0", 0), (0, None), (True, 0)],
+)
+def test_arguments_that_are_no_position(catalogue: satchel.Catalogue, arguments: Any) -> None:
+    with pytest.raises(satchel.InvalidArgument):
+        catalogue.locate(*arguments)
+
+
+@pytest.mark.parametrize("nearby", [-1, math.nan, "far", None])
+def test_a_distance_that_is_none(catalogue: satchel.Catalogue, nearby: Any) -> None:
+    with pytest.raises(satchel.InvalidArgument, match="nearby"):
+        catalogue.sections(PARIS, nearby=nearby)
+
+
+def metres(one: Dict[str, Any], latitude: float, longitude: float) -> float:
+    """The distance on a sphere, by the law of cosines: another formula than the library's."""
+    a, b = math.radians(one["latitude"]), math.radians(latitude)
+    cosine = math.sin(a) * math.sin(b) + math.cos(a) * math.cos(b) * math.cos(
+        math.radians(longitude - one["longitude"])
+    )
+    return 6_371_008.8 * math.acos(max(-1.0, min(1.0, cosine)))
+
+
+def test_locate_lists_what_a_plain_scan_does(
+    catalogue: satchel.Catalogue, deliveries: List[Dict[str, Any]]
+) -> None:
+    chance = random.Random(1)
+    for delivery in deliveries:
+        catalogue.deliver(delivery)
+    places = {str(each["location"]): each["location"] for each in deliveries}.values()
+    for delivery in chance.sample(deliveries, 40):
+        latitude = delivery["location"]["latitude"] + chance.uniform(-0.2, 0.2)
+        longitude = delivery["location"]["longitude"] + chance.uniform(-0.2, 0.2)
+        found = catalogue.locate(latitude, longitude, within=60_000)
+        expected = sorted(metres(each, latitude, longitude) for each in places)
+        assert [near.distance for near in found] == sorted(near.distance for near in found)
+        assert [near.distance for near in found] == pytest.approx(
+            [distance for distance in expected if distance <= 60_000], abs=0.5
+        )

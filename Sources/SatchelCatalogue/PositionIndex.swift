@@ -1,0 +1,171 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// The index of the positions of delivered locations, an R*Tree.
+///
+/// It is deferred: contexts after setting 'located_through' are not in it yet, and are scanned. Where SQLite
+/// was built without R*Trees, all contexts are: the answers are the same, in time that grows with their number.
+package struct PositionIndex {
+  package static let subject = SubjectSchema(
+    name: "position", migrations: [Migration(version: 1, sql: schema)])
+
+  private static let schema = """
+    -- The bounds are those of one point, each rounded outwards to 32 bits. `id` is that of the context.
+    CREATE VIRTUAL TABLE context_position USING rtree(id, south, north, west, east);
+    """
+
+  /// Whether SQLite was built with R*Trees.
+  package static var isAvailable: Bool { SQLiteVersion.hasRTree }
+
+  /// The number of contexts that may wait to be added: adding one at a time would make persisting write two
+  /// more pages.
+  static let maxPending: Int64 = 32
+
+  let connection: Connection
+
+  /// A delivered location with a position.
+  struct Entry {
+    var context: Int64
+    var location: Location
+    /// In metres.
+    var distance: Double
+  }
+
+  private static let through = "SELECT value FROM setting WHERE key = 'located_through'" as StaticString
+
+  /// Returns the last context that the R*Tree contains; 0 when there is no R*Tree that can be read.
+  private func indexedThrough() throws -> Int64 {
+    guard Self.isAvailable,
+      try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'context_position'") > 0
+    else { return 0 }
+    return try connection.number(Self.through)
+  }
+
+  /// Returns the delivered locations within a distance of a position, in no order.
+  func entries(around latitude: Double, _ longitude: Double, within metres: Double) throws -> [Entry] {
+    var found: [Entry] = []
+    func add(_ row: Statement) throws {
+      guard let location = try? Location(json: JSONValue(parsing: row.bytes(1))),
+        let other = location.latitude, let otherLongitude = location.longitude
+      else { return }
+      let distance = GreatCircle.distance(latitude, longitude, other, otherLongitude)
+      guard distance <= metres else { return }
+      found.append(Entry(context: try row.integer(0), location: location, distance: distance))
+    }
+    let through = try indexedThrough()
+    if through > 0 {
+      for box in GreatCircle.boxes(around: latitude, longitude, within: metres) {
+        try connection.each(
+          """
+          SELECT c.id, c.location FROM context_position p JOIN context c ON c.id = p.id
+          WHERE p.south <= ? AND p.north >= ? AND p.west <= ? AND p.east >= ? AND c.id <= ?
+          """, .real(box.north), .real(box.south), .real(box.east), .real(box.west), .integer(through),
+          visit: add)
+      }
+    }
+    try connection.each(
+      "SELECT id, location FROM context WHERE id > ? AND coordinate <> 0", .integer(through), visit: add)
+    // A position on the antimeridian can be in both boxes.
+    var known: Set<Int64> = []
+    return found.filter { known.insert($0.context).inserted }
+  }
+
+  /// Returns the nearest delivered location that has place names; of several the most recently updated.
+  func nearestWithNames(to latitude: Double, _ longitude: Double, within metres: Double) throws -> (
+    entry: Entry, chain: PlaceChain
+  )? {
+    let contexts = ContextTable(connection: connection)
+    // Half of the circumference of the earth is the greatest distance.
+    let metres = min(metres, .pi * GreatCircle.radius)
+    // In small steps: a city may have thousands of delivered locations within the whole distance.
+    var radius = try indexedThrough() > 0 ? min(50, metres) : metres
+    while true {
+      let named = try entries(around: latitude, longitude, within: radius)
+        .filter { $0.location.key(.country) != nil }
+      if let least = named.map(\.distance).min() {
+        var nearest: (entry: Entry, chain: PlaceChain, revision: Int64)?
+        for entry in named where entry.distance == least {
+          guard let chain = try contexts.chain(of: entry.context) else { continue }
+          let revision = try contexts.revision(of: entry.context, chain) ?? 0
+          if nearest.map({ $0.revision < revision }) ?? true { nearest = (entry, chain, revision) }
+        }
+        if let nearest { return (nearest.entry, nearest.chain) }
+      }
+      guard radius < metres else { return nil }
+      radius = min(radius * 8, metres)
+    }
+  }
+
+  // MARK: Writing
+
+  /// Adds the contexts that wait, if they are many.
+  static func mergeIfNeeded(_ database: Database, in transaction: Transaction) throws {
+    guard isAvailable else { return }
+    let connection = transaction.connection
+    let pending = try connection.number(
+      """
+      SELECT count(*) FROM context WHERE coordinate <> 0
+      AND id > ifnull((SELECT value FROM setting WHERE key = 'located_through'), 0)
+      """)
+    guard pending > maxPending else { return }
+    try database.prepare(subject)
+    let through = try connection.number(Self.through)
+    var added: [(row: Int64, latitude: Double, longitude: Double)] = []
+    var last = through
+    try connection.each("SELECT id, location FROM context WHERE id > ? ORDER BY id", .integer(through)) {
+      last = try $0.integer(0)
+      guard let location = try? Location(json: JSONValue(parsing: $0.bytes(1))),
+        let latitude = location.latitude, let longitude = location.longitude
+      else { return }
+      added.append((last, latitude, longitude))
+    }
+    for entry in added {
+      try connection.run(
+        "INSERT OR REPLACE INTO context_position(id, south, north, west, east) VALUES(?1, ?2, ?2, ?3, ?3)",
+        .integer(entry.row), .real(entry.latitude), .real(entry.longitude))
+    }
+    try connection.run(
+      "INSERT INTO setting(key, value) VALUES('located_through', ?1) ON CONFLICT DO UPDATE SET value = ?1",
+      .integer(last))
+  }
+
+  /// Removes a context. Where SQLite has no R*Trees its entry stays: it leads to no context any more.
+  func remove(_ context: Int64) throws {
+    guard try indexedThrough() >= context else { return }
+    try connection.run("DELETE FROM context_position WHERE id = ?", .integer(context))
+  }
+
+  /// Removes all entries, so that the next merge adds all contexts.
+  func clear() throws {
+    if try indexedThrough() > 0 { try connection.run("DELETE FROM context_position") }
+    try connection.run("DELETE FROM setting WHERE key = 'located_through'")
+  }
+
+  /// Returns what is wrong with the R*Tree; nil when it is sound.
+  func fault() throws -> String? {
+    let through = try indexedThrough()
+    guard through > 0 else { return nil }
+    let report = try connection.first("SELECT rtreecheck('context_position')") { $0.text(0) }
+    if let report, report != "ok" { return "the R*Tree of positions is damaged: \(report.prefix(200))" }
+    var positions: [Int64: (south: Double, north: Double, west: Double, east: Double)] = [:]
+    try connection.each("SELECT id, south, north, west, east FROM context_position") { row in
+      positions[row.anyInteger(0)] = (row.real(1), row.real(2), row.real(3), row.real(4))
+    }
+    var missing = 0
+    try connection.each(
+      "SELECT id, location FROM context WHERE coordinate <> 0 AND id <= ?", .integer(through)
+    ) { row in
+      guard let location = try? Location(json: JSONValue(parsing: row.bytes(1))),
+        let latitude = location.latitude, let longitude = location.longitude
+      else { return }
+      guard let found = positions[row.anyInteger(0)], found.south <= latitude, found.north >= latitude,
+        found.west <= longitude, found.east >= longitude
+      else {
+        missing += 1
+        return
+      }
+    }
+    return missing == 0 ? nil : "\(missing) positions are missing from the R*Tree, or are elsewhere in it"
+  }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Satchel
+
+/// `satchel catalogue delete`: deletes one entity, or what was delivered for a location.
+struct CatalogueDeleteCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Delete an entity, or what was delivered for a location.",
+    discussion: """
+      An entity is deleted with all its variants, and sections that refer to it report it as missing. With \
+      --location, the sections of the location itself are deleted, with the entities that only they refer to.
+
+        satchel catalogue delete guide.satchel --entity food:xlb
+        satchel catalogue delete guide.satchel --location '{"country_code": "PT", "locality": "Porto"}'
+
+      Exit codes: 0 deleted; 1 nothing of that was stored; 2 could not run, and nothing was changed.
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(help: ArgumentHelp("The id of the entity to delete.", valueName: "id"))
+  var entity: String?
+
+  @Option(help: LocationArgument.help, transform: LocationArgument.init)
+  var location: LocationArgument?
+
+  func validate() throws {
+    if (entity == nil) == (location == nil) { throw ValidationError("give either --entity or --location") }
+  }
+
+  func run() throws {
+    let store = try arguments.open(writing: true)
+    var receipt = PruneReceipt()
+    if let entity { receipt = try store.catalogue.deleteEntity(entity) }
+    if let location = location?.location { receipt = try store.catalogue.deleteContext(location) }
+    try store.close()
+    let isNothing = receipt.entities == 0 && receipt.contexts == 0
+    if arguments.json {
+      try Terminal.print(json: receipt.json)
+    } else if isNothing {
+      Terminal.printError("nothing of that is stored")
+    } else {
+      let entities = Terminal.count(receipt.entities, "entity", "entities")
+      print(
+        "Deleted \(entities) and \(Terminal.count(receipt.contexts, "place")): \(receipt.bytes) bytes of content."
+      )
+    }
+    if isNothing { throw Terminal.attention }
+  }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Satchel
+
+/// `satchel catalogue locate`: lists the delivered locations near a position.
+struct CatalogueLocateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "locate",
+    abstract: "List the places near a position that content was delivered for.",
+    discussion: """
+      Lists them by distance, the nearest first.
+
+        satchel catalogue locate guide.satchel --latitude=41.15 --longitude=-8.61 --within 20000
+
+      Exit codes: 0 listed; 1 nothing was delivered for a place within the distance; 2 could not run.
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(help: "Degrees, -90 to 90.")
+  var latitude: Double
+
+  @Option(help: "Degrees, -180 to 180.")
+  var longitude: Double
+
+  @Option(help: ArgumentHelp("The greatest distance.", valueName: "metres"))
+  var within = Catalogue.defaultNearby
+
+  func run() throws {
+    let store = try arguments.open()
+    defer { try? store.close() }
+    let found = try store.catalogue.locate(latitude: latitude, longitude: longitude, within: within)
+    if arguments.json {
+      try Terminal.print(json: .array(found.map(\.json)))
+    } else if found.isEmpty {
+      Terminal.printError("nothing was delivered for a place within \(Int64(clamping: within)) m")
+    } else {
+      print(Terminal.table(found.map { ["\(Int64(clamping: $0.distance)) m", $0.location.name] }))
+    }
+    if found.isEmpty { throw Terminal.attention }
+  }
+}
+
+extension Int64 {
+  /// Creates the nearest integer of a number that may be too large.
+  fileprivate init(clamping number: Double) { self = Int64(exactly: number.rounded()) ?? .max }
+}
+
+extension Location {
+  /// The most specific name, and the coordinates if it has any.
+  var name: String {
+    let texts = keys.map(\.text)
+    guard key(.coordinate) != nil, texts.count > 1 else { return texts.first ?? "" }
+    return "\(texts[1])  \(texts[0])"
+  }
+}
