@@ -9,6 +9,8 @@ SHELL := /bin/bash
 ifndef SIDE_BY_SIDE
 .NOTPARALLEL:
 endif
+# What a runner needs first: `make test` has built it before it runs them side by side.
+needs = $(if $(SIDE_BY_SIDE),,$(1))
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -131,48 +133,48 @@ build-tests: setup ## The Swift suites and the tool, debug build
 	@swift build --build-tests --scratch-path .build-test $(STRICT)
 
 .PHONY: test-swift
-test-swift: setup-servers build-tests ## The Swift suites, beside a real object store
+test-swift: $(call needs,setup-servers build-tests) ## The Swift suites, beside a real object store
 	@$(call log,$@,$(call beside,ministack) swift test --skip-build --scratch-path .build-test $(STRICT))
 
 .PHONY: test-tool
-test-tool: setup-tests setup-servers lib build-tests ## The command-line tool, as a person uses it
+test-tool: $(call needs,setup-tests setup-servers lib build-tests) ## The command-line tool, as a person uses it
 	@$(call log,$@,$(call beside,ministack) Tests/tool/run.sh .build-test/debug/satchel-cli)
 
 .PHONY: test-c
-test-c: setup-tests lib ## The C programs against the release library, valgrind and kill -9 included
+test-c: $(call needs,setup-tests lib) ## The C programs against the release library, valgrind and kill -9 included
 	@$(call log,$@,Tests/C/run.sh)
 
 .PHONY: test-python
-test-python: setup-tests setup-servers lib ## The Python suite
+test-python: $(call needs,setup-tests setup-servers lib) ## The Python suite
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
 	  HYPOTHESIS_STORAGE_DIRECTORY=$(CURDIR)/.build-test/hypothesis \
 	  $(call beside,ministack) $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests)
 
 .PHONY: test-crash
-test-crash: setup-tests setup-servers lib ## Devices that synchronize with a real object store and are killed all the time
+test-crash: $(call needs,setup-tests setup-servers lib) ## Devices that synchronize with a real object store and are killed all the time
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python:Tests/Servers \
 	  $(call beside,ministack) $(PYTHON) Tests/crash/every.py $(or $(SATCHEL_CRASH_SECONDS),10))
 
 .PHONY: test-kill
-test-kill: setup-tests lib ## A process that saves records and state and is killed again and again
+test-kill: $(call needs,setup-tests lib) ## A process that saves records and state and is killed again and again
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
 	  $(PYTHON) Tests/crash/records.py $(or $(SATCHEL_KILLS),60))
 
 .PHONY: test-power
-test-power: setup-tests lib ## What a loss of power may leave of a store, by traces of what was written and synced
+test-power: $(call needs,setup-tests lib) ## What a loss of power may leave of a store, by traces of what was written and synced
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
 	  $(PYTHON) Tests/crash/power.py $(or $(SATCHEL_POWER_STATES),100))
 
 .PHONY: test-examples
-test-examples: setup lib ## The examples build, run and say what they should
+test-examples: $(call needs,setup lib) ## The examples build, run and say what they should
 	@$(call log,$@,Tests/examples/run.sh)
 
 .PHONY: test-install
-test-install: setup-tests lib ## Installing, pkg-config, CMake, and Swift packages that import Satchel
+test-install: $(call needs,setup-tests lib) ## Installing, pkg-config, CMake, and Swift packages that import Satchel
 	@$(call log,$@,Tests/install/run.sh)
 
 .PHONY: test-docs
-test-docs: setup-tests lib ## The code blocks of README.md and Documentation/
+test-docs: $(call needs,setup-tests lib) ## The code blocks of README.md and Documentation/
 	@$(call log,$@,$(PYTHON) Tests/documentation/run.py)
 
 # What each store can pass: not all of them decide races, and some ignore conditions, for which they must be refused.

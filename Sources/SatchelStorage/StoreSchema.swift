@@ -37,7 +37,8 @@ struct StoreSchema {
       "docsize": "(id INTEGER PRIMARY KEY, sz BLOB)", "config": "(k PRIMARY KEY, v) WITHOUT ROWID",
     ]
     // It has its own copy of the texts, of two columns, unless they are those of another table.
-    if !String(decoding: sql, as: UTF8.self).contains("content = ") {
+    let option = "content = ".utf8
+    if !sql.indices.contains(where: { sql[$0...].starts(with: option) }) {
       objects["\(name)_content"] = Array("'\(name)_content'(id INTEGER PRIMARY KEY, c0, c1)".utf8)[...]
     }
     for (table, columns) in tables {

@@ -121,9 +121,22 @@ extension SyncLogRun {
     _ = try remote.replaceHead(remote.signed(new), base: etag)
   }
 
+  /// Goes on from an older head. An old head may have been put back alone, and name packs that were deleted since: then
+  /// the log is made again, because this device, which has read a later head of the log, has what they had.
+  func replace(older head: SyncHead, _ etag: ETag, after known: SyncHead.Position) throws {
+    let isSameLog = head.position.epoch == known.epoch && head.position.log == known.log
+    if isSameLog, try isIncomplete(head) { return try create(after: known, base: etag) }
+    try takeOver(head, etag, after: known)
+  }
+
+  private func isIncomplete(_ head: SyncHead) throws -> Bool {
+    let listed = try remote.names()
+    return head.packs.contains { listed[$0.name] != $0.bytes }
+  }
+
   /// Makes an older head the present one, in a new epoch: where the condition is met, the store really went back, and all
   /// devices join the new log.
-  func takeOver(_ head: SyncHead, _ etag: ETag, after known: SyncHead.Position) throws {
+  private func takeOver(_ head: SyncHead, _ etag: ETag, after known: SyncHead.Position) throws {
     var head = head
     // The packs stay as they are.
     if head.key != nil { head.origin = head.origin ?? head.position.log }

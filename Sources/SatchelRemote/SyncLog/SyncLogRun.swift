@@ -146,7 +146,7 @@ package struct SyncLogRun {
       try finishPhase()
       if let position = state.position, head.isOlder(than: position) {
         // A stale answer, or a store that went back: a condition tells.
-        if failures >= 3 { try takeOver(head, etag, after: position) }
+        if failures >= 3 { try replace(older: head, etag, after: position) }
         return SatchelError(.unavailable, "the remote has an older state than before; try again")
       }
       return try pull(head, etag, state, failures)
