@@ -119,7 +119,7 @@ extension satchel_bytes {
 
   /// Returns the bytes parsed as a query; empty bytes select all photos.
   fileprivate func photoQuery() throws -> PhotoQuery {
-    let query = try json("query")
+    let query = try jsonIfAny("query")
     return query == .null ? PhotoQuery() : try PhotoQuery(json: query)
   }
 }

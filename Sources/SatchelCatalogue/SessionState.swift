@@ -5,7 +5,7 @@ public enum SectionState: Sendable, Equatable {
   /// The header is known; the content was not requested.
   case placeholder
   case loading
-  case loaded(Section)
+  indirect case loaded(Section)
   case failed(reason: String)
 
   public var name: String {

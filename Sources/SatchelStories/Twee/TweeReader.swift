@@ -167,7 +167,7 @@ struct TweeReader {
     } else if usual == nil {
       note(.missingField, at: table.start, "no passage has the name \"Start\", and StoryData has no start")
       if first("StoryData") == nil {
-        // Compilers of Twee 1 are told the start, so it can be any passage.
+        // Compilers of Twee 1 have an option for the start, which can be any passage.
         table.faults[table.faults.count - 1].isDowngraded = true
         table.hasOutsideLinks = true
       }
