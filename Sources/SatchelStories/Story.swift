@@ -10,11 +10,9 @@ public final class Story: @unchecked Sendable {
   private let memory: StoryMemory
   let analysis: StoryAnalysis
 
-  init(_ memory: StoryMemory, source: StorySource, files: [TweeGame.File] = []) throws {
+  private init(_ memory: StoryMemory, source: StorySource) throws {
     self.memory = memory
-    var table = try source.read(memory.bytes)
-    table.files = files
-    analysis = StoryAnalysis(table)
+    analysis = StoryAnalysis(try source.read(memory.bytes))
   }
 
   /// Parses a story, sound or not.

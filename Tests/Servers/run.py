@@ -15,6 +15,7 @@ The exit status is that of the command.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -40,12 +41,16 @@ def main(arguments: list[str]) -> int:
         # Not in /tmp itself: the stores write where they are started.
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="satchel-store-")))
         processes = stack.enter_context(Processes(folder))
-        told = STORES[kind](processes, folder)
-        upstream = int(told["store"]["endpoint"].rsplit(":", 1)[1])
-        listen, admin = free_port(), free_port()
-        processes.start("proxy", sys.executable, faultproxy.__file__, str(listen), str(upstream), str(admin))
-        processes.wait_for_port("proxy", listen)
-        processes.wait_for_port("proxy", admin)
+        # One at a time: a port is free until its server listens.
+        with (Path(tempfile.gettempdir()) / "satchel-servers.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            told = STORES[kind](processes, folder)
+            upstream = int(told["store"]["endpoint"].rsplit(":", 1)[1])
+            listen, admin = free_port(), free_port()
+            proxy = [faultproxy.__file__, str(listen), str(upstream), str(admin)]
+            processes.start("proxy", sys.executable, *proxy)
+            processes.wait_for_port("proxy", listen)
+            processes.wait_for_port("proxy", admin)
         told |= {"kind": kind, "proxy": f"http://127.0.0.1:{listen}", "admin": f"http://127.0.0.1:{admin}"}
         environment = {**os.environ, "SATCHEL_TEST_S3": json.dumps(told)}
         status = subprocess.run(command, env=environment, check=False).returncode

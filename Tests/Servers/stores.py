@@ -53,6 +53,19 @@ def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
     return certificate, key
 
 
+def _wait_for_answer(endpoint: str, root: aws.Key, timeout: float = 60) -> None:
+    """Waits until the store answers: it may reset connections for a while after it listens."""
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            aws.query(endpoint, "iam", root, Action="ListUsers", Version="2010-05-08")
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
+
+
 def _ministack(processes: Processes, name: str, **more: str) -> tuple[str, aws.Key]:
     """Starts one, and makes a user: the signatures of the root are not checked."""
     port, root = free_port(), ROOT
@@ -65,6 +78,7 @@ def _ministack(processes: Processes, name: str, **more: str) -> tuple[str, aws.K
     endpoint = ("https" if more else "http") + f"://127.0.0.1:{port}"
     allowed = {"Effect": "Allow", "Action": ["s3:*", "sts:*"], "Resource": "*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
+    _wait_for_answer(endpoint, root)
     aws.query(endpoint, "iam", root, Action="CreateUser", UserName="tester", Version="2010-05-08")
     aws.query(
         endpoint, "iam", root, Action="PutUserPolicy", UserName="tester", PolicyName="all",

@@ -137,7 +137,7 @@ def test_a_store_without_collections(run, tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (["--where", "{"], "--where: line 1, column 1"),
+        (["--where", "{"], "--where: line 1, column 2"),
         (["--where", "[]"], "--where: at the root: a condition must be an object"),
         (["--where", '{"a": {"like": 1}}'], "at /a/like: no such operator; there are eq, ne"),
         (["--where", '{"a..b": 1}'], '"a..b" is not a path'),

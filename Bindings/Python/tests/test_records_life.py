@@ -184,7 +184,7 @@ def test_a_store_that_closes_under_threads_fails_their_calls_and_nothing_else(pa
         for number, last in acknowledged.items():
             for each in range(last + 1):
                 assert f"{number}-{each}" in courses
-            assert store.state.scores("s").value(str(number)) >= scores[number]
+            assert store.state.scores("s", 0, 1e9).value(str(number)) >= scores[number]
         assert store.check() == []
 
 
@@ -255,7 +255,7 @@ def test_what_was_flushed_is_there_exactly_once_after_a_kill(path: Path) -> None
             assert pushed == list(range(count - 1, -1, -1))
             assert count > acknowledged[-1]
             # Each change is saved by itself, in order: of the last round only the first ones may be there.
-            score = store.state.scores("s").value("k")
+            score = store.state.scores("s", 0, 1e9).value("k")
             assert count <= score <= count + 1
             assert len(store.state.members("m")) in (count - 1, count)
             assert store.state.get("last") in (count - 2, count - 1)
@@ -303,5 +303,5 @@ def test_processes_share_a_collection(path: Path) -> None:
         assert courses.get("sum") == {"n": 150}
         assert courses.count() == 151
         assert [courses.count({"n": each}) for each in (0, 49)] == [3, 3]
-        assert store.state.scores("s").all() == {"k": 150.0}
+        assert store.state.scores("s", 0, 1e9).all() == {"k": 150.0}
         assert store.check() == []

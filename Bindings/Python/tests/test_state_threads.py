@@ -25,7 +25,7 @@ def test_threads_change_state_at_once(path: Path) -> None:
 
         together(*(functools.partial(work, f"t{each}") for each in range(5)))
     with satchel.open(path) as store:
-        assert store.state.scores("scores").all() == {"sum": 1000.0}
+        assert store.state.scores("scores", -1e9, 1e9).all() == {"sum": 1000.0}
         assert sorted(store.state.members("set")) == list(range(200))
         items = store.state.list("list").values()
         for each in range(5):
@@ -48,6 +48,6 @@ def test_changes_of_two_stores_add_up(path: Path) -> None:
         one.state.flush()
         other.state.flush()
     with satchel.open(path) as store:
-        assert store.state.scores("s").all() == {"k": 20.0}
+        assert store.state.scores("s", -100, 100).all() == {"k": 20.0}
         assert len(store.state.list("l")) == 20
         assert len(store.state.members("m")) == 20

@@ -31,7 +31,7 @@ enum TweeFormat {
 /// The closing delimiters of constructs that count only when they are closed.
 enum TweeEnding: UInt32 {
   case comment, percentComment, markupComment, braces, noWiki, quotes, macro, macroScript, script, style,
-    template, tag
+    template
 
   var text: StaticString {
     switch self {
@@ -46,7 +46,6 @@ enum TweeEnding: UInt32 {
     case .script: "</script"
     case .style: "</style"
     case .template: "%>"
-    case .tag: ">"
     }
   }
 }

@@ -7,7 +7,6 @@ extension TweeScanner {
       let lineEnd = bytes.find(0x0A, from: lineStart, to: end) ?? end
       if bytes.equals(bytes.trimmed(bytes.range(lineStart, lineEnd)), "--") {
         hide(bytes.range(start, lineEnd))
-        mention(start..<lineEnd)
         position = lineEnd
         return
       }
@@ -34,7 +33,6 @@ extension TweeScanner {
       hideCode(position..<nextModifier(from: lineEnd))
     } else {
       hide(position..<lineEnd)
-      mention(position..<lineEnd)
       position = lineEnd
     }
     return true
@@ -77,28 +75,20 @@ extension TweeScanner {
     } else if begins("link to:") {
       markup = insert(range, target: value(of: "link to:", in: range), label: "label:")
     } else if begins("embed passage:") {
-      markup = include(range, value(of: "embed passage:", in: range))
+      markup = insert(range, target: value(of: "embed passage:", in: range), label: nil)
     } else if begins("embed passage named:") {
-      markup = include(range, value(of: "embed passage named:", in: range))
+      markup = insert(range, target: value(of: "embed passage named:", in: range), label: nil)
     } else if begins("reveal link:"), let target = value(of: "passage:", in: range) {
-      markup = include(range, target)
+      markup = insert(range, target: target, label: "reveal link:")
     } else {
       markup = TweeMarkup(.hidden, range)
     }
     add(markup)
-    if markup.kind == .hidden || markup.kind == .jump { mention(range) }
     position = range.upperBound
     return true
   }
 
   private static let inserts: [StaticString] = ["back link", "link to:", "embed passage", "reveal link:"]
-
-  /// Returns an insert that displays a passage.
-  private func include(_ range: Range<Int>, _ target: Range<Int>?) -> TweeMarkup {
-    var markup = insert(range, target: target, label: nil)
-    if markup.kind == .macro { markup.kind = .include }
-    return markup
-  }
 
   private func insert(_ range: Range<Int>, target: Range<Int>?, label: StaticString?) -> TweeMarkup {
     guard let target, let name = literal(target) else { return TweeMarkup(.jump, range) }

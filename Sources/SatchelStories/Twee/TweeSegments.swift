@@ -18,14 +18,12 @@ struct TweeSegments {
 
   mutating func all() -> [JSONValue] {
     let authentic = authenticSegments()
-    return (0..<analysis.table.partsStart).map { segment($0, isAuthentic: authentic[$0]) }
+    return analysis.table.segments.indices.map { segment($0, isAuthentic: authentic[$0]) }
   }
 
-  /// Returns the passages that are not segments, with their names, tags and raw bodies: first those that are
-  /// only parts of segments.
+  /// Returns the passages that are not segments, with their names, tags and raw bodies.
   func otherPassages() -> [JSONValue] {
-    let others = reader.passages.filter { $0.kind != .segment && !isRepresented($0) }
-    return (reader.partPassages + others).map { passage in
+    reader.passages.filter { $0.kind != .segment && !isRepresented($0) }.map { passage in
       var object: JSONObject = ["id": .string(table.text.string(passage.name))]
       let tags = tags(reader.header(passage))
       if !tags.isEmpty { object["twineTags"] = .array(tags) }

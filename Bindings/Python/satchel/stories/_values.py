@@ -29,7 +29,6 @@ __all__ = [
 class StoryFinding:
     """An error or a warning in a story, and its location.
 
-    ``file`` is None, but for a story in several files, where it is the name of one;
     ``code`` never changes; ``severity`` is "error" or "warning"; ``message`` is the description; ``pointer``
     is a JSON Pointer into the story; ``line`` and ``column`` count from 1, in its text; ``suggestion`` is the
     probable intention, such as the nearest id, or None.
@@ -38,7 +37,6 @@ class StoryFinding:
     code: str
     severity: str
     pointer: str
-    file: Optional[str]
     line: int
     column: int
     message: str

@@ -1,1 +1,0 @@
-setup.midnight = () => Engine.play("Ghost");
