@@ -67,11 +67,13 @@ struct CodableTests {
     let plain = SectionHeader(section: "p", entityCount: 2, updatedAt: 3, level: .country)
     try check(
       plain,
-      #"{"section":"p","display_title":null,"config":null,"entity_count":2,"updated_at":3,"level":"country"}"#
+      #"{"section":"p","display_title":null,"config":null,"extra":{},"entity_count":2,"updated_at":3,"#
+        + #""level":"country","nearby":null}"#
     )
     try check(
       Section(header: plain, content: ["a": 1], missing: ["p:a"], expired: ["p:b"]),
-      #"{"section":"p","display_title":null,"config":null,"entity_count":2,"updated_at":3,"level":"country","#
+      #"{"section":"p","display_title":null,"config":null,"extra":{},"entity_count":2,"updated_at":3,"#
+        + #""level":"country","nearby":null,"#
         + #""missing":["p:a"],"expired":["p:b"],"content":{"a":1}}"#)
   }
 

@@ -112,13 +112,4 @@ struct SameContentTests {
     #expect(try fixture.shown("s", at: here) == #"{"a":{"n":0},"items":[{"v":0}]}"#)
     try fixture.expectSound()
   }
-
-  @Test("an entity that occurs twice in a section in another order is one entity")
-  func repeated() throws {
-    let fixture = try CatalogueFixture()
-    let content =
-      #"[{"a":1,"b":2.50,\#(tag("s:1", "country"))},{"b":2.5,\#(tag("s:1", "country")),"a":1}]"#
-    let receipt = try fixture.persist("s", content, at: place("fr"))
-    #expect(receipt.saved == 1 && receipt.problems.isEmpty)
-  }
 }

@@ -5,9 +5,9 @@ import Testing
 /// Columns of which every value of the type is sound, since nothing else in the store depends on it.
 private let independent: Set<String> = [
   // What the app or its backend said.
-  "entity.display_name", "photo_change.line", "photo_local.camera_make", "photo_local.iso",
+  "photo_change.line", "photo_local.camera_make", "photo_local.iso",
   "record_kept.path",
-  "record_kept.version", "section.display_title", "section.name", "state_item.list",
+  "record_kept.version", "section.display_title", "state_item.list",
   // Times, and numbers that only grow.
   "change.time", "change.writer", "context.used_at", "entity.created_at", "context_at.revision",
   "entity.time_to_live",
@@ -34,8 +34,6 @@ private let independent: Set<String> = [
   "record_conflict.key", "record_conflict.local",
   // Where a block begins: a first hash that is lower finds the same.
   "entity_index.first", "record_key.first",
-  // The delivery that wrote it, which may have been deleted.
-  "entity.source",
   // For people; `identity` is what is looked up.
   "place.text",
 ]

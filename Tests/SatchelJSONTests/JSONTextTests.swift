@@ -36,8 +36,8 @@ struct JSONTextTests {
   func position() throws {
     let error = try #require(throws: JSONError.self) { try JSONValue(parsing: "{\n  \"é\": tru\n}") }
     #expect(error.position?.line == 2)
-    #expect(error.position?.column == 11)
-    #expect(error.position?.offset == 13)
+    #expect(error.position?.column == 9)
+    #expect(error.position?.offset == 10)
   }
 
   @Test(

@@ -181,7 +181,8 @@ class StoredEntity:
 
     ``entity_id`` is its id, ``scope`` its scope, ``place`` the key of its place, None for global;
     ``display_name`` is the name to display. ``bytes`` is the size of its content, None when it is missing;
-    ``references`` counts the sections that refer to it. Times are Unix milliseconds.
+    ``references`` counts the sections that refer to it. ``created_at``, ``updated_at`` and ``expires_at`` are
+    Unix milliseconds.
     """
 
     entity_id: str

@@ -106,7 +106,7 @@ def test_the_context_that_was_updated_last_serves_of_several(
     for update, expected in ((None, 2), (SHANGHAI, 1), (other, 2)):
         if update is not None:
             clock.advance(1000)
-            catalogue.persist(update, sent(expected))
+            catalogue.persist(update, {**sent(expected), "display_title": str(clock())})
         found = catalogue.load(anywhere, "cuisine")
         assert found is not None
         assert found.content == {"items": [{"v": expected}]}

@@ -174,8 +174,6 @@ def test_refused_edits_name_the_member(catalogue: satchel.Catalogue, config: Any
         ({"a": 1}, {"a": 1, "b": 1}, False),
         ({str(key): key for key in range(100)}, {str(key): key for key in reversed(range(100))}, True),
         (None, False, False),
-        (b"1e400", b"1e400", True),
-        (b"1e400", b"2e400", False),
     ],
 )
 def test_equality_of_json(one: Any, other: Any, same: bool) -> None:

@@ -30,10 +30,10 @@ struct CatalogueDeleteCommand: ParsableCommand {
 
   func run() throws {
     let store = try arguments.open(writing: true)
-    var receipt = PruneReceipt()
-    if let entity { receipt = try store.catalogue.deleteEntity(entity) }
-    if let location = location?.location { receipt = try store.catalogue.deleteContext(location) }
+    let deleted = try entity.map { try store.catalogue.deleteEntity($0) }
+    let removed = try location.map { try store.catalogue.deleteContext($0.location) }
     try store.close()
+    guard let receipt = deleted ?? removed else { return }
     let isNothing = receipt.entities == 0 && receipt.contexts == 0
     if arguments.json {
       try Terminal.print(json: receipt.json)
