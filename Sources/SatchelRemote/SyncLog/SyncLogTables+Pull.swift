@@ -55,7 +55,7 @@ extension SyncLogTables {
       try Self.check(start, state)
       let connection = transaction.connection
       var sums = start.isWhole ? start.state : state
-      let declared = Set(try client.collections(connection))
+      let declared = try declaredCollections(connection)
       var writer = try Self.writer(connection)
       for entry in entries {
         let key = entry.envelope.key
@@ -145,7 +145,7 @@ extension SyncLogTables {
       let ids = try table.ids(
         "SELECT id FROM sync_entry WHERE generation = ? LIMIT ?", .integer(previous),
         .integer(Int64(sizes.rowsOfStep)))
-      let declared = Set(try client.collections(connection))
+      let declared = try declaredCollections(connection)
       let horizon = state.head?.horizon ?? 0
       for id in ids {
         guard let row = try table.row(id) else { continue }

@@ -311,7 +311,7 @@ extension SyncLogTables {
       guard state.phase == nil else { throw Self.changedMeanwhile }
       // Another process may have resolved the upload that was seen, and have begun one that can still be written.
       if let upload = state.upload, upload.base == state.etag { throw Self.changedMeanwhile }
-      let declared = Set(try client.collections(transaction.connection))
+      let declared = try declaredCollections(transaction.connection)
       let ids = try rowsInFlight(table)
       for id in ids {
         guard var row = try table.row(id), let sent = row.inFlight else { continue }

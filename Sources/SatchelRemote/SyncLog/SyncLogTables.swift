@@ -187,10 +187,25 @@ package struct SyncLogTables: Sendable {
       let id = try SyncRowTable(connection: transaction.connection).makeCollection(collection)
       try transaction.connection.run(
         "UPDATE sync_collection SET is_declared = ? WHERE id = ?", .integer(isDeclared ? 1 : 0), .integer(id))
+      // Declaring it again makes all of them undecided.
+      if !isDeclared {
+        try transaction.connection.run(
+          "UPDATE sync_entry SET undecided = NULL WHERE collection = ? AND undecided IS NOT NULL",
+          .integer(id))
+      }
     }
   }
 
-  /// Makes the entries of a collection undecided, and its local content pending.
+  /// The collections whose new entries are to be decided: those that are declared, and those that were when `reconcile`
+  /// last ran, because one that is declared again before it runs next is not begun again.
+  func declaredCollections(_ connection: Connection) throws -> Set<String> {
+    var names = Set(try client.collections(connection))
+    try connection.each("SELECT name FROM sync_collection WHERE is_declared = 1") { names.insert($0.text(0)) }
+    return names
+  }
+
+  /// Makes the entries of a collection undecided, and its local content pending. The entries of a generation that another
+  /// process is reading are among them.
   private func begin(_ collection: String) throws {
     var last: String? = ""
     while let first = last {
@@ -201,13 +216,13 @@ package struct SyncLogTables: Sendable {
         else { return nil }
         var keys: [String] = []
         try connection.each(
-          "SELECT key FROM sync_entry WHERE collection = ? AND generation = ? AND key > ? ORDER BY key LIMIT ?",
+          "SELECT key FROM sync_entry WHERE collection = ? AND generation >= ? AND key > ? ORDER BY key LIMIT ?",
           .integer(id), .integer(generation), .text(first), .integer(Int64(sizes.rowsOfStep))
         ) { keys.append($0.text(0)) }
         guard let end = keys.last else { return nil }
         try connection.run(
           """
-          UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND generation = ? AND key > ? AND key <= ?
+          UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND generation >= ? AND key > ? AND key <= ?
           AND remote IS NOT NULL AND conflict IS NULL
           """, .integer(id), .integer(generation), .text(first), .text(end))
         return end
