@@ -62,7 +62,10 @@ def life(folder: Path, seed: str, seconds: float, is_limited: bool) -> str | Non
 
 def run(folder: Path, kills: int, seed: int) -> str | None:
     dice = random.Random(seed)
-    for number in range(kills):
+    for number in range(3 * kills):
+        # What chance has not brought yet gets more of them.
+        if number >= kills and not Ledger.read(folder).missing():
+            break
         # Most are killed in their first steps, where the store is opened, migrated and drained. Before
         # something is spooled, it is tried for half a second.
         is_limited = dice.random() < 0.06
