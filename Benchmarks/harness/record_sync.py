@@ -2,15 +2,13 @@
 what syncs a file a record (rclone). Everyone goes through one counting proxy to one server.
 """
 
-import json
 import random
-import subprocess
 import sys
 
-from .places import HERE, PROJECT, RECORDS
+from .places import PROJECT, RECORDS
 from .record_data import Expected, RecordSet, digest_of, generate_records, updated
-from .runner import Figures, environment
-from .sync import SERVER, label
+from .runner import Figures
+from .sync import SERVER, label, measured
 
 SETS = (RecordSet(10_000), RecordSet(1_000_000))
 """The second is Satchel's alone: a million files are not what a file a record is for."""
@@ -54,20 +52,4 @@ def synchronize_records(sets: tuple[RecordSet, ...], rounds: int, with_satchel: 
     sizes = ",".join(str(each.records) for each in sets)
     command = [*beside, sys.executable, "-m", "harness.record_traffic", sizes, str(rounds), str(records)]
     names = [*(["satchel"] if with_satchel else []), *PEERS]
-    with subprocess.Popen([*command, *names], env=environment(), cwd=HERE) as running:
-        try:
-            status = running.wait(TIMEOUT_SECONDS)
-        except subprocess.TimeoutExpired:
-            # Not killed: it has servers to stop.
-            running.terminate()
-            status = running.wait()
-    figures = Figures()
-    for line in records.read_text().splitlines() if records.exists() else []:
-        record = json.loads(line)
-        if "failed" in record:
-            figures.failures[record["name"]] = record["failed"]
-        else:
-            figures.records.setdefault(record["name"], []).append(record)
-    if status != 0:
-        figures.failures["server"] = f"ended with status {status}"
-    return figures
+    return measured([*command, *names], records, TIMEOUT_SECONDS)

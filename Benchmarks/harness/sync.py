@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from .photo_data import Gallery, generate_photos
 from .places import HERE, PROJECT, RECORDS
@@ -47,9 +48,14 @@ def synchronize(gallery: Gallery, rounds: int, with_satchel: bool) -> Figures:
         str(records),
     ]
     command += ["satchel"] if with_satchel else []
-    with subprocess.Popen([*command, *SYNC_PEERS], env=environment(), cwd=HERE) as running:
+    return measured([*command, *SYNC_PEERS], records, TIMEOUT_SECONDS)
+
+
+def measured(command: list[str], records: Path, seconds: float) -> Figures:
+    """Runs a command, and reads the figures that it wrote down."""
+    with subprocess.Popen(command, env=environment(), cwd=HERE) as running:
         try:
-            status = running.wait(TIMEOUT_SECONDS)
+            status = running.wait(seconds)
         except subprocess.TimeoutExpired:
             # Not killed: it has servers to stop.
             running.terminate()

@@ -126,14 +126,12 @@ extension Catalogue {
       let table = EntityTable(connection: connection)
       let entities = try rows.sorted().compactMap { row -> StoredEntity? in
         guard let record = try table.record(row) else { return nil }
-        let place = try connection.first("SELECT text FROM place WHERE id = ?", .integer(record.place)) {
-          $0.text(0)
-        }
         let count = try connection.first("SELECT reference_count FROM entity WHERE id = ?", .integer(row)) {
           Int(try $0.integer(0, in: StoredRange.count))
         }
         return StoredEntity(
-          entityID: record.entityID, scope: record.scope, place: place, displayName: record.displayName,
+          entityID: record.entityID, scope: record.scope, place: try table.placeText(of: record),
+          displayName: record.displayName,
           bytes: record.size, referenceCount: count ?? 0, createdAt: record.createdAt,
           updatedAt: record.updatedAt, expiresAt: record.expiresAt)
       }

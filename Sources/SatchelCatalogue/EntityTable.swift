@@ -44,6 +44,11 @@ struct EntityTable {
       source: try statement.integer(9))
   }
 
+  /// Returns the text of the key of a variant's place; nil for `global`.
+  func placeText(of record: EntityRecord) throws -> String? {
+    try connection.first("SELECT text FROM place WHERE id = ?", .integer(record.place)) { $0.text(0) }
+  }
+
   /// Reads a body and its placeholders; the bytes are valid only inside `read`.
   func withContent<Result>(
     of row: Int64, read: (UnsafeRawBufferPointer, [Template<EntityTarget>.Placeholder]) throws -> Result
@@ -59,13 +64,10 @@ struct EntityTable {
   func hasContent(
     _ row: Int64, body: UnsafeRawBufferPointer, placeholders: [Template<EntityTarget>.Placeholder]
   ) throws -> Bool {
-    let statement = try connection.prepared("SELECT body, placeholders FROM entity_content WHERE entity = ?")
-    defer { statement.reset() }
-    try statement.bind(.integer(row), at: 1)
-    guard try statement.step() else { return false }
-    let stored = PlaceholderCoding.decodeEntity(statement.bytes(1))
-    if statement.bytes(0).hasSameBytes(as: body), stored == placeholders { return true }
-    return ContentEquality.equal(statement.bytes(0), stored, body, placeholders)
+    try withContent(of: row) { stored, known in
+      (stored.hasSameBytes(as: body) && known == placeholders)
+        || ContentEquality.equal(stored, known, body, placeholders)
+    } ?? false
   }
 
   /// Whether other entities are nested in a stored one. Reads only the first page of the body.

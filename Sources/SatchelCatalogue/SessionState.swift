@@ -5,6 +5,7 @@ public enum SectionState: Sendable, Equatable {
   /// The header is known; the content was not requested.
   case placeholder
   case loading
+  /// In a box, because all other states would be as large as a section.
   indirect case loaded(Section)
   case failed(reason: String)
 

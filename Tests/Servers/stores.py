@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import time
@@ -27,18 +28,24 @@ def _store(endpoint: str, key: aws.Key) -> Told:
     return told | ({"session_token": key.session_token} if key.session_token else {})
 
 
-def _make_bucket(endpoint: str, key: aws.Key, timeout: float = 60) -> None:
-    """Waits until the store takes it, and the first object, which takes some much longer than others."""
+def _repeat(step: Callable[[], object], timeout: float = 60) -> None:
+    """Repeats a step until the store takes it: it may reset connections for a while after it listens."""
     end = time.monotonic() + timeout
-    steps = [aws.make_bucket, aws.use_bucket]
-    while steps:
+    while True:
         try:
-            steps[0](endpoint, BUCKET, key)
-            steps.pop(0)
+            step()
+            return
         except (OSError, RuntimeError):
             if time.monotonic() > end:
                 raise
             time.sleep(0.2)
+
+
+def _make_bucket(endpoint: str, key: aws.Key, timeout: float = 60) -> None:
+    """Waits until the store takes it, and the first object, which takes some much longer than others."""
+    end = time.monotonic() + timeout
+    for step in (aws.make_bucket, aws.use_bucket):
+        _repeat(functools.partial(step, endpoint, BUCKET, key), end - time.monotonic())
 
 
 def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
@@ -53,19 +60,6 @@ def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
     return certificate, key
 
 
-def _wait_for_answer(endpoint: str, root: aws.Key, timeout: float = 60) -> None:
-    """Waits until the store answers: it may reset connections for a while after it listens."""
-    end = time.monotonic() + timeout
-    while True:
-        try:
-            aws.query(endpoint, "iam", root, Action="ListUsers", Version="2010-05-08")
-            return
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.2)
-
-
 def _ministack(processes: Processes, name: str, **more: str) -> tuple[str, aws.Key]:
     """Starts one, and makes a user: the signatures of the root are not checked."""
     port, root = free_port(), ROOT
@@ -78,7 +72,7 @@ def _ministack(processes: Processes, name: str, **more: str) -> tuple[str, aws.K
     endpoint = ("https" if more else "http") + f"://127.0.0.1:{port}"
     allowed = {"Effect": "Allow", "Action": ["s3:*", "sts:*"], "Resource": "*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
-    _wait_for_answer(endpoint, root)
+    _repeat(lambda: aws.query(endpoint, "iam", root, Action="ListUsers", Version="2010-05-08"))
     aws.query(endpoint, "iam", root, Action="CreateUser", UserName="tester", Version="2010-05-08")
     aws.query(
         endpoint, "iam", root, Action="PutUserPolicy", UserName="tester", PolicyName="all",

@@ -176,7 +176,7 @@ def damage(log: Log, key: str, kind: str) -> None:
 
 
 def told(log: Log, device: Device, name: str) -> bool:
-    """Whether a device is told that this pack is missing. It keeps what it has, or writes the pack again."""
+    """Whether a sync reports that this pack is missing. It keeps what it has, or writes the pack again."""
     before = log.check(device)
     try:
         report = device.sync(log.remote)

@@ -143,12 +143,9 @@ private struct EntitySearch {
 
   private func hit(_ candidate: Candidate, _ entities: EntityTable) throws -> SearchHit {
     let record = candidate.record
-    let place = try connection.first("SELECT text FROM place WHERE id = ?", .integer(record.place)) {
-      $0.text(0)
-    }
     return SearchHit(
       section: candidate.section, entityID: record.entityID, displayName: record.displayName,
-      scope: record.scope, place: place, excerpt: try excerpt(record, entities),
+      scope: record.scope, place: try entities.placeText(of: record), excerpt: try excerpt(record, entities),
       isExpired: record.isExpired(at: now), score: candidate.score)
   }
 

@@ -67,6 +67,11 @@ struct SyncHead: Sendable, Equatable {
     return position.log != known.log || position.number < known.number
   }
 
+  /// The packs that are not among the listed ones, or have another size there.
+  func packs(missingFrom listed: [String: Int64]) -> [SyncPack] {
+    packs.filter { listed[$0.name] != $0.bytes }
+  }
+
   /// The bytes of all packs.
   var packBytes: Int64 { packs.reduce(0) { $0 + $1.bytes } }
 

@@ -54,8 +54,8 @@ struct SyncLogRemote: Sendable {
 
   /// Reads the head. That it is damaged is believed after several answers.
   ///
-  /// - Parameter isExpected: whether the device has read a head; then that there is none is believed after several answers,
-  ///   too. Else nothing depends on it: the first head is written only where there is none
+  /// - Parameter isExpected: whether the device has read a head; then several answers are needed to believe that it is
+  ///   gone. A device that has not loses nothing by one wrong answer: it writes the first head under If-None-Match
   func look(unless known: ETag?, isExpected: Bool) throws -> Reading {
     var (known, obstacle) = (known, Reading?.none)
     for _ in 0..<Self.attempts {

@@ -125,13 +125,10 @@ extension SyncLogRun {
   /// the log is made again, because this device, which has read a later head of the log, has what they had.
   func replace(older head: SyncHead, _ etag: ETag, after known: SyncHead.Position) throws {
     let isSameLog = head.position.epoch == known.epoch && head.position.log == known.log
-    if isSameLog, try isIncomplete(head) { return try create(after: known, base: etag) }
+    if isSameLog, try !head.packs(missingFrom: remote.names()).isEmpty {
+      return try create(after: known, base: etag)
+    }
     try takeOver(head, etag, after: known)
-  }
-
-  private func isIncomplete(_ head: SyncHead) throws -> Bool {
-    let listed = try remote.names()
-    return head.packs.contains { listed[$0.name] != $0.bytes }
   }
 
   /// Makes an older head the present one, in a new epoch: where the condition is met, the store really went back, and all

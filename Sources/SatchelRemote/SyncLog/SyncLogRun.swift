@@ -271,7 +271,7 @@ package struct SyncLogRun {
     let known = Set(head.packs.map(\.name)).union(head.retired).union(segments.map(\.pack.name))
     upkeep.isSwept = true
     upkeep.garbage = listed.keys.filter { !known.contains($0) }.sorted()
-    broken = Set(head.packs.filter { listed[$0.name] != $0.bytes }.map(\.name))
+    broken = Set(head.packs(missingFrom: listed).map(\.name))
     if options.verifies {
       try read(head.packs[...].filter { !broken.contains($0.name) }, of: head) { pack, entries in
         if entries == nil { broken.insert(pack.name) }

@@ -90,6 +90,28 @@ struct SyncLogTablesTests {
     #expect(try device.number("SELECT count(*) FROM sync_entry") == 0 && device.status("a") == .local)
   }
 
+  @Test("a collection that is declared while its entries are read gets them", arguments: [true, false])
+  func declaredWhileRead(isWhole: Bool) throws {
+    let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
+    try one.client.edit([(try SyncKey("others", "a"), ["x": "1"]), (try SyncKey("things", "b"), ["x": "1"])])
+    one.client.declared = ["things", "others"]
+    two.client.declared = isWhole ? ["things"] : ["things", "others"]
+    try two.sync(store)
+    try one.sync(store)
+    // It was declared until now, and `reconcile` does not notice that it was not while its entry was read.
+    two.client.declared = ["things"]
+    let state = try one.ledger.state()
+    var pull = try two.ledger.beginPull(all: isWhole, from: two.ledger.state())
+    let head = try #require(state.head)
+    try two.ledger.store(head.entries(nil), &pull)
+    two.client.declared = ["things", "others"]
+    try two.ledger.reconcile()
+    #expect(try two.ledger.complete(pull, head, try #require(state.etag)))
+    while try two.ledger.continuePhase() {}
+    try two.ledger.decideAll()
+    #expect(try two.client.documents() == ["others/a": ["x": "1"], "things/b": ["x": "1"]])
+  }
+
   @Test("a change while the local state is moved is kept") func changeWhileLocal() throws {
     var sizes = SyncSizes()
     sizes.rowsOfStep = 1
