@@ -51,7 +51,11 @@ extension SyncLogRun {
     let present = state.head
     let next = Self.next(present, state, number)
     var draft = Draft(head: next, seal: remote.seal(of: next))
-    if let present { draft.inline = try remote.entries(of: present) }
+    if let present {
+      // Another process of the device may have followed a change of the key since this one has looked.
+      try remote.authorize(present)
+      draft.inline = try remote.entries(of: present)
+    }
     let rewritten = try compact(&draft, state, upkeep)
     draft.head.missing.removeAll { name in !draft.head.packs.contains { $0.name == name } }
     append(&changes, number, &draft)

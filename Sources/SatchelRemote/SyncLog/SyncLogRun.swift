@@ -118,8 +118,11 @@ package struct SyncLogRun {
     if isKnown {
       try finishPhase()
       state = try ledger.state()
-      // Half a pull, and a head that cannot be read, are read again.
-      isKnown = state.phase != .pull && (try? state.head.map(remote.entries)) != nil
+      // Half a pull, and a head that cannot be read, are read again. Another process of the device may have followed a
+      // change of the key.
+      isKnown =
+        state.phase != .pull && state.head.map(remote.has) ?? false
+        && (try? state.head.map(remote.entries)) != nil
     }
     // A store may have damaged the head and kept its ETag.
     let etag = isKnown && !options.verifies ? state.etag : nil
@@ -187,6 +190,10 @@ package struct SyncLogRun {
   /// - Returns: nil when nothing is in the way of new changes
   private mutating func resolve() throws -> Round? {
     let state = try ledger.state()
+    // As above: what is prepared or confirmed without the log's key would not be of that log.
+    for head in [state.head, state.upload.flatMap { try? SyncHead(parsing: $0.head) }] {
+      if let head { try remote.authorize(head) }
+    }
     guard let upload = state.upload else {
       if try ledger.hasInFlight() { while try ledger.resolveUpload() {} }
       return nil

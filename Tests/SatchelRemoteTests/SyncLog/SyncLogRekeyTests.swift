@@ -75,6 +75,37 @@ struct SyncLogRekeyTests {
     }
   }
 
+  /// Two processes of one device: one changes the key after the other one has read the log, and before it sends.
+  @Test("a sync whose log gets another key meanwhile, by a process of the same store, changes nothing")
+  func keyChangesMeanwhile() throws {
+    for (old, new) in [(0, 1), (1, 2), (1, 0)] {
+      let store = SyncMemoryStore()
+      let (one, two) = try filled(keys[old], store)
+      try one.client.edit("one", ["x": "pending"])
+      let changed = Locked(false)
+      let rekeyed = Locked<[String: [UInt8]]>([:])
+      let error = #expect(throws: SatchelError.self) {
+        try one.sync(store) { options in
+          options.key = keys[old]
+          options.progress = { [keys] progress in
+            guard case .decide = progress, !changed.withLock({ $0 }) else { return }
+            changed.withLock { $0 = true }
+            var other = try one.run(store) { $0.key = keys[old] }
+            _ = try other.rekey(to: keys[new])
+            try one.client.edit("late", ["x": "pending"])
+            rekeyed.withLock { $0 = store.objects.mapValues(\.body) }
+          }
+        }
+      }
+      #expect(error?.code == .unauthorized)
+      #expect(try head(store).key == keys[new]?.name.hexadecimal)
+      #expect(store.objects.mapValues(\.body) == rekeyed.withLock { $0 })
+      for device in [one, two, one] { try device.sync(store) { $0.key = keys[new] } }
+      #expect(try two.client.documents() == one.client.documents())
+      #expect(try one.client.documents().count == 10)
+    }
+  }
+
   @Test("a log that has the key already is only synced, and one of a third key changes nothing")
   func logHasKey() throws {
     let (one, two) = try filled(keys[1], store)
