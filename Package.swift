@@ -9,6 +9,7 @@ let package = Package(
     .library(name: "SatchelCatalogue", targets: ["SatchelCatalogue"]),
     .library(name: "SatchelStories", targets: ["SatchelStories"]),
     .library(name: "SatchelJSON", targets: ["SatchelJSON"]),
+    .library(name: "SatchelFoundation", targets: ["SatchelFoundation"]),
     .library(name: "satchel", type: .dynamic, targets: ["SatchelC"]),
   ],
   targets: [
@@ -58,9 +59,13 @@ let package = Package(
       dependencies: ["SatchelCatalogue", "SatchelPhotos", "SatchelStories", "SatchelRecords", "SatchelState"]),
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
 
+    // JSON forms of Foundation's types, for apps that use Foundation.
+    .target(name: "SatchelFoundation", dependencies: ["SatchelJSON"]),
+
     // What the tests of several targets share.
     .target(name: "SatchelTesting", path: "Tests/SatchelTesting"),
     .testTarget(name: "SatchelJSONTests", dependencies: ["SatchelJSON", "CPattern", "SatchelTesting"]),
+    .testTarget(name: "SatchelFoundationTests", dependencies: ["SatchelFoundation", "Satchel"]),
     // A disk that fails when it is told to.
     .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
     .target(

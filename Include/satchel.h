@@ -3568,6 +3568,50 @@ SATCHEL_API satchel_status satchel_records_list(
 SATCHEL_API satchel_status satchel_records_count(
     satchel_records *records, satchel_bytes query, int64_t *count);
 
+/**
+ * Receives the result of a live query.
+ *
+ * @param context  the context that was given with the function
+ * @param status   SATCHEL_OK; any other status when the query could not be run: the next
+ *                 result is reported when it can be run again
+ * @param result   the matching records, as satchel_records_list() returns them; the error
+ *                 message in UTF-8 when `status` is not SATCHEL_OK; valid during the
+ *                 callback
+ */
+typedef void (*satchel_records_watch_callback)(
+    void *context, satchel_status status, satchel_bytes result);
+
+/**
+ * Starts a live query: reports the records that match now, and again whenever a commit
+ * changes them.
+ *
+ * The result is that of the last commit, of this process or of another. It is reported at
+ * most once in 100 ms, so that commits in quick succession may share one report, and not
+ * when it is the same as before. The query is run again after each commit that changes the
+ * collection, at the cost of satchel_records_list(), and the last result is kept in memory
+ * for comparison: use `limit` for large collections.
+ *
+ * @param records   the collection
+ * @param query     a @ref json_record_query "query"; empty for all records
+ * @param callback  receives the results
+ * @param context   passed to `callback`
+ * @param release   called exactly once with `context`, after the last call of `callback`,
+ *                  also on failure; may be NULL
+ * @param[out] out  the live query
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid query.
+ *
+ * **Ownership** The caller frees the live query: satchel_observer_free(). It also ends
+ * when the store is closed, and goes on when `records` is freed.
+ *
+ * **Threads** `callback` is called on one thread of the library, shared by all live queries
+ * of the store, also for the first result: a slow callback delays the others. It may call
+ * the library and free its own live query; closing the store in it returns SATCHEL_EBUSY.
+ */
+SATCHEL_API satchel_status satchel_records_watch(
+    satchel_records *records, satchel_bytes query, satchel_records_watch_callback callback,
+    void *context, void (*release)(void *context), satchel_observer **out);
+
 /** Whether a write changes the store or the mirror first. */
 typedef enum satchel_mirror_mode {
     /** The store first; the mirror is written after each commit. */
@@ -3981,6 +4025,25 @@ SATCHEL_API satchel_status satchel_state_list_push(
     const satchel_state_list_options *options);
 
 /**
+ * Inserts an item with a time of its own behind the items of a list that are newer, and
+ * removes the items beyond its limits.
+ *
+ * Where the items are unique, an equal one that is as new or newer remains instead. An item
+ * that is not the newest costs time in proportion to the length of the list.
+ *
+ * @param store    an open store
+ * @param name     the name of the list
+ * @param value    any JSON value
+ * @param time     Unix milliseconds, 0 or more
+ * @param options  may be NULL
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name, value, time or options.
+ */
+SATCHEL_API satchel_status satchel_state_list_insert(
+    satchel_store *store, satchel_bytes name, satchel_bytes value, int64_t time,
+    const satchel_state_list_options *options);
+
+/**
  * Returns the items of a list within its limits, the newest first.
  *
  * | field   | type    | meaning                     |
@@ -4049,6 +4112,19 @@ SATCHEL_API satchel_status satchel_state_member_remove(
     satchel_store *store, satchel_bytes name, satchel_bytes value, bool *removed);
 
 /**
+ * Returns whether a set contains a value, by one look-up.
+ *
+ * @param store     an open store
+ * @param name      the name of the set
+ * @param value     any JSON value
+ * @param[out] has  whether the set contains it
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid name or value.
+ */
+SATCHEL_API satchel_status satchel_state_member_has(
+    satchel_store *store, satchel_bytes name, satchel_bytes value, bool *has);
+
+/**
  * Returns the values of a set, in a stable order.
  *
  * @param store     an open store
@@ -4089,6 +4165,21 @@ typedef struct satchel_state_score_options {
  */
 SATCHEL_API satchel_status satchel_state_score_add(
     satchel_store *store, satchel_bytes name, satchel_bytes key, double delta,
+    const satchel_state_score_options *options, double *value);
+
+/**
+ * Returns a score, within the limits.
+ *
+ * @param store       an open store
+ * @param name        the name of the scores
+ * @param key         the key of the score
+ * @param options     may be NULL, as for satchel_state_score_add()
+ * @param[out] value  the score; 0, or the nearest limit, when nothing was added to it
+ *
+ * **Returns** As satchel_state_scores().
+ */
+SATCHEL_API satchel_status satchel_state_score(
+    satchel_store *store, satchel_bytes name, satchel_bytes key,
     const satchel_state_score_options *options, double *value);
 
 /**

@@ -51,10 +51,10 @@ enum Handles {
   static let recordAnswers = HandleTable<RecordAnswer>(kind: 9, noun: "answer")
 }
 
-/// An observation that the host holds.
+/// A subscription that the host holds: an observation, or a live query.
 final class ObserverHandle: Sendable {
-  let observation: Store.Observation
-  init(_ observation: Store.Observation) { self.observation = observation }
+  let cancel: @Sendable () -> Void
+  init(cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
 }
 
 /// An object store that the host holds.

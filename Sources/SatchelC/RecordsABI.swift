@@ -101,6 +101,28 @@ public func satchel_records_count(
   }
 }
 
+@_cdecl("satchel_records_watch") @implementation
+public func satchel_records_watch(
+  _ records: OpaquePointer!, _ query: satchel_bytes, _ callback: satchel_records_watch_callback!,
+  _ context: UnsafeMutableRawPointer!, _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)!,
+  _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  let host = HostContext(context, release)
+  return guarded(returning: out, orElse: nil) {
+    guard let callback else { throw SatchelError(.invalid, "callback is NULL") }
+    nonisolated(unsafe) let notify = callback
+    let live = try Handles.records.borrow(records).watchJSON(query.recordQuery()) { result in
+      switch result {
+      case .success(let list): lend(list) { notify(host.address, SATCHEL_OK, $0) }
+      case .failure(let error):
+        let status = failed(error)
+        lend(Array(error.message.utf8)) { notify(host.address, status, $0) }
+      }
+    }
+    return Handles.observers.insert(ObserverHandle { live.cancel() })
+  }
+}
+
 @_cdecl("satchel_records_free") @implementation
 public func satchel_records_free(_ records: OpaquePointer!) {
   _ = Handles.records.remove(records)

@@ -11,6 +11,14 @@ public func satchel_state_list_push(
   guarded { try list(store, name, options).push(value.stateValue()) }
 }
 
+@_cdecl("satchel_state_list_insert") @implementation
+public func satchel_state_list_insert(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ value: satchel_bytes, _ time: Int64,
+  _ options: UnsafePointer<satchel_state_list_options>!
+) -> satchel_status {
+  guarded { try list(store, name, options).insert(value.stateValue(), at: time) }
+}
+
 @_cdecl("satchel_state_list_items") @implementation
 public func satchel_state_list_items(
   _ store: OpaquePointer!, _ name: satchel_bytes, _ options: UnsafePointer<satchel_state_list_options>!,
@@ -73,6 +81,16 @@ public func satchel_state_member_remove(
   }
 }
 
+@_cdecl("satchel_state_member_has") @implementation
+public func satchel_state_member_has(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ value: satchel_bytes, _ has: UnsafeMutablePointer<Bool>!
+) -> satchel_status {
+  guarded(returning: has, named: "has", orElse: false) {
+    let set = try Handles.stores.borrow(store).state.set(named: name.text("name"))
+    return try set.contains(value.stateValue())
+  }
+}
+
 @_cdecl("satchel_state_members") @implementation
 public func satchel_state_members(
   _ store: OpaquePointer!, _ name: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
@@ -94,6 +112,16 @@ public func satchel_state_score_add(
   return guarded {
     let score = try scores(store, name, options).add(key.text("key"), delta)
     value?.pointee = score
+  }
+}
+
+@_cdecl("satchel_state_score") @implementation
+public func satchel_state_score(
+  _ store: OpaquePointer!, _ name: satchel_bytes, _ key: satchel_bytes,
+  _ options: UnsafePointer<satchel_state_score_options>!, _ value: UnsafeMutablePointer<Double>!
+) -> satchel_status {
+  guarded(returning: value, named: "value", orElse: 0) {
+    try scores(store, name, options).value(key.text("key"))
   }
 }
 

@@ -84,13 +84,13 @@ public func satchel_store_observe(
     let observation = try Handles.stores.borrow(store).observe { change in
       lend(change.json) { notify(host.address, $0) }
     }
-    return Handles.observers.insert(ObserverHandle(observation))
+    return Handles.observers.insert(ObserverHandle { observation.cancel() })
   }
 }
 
 @_cdecl("satchel_observer_free") @implementation
 public func satchel_observer_free(_ observer: OpaquePointer!) {
-  Handles.observers.remove(observer)?.observation.cancel()
+  Handles.observers.remove(observer)?.cancel()
 }
 
 // MARK: Transactions
@@ -138,5 +138,10 @@ extension Store {
 func lend(_ json: JSONValue, to body: (satchel_bytes) -> Void) {
   // Cannot fail: the library's own values contain no number that JSON cannot represent.
   guard let bytes = try? json.serialized() else { return }
+  lend(bytes, to: body)
+}
+
+/// Passes bytes to the host, for the length of the call.
+func lend(_ bytes: [UInt8], to body: (satchel_bytes) -> Void) {
   bytes.withUnsafeBytes { body(satchel_bytes(data: $0.baseAddress, size: $0.count)) }
 }

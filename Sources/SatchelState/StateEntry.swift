@@ -80,6 +80,10 @@ struct StateEntry: Sendable {
     case .push(let bytes, _, let bounds):
       object["value"] = try JSONValue(parsing: bytes)
       bounds.write(into: &object)
+    case .insert(let bytes, _, let bounds, let time):
+      object["value"] = try JSONValue(parsing: bytes)
+      object["at"] = .int(time)
+      bounds.write(into: &object)
     case .drop(let identity): object["identity"] = .string(identity.hexadecimal)
     case .add(let delta, let minimum, let maximum):
       object["delta"] = .double(delta)

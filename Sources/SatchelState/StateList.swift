@@ -8,6 +8,11 @@ public struct StateList: Sendable {
   public struct Item: Equatable, Sendable {
     public var value: JSONValue
     public var time: Int64
+
+    public init(value: JSONValue, time: Int64) {
+      self.value = value
+      self.time = time
+    }
   }
 
   let state: StateStore
@@ -25,6 +30,22 @@ public struct StateList: Sendable {
     let bytes = try StateStore.bytes(of: value, at: location)
     let identity = try naming(location) { try ValueIdentity(value) }
     try state.add(target, .push(bytes, identity: identity, bounds))
+  }
+
+  /// Inserts a value with a time of its own, for example one from a backup of another app: behind the items that
+  /// are newer. With unique items, an equal item that is as new or newer remains instead.
+  ///
+  /// Costs time in proportion to the length of the list, unless it is the newest.
+  ///
+  /// - Parameter time: Unix milliseconds, 0 or more
+  /// - Throws: `SatchelError` `.invalid` for another time, and as `push`
+  public func insert(_ value: JSONValue, at time: Int64) throws {
+    guard (0...NonDecreasingClock.latest).contains(time) else {
+      throw SatchelError(.invalid, "\(location): \(time) is not a time in Unix milliseconds")
+    }
+    let bytes = try StateStore.bytes(of: value, at: location)
+    let identity = try naming(location) { try ValueIdentity(value) }
+    try state.add(target, .insert(bytes, identity: identity, bounds, time: time))
   }
 
   /// Returns the items within the bounds, the newest first.
@@ -87,6 +108,14 @@ struct StateListContent: Equatable, Sendable {
       if bounds.isUnique { items.removeAll { $0.identity == identity } }
       items.insert(Item(value: value, identity: identity, time: time), at: 0)
       items = within(bounds, at: time)
+    case .insert(let value, let identity, let bounds, let time):
+      if bounds.isUnique {
+        if items.contains(where: { $0.identity == identity && $0.time >= time }) { return }
+        items.removeAll { $0.identity == identity }
+      }
+      let position = items.firstIndex { $0.time <= time } ?? items.endIndex
+      items.insert(Item(value: value, identity: identity, time: time), at: position)
+      items = within(bounds, at: items.first?.time ?? time)
     case .drop(let identity): items.removeAll { $0.identity == identity }
     case .remove: items = []
     case .set, .add, .mark: break

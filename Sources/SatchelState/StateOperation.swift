@@ -12,6 +12,8 @@ struct StateOperation: Equatable, Sendable {
     case remove
     /// Inserts an item in front of a list.
     case push([UInt8], identity: ValueIdentity, StateListBounds)
+    /// Inserts an item with a time of its own where that belongs in a list.
+    case insert([UInt8], identity: ValueIdentity, StateListBounds, time: Int64)
     /// Removes the items that are equal to a value from a list.
     case drop(ValueIdentity)
     /// Adds to a score.

@@ -91,6 +91,31 @@ public final class StateStore: Sendable {
     return try Self.value(of: bytes, at: location)
   }
 
+  /// Sets a value that is encoded as JSON; see `set(_:_:sensitive:synced:)`.
+  public func set<Value: Encodable>(
+    _ key: String, _ value: Value, sensitive: Bool = false, synced: Bool? = nil
+  ) throws {
+    let json: JSONValue
+    do {
+      json = try JSONValue(encoding: value)
+    } catch let error as EncodingError {
+      throw SatchelError(.invalid, "state/\(key): \(JSONError(error))", underlying: error)
+    }
+    try set(key, json, sensitive: sensitive, synced: synced)
+  }
+
+  /// Returns a value, decoded; nil when the key has none.
+  ///
+  /// - Throws: as `get(_:)`, and `.invalid` when it cannot be decoded as that type
+  public func get<Value: Decodable>(_ key: String, as type: Value.Type) throws -> Value? {
+    guard let value = try get(key) else { return nil }
+    do {
+      return try value.decode(as: type)
+    } catch let error as DecodingError {
+      throw SatchelError(.invalid, "state/\(key): \(JSONError(error))", underlying: error)
+    }
+  }
+
   /// Removes a value; a sensitive one can be removed without the encryption key.
   public func remove(_ key: String) throws {
     try add(.value(try StateName(key, as: "key")), .remove)

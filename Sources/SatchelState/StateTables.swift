@@ -21,6 +21,8 @@ struct StateTables {
       if target.kind == .value { try setRemoval(of: target.name, at: operation.time) }
     case .push(let value, let identity, let bounds):
       try push(target.name.text, value, identity, bounds, time: operation.time)
+    case .insert(let value, let identity, let bounds, let time):
+      try insert(target.name.text, value, identity, bounds, time: time)
     case .drop(let identity): try drop(identity, from: target.name.text)
     case .add(let delta, let minimum, let maximum):
       let sum = ScoreRule.sum(try score(target), delta, minimum: minimum, maximum: maximum)
@@ -44,21 +46,67 @@ struct StateTables {
     }
   }
 
+  private struct Place {
+    var number: Int64
+    var time: Int64
+  }
+
+  private func newest(_ list: String) throws -> Place? {
+    try connection.first(
+      "SELECT number, time FROM state_item WHERE list = ? ORDER BY number DESC LIMIT 1", .text(list)
+    ) { Place(number: try $0.integer(0, in: StoredRange.count), time: try $0.integer(1)) }
+  }
+
   private func push(
     _ list: String, _ value: [UInt8], _ identity: ValueIdentity, _ bounds: StateListBounds, time: Int64
   ) throws {
-    let newest = try connection.first(
-      "SELECT number, time FROM state_item WHERE list = ? ORDER BY number DESC LIMIT 1", .text(list)
-    ) { (number: try $0.integer(0, in: StoredRange.count), time: try $0.integer(1)) }
+    let newest = try newest(list)
     if bounds.isUnique { try drop(identity, from: list) }
-    let time = max(time, newest?.time ?? 0)
+    let place = Place(number: (newest?.number ?? 0) + 1, time: max(time, newest?.time ?? 0))
+    try insert(list, value, identity, at: place)
+    try trim(list, bounds, newest: place.time)
+  }
+
+  /// Inserts an item where its time belongs.
+  private func insert(
+    _ list: String, _ value: [UInt8], _ identity: ValueIdentity, _ bounds: StateListBounds, time: Int64
+  ) throws {
+    if bounds.isUnique {
+      let isThere = try identity.bytes.withUnsafeBytes {
+        try connection.number(
+          "SELECT EXISTS(SELECT 1 FROM state_item WHERE list = ? AND identity = ? AND time >= ?)",
+          .text(list),
+          .blob($0), .integer(time))
+      }
+      if isThere == 1 { return }
+    }
+    guard let newest = try newest(list), newest.time > time else {
+      return try push(list, value, identity, bounds, time: time)
+    }
+    if bounds.isUnique { try drop(identity, from: list) }
+    let next = try connection.number(
+      "SELECT min(number) FROM state_item WHERE list = ? AND time > ?", .text(list), .integer(time))
+    // In two steps: no two items may have the same number in between.
+    try connection.run(
+      "UPDATE state_item SET number = -number WHERE list = ? AND number >= ?", .text(list), .integer(next))
+    try connection.run(
+      "UPDATE state_item SET number = 1 - number WHERE list = ? AND number < 0", .text(list))
+    try insert(list, value, identity, at: Place(number: next, time: time))
+    try trim(list, bounds, newest: newest.time)
+  }
+
+  private func insert(_ list: String, _ value: [UInt8], _ identity: ValueIdentity, at place: Place) throws {
     try value.withUnsafeBytes { value in
       try identity.bytes.withUnsafeBytes { identity in
         try connection.run(
           "INSERT INTO state_item(list, number, time, identity, value) VALUES(?, ?, ?, ?, ?)", .text(list),
-          .integer((newest?.number ?? 0) + 1), .integer(time), .blob(identity), .blob(value))
+          .integer(place.number), .integer(place.time), .blob(identity), .blob(value))
       }
     }
+  }
+
+  /// Removes the items that exceed the bounds.
+  private func trim(_ list: String, _ bounds: StateListBounds, newest time: Int64) throws {
     // Times never decrease, so the items that are too old are a contiguous range, and only that range is
     // read.
     if let age = bounds.maxAge {

@@ -1,9 +1,10 @@
+import SatchelCore
 import SatchelJSON
 import SatchelStorage
 
 /// The names of operations in the outbox file.
 enum StateVerb: String {
-  case set, remove, push, drop, clear
+  case set, remove, push, insert, drop, clear
   case join, leave
   case score, forget
   case mark
@@ -16,6 +17,7 @@ enum StateVerb: String {
       case (.score, .remove): .forget
       case (.score, _): .score
       case (.list, .drop): .drop
+      case (.list, .insert): .insert
       case (.list, .remove): .clear
       case (.list, _): .push
       case (.mark, _): .mark
@@ -28,7 +30,7 @@ enum StateVerb: String {
   func kind(_ object: JSONValue) -> StateTarget.Kind? {
     switch self {
     case .set, .remove: .value
-    case .push, .drop, .clear: .list
+    case .push, .insert, .drop, .clear: .list
     case .join, .leave: .member
     case .score, .forget: .score
     case .mark: object["kind"]?.stringValue.flatMap(Change.StateKey.Kind.init).map { .mark($0) }
@@ -48,6 +50,11 @@ enum StateVerb: String {
       guard let value = object["value"] else { return nil }
       guard let bounds = StateListBounds(object) else { return nil }
       return .push(try value.serialized(), identity: try ValueIdentity(value), bounds)
+    case .insert:
+      guard let value = object["value"], let bounds = StateListBounds(object),
+        let time = object["at"]?.intValue, (0...NonDecreasingClock.latest).contains(time)
+      else { return nil }
+      return .insert(try value.serialized(), identity: try ValueIdentity(value), bounds, time: time)
     case .drop:
       return object["identity"]?.stringValue.flatMap { [UInt8](hexadecimal: $0) }
         .map { .drop(ValueIdentity(bytes: $0)) }

@@ -63,7 +63,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library library_threads \
-  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes records state store_sync; do
+  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries records state store_sync; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -101,6 +101,7 @@ counted bad_remote "$folder/bad_remote" "$folder/photo-files"
 counted batches "$folder/batches" "$folder"
 counted callbacks "$folder/callbacks" "$folder"
 counted changes "$folder/changes"
+counted live_queries "$folder/live_queries"
 mkdir "$folder/record-files"
 counted records "$folder/records" "$folder/record-files"
 counted state "$folder/state"
@@ -125,6 +126,7 @@ for program in photos photo_sync bad_photos bad_photo_handles bad_remote; do
   succeeds "valgrind $program" under_valgrind "$folder/$program" "$folder/photo-valgrind"
 done
 succeeds "valgrind remote" under_valgrind "$folder/remote"
+succeeds "valgrind live_queries" under_valgrind "$folder/live_queries"
 succeeds "valgrind store_sync" under_valgrind "$folder/store_sync"
 
 echo "$passed passed, $failed failed"

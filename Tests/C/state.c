@@ -25,6 +25,10 @@ static void scores(satchel_store *store) {
         CHECK(spooled != saved, "spooled: %d", spooled);
         scores_are(store, &wide, "{\"x\":50.0}");
         scores_are(store, NULL, "{\"x\":1.0}");
+        must(satchel_state_score(store, text("levels"), text("x"), &wide, &score), "reading a score");
+        CHECK(score == 50, "one score: %g", score);
+        must(satchel_state_score(store, text("levels"), text("never added"), &wide, &score), "reading no score");
+        CHECK(score == 2, "one that nothing was added to: %g", score);
         must(satchel_state_score_remove(store, text("levels"), text("x")), "removing");
         must(satchel_state_score_remove(store, text("levels"), text("never added")), "removing what is not there");
         scores_are(store, &wide, "{}");
@@ -37,10 +41,40 @@ static void scores(satchel_store *store) {
     CHECK(satchel_state_score_remove(store, text(""), text("x")) == SATCHEL_EINVALID, "an empty name");
 }
 
+static void membership(satchel_store *store) {
+    bool has = true, spooled;
+    CHECK(satchel_state_member_has(store, text("seen"), text("{\"a\":1,\"b\":2}"), &has) == SATCHEL_OK && !has, "none");
+    must(satchel_state_member_add(store, text("seen"), text("{\"a\":1,\"b\":2}"), NULL), "adding");
+    for (int saved = 0; saved < 2; saved++) {
+        must(satchel_state_member_has(store, text("seen"), text("{\"b\":2,\"a\":1}"), &has), "asking");
+        CHECK(has, "another order of keys is the same value");
+        must(satchel_state_member_has(store, text("seen"), text("{\"b\":2}"), &has), "asking");
+        CHECK(!has, "another value is in the set");
+        must(satchel_state_flush(store, &spooled), "a flush");
+    }
+    CHECK(satchel_state_member_has(store, text("seen"), text("{"), &has) == SATCHEL_EINVALID && !has, "no JSON");
+    CHECK(satchel_state_member_has(store, text("seen"), text("1"), NULL) == SATCHEL_EINVALID, "no out");
+}
+
+static void inserted(satchel_store *store) {
+    const char *items[] = {"\"c\"", "\"a\"", "\"b\""};
+    const int64_t times[] = {3000, 1000, 2000};
+    for (int each = 0; each < 3; each++)
+        must(satchel_state_list_insert(store, text("days"), text(items[each]), times[each], NULL), "inserting");
+    must(satchel_state_list_items(store, text("days"), NULL, &out), "reading");
+    CHECK(out.data && !strcmp(out.data, "[{\"value\":\"c\",\"time\":3000},{\"value\":\"b\",\"time\":2000},"
+                                        "{\"value\":\"a\",\"time\":1000}]"),
+          "%s", out.data);
+    satchel_buffer_free(&out);
+    CHECK(satchel_state_list_insert(store, text("days"), text("1"), -1, NULL) == SATCHEL_EINVALID, "a negative time");
+}
+
 int main(void) {
     satchel_store *store = NULL;
     must(satchel_store_open(":memory:", NULL, &store), "opening a store");
     scores(store);
+    membership(store);
+    inserted(store);
     must(satchel_store_close(store), "closing");
     return close_checks();
 }

@@ -1,6 +1,7 @@
 import SatchelCore
 import SatchelJSON
 import SatchelStorage
+import SatchelTesting
 import Testing
 
 import SatchelState
@@ -46,6 +47,42 @@ struct StateListTests {
     try store.state.flush()
     #expect(try values(list) == expected)
     #expect(try values(fixture.open().state.list("history")) == expected)
+  }
+
+  @Test("items with times of their own are where these belong, saved or not", arguments: 0..<40)
+  func inserted(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let (isUnique, limit) = (seed.isMultiple(of: 2), seed.isMultiple(of: 3) ? 5 : nil)
+    let store = try fixture.open()
+    let list = try store.state.list("history", limit: limit, isUnique: isUnique)
+    var expected: [StateList.Item] = []
+    for _ in 0..<30 {
+      let (value, time) = (JSONValue.int(Int64(random.below(6))), Int64(random.below(20)))
+      try list.insert(value, at: time)
+      if random.chance(50) { try store.state.flush() }
+      if isUnique, expected.contains(where: { $0.value == value && $0.time >= time }) { continue }
+      if isUnique { expected.removeAll { $0.value == value } }
+      expected.insert(
+        StateList.Item(value: value, time: time),
+        at: expected.firstIndex { $0.time <= time } ?? expected.endIndex)
+      expected = Array(expected.prefix(limit ?? 100))
+      #expect(try list.items() == expected)
+    }
+    try list.push("now")
+    #expect(try list.items().first?.value == "now")
+    try store.database.close()
+    let later = try fixture.open()
+    let kept = try later.state.list("history").items().dropFirst()
+    #expect(Array(kept) == Array(expected.prefix((limit ?? 100) - 1)))
+    #expect(try StateStore.check(later.database).isEmpty)
+  }
+
+  @Test("a time that is none is refused") func invalidTime() throws {
+    let list = try fixture.open().state.list("history")
+    for time in [-1, .min, .max] as [Int64] {
+      #expect(throws: SatchelError.self) { try list.insert("x", at: time) }
+    }
+    #expect(try list.items().isEmpty)
   }
 
   @Test("items older than the maximum age expire, and do not reappear when the clock is set back")

@@ -16,6 +16,22 @@ struct StateValueTests {
     ["a": ["b": 1.5], "": [], "ключ": "\u{0}"], .object([:]),
   ]
 
+  @Test("values of Swift types are read as they were set") func typed() throws {
+    struct Screen: Codable, Equatable {
+      var tab: String
+      var path: [String] = []
+    }
+    let state = try fixture.open().state
+    try state.set("screen", Screen(tab: "courses", path: ["algebra"]))
+    #expect(try state.get("screen", as: Screen.self) == Screen(tab: "courses", path: ["algebra"]))
+    #expect(try state.get("screen") == ["tab": "courses", "path": ["algebra"]])
+    #expect(try state.get("none", as: Screen.self) == nil)
+    try state.set("screen", ["tab": 7])
+    let error = #expect(throws: SatchelError.self) { try state.get("screen", as: Screen.self) }
+    #expect(error?.code == .invalid && error?.message.hasPrefix("state/screen: ") == true)
+    #expect(throws: SatchelError.self) { try state.set("size", Double.nan) }
+  }
+
   @Test(
     "any JSON value is returned unchanged, before and after it is saved, and by another handle",
     arguments: values)

@@ -140,6 +140,7 @@ ROLES = {
     "satchel_records_delete": "records identifier",
     "satchel_records_list": "records record_query",
     "satchel_records_count": "records record_query",
+    "satchel_records_watch": "records record_query",
     "satchel_records_mirror": "records mirrors",
     "satchel_records_verify_mirror": "records",
     "satchel_records_rebuild": "records",
@@ -157,13 +158,16 @@ ROLES = {
     "satchel_state_keys": "store text",
     "satchel_state_flush": "store",
     "satchel_state_list_push": "store name value",
+    "satchel_state_list_insert": "store name value",
     "satchel_state_list_items": "store name",
     "satchel_state_list_remove": "store name value",
     "satchel_state_list_clear": "store name",
     "satchel_state_member_add": "store name value",
     "satchel_state_member_remove": "store name value",
+    "satchel_state_member_has": "store name value",
     "satchel_state_members": "store name",
     "satchel_state_score_add": "store name name",
+    "satchel_state_score": "store name name",
     "satchel_state_scores": "store name",
     "satchel_state_score_remove": "store name name",
 }
@@ -189,6 +193,7 @@ MAKERS = {
     "satchel_remote_callbacks": "remote",
     "satchel_photos_open": "photos",
     "satchel_records_open": "records",
+    "satchel_records_watch": "observer",
 }
 #: What ends one.
 ENDERS = {

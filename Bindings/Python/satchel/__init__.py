@@ -19,6 +19,7 @@ child. Times are Unix milliseconds; the dates of photos are Unix seconds.
 from __future__ import annotations
 
 from satchel import backup, catalogue, errors, json, photos, places, records, remote, state, stories, sync
+from satchel._types import register_type
 from satchel.backup import Backup, recover, restore
 from satchel.catalogue import Catalogue
 from satchel.errors import (
@@ -129,6 +130,7 @@ __all__ = [
     "places",
     "records",
     "recover",
+    "register_type",
     "remote",
     "restore",
     "state",

@@ -63,6 +63,7 @@ class Buffer(Structure):
 Release = CFUNCTYPE(None, c_void_p)
 Clock = CFUNCTYPE(c_int64, c_void_p)
 ChangeCallback = CFUNCTYPE(None, c_void_p, Bytes)
+WatchCallback = CFUNCTYPE(None, c_void_p, c_int, Bytes)
 SessionCallback = CFUNCTYPE(None, c_void_p, Bytes)
 ProgressCallback = CFUNCTYPE(c_bool, c_void_p, Bytes)
 RemoteGet = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, c_void_p)

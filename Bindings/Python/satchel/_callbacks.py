@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from satchel._abi import Bytes, ChangeCallback, Clock, Release, SessionCallback
+from satchel._abi import Bytes, ChangeCallback, Clock, Release, SessionCallback, WatchCallback
 
 __all__ = [
     "bytes_of",
@@ -32,6 +32,7 @@ __all__ = [
     "on_clock",
     "on_event",
     "on_release",
+    "on_result",
     "register",
     "registered_count",
     "release",
@@ -120,6 +121,14 @@ def _deliver(context: Optional[int], message: Any) -> None:
         function(json_of(message))
 
 
+def _deliver_result(context: Optional[int], status: int, result: Any) -> None:
+    function, owner = lookup(context)
+    if function is None:
+        return
+    with entered(owner):
+        function(status, bytes_of(result))
+
+
 def release(context: Optional[int]) -> None:
     """Removes a callable of :func:`register`."""
     _registered.pop(context or 0, None)
@@ -156,4 +165,5 @@ on_event = SessionCallback(_deliver)
 no_event = SessionCallback()
 on_clock = Clock(_read_clock)
 on_release = Release(release)
+on_result = WatchCallback(_deliver_result)
 

@@ -1,4 +1,4 @@
-"""Documents of records and values of state: dicts, dataclasses and enums as JSON, and back.
+"""Documents of records and values of state: dicts, dataclasses and the types of Python as JSON, and back.
 
 JSON text is passed on as it is.
 """
@@ -8,18 +8,43 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 import functools
+import itertools
+import json as _json
 import sys
 import typing
 from enum import Enum
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    FrozenSet,
+    Generic,
+    Iterable,
+    List,
+    Optional,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+)
 
 from satchel import _encoding
 from satchel._abi import Bytes
 from satchel._library import check, library
+from satchel._types import conversion_of, is_set, sorted_items
 from satchel.errors import InvalidArgument
 from satchel.values import names_of
 
-__all__ = ["encoded", "is_dataclass", "lend_json", "lend_record", "plain", "reader_of", "text_of"]
+__all__ = [
+    "Reader",
+    "encoded",
+    "is_dataclass",
+    "keep_unknown",
+    "lend_json",
+    "lend_record",
+    "plain",
+    "text_of",
+]
 
 _Document = TypeVar("_Document")
 # Types that hold JSON text; in the second, str does as well.
@@ -65,7 +90,7 @@ def encoded(value: Any, name: str) -> bytes:
         try:
             return _encoding.encoded(value, name)
         except InvalidArgument as error:
-            # A value without dataclasses and enums is walked only once, unless encoding fails.
+            # A value of JSON's types only is walked once, unless encoding fails.
             if not isinstance(error.__cause__, TypeError):
                 raise
     return _encoding.encoded(plain(value, name), name)
@@ -77,54 +102,183 @@ def is_dataclass(value: Any) -> bool:
 
 
 def plain(value: Any, name: str) -> Any:
-    """A value with dicts for its dataclasses, and values for its enums; all else is unchanged."""
+    """A value with dicts for its dataclasses, and JSON's types for those of :mod:`satchel._types`."""
     try:
-        return _plain(value)
+        return _plain(value, "", name)
     except RecursionError:
         raise InvalidArgument(f"{name} has too many levels, or contains itself") from None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, pointer: str, name: str) -> Any:
     if type(value) in _encoding.SCALARS:
         return value
+    conversion = conversion_of(type(value))
+    if conversion is not None:
+        try:
+            found = conversion.to_json(value)
+        except Exception as error:
+            # Also exceptions of the app's own conversions, which do not know the place.
+            raise InvalidArgument(f"{name} at {pointer or 'its root'}: {error}") from error
+        # A conversion may return its own type, as one of a subclass of str does.
+        return found if type(found) is type(value) else _plain(found, pointer, name)
     if isinstance(value, Enum):
-        return _plain(value.value)
+        return _plain(value.value, pointer, name)
     if is_dataclass(value):
-        return {name: _plain(getattr(value, name)) for name in names_of(type(value))}
+        return {
+            member: _plain(getattr(value, member), f"{pointer}/{member}", name)
+            for member in names_of(type(value))
+        }
     if isinstance(value, dict):
-        return {key: _plain(child) for key, child in value.items()}
+        return {key: _plain(child, f"{pointer}/{key}", name) for key, child in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(child) for child in value]
+        return [_plain(child, f"{pointer}/{index}", name) for index, child in enumerate(value)]
+    if is_set(value):
+        return sorted_items(_plain(child, f"{pointer}/-", name) for child in value)
     return value
 
 
-def reader_of(kind: Optional[Type[_Document]], collection: str) -> Callable[[Dict[str, Any], str], _Document]:
-    """The function that converts a JSON object to a document.
+class Reader(Generic[_Document]):
+    """Converts JSON objects to documents: to instances of a dataclass, or dicts.
 
     :param kind: a dataclass; None leaves dicts
     :param collection: its name, for messages
     :raises InvalidArgument: for anything else, and for annotations that cannot be understood
     """
-    if kind is None:
-        return typing.cast(Callable[[Dict[str, Any], str], _Document], _as_it_is)
-    if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
-        raise InvalidArgument(f"of must be a dataclass, not {kind!r}")
-    # Annotation errors are raised now.
-    _fields(kind)
 
-    def read(document: Dict[str, Any], id: str) -> _Document:
+    __slots__ = ("_collection", "_unknown", "kind")
+
+    def __init__(self, kind: Optional[Type[_Document]], collection: str) -> None:
+        if kind is not None:
+            if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
+                raise InvalidArgument(f"of must be a dataclass, not {kind!r}")
+            # Annotation errors are raised now.
+            _fields(kind)
+        self.kind: Any = kind
+        self._collection = collection
+        self._unknown: List[bool] = []
+
+    def __call__(self, document: Dict[str, Any], id: str) -> _Document:
+        if self.kind is None:
+            return typing.cast(_Document, document)
         try:
-            made: _Document = _made(kind, document, "")
+            made: _Document = _made(self.kind, document, "", self._unknown)
         except Exception as error:
             # Also exceptions of the class itself, which does not know the record.
-            raise InvalidArgument(f"{collection}/{id} is not a {kind.__name__}: {error}") from error
+            name = self.kind.__name__
+            raise InvalidArgument(f"{self._collection}/{id} is not a {name}: {error}") from error
         return made
 
-    return read
+    @property
+    def may_keep_any(self) -> bool:
+        """Whether documents were read with members that their class does not have."""
+        return bool(self._unknown)
+
+    def may_keep(self, document: Any) -> bool:
+        """Whether a document may replace one with members that its class does not have: such were read."""
+        return bool(self._unknown) and isinstance(document, self.kind)
+
+    def kept(self, document: Any, stored: Any, name: str) -> bytes:
+        """An instance as JSON, with the members of the stored document that its class does not have."""
+        return encoded(keep_unknown(plain(document, name), stored, self.kind), name)
 
 
-def _as_it_is(document: Dict[str, Any], id: str) -> Dict[str, Any]:
-    return document
+def keep_unknown(new: Any, old: Any, hint: Any) -> Any:
+    """A document with the members of another one that the dataclass of both does not have.
+
+    Items of lists are matched with equal ones first, then with those that have the same first field.
+    """
+    kind = _dataclass_of(hint)
+    if kind is not None:
+        if not isinstance(new, dict) or not isinstance(old, dict):
+            return new
+        fields, names = {name: hint for name, hint, _ in _fields(kind)}, names_of(kind)
+        kept = {name: keep_unknown(child, old.get(name), fields.get(name)) for name, child in new.items()}
+        kept.update((name, child) for name, child in old.items() if name not in names)
+        return kept
+    inner = _item_hint(hint)
+    if inner is None:
+        return new
+    if isinstance(new, dict) and isinstance(old, dict):
+        return {name: keep_unknown(child, old.get(name), inner) for name, child in new.items()}
+    if isinstance(new, list) and isinstance(old, list):
+        return _keep_items(new, old, inner)
+    return new
+
+
+def _keep_items(new: List[Any], old: List[Any], hint: Any) -> List[Any]:
+    kept, rest, free = list(new), list(range(len(new))), dict.fromkeys(range(len(old)))
+    known = [_without_unknown(item, hint) for item in old]
+    for key in (_content, functools.partial(_first, kind=_dataclass_of(hint))):
+        places: Dict[Optional[str], List[int]] = {}
+        for index in reversed(free):
+            places.setdefault(key(known[index]), []).append(index)
+        places.pop(None, None)
+        waiting, rest = rest, []
+        for index in waiting:
+            found = places.get(key(new[index]))
+            if found:
+                place = found.pop()
+                del free[place]
+                kept[index] = keep_unknown(new[index], old[place], hint)
+            else:
+                rest.append(index)
+    return kept
+
+
+def _first(item: Any, kind: Any) -> Optional[str]:
+    """The value of the first field of a dataclass, which tells its instances apart most often."""
+    if kind is None or not isinstance(item, dict):
+        return None
+    return next((_content(item.get(name)) for name in names_of(kind)), None)
+
+
+def _content(value: Any) -> str:
+    return _json.dumps(value, sort_keys=True)
+
+
+def _without_unknown(value: Any, hint: Any) -> Any:
+    kind = _dataclass_of(hint)
+    if kind is not None and isinstance(value, dict):
+        fields, names = {name: hint for name, hint, _ in _fields(kind)}, names_of(kind)
+        return {
+            name: _without_unknown(child, fields.get(name)) for name, child in value.items() if name in names
+        }
+    inner = _item_hint(hint)
+    if inner is not None and isinstance(value, list):
+        return [_without_unknown(child, inner) for child in value]
+    if inner is not None and isinstance(value, dict):
+        return {name: _without_unknown(child, inner) for name, child in value.items()}
+    return value
+
+
+@functools.lru_cache(maxsize=1024)
+def _dataclass_of(hint: Any) -> Any:
+    """The dataclass that an annotation names, perhaps as optional; None for other annotations."""
+    if isinstance(hint, type):
+        return hint if dataclasses.is_dataclass(hint) and conversion_of(hint) is None else None
+    if typing.get_origin(hint) in _UNIONS:
+        kinds = [each for each in typing.get_args(hint) if each is not type(None)]
+        return _dataclass_of(kinds[0]) if len(kinds) == 1 else None
+    return None
+
+
+@functools.lru_cache(maxsize=1024)
+def _item_hint(hint: Any) -> Any:
+    """The annotation of the items of a list or the values of a dict; None for other annotations."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in _UNIONS:
+        kinds = [each for each in arguments if each is not type(None)]
+        return _item_hint(kinds[0]) if len(kinds) == 1 else None
+    if origin in (list, collections.abc.Sequence, collections.abc.Iterable) and arguments:
+        return arguments[0]
+    if origin is tuple and arguments[1:] == (...,):
+        return arguments[0]
+    return arguments[1] if origin in (dict, collections.abc.Mapping) and len(arguments) == 2 else None
+
+
+@functools.lru_cache(maxsize=256)
+def _names(kind: Any) -> FrozenSet[str]:
+    return frozenset(names_of(kind))
 
 
 @functools.lru_cache(maxsize=256)
@@ -153,55 +307,78 @@ def _telling(hint: Any) -> Any:
     return None if isinstance(hint, type) and hint in _encoding.SCALARS else hint
 
 
-def _made(kind: Any, members: Any, place: str) -> Any:
-    """An instance of a dataclass; members that it does not have are left out."""
+def _made(kind: Any, members: Any, place: str, unknown: List[bool]) -> Any:
+    """An instance of a dataclass; members that it does not have are left out.
+
+    :param unknown: is not empty afterwards when there are such members
+    """
     if not isinstance(members, dict):
         raise ValueError(f"{place or 'its root'} is not an object")
+    if not unknown and not _names(kind).issuperset(members):
+        unknown.append(True)
     given: Dict[str, Any] = {}
     for name, hint, has_default in _fields(kind):
         if name in members:
-            given[name] = members[name] if hint is None else _read(members[name], hint, f"{place}/{name}")
+            given[name] = members[name] if hint is None else _read(
+                members[name], hint, f"{place}/{name}", unknown
+            )
         elif not has_default:
             raise ValueError(f"{place}/{name} is missing")
     return kind(**given)
 
 
-def _read(value: Any, hint: Any, place: str) -> Any:
-    """A value as its annotation says, as far as that names dataclasses and enums."""
+def _read(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
+    """A value as its annotation says, as far as that names dataclasses and types that have a conversion."""
     if value is None:
         return None
     if isinstance(hint, type):
+        conversion = conversion_of(hint)
+        if conversion is not None:
+            return _converted(conversion.from_json, value, place)
         if dataclasses.is_dataclass(hint):
-            return _made(hint, value, place)
+            return _made(hint, value, place, unknown)
         if issubclass(hint, Enum):
-            return _member(hint, value, place)
+            return _converted(hint, value, place)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if not arguments:
-        return tuple(value) if isinstance(value, list) and tuple in (hint, origin) else value
+        bare = next((kind for kind in (tuple, set, frozenset) if kind in (hint, origin)), None)
+        return bare(value) if isinstance(value, list) and bare is not None else value
     if origin in _UNIONS:
         kinds = [each for each in arguments if each is not type(None)]
         # Which one of several, the value does not say.
-        return _read(value, kinds[0], place) if len(kinds) == 1 else value
+        return _read(value, kinds[0], place, unknown) if len(kinds) == 1 else value
     if isinstance(value, list):
-        return _read_items(value, origin, arguments, place)
+        return _read_items(value, origin, arguments, place, unknown)
     if isinstance(value, dict) and origin in (dict, collections.abc.Mapping):
-        return {key: _read(child, arguments[1], f"{place}/{key}") for key, child in value.items()}
+        return {
+            key: _read(child, arguments[1], f"{place}/{key}", unknown) for key, child in value.items()
+        }
     return value
 
 
-def _read_items(value: List[Any], origin: Any, arguments: Any, place: str) -> Any:
+def _read_items(value: List[Any], origin: Any, arguments: Any, place: str, unknown: List[bool]) -> Any:
+    def read(hints: Iterable[Any]) -> List[Any]:
+        return [
+            _read(each, hint, f"{place}/{index}", unknown)
+            for index, (each, hint) in enumerate(zip(value, hints))
+        ]
+
     if origin is tuple:
         kinds = arguments[:1] * len(value) if arguments[1:] == (...,) else arguments
         if len(kinds) != len(value):
             raise ValueError(f"{place} has {len(value)} items, not {len(kinds)}")
-        return tuple(_read(each, kind, f"{place}/{i}") for i, (each, kind) in enumerate(zip(value, kinds)))
+        return tuple(read(kinds))
+    items = itertools.repeat(arguments[0])
+    if origin in (set, frozenset, collections.abc.Set, collections.abc.MutableSet):
+        return frozenset(read(items)) if origin is frozenset else set(read(items))
     if origin in (list, collections.abc.Sequence, collections.abc.Iterable):
-        return [_read(each, arguments[0], f"{place}/{i}") for i, each in enumerate(value)]
+        return read(items)
     return value
 
 
-def _member(kind: Any, value: Any, place: str) -> Any:
+def _converted(convert: Callable[[Any], Any], value: Any, place: str) -> Any:
     try:
-        return kind(value)
-    except ValueError as error:
+        return convert(value)
+    except Exception as error:
+        # Also exceptions of the app's own conversions, which do not know the place.
         raise ValueError(f"{place}: {error}") from error

@@ -10,7 +10,7 @@ import json as _json
 import math
 import operator
 import os
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Type, Union
 
 from satchel._abi import Bytes
@@ -31,6 +31,7 @@ _DEEPEST = 512
 SCALARS = frozenset((str, int, float, bool, type(None)))
 
 NOTHING = Bytes(None, 0)
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def lend(data: bytes) -> Bytes:
@@ -151,6 +152,15 @@ def milliseconds(duration: Any, name: str, maximum: int) -> int:
     elif isinstance(duration, float) and math.isfinite(duration):
         duration = math.floor(duration)
     return whole(duration, name, 0, maximum)
+
+
+def moment(time: Any, name: str) -> int:
+    """A time as Unix milliseconds: a datetime with a time zone, or such a number already."""
+    if isinstance(time, datetime):
+        if time.tzinfo is None:
+            raise InvalidArgument(f"{name} must have a time zone, such as timezone.utc")
+        time = (time - _EPOCH) // timedelta(milliseconds=1)
+    return whole(time, name, 0, 2**63 - 1)
 
 
 def timeout(seconds: Any, name: str, minimum: int, maximum: int) -> int:

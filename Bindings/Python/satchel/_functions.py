@@ -31,6 +31,7 @@ from satchel._abi import (
     StoryCheckOptions,
     SyncOptions,
     VerifyOptions,
+    WatchCallback,
 )
 
 __all__ = ["FUNCTIONS"]
@@ -181,6 +182,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_records_delete": (c_int, (c_void_p, Bytes, c_int64, _flag_out)),
     "satchel_records_list": (c_int, (c_void_p, Bytes, _out)),
     "satchel_records_count": (c_int, (c_void_p, Bytes, _number_out)),
+    "satchel_records_watch": (c_int, (c_void_p, Bytes, WatchCallback, c_void_p, Release, _handle_out)),
     "satchel_records_mirror": (c_int, (c_void_p, Bytes, POINTER(MirrorOptions), _out)),
     "satchel_records_verify_mirror": (c_int, (c_void_p, _out)),
     "satchel_records_rebuild": (c_int, (c_void_p, c_int, _number_out)),
@@ -198,15 +200,21 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_state_set_synced": (c_int, (c_void_p, c_int, Bytes, Bytes, c_bool)),
     "satchel_state_flush": (c_int, (c_void_p, _flag_out)),
     "satchel_state_list_push": (c_int, (c_void_p, Bytes, Bytes, _list)),
+    "satchel_state_list_insert": (c_int, (c_void_p, Bytes, Bytes, c_int64, _list)),
     "satchel_state_list_items": (c_int, (c_void_p, Bytes, _list, _out)),
     "satchel_state_list_remove": (c_int, (c_void_p, Bytes, Bytes)),
     "satchel_state_list_clear": (c_int, (c_void_p, Bytes)),
     "satchel_state_member_add": (c_int, (c_void_p, Bytes, Bytes, _flag_out)),
     "satchel_state_member_remove": (c_int, (c_void_p, Bytes, Bytes, _flag_out)),
+    "satchel_state_member_has": (c_int, (c_void_p, Bytes, Bytes, _flag_out)),
     "satchel_state_members": (c_int, (c_void_p, Bytes, _out)),
     "satchel_state_score_add": (
         c_int,
         (c_void_p, Bytes, Bytes, c_double, POINTER(StateScoreOptions), POINTER(c_double)),
+    ),
+    "satchel_state_score": (
+        c_int,
+        (c_void_p, Bytes, Bytes, POINTER(StateScoreOptions), POINTER(c_double)),
     ),
     "satchel_state_scores": (c_int, (c_void_p, Bytes, POINTER(StateScoreOptions), _out)),
     "satchel_state_score_remove": (c_int, (c_void_p, Bytes, Bytes)),

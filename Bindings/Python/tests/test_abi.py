@@ -44,6 +44,7 @@ SCALARS: Dict[str, Any] = {
     "satchel_session *": ctypes.c_void_p,
     "satchel_clock": _abi.Clock,
     "satchel_change_callback": _abi.ChangeCallback,
+    "satchel_records_watch_callback": _abi.WatchCallback,
     "satchel_session_callback": _abi.SessionCallback,
     "satchel_progress_callback": _abi.ProgressCallback,
     "satchel_stories *": ctypes.c_void_p,

@@ -107,7 +107,7 @@ def test_what_is_no_name_is_refused(state: State, name: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [{1}, float("nan"), 2**63, "\ud800", {1: 2}, b"", b"no json", b'{"a":1,"a":2}']
+    "value", [{object()}, float("nan"), 2**63, "\ud800", {1: 2}, b"", b"no json", b'{"a":1,"a":2}']
 )
 def test_what_is_no_value_is_refused(state: State, value: Any) -> None:
     state.set("key", "before")
@@ -213,3 +213,13 @@ def test_an_option_that_is_left_out_gets_its_default(path: Path) -> None:
 def test_what_is_no_option_is_refused(state: State, options: Dict[str, Any]) -> None:
     with pytest.raises(satchel.InvalidArgument):
         state.configure(**options)
+
+
+def test_a_value_is_read_as_a_dataclass(state: State) -> None:
+    state.set("screen", Screen("courses", 2))
+    assert state.get("screen", of=Screen) == Screen("courses", 2)
+    assert state.get("screen") == {"name": "courses", "depth": 2}
+    assert state.get("none", of=Screen) is None
+    state.set("screen", {"depth": 1})
+    with pytest.raises(satchel.InvalidArgument, match=r"state/screen.*name"):
+        state.get("screen", of=Screen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any, Dict, List
 
 import pytest
@@ -39,6 +39,24 @@ def test_a_list_is_newest_first_and_bounded(state: State, clock: Clock) -> None:
     assert bool(history)
     assert state.list("others").values() == []
     assert history.name == "history"
+
+
+def test_an_item_may_have_a_time_of_its_own(state: State, clock: Clock) -> None:
+    history = state.list("history", limit=3)
+    history.push("now")
+    then = datetime(2020, 2, 1, tzinfo=timezone.utc)
+    history.push("then", time=then)
+    history.push("before", time=int(then.timestamp() * 1000) - 1)
+    state.flush()
+    history.push("between", time=then + timedelta(days=1))
+    assert history.values() == ["now", "between", "then"]
+    assert history.items()[2].pushed_at == then
+    state.flush()
+    assert history.values() == ["now", "between", "then"]
+    for time in (datetime(2020, 2, 1), -1, True, "2020", 2**63 - 1):
+        with pytest.raises(satchel.InvalidArgument, match="time"):
+            history.push("x", time=time)  # type: ignore[arg-type]
+    assert len(history) == 3
 
 
 def test_a_list_drops_what_is_too_old(state: State, clock: Clock) -> None:

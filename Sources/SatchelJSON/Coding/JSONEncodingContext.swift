@@ -29,11 +29,19 @@ struct JSONEncodingContext {
     }
     guard calls < JSONEncodingContext.maximumCalls else { throw failure(value, JSONError.tooDeep.reason) }
     if let failure = run.failure { throw failure }
+    if let convert = JSONConversions.encoder(Value.self) {
+      do {
+        return try encode(convert(value))
+      } catch let error where !(error is EncodingError) {
+        throw failure(value, "\(error)")
+      }
+    }
     let slot = JSONEncodingSlot()
     let inside = JSONEncodingContext(path: path, calls: calls + 1, run: run)
     try value.encode(to: JSONValueEncoder(slot: slot, context: inside))
     if let failure = run.failure { throw failure }
-    return slot.finish()
+    let json = slot.finish()
+    return value is any JSONUnordered ? try json?.sortedByText() : json
   }
 
   func json(_ value: some FixedWidthInteger, key: (any CodingKey)? = nil) throws -> JSONValue {

@@ -2,8 +2,9 @@ extension JSONValue {
   /// Encodes a Swift value with its `Encodable` conformance.
   ///
   /// A nil property is omitted where the type uses `encodeIfPresent` (as synthesized conformances do), and
-  /// null otherwise. A `Float` becomes the shortest decimal that reads back as the same `Float`. Foundation's
-  /// types are encoded by their own conformances: a `Date` as the seconds since 2001, a `URL` as an object.
+  /// null otherwise. A `Float` becomes the shortest decimal that reads back as the same `Float`, a `Set` a sorted
+  /// array. Types that are registered with `JSONConversions` are encoded as these say; without that, Foundation's
+  /// own conformances encode a `Date` as the seconds since 2001 and a `URL` as an object.
   ///
   /// - Throws: `EncodingError` with the coding path, and a message with the location as a JSON Pointer: for
   ///   NaN and infinity, integers outside of Int64, keys with a NUL, more than 512 levels, and a value that

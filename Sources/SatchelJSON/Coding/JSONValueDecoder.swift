@@ -85,7 +85,13 @@ extension JSONValueDecoder: SingleValueDecodingContainer {
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     // A JSONValue is returned as it is; its `init(from:)` would have to try one kind after the other.
     if let same = value as? Value, type is JSONValue.Type { return same }
-    return try Value(from: self)
+    guard let convert = JSONConversions.decoder(type) else { return try Value(from: self) }
+    do {
+      if let value = try convert(value) as? Value { return value }
+    } catch let error where !(error is DecodingError) {
+      throw corrupted("\(error)")
+    }
+    throw corrupted("not a \(type)")
   }
 }
 

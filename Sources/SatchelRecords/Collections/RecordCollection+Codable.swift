@@ -42,7 +42,7 @@ extension RecordCollection {
     return try list(query).map { try typed($0, as: type) }
   }
 
-  private func typed<Document: Decodable>(
+  func typed<Document: Decodable>(
     _ record: Record, as type: Document.Type
   ) throws -> TypedRecord<Document> {
     do {

@@ -16,6 +16,7 @@ package final class RecordStore: Sendable {
   private let known = Locked<(transaction: UInt64, collections: [Int64: WorkingCollection])>((0, [:]))
   private let hasWritten = Locked(false)
   private let mirrors = Locked<[Int64: RecordMirror]>([:])
+  let liveQueries = LiveQueries()
   /// Applies the entries of the sync log that a declaration concerns, without network.
   private let applying = Locked<(@Sendable () throws -> Void)?>(nil)
 
@@ -26,6 +27,8 @@ package final class RecordStore: Sendable {
     self.database = database
     self.outbox = outbox
     registerEntries()
+    // Holds the queries and not this store, which they hold.
+    database.whenClosing { [liveQueries] _ in liveQueries.stop() }
     database.whenClosing { [weak self] _ in try self?.mergeKeys() }
   }
 

@@ -7,7 +7,10 @@
 ...         print(course.id, course["title"])
 
 A document is a dict, or an instance of a dataclass; bytes and str are JSON text, which is stored byte for
-byte. JSON has at most 512 levels and integers of 64 bits. Returned documents are copies.
+byte. Inside, times, dates, UUIDs, decimals, bytes, enums and sets become JSON by one convention, and types of
+your own as :func:`satchel.register_type` says; the guide to records has the table.
+
+JSON has at most 512 levels and integers of 64 bits. Returned documents are copies.
 
 Each write is durable when its call returns. While the store's file cannot be written, writes are spooled to
 an outbox file beside it; the next opening, ``store.state.flush()`` or write drains it. Observers are notified
@@ -44,6 +47,7 @@ from satchel.records._values import (
     RecordConflict,
     conflict_from,
 )
+from satchel.records._watch import Watch
 from satchel.values import record_from, records_from
 
 __all__ = [
@@ -56,6 +60,7 @@ __all__ = [
     "RecordConflict",
     "Records",
     "Relation",
+    "Watch",
 ]
 
 _Document = TypeVar("_Document")

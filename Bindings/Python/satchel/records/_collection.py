@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Dict, Generic, List, Optional, Tuple, Typ
 
 from satchel import _encoding
 from satchel._abi import Bytes
-from satchel._documents import is_dataclass, lend_json, lend_record, reader_of, text_of
+from satchel._documents import Reader, is_dataclass, lend_json, lend_record, text_of
 from satchel._handles import Dependent
 from satchel._library import answer, json_answer, library, scalar_answer, value_of
-from satchel.errors import InvalidArgument
+from satchel.errors import Conflict, InvalidArgument
 from satchel.records._declarations import (
     Index,
     MigrationStep,
@@ -22,6 +22,7 @@ from satchel.records._declarations import (
     steps_of,
 )
 from satchel.records._values import Record, record_of
+from satchel.records._watch import Watch
 
 if TYPE_CHECKING:
     from satchel.store import Store
@@ -57,7 +58,7 @@ class Collection(Dependent, Generic[_Document]):
         lent = lend_declaration(name, indexes, relations, schema, version, steps, on_conflict, synced)
         self._name = name
         self._store = store
-        self._read = reader_of(of, name)
+        self._read: Reader[_Document] = Reader(of, name)
         super().__init__(
             opened(store, lent, steps, bool(redeclare)), store._owner, library.satchel_records_free
         )
@@ -82,8 +83,26 @@ class Collection(Dependent, Generic[_Document]):
         :raises Full, ReadOnly, IOFailure, Damaged, Busy: when it cannot be spooled either. Writes in a
             batch, in memory and in a store opened read-only are never spooled
         """
+        if self._read.may_keep(document):
+            return self._put_keeping(id, document, if_revision)
         lent = _encoding.lend_text(id, "id"), lend_record(document, "document"), _revision(if_revision)
         return scalar_answer(ctypes.c_int64, library.satchel_records_put, self._handle.pointer, *lent)
+
+    def _put_keeping(self, id: str, document: Any, if_revision: Optional[int]) -> int:
+        """Writes an instance with the members of the stored record that its class does not have."""
+        lent_id = _encoding.lend_text(id, "id")
+        while True:
+            stored = json_answer(library.satchel_records_record, self._pointer, lent_id)
+            known = 0 if stored is None else stored["revision"]
+            data = self._read.kept(document, stored and stored["document"], "document")
+            expected = known if if_revision is None else _revision(if_revision)
+            arguments = self._pointer, lent_id, _encoding.lend(data), expected
+            try:
+                return scalar_answer(ctypes.c_int64, library.satchel_records_put, *arguments)
+            except Conflict:
+                # Another thread or process was faster: what it has written may have such members, too.
+                if if_revision is not None:
+                    raise
 
     def put_many(
         self, documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]]
@@ -94,8 +113,24 @@ class Collection(Dependent, Generic[_Document]):
         :returns: the number of records; 0 when the write was spooled
         :raises InvalidArgument: also for an item that is not a pair; otherwise as :meth:`put`
         """
-        lent = _lend_many(documents)
+        lent = _lend_many(self._kept(documents))
         return scalar_answer(ctypes.c_int64, library.satchel_records_put_many, self._pointer, lent)
+
+    def _kept(self, documents: Any) -> Any:
+        """Documents with the members of the stored ones that their class does not have."""
+        if not self._read.may_keep_any:
+            return documents
+        pairs = documents.items() if isinstance(documents, Mapping) else documents
+        if isinstance(pairs, (str, bytes, bytearray)) or not isinstance(pairs, Iterable):
+            return documents
+        return [self._kept_pair(pair) for pair in pairs]
+
+    def _kept_pair(self, pair: Any) -> Any:
+        if not (isinstance(pair, tuple) and len(pair) == 2 and self._read.may_keep(pair[1])):
+            return pair
+        id, document = pair
+        stored = self.text(id)
+        return id, self._read.kept(document, stored and value_of(stored), f"the document of {id!r}")
 
     def get(self, id: str) -> Optional[_Document]:
         """A record's document: a dict, or what the collection was opened ``of``.
@@ -180,6 +215,31 @@ class Collection(Dependent, Generic[_Document]):
         return scalar_answer(
             ctypes.c_int64, library.satchel_records_count, self._pointer, _lend_query(where)
         )
+
+    def watch(
+        self,
+        where: Optional[Mapping[str, Any]] = None,
+        order_by: Optional[Union[str, Iterable[str]]] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+    ) -> Watch[_Document]:
+        """A live query: the records that match now, and again whenever a commit changes them.
+
+        >>> with courses.watch(order_by="title", limit=20) as results:
+        ...     for records in results:
+        ...         show(records)
+
+        A commit of this process or of another; results come at most once in 100 ms, always that of the last
+        commit, and not when it is the same as before. The query runs again after each commit that changes the
+        collection, on a thread of the library, at the cost of :meth:`list`.
+
+        ``where``, ``order_by``, ``limit`` and ``offset`` are those of :meth:`list`.
+
+        :returns: an iterator, for ``for`` and ``async for``; close it, or use it in a ``with`` block
+        :raises InvalidArgument: for an invalid operator or path
+        """
+        lent = _lend_query(where, order_by, limit, offset)
+        return Watch(self._store, self._pointer, lent, self._read)
 
     def __contains__(self, id: object) -> bool:
         return isinstance(id, str) and self.text(id) is not None

@@ -17,10 +17,10 @@ set it once on each device. The name must then have at most 248 bytes, and no co
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, List, Optional
+from typing import TYPE_CHECKING, Any, List, Optional, Type
 
 from satchel import _abi, _encoding
-from satchel._documents import lend_json
+from satchel._documents import Reader, lend_json
 from satchel._encoding import Duration
 from satchel._library import answer, check, json_answer, library, scalar_answer, value_of
 from satchel.state._lists import Scores, StateItem, StateList, StateMembers, mark, milliseconds
@@ -86,16 +86,19 @@ class State:
         mark(self._store, "value", lent[0], synced)
         check(library.satchel_state_set(self._store._pointer, *lent, bool(sensitive)))
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: Any = None, *, of: Optional[Type[Any]] = None) -> Any:
         """Returns a value, dataclasses as dicts.
 
         :param key: of the value
         :param default: returned when the key is missing
-        :raises InvalidArgument: for a sensitive value without its key
+        :param of: a dataclass that an object is read as
+        :raises InvalidArgument: for a sensitive value without its key, and for a value that does not fit the
+            dataclass, with its JSON Pointer
         :raises Damaged: for a sensitive value that was tampered with
         """
+        read = Reader(of, "state")
         found = answer(library.satchel_state_get, self._store._pointer, _encoding.lend_text(key, "key"))
-        return default if found is None else value_of(found)
+        return default if found is None else read(value_of(found), key)
 
     def remove(self, key: str) -> None:
         """Removes a value, sensitive or not.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import json as _json
 import math
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Union
 
 from satchel import _abi, _encoding
 from satchel._documents import lend_json
@@ -77,15 +76,20 @@ class StateList(_Named):
         given = {name: bound for name, bound in bounds.items() if bound}
         mark(store, "list", self._lent, synced, {**given, "unique": bool(unique)})
 
-    def push(self, value: Any) -> None:
+    def push(self, value: Any, time: Optional[Union[datetime, int]] = None) -> None:
         """Inserts a value at the front, and drops the items beyond the bounds.
 
         :param value: as in :meth:`State.set`
+        :param time: when it was made, a datetime with a time zone or Unix milliseconds: the item goes behind
+            those that are newer, at a cost in proportion to the length of the list. Of unique items the
+            newest stays. None is now
         """
-        lent = lend_json(value, "value")
-        check(
-            library.satchel_state_list_push(self._pointer, self._lent, lent, ctypes.byref(self._options))
-        )
+        lent, options = lend_json(value, "value"), ctypes.byref(self._options)
+        if time is None:
+            check(library.satchel_state_list_push(self._pointer, self._lent, lent, options))
+            return
+        moment = _encoding.moment(time, "time")
+        check(library.satchel_state_list_insert(self._pointer, self._lent, lent, moment, options))
 
     def items(self) -> List[StateItem]:
         """The items within the bounds, newest first, with their times."""
@@ -153,8 +157,8 @@ class StateMembers(_Named):
         return found
 
     def __contains__(self, value: object) -> bool:
-        wanted = _identity(value)
-        return any(_identity(each) == wanted for each in self.values())
+        lent = self._lent, lend_json(value, "value")
+        return scalar_answer(ctypes.c_bool, library.satchel_state_member_has, self._pointer, *lent)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values())
@@ -208,8 +212,14 @@ class Scores(_Named):
         :param key: of the score
         :returns: 0.0, or the nearest bound, when nothing was added to it
         """
-        nothing: float = min(max(0.0, self._options.minimum), self._options.maximum)
-        return self.all().get(key, nothing)
+        return scalar_answer(
+            ctypes.c_double,
+            library.satchel_state_score,
+            self._pointer,
+            self._lent,
+            _encoding.lend_text(key, "key"),
+            ctypes.byref(self._options),
+        )
 
     def all(self) -> Dict[str, float]:
         """All scores that something was added to, within the bounds, by their keys."""
@@ -263,10 +273,3 @@ def _finite(number: Any, name: str) -> float:
     if not math.isfinite(value):
         raise InvalidArgument(f"{name} must be finite, not {value}")
     return value
-
-
-def _identity(value: Any) -> str:
-    """A key that is equal for equal values, by the rules of the library: 1, 1.0 and True are distinct."""
-    text = lend_json(value, "value").data or b""
-    # Adding makes one zero of two.
-    return _json.dumps(_json.loads(text, parse_float=lambda digits: float(digits) + 0.0), sort_keys=True)

@@ -1,0 +1,95 @@
+/* Live queries: what they report, when they end, and what their callback may do. */
+#include <pthread.h>
+
+#include "values.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static satchel_store *store;
+/* The newest result, how many there were, and how many contexts were released. */
+static json_t *newest;
+static satchel_status newest_status;
+static int reports, releases;
+
+static void report(void *context, satchel_status status, satchel_bytes result) {
+    CHECK(context == &reports, "another context");
+    /* It is closed already when the host closes it meanwhile. */
+    satchel_status closing = satchel_store_close(store);
+    CHECK(closing == SATCHEL_EBUSY || closing == SATCHEL_ECLOSED, "closing in a live query: %s",
+          satchel_status_name(closing));
+    pthread_mutex_lock(&lock);
+    json_decref(newest);
+    newest_status = status;
+    newest = status == SATCHEL_OK ? json_loadb(result.data, result.size, 0, NULL)
+                                  : json_stringn(result.data, result.size);
+    CHECK(newest, "a result is no JSON: %.*s", (int)result.size, (const char *)result.data);
+    reports++;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void release(void *context) {
+    CHECK(context == &reports, "another context is released");
+    pthread_mutex_lock(&lock);
+    releases++;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+/** Waits for a result with so many records. */
+static void wait_for(size_t count) {
+    pthread_mutex_lock(&lock);
+    while (!json_is_array(newest) || json_array_size(newest) != count) pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+static void wait_for_releases(int count) {
+    pthread_mutex_lock(&lock);
+    while (releases < count) pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+int main(void) {
+    satchel_records *notes;
+    satchel_observer *live = NULL;
+    satchel_bytes query = SATCHEL_TEXT("{\"where\":{\"n\":{\"gte\":2}},\"order_by\":\"-n\"}");
+    must(satchel_store_open(":memory:", NULL, &store), "opening");
+    must(satchel_records_open(store, text("{\"name\":\"notes\"}"), NULL, &notes), "opening records");
+    must(satchel_records_put(notes, text("b"), text("{\"n\":2}"), SATCHEL_ANY_REVISION, NULL), "putting");
+
+    CHECK(satchel_records_watch(notes, text("{\"limit\":-1}"), report, &reports, release, &live) == SATCHEL_EINVALID,
+          "a query with a negative limit");
+    CHECK(!live && releases == 1, "a refused live query: %d releases", releases);
+    CHECK(satchel_records_watch(notes, query, NULL, &reports, release, &live) == SATCHEL_EINVALID, "no callback");
+    CHECK(satchel_records_watch(NULL, query, report, &reports, release, &live) != SATCHEL_OK, "no collection");
+    CHECK(satchel_records_watch(notes, query, report, &reports, release, NULL) == SATCHEL_EINVALID, "no out");
+    CHECK(releases == 4, "%d releases after 4 refusals", releases);
+
+    must(satchel_records_watch(notes, query, report, &reports, release, &live), "watching");
+    wait_for(1);
+    must(satchel_records_put(notes, text("c"), text("{\"n\":3}"), SATCHEL_ANY_REVISION, NULL), "putting");
+    wait_for(2);
+    CHECK(!strcmp(text_at(newest, "/0/id"), "c") && number_at(newest, "/1/document/n") == 2, "another order");
+    must(satchel_store_begin(store), "beginning");
+    must(satchel_records_put(notes, text("d"), text("{\"n\":4}"), SATCHEL_ANY_REVISION, NULL), "putting");
+    must(satchel_records_put(notes, text("e"), text("{\"n\":5}"), SATCHEL_ANY_REVISION, NULL), "putting");
+    must(satchel_store_commit(store), "committing");
+    wait_for(4);
+    CHECK(reports == 3, "%d reports of 3 results", reports);
+    CHECK(newest_status == SATCHEL_OK, "%s", satchel_status_name(newest_status));
+
+    /* The collection's handle may be freed first. */
+    satchel_records_free(notes);
+    satchel_observer_free(live);
+    wait_for_releases(5);
+
+    must(satchel_records_open(store, text("{\"name\":\"notes\"}"), NULL, &notes), "opening records");
+    must(satchel_records_watch(notes, query, report, &reports, release, &live), "watching");
+    must(satchel_store_close(store), "closing");
+    CHECK(releases == 6, "%d releases after closing", releases);
+    satchel_observer_free(live);
+    CHECK(satchel_records_watch(notes, query, report, &reports, release, &live) == SATCHEL_ECLOSED, "a closed store");
+    satchel_records_free(notes);
+    json_decref(newest);
+    return close_checks();
+}
