@@ -2845,8 +2845,9 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | `code`       | string         | the code of the finding, which never changes |
  * | `severity`   | string         | "error" or "warning"                         |
  * | `pointer`    | string         | the JSON Pointer of its subject              |
- * | `line`       | integer        | the line in the text                         |
- * | `column`     | integer        | the column in the text                       |
+ * | `file`       | string or null | for a story in several files, its name       |
+ * | `line`       | integer        | the line in the text, or in the file         |
+ * | `column`     | integer        | the column                                   |
  * | `message`    | string         | the description                              |
  * | `suggestion` | string or null | the id that was probably intended            |
  *

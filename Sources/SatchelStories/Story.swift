@@ -10,9 +10,11 @@ public final class Story: @unchecked Sendable {
   private let memory: StoryMemory
   let analysis: StoryAnalysis
 
-  private init(_ memory: StoryMemory, source: StorySource) throws {
+  init(_ memory: StoryMemory, source: StorySource, files: [TweeGame.File] = []) throws {
     self.memory = memory
-    analysis = StoryAnalysis(try source.read(memory.bytes))
+    var table = try source.read(memory.bytes)
+    table.files = files
+    analysis = StoryAnalysis(table)
   }
 
   /// Parses a story, sound or not.

@@ -83,6 +83,8 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
   public var severity: Severity
   /// The JSON Pointer (RFC 6901) into the story; for an imported story, into the JSON that it converts to.
   public var pointer: String
+  /// For a story in several files, the name of the one with the problem.
+  public var file: String?
   /// The offset, line and column in the source file.
   public var position: JSONPosition
   /// The column in Unicode scalars, as SARIF counts columns.
@@ -105,11 +107,12 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
     self.suggestion = suggestion
   }
 
-  /// A JSON object with code, severity, pointer, line, column, message and suggestion.
+  /// A JSON object with code, severity, pointer, file, line, column, message and suggestion.
   public var json: JSONValue {
     [
       "code": .string(code.rawValue), "severity": .string(severity.rawValue), "pointer": .string(pointer),
-      "line": .int(Int64(position.line)), "column": .int(Int64(position.column)),
+      "file": file.map { .string($0) } ?? .null, "line": .int(Int64(position.line)),
+      "column": .int(Int64(position.column)),
       "message": .string(message), "suggestion": suggestion.map { .string($0) } ?? .null,
     ]
   }

@@ -29,6 +29,7 @@ __all__ = [
 class StoryFinding:
     """An error or a warning in a story, and its location.
 
+    ``file`` is None, but for a story in several files, where it is the name of one;
     ``code`` never changes; ``severity`` is "error" or "warning"; ``message`` is the description; ``pointer``
     is a JSON Pointer into the story; ``line`` and ``column`` count from 1, in its text; ``suggestion`` is the
     probable intention, such as the nearest id, or None.
@@ -37,6 +38,7 @@ class StoryFinding:
     code: str
     severity: str
     pointer: str
+    file: Optional[str]
     line: int
     column: int
     message: str
