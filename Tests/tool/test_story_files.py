@@ -186,7 +186,7 @@ def test_a_game_in_several_files_is_one_story(run, write):
     assert '"uri":"game/rooms/cellar.tw"' in run("lint", "game", "--sarif", code=1).out
     write("game/rooms/attic.twee", ":: Attic\nDust.\n\n:: Strat\nOver.\n")
     assert run("graph", "game").out.count("->") == 3
-    assert run("convert", "game").json["twine"]["format"] == "SugarCube"
+    assert json.loads(run("convert", "game").out)["twine"]["format"] == "SugarCube"
     # Two games below one directory are two stories, and files without a game are stories of their own.
     write("other/data.twee", data + "\n:: Start\nOver.\n")
     write("other/more.twee", ":: More\nOver.\n")

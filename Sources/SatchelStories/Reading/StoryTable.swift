@@ -175,18 +175,27 @@ package struct StoryTable {
 
 /// A finding without its message: small, so that a million of them fit in memory.
 struct StoryFault {
-  var code: StoryFinding.Code
   /// The byte offset in the source.
   var offset: UInt32
   /// The index of the segment; -1 for none.
-  var segment: Int32 = -1
+  var segment: Int32
   /// The index of the choice among all choices of the story; -1 for none.
-  var choice: Int32 = -1
-  var field: StoryField?
+  var choice: Int32
   /// An additional index or count for the message.
-  var detail: Int32 = -1
+  var detail: Int32
+  var code: StoryFinding.Code
+  var field: StoryField?
   /// Whether the fault is a warning although its code is an error.
-  var isDowngraded = false
+  var isDowngraded: Bool
+
+  init(
+    code: StoryFinding.Code, offset: UInt32, segment: Int32 = -1, choice: Int32 = -1,
+    field: StoryField? = nil,
+    detail: Int32 = -1, isDowngraded: Bool = false
+  ) {
+    (self.offset, self.segment, self.choice, self.detail) = (offset, segment, choice, detail)
+    (self.code, self.field, self.isDowngraded) = (code, field, isDowngraded)
+  }
 
   var severity: StoryFinding.Severity { isDowngraded ? .warning : code.severity }
 }
