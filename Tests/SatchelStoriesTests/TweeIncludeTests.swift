@@ -137,8 +137,11 @@ import Testing
     let found = story.check().findings.map {
       "\($0.file ?? "?") \($0.position.line):\($0.position.column) \($0.code.rawValue)"
     }
-    #expect(found == ["a/start.twee 3:7 broken-choice", "end.twee 3:4 empty-text"])
-    #expect(story.check().text(name: "game").hasPrefix("game/a/start.twee:3:7: error: "))
+    #expect(
+      found == [
+        "a/start.twee 1:1 byte-order-mark", "a/start.twee 3:7 broken-choice", "end.twee 3:4 empty-text",
+      ])
+    #expect(story.check().text(name: "game").hasPrefix("game/a/start.twee:1:1: warning: "))
     #expect(throws: SatchelError.self) { try TweeGame(Array(files.prefix(2))) }
     #expect(throws: SatchelError.self) { try TweeGame(files + [files[2]]) }
   }

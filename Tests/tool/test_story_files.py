@@ -182,7 +182,8 @@ def test_a_game_in_several_files_is_one_story(run, write):
     broken = [(each["file"], each["line"], each["code"]) for each in document["files"][0]["findings"]]
     assert ("rooms/cellar.tw", 2, "broken-choice") in broken
     assert ("rooms/start.twee", 3, "broken-choice") in broken
-    assert run("lint", "game", code=1).out.startswith("game/rooms/cellar.tw:2:")
+    assert ("rooms/cellar.tw", 1, "byte-order-mark") in broken
+    assert run("lint", "game", code=1).out.startswith("game/rooms/cellar.tw:1:1: warning:")
     assert '"uri":"game/rooms/cellar.tw"' in run("lint", "game", "--sarif", code=1).out
     write("game/rooms/attic.twee", ":: Attic\nDust.\n\n:: Strat\nOver.\n")
     assert run("graph", "game").out.count("->") == 3

@@ -161,6 +161,7 @@ struct FindingFormatter {
     case .readingTime: return readingTime()
     case .dynamicJump:
       return "\(subject(fault)) has a link or macro whose target is known only when the story is played"
+    case .byteOrderMark: return "the text starts with a byte-order mark, which is ignored"
     case .duplicateStory, .unreadable, .notJSON, .notAStory: return fault.code.summary
     }
   }

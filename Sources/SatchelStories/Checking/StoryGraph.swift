@@ -165,7 +165,7 @@ struct StoryGraph {
   }
 
   /// The reversed edges: for each segment, the segments that lead to it, in one array.
-  private struct Sources {
+  struct Sources {
     private var first: ContiguousArray<Int32>
     private var sources: ContiguousArray<Int32>
 

@@ -142,10 +142,7 @@ struct StoryRules {
   // MARK: - Paths
 
   private mutating func checkReach() {
-    // When a macro may lead anywhere, no segment is certainly unreachable.
-    let isUncertain =
-      table.hasOutsideLinks
-      || analysis.reach.order.contains { table.segments[Int($0)].flags.contains(.jumps) }
+    let isUncertain = analysis.hasUncertainPaths
     let mayBeReached =
       table.mentions.isEmpty || isUncertain ? nil : analysis.graph.mayReach(table, analysis.reach)
     for segment in table.segments.indices where !analysis.reach.contains(segment) {

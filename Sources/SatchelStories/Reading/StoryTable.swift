@@ -162,6 +162,11 @@ package struct StoryTable {
     isEscaped ? JSONEscape.resolved(text.bytes(slice)) : text.string(slice)
   }
 
+  /// Notes that the text, or one of its files, starts with a byte-order mark, which was left out.
+  mutating func noteByteOrderMark(at offset: Int) {
+    faults.append(StoryFault(code: .byteOrderMark, offset: UInt32(truncatingIfNeeded: offset)))
+  }
+
   /// Returns an integer of the story's header.
   func integer(_ field: StoryField) -> Int64? {
     header[field].flatMap { field.shape == .integer ? Int64(text.string($0.slice)) : nil }

@@ -7,6 +7,8 @@ public struct TweeGame: Sendable {
   public struct File: Equatable, Sendable {
     public var name: String
     public var start: Int
+    /// Whether the file starts with a byte-order mark, which the text does not have.
+    public var hasByteOrderMark = false
   }
 
   public private(set) var text: [UInt8] = []
@@ -28,8 +30,9 @@ public struct TweeGame: Sendable {
         continue
       }
       if Self.hasStoryData(file.text) { dataCount += 1 }
-      self.files.append(File(name: file.name, start: text.count))
-      append(file.text.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(file.text.dropFirst(3)) : file.text)
+      let hasMark = file.text.starts(with: StorySource.byteOrderMark)
+      self.files.append(File(name: file.name, start: text.count, hasByteOrderMark: hasMark))
+      append(file.text.dropFirst(hasMark ? 3 : 0))
       if text.last != 0x0A { append([0x0A]) }
     }
     guard dataCount == 1 else {
