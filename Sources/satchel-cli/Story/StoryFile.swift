@@ -88,6 +88,15 @@ struct StoryFiles {
     throw SatchelError(.notFound, "\(paths): contains no *.json, *.twee or *.tw")
   }
 
+  /// Returns the given files, and the story files and scripts below given directories.
+  static func watched(_ arguments: [String]) -> [FilePath] {
+    arguments.flatMap { argument in
+      let path = FilePath(argument: argument)
+      guard kind(path, follow: true) == S_IFDIR else { return [path] }
+      return walk(path, extensions: StoryFile.extensions + ["js"]).map(\.path)
+    }
+  }
+
   /// Returns the file that an argument names.
   static func file(_ argument: String) throws -> StoryFile {
     if argument == "-" { return StoryFile(path: FilePath(bytes: Array("-".utf8)), isStandardInput: true) }
@@ -160,7 +169,7 @@ struct StoryFiles {
   }
 
   /// Returns the story files below a directory; skips hidden names and links to directories.
-  private static func walk(_ root: FilePath) -> [StoryFile] {
+  private static func walk(_ root: FilePath, extensions: [String] = StoryFile.extensions) -> [StoryFile] {
     var files: [StoryFile] = []
     var directories = [root]
     while let directory = directories.popLast() {
@@ -178,7 +187,7 @@ struct StoryFiles {
         if kind == 0 { kind = self.kind(path, follow: false) ?? 0 }
         if kind == S_IFDIR {
           directories.append(path)
-        } else if StoryFile.extensions.contains(where: { path.hasExtension($0) }) {
+        } else if extensions.contains(where: { path.hasExtension($0) }) {
           if let file = found(path, kind) { files.append(file) }
         }
       }
