@@ -30,7 +30,7 @@ let package = Package(
     .target(name: "CPattern"),
 
     // Ground floors.
-    .target(name: "SatchelCore", dependencies: ["CNettle"]),
+    .target(name: "SatchelCore", dependencies: ["CNettle", "CUTF8Proc"]),
     .target(name: "SatchelJSON", dependencies: ["CJansson", "CPattern"]),
     .target(name: "SatchelStorage", dependencies: ["SatchelCore", "SatchelJSON", "CSQLite"]),
     .target(

@@ -2797,11 +2797,12 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
 
 /**
  * @defgroup satchel_story_texts Story texts
- * Reading, checking, drawing and comparing the text of one story.
+ * Reading, checking, drawing and comparing one story.
  *
- * These functions take the text of a story and need no store. A story is JSON in the
- * format of Documentation/stories.md, or Twee 3. Each function reads the text once; time
- * and memory grow with the segments and choices of the story.
+ * These functions need no store. A story is JSON in the format of
+ * Documentation/stories.md, or Twee 3; a byte-order mark before it is accepted. A story
+ * is opened once, and its segments are then found without reading its text again. Time
+ * and memory of opening grow with the text.
  *
  * @anchor json_story_header
  * **Header.** The fields of a story that describe it; null for a missing field:
@@ -2845,8 +2846,9 @@ SATCHEL_API void satchel_photos_free(satchel_photos *photos);
  * | `code`       | string         | the code of the finding, which never changes |
  * | `severity`   | string         | "error" or "warning"                         |
  * | `pointer`    | string         | the JSON Pointer of its subject              |
- * | `line`       | integer        | the line in the text                         |
- * | `column`     | integer        | the column in the text                       |
+ * | `file`       | string or null | for a story in several files, its name       |
+ * | `line`       | integer        | the line in the text, or in the file         |
+ * | `column`     | integer        | the column                                   |
  * | `message`    | string         | the description                              |
  * | `suggestion` | string or null | the id that was probably intended            |
  *
@@ -2873,6 +2875,32 @@ typedef enum satchel_story_source {
     /** Twee 3. */
     SATCHEL_STORY_TWEE = 2
 } satchel_story_source;
+
+/** A story that was read. It does not change, and outlives the library that it is from. */
+typedef struct satchel_story satchel_story;
+
+/**
+ * Opens a story.
+ *
+ * @param text      the text of the story; it is copied
+ * @param source    the language of the text
+ * @param[out] out  the story; NULL on failure
+ *
+ * **Returns** SATCHEL_OK, also for a story with findings; SATCHEL_EINVALID, with line,
+ * column and cause, for a text that is neither JSON nor Twee, for JSON that is not an
+ * object, and for a text larger than 2 GiB.
+ *
+ * **Ownership** The caller frees the story: satchel_story_free().
+ */
+SATCHEL_API satchel_status satchel_story_open(
+    satchel_bytes text, satchel_story_source source, satchel_story **out);
+
+/**
+ * Frees a story.
+ *
+ * @param story  may be NULL, and may have been freed before
+ */
+SATCHEL_API void satchel_story_free(satchel_story *story);
 
 /** The format of a report. */
 typedef enum satchel_report_format {
@@ -2929,41 +2957,40 @@ SATCHEL_API satchel_status satchel_story_check(
 /**
  * Returns the header and the statistics of a story.
  *
- * @param text      the text of the story
+ * @param story     a story
  * @param[out] out  a JSON object with the fields of the @ref json_story_header "header",
  *                  and `statistics`: the @ref json_story_statistics "statistics"
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the text is not a story.
+ * **Returns** SATCHEL_OK or a default status.
  */
 SATCHEL_API satchel_status satchel_story_describe(
-    satchel_bytes text, satchel_buffer *out);
+    satchel_story *story, satchel_buffer *out);
 
 /**
- * Returns a segment of a story.
+ * Returns a segment of a story, by one look-up.
  *
- * @param text      the text of the story
+ * @param story     a story
  * @param id        the id of the segment; empty for the first one
  * @param[out] out  a @ref json_story_segment "segment"
  *
- * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the story has no such segment;
- * SATCHEL_EINVALID when the text is not a story.
+ * **Returns** SATCHEL_OK, or SATCHEL_ENOTFOUND when the story has no such segment.
  */
 SATCHEL_API satchel_status satchel_story_segment(
-    satchel_bytes text, satchel_bytes id, satchel_buffer *out);
+    satchel_story *story, satchel_bytes id, satchel_buffer *out);
 
 /**
  * Counts the different paths from the start of a story to an ending.
  *
- * @param text         the text of the story
+ * @param story        a story
  * @param[out] count   the number; -1 when a path to an ending contains a cycle, INT64_MAX
  *                     when the number does not fit; may be NULL
  * @param[out] digits  the exact number in decimal digits, or "unbounded"; the time grows
  *                     with the number of digits; may be NULL
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the text is not a story.
+ * **Returns** SATCHEL_OK or a default status.
  */
 SATCHEL_API satchel_status satchel_story_path_count(
-    satchel_bytes text, int64_t *count, satchel_buffer *digits);
+    satchel_story *story, int64_t *count, satchel_buffer *digits);
 
 /** A language for drawing graphs. */
 typedef enum satchel_graph_format {
@@ -2976,15 +3003,14 @@ typedef enum satchel_graph_format {
 /**
  * Draws the graph of a story, and marks its start, endings, authentic path and findings.
  *
- * @param text      the text of the story
+ * @param story     a story
  * @param format    the language of the drawing
  * @param[out] out  the drawing
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the text is not a story, and for an
- * unknown format.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an unknown format.
  */
 SATCHEL_API satchel_status satchel_story_graph(
-    satchel_bytes text, satchel_graph_format format, satchel_buffer *out);
+    satchel_story *story, satchel_graph_format format, satchel_buffer *out);
 
 /**
  * Compares two versions of a story, and the effect on saved reading positions.
@@ -3007,14 +3033,14 @@ SATCHEL_API satchel_status satchel_story_graph(
  * (no ending can be reached from it), and the suggestion is a similar new segment or
  * null. An element of `moved` is {"segment", "choice", "from", "to"}.
  *
- * @param old_text  the text of the old version
- * @param new_text  the text of the new version
+ * @param older     the old version
+ * @param newer     the new version
  * @param[out] out  a JSON object
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when a text is not a story.
+ * **Returns** SATCHEL_OK or a default status.
  */
 SATCHEL_API satchel_status satchel_story_diff(
-    satchel_bytes old_text, satchel_bytes new_text, satchel_buffer *out);
+    satchel_story *older, satchel_story *newer, satchel_buffer *out);
 
 /**
  * Converts Twee 3 to the JSON of a story.
@@ -3098,6 +3124,11 @@ SATCHEL_API satchel_status satchel_stories_open(
  * | `read`      | integer          | files that were opened and hashed      |
  * | `parsed`    | integer          | files that were parsed and checked     |
  * | `problems`  | array of objects | the @ref json_story_problem "problems" |
+ * | `moved`     | array of objects | broken reading positions, see below    |
+ *
+ * When the file of a story has changed, the reader's position in it may no longer exist,
+ * lead to an ending or be reachable. It is moved to the nearest segment: an element of
+ * `moved` is {"story", "from", "to", "reason"}, with a reason as of satchel_story_diff().
  *
  * @param stories   the library
  * @param[out] out  a JSON object; may be NULL
@@ -3144,8 +3175,9 @@ SATCHEL_API satchel_status satchel_stories_load_all(
  * | `limit`      | integer          | the maximum number of stories           |
  * | `offset`     | integer          | the number of stories to skip           |
  *
- * Each word of `search` must be the beginning of a word of the title or the synopsis;
- * case and diacritics are ignored.
+ * Each word of `search` (at most 64) must be the beginning of a word of the title or the
+ * synopsis; case and diacritics are ignored. Chinese, Japanese, Thai and other texts
+ * without spaces are found anywhere in a run of characters.
  *
  * @param stories   the library
  * @param query     a query; empty for all stories
@@ -3189,6 +3221,22 @@ SATCHEL_API satchel_status satchel_stories_story(
     satchel_stories *stories, satchel_bytes id, bool checked, satchel_buffer *out);
 
 /**
+ * Opens a story of the library, from memory or from disk.
+ *
+ * @param stories   the library
+ * @param id        the id of the story
+ * @param checked   fails with all findings when the story has errors
+ * @param[out] out  the story; NULL on failure
+ *
+ * **Returns** As satchel_stories_story().
+ *
+ * **Ownership** The caller frees the story: satchel_story_free(). It remains as it is
+ * when its file changes, and when the library is freed.
+ */
+SATCHEL_API satchel_status satchel_stories_open_story(
+    satchel_stories *stories, satchel_bytes id, bool checked, satchel_story **out);
+
+/**
  * Returns a segment of a story of the library.
  *
  * Reads the story at most once.
@@ -3218,16 +3266,89 @@ SATCHEL_API satchel_status satchel_stories_mark_purchased(
     satchel_stories *stories, satchel_bytes id, bool purchased);
 
 /**
- * Updates the index on a thread of the library.
+ * Returns how far the reader of a story is.
  *
- * Returns immediately. Observers of the store receive the ids of the stories that
- * changed.
+ * | field          | type             | meaning                                        |
+ * | -------------- | ---------------- | ---------------------------------------------- |
+ * | `story`        | string           | the id of the story                            |
+ * | `position`     | string or null   | the segment that the reader is at              |
+ * | `visited`      | array of strings | the visited segments, in order of first visits |
+ * | `endings`      | array of strings | those of them that are endings                 |
+ * | `read_at`      | integer or null  | the time of the last move, Unix ms             |
+ * | `moved_from`   | string or null   | the position that a new version broke          |
+ * | `moved_reason` | string or null   | how: "removed", "unreachable" or "trap"        |
+ *
+ * A position that the file's new version breaks is moved first, as by
+ * satchel_stories_refresh(); `moved_from` then has it until the next move.
+ *
+ * @param stories   the library
+ * @param id        the id of the story
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK, also for a story that was not begun; SATCHEL_EINVALID for an
+ * invalid id.
+ */
+SATCHEL_API satchel_status satchel_stories_progress(
+    satchel_stories *stories, satchel_bytes id, satchel_buffer *out);
+
+/**
+ * Moves the reader of a story to a segment, which counts as visited.
+ *
+ * The store keeps the progress by the id of the story, for every library. Observers
+ * receive the id.
+ *
+ * @param stories   the library
+ * @param id        the id of the story
+ * @param segment   the id of the segment
+ * @param[out] out  the progress after the move, as by satchel_stories_progress(); may be
+ *                  NULL
+ *
+ * **Returns** As satchel_stories_segment(); SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_stories_move_to(
+    satchel_stories *stories, satchel_bytes id, satchel_bytes segment,
+    satchel_buffer *out);
+
+/**
+ * Forgets how far the reader of a story is.
  *
  * @param stories  the library
+ * @param id       the id of the story
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid id.
+ */
+SATCHEL_API satchel_status satchel_stories_clear_progress(
+    satchel_stories *stories, satchel_bytes id);
+
+/**
+ * Reads a story, or all stories of the library, into memory on a thread of the library.
+ *
+ * Returns immediately. For all stories it updates the index first; observers of the store
+ * receive the ids of those that changed.
+ *
+ * @param stories  the library
+ * @param id       the id of a story; empty for all
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid id.
+ */
+SATCHEL_API satchel_status satchel_stories_preload(
+    satchel_stories *stories, satchel_bytes id);
+
+/**
+ * Returns what the library is loading in the background.
+ *
+ * | field     | type             | meaning                                             |
+ * | --------- | ---------------- | --------------------------------------------------- |
+ * | `all`     | boolean          | whether a preload of all stories is under way       |
+ * | `stories` | array of strings | ids of preloaded stories that are not in memory yet |
+ *
+ * @param stories   the library
+ * @param[out] out  a JSON object
  *
  * **Returns** SATCHEL_OK or a default status.
  */
-SATCHEL_API satchel_status satchel_stories_preload(satchel_stories *stories);
+SATCHEL_API satchel_status satchel_stories_loading(
+    satchel_stories *stories, satchel_buffer *out);
 
 /**
  * Releases the stories that are held in memory; the index remains.

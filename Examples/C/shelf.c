@@ -89,7 +89,11 @@ static void check_slip(satchel_stories *library) {
 static void show_rename(satchel_stories *library) {
     satchel_buffer old = tale_with(library, "\"the-return\"", "\"the-return\""), buffer;
     satchel_buffer newer = tale_with(library, "\"the-return\"", "\"homecoming\"");
-    must(satchel_story_diff(satchel_text(old.data), satchel_text(newer.data), &buffer));
+    satchel_story *versions[2];
+    must(satchel_story_open(satchel_text(old.data), SATCHEL_STORY_JSON, &versions[0]));
+    must(satchel_story_open(satchel_text(newer.data), SATCHEL_STORY_JSON, &versions[1]));
+    must(satchel_story_diff(versions[0], versions[1], &buffer));
+    for (int version = 0; version < 2; version++) satchel_story_free(versions[version]);
     puts("\nA segment gets another name. What breaks for its readers?");
     for (size_t index = 0; index < count_of(&buffer, "broken"); index++) {
         printf("  \"%s\" is %s; go on at \"%s\".\n", string(&buffer, "/broken/%zu/segment", index),
@@ -110,7 +114,10 @@ static void count_ways(int rooms) {
     }
     snprintf(labyrinth + end, sizeof labyrinth - (size_t)end, ":: Room %d\nDaylight.\n", rooms);
     satchel_buffer digits;
-    must(satchel_story_path_count(satchel_text(labyrinth), NULL, &digits));
+    satchel_story *story;
+    must(satchel_story_open(satchel_text(labyrinth), SATCHEL_STORY_TWEE, &story));
+    must(satchel_story_path_count(story, NULL, &digits));
+    satchel_story_free(story);
     printf("\nWays through %d rooms with two doors each: %s\n", rooms, digits.data);
     satchel_buffer_free(&digits);
 }

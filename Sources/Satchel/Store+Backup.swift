@@ -94,6 +94,7 @@ extension Store {
     do {
       let store = try Store(path: path)
       try store.catalogue.repair()
+      try StoryLibrary.repair(store.database)
       let lost = try RecordCollection.repair(store.database)
       try store.syncLog.repair()
       let findings = try lost + store.check()

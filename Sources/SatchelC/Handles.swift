@@ -49,6 +49,7 @@ enum Handles {
   static let answers = HandleTable<RemoteAnswer>(kind: 7, noun: "answer")
   static let records = HandleTable<RecordCollection>(kind: 8, noun: "records")
   static let recordAnswers = HandleTable<RecordAnswer>(kind: 9, noun: "answer")
+  static let openStories = HandleTable<Story>(kind: 10, noun: "story")
 }
 
 /// A subscription that the host holds: an observation, or a live query.

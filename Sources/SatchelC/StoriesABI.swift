@@ -66,6 +66,16 @@ public func satchel_stories_story(
   }
 }
 
+@_cdecl("satchel_stories_open_story") @implementation
+public func satchel_stories_open_story(
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ checked: Bool,
+  _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  guarded(returning: out, orElse: nil) {
+    try Handles.openStories.insert(Handles.stories.borrow(stories).story(id.text("id"), checked: checked))
+  }
+}
+
 @_cdecl("satchel_stories_segment") @implementation
 public func satchel_stories_segment(
   _ stories: OpaquePointer!, _ id: satchel_bytes, _ segment: satchel_bytes,
@@ -85,8 +95,44 @@ public func satchel_stories_mark_purchased(
 }
 
 @_cdecl("satchel_stories_preload") @implementation
-public func satchel_stories_preload(_ stories: OpaquePointer!) -> satchel_status {
-  guarded { try Handles.stories.borrow(stories).preload() }
+public func satchel_stories_preload(_ stories: OpaquePointer!, _ id: satchel_bytes) -> satchel_status {
+  guarded {
+    let (library, story) = (try Handles.stories.borrow(stories), try id.text("id"))
+    if story.isEmpty { try library.preload() } else { try library.preload(story: story) }
+  }
+}
+
+@_cdecl("satchel_stories_loading") @implementation
+public func satchel_stories_loading(
+  _ stories: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { try give(Handles.stories.borrow(stories).loading().json, to: $0) }
+}
+
+@_cdecl("satchel_stories_progress") @implementation
+public func satchel_stories_progress(
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    try give(Handles.stories.borrow(stories).progress(of: id.text("id")).json, to: out)
+  }
+}
+
+@_cdecl("satchel_stories_move_to") @implementation
+public func satchel_stories_move_to(
+  _ stories: OpaquePointer!, _ id: satchel_bytes, _ segment: satchel_bytes,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  out?.pointee = satchel_buffer()
+  return guarded {
+    let progress = try Handles.stories.borrow(stories).move(id.text("id"), to: segment.text("segment"))
+    if let out { try give(progress.json, to: out) }
+  }
+}
+
+@_cdecl("satchel_stories_clear_progress") @implementation
+public func satchel_stories_clear_progress(_ stories: OpaquePointer!, _ id: satchel_bytes) -> satchel_status {
+  guarded { try Handles.stories.borrow(stories).clearProgress(of: id.text("id")) }
 }
 
 @_cdecl("satchel_stories_clear_cache") @implementation

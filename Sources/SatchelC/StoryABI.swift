@@ -25,29 +25,48 @@ public func satchel_story_check(
   }
 }
 
+@_cdecl("satchel_story_open") @implementation
+public func satchel_story_open(
+  _ text: satchel_bytes, _ source: satchel_story_source, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  guarded(returning: out, orElse: nil) {
+    guard let language = StorySource(rawValue: Int32(bitPattern: source.rawValue)) else {
+      throw SatchelError(.invalid, "source: \(source.rawValue) is not a satchel_story_source")
+    }
+    return try Handles.openStories.insert(naming("text") { try Story(text.raw("text"), source: language) })
+  }
+}
+
+@_cdecl("satchel_story_free") @implementation
+public func satchel_story_free(_ story: OpaquePointer!) {
+  _ = Handles.openStories.remove(story)
+}
+
 @_cdecl("satchel_story_describe") @implementation
 public func satchel_story_describe(
-  _ text: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ story: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  guarded(emptying: out) { try give(text.story("text").json, to: $0) }
+  guarded(emptying: out) { try give(Handles.openStories.borrow(story).json, to: $0) }
 }
 
 @_cdecl("satchel_story_segment") @implementation
 public func satchel_story_segment(
-  _ text: satchel_bytes, _ id: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ story: OpaquePointer!, _ id: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  guarded(emptying: out) { try give(text.story("text").segment(named: id.text("id")).json, to: $0) }
+  guarded(emptying: out) { out in
+    try give(Handles.openStories.borrow(story).segment(named: id.text("id")).json, to: out)
+  }
 }
 
 @_cdecl("satchel_story_path_count") @implementation
 public func satchel_story_path_count(
-  _ text: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!,
+  _ story: OpaquePointer!, _ count: UnsafeMutablePointer<Int64>!,
   _ digits: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   count?.pointee = 0
   digits?.pointee = satchel_buffer()
   return guarded {
-    let story = try text.story("text")
+    let story = try Handles.openStories.borrow(story)
     if let digits { try give(story.exactPathCount ?? "unbounded", to: digits) }
     count?.pointee = story.pathCount.saturated
   }
@@ -55,10 +74,10 @@ public func satchel_story_path_count(
 
 @_cdecl("satchel_story_graph") @implementation
 public func satchel_story_graph(
-  _ text: satchel_bytes, _ format: satchel_graph_format, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ story: OpaquePointer!, _ format: satchel_graph_format, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
-    let story = try text.story("text")
+    let story = try Handles.openStories.borrow(story)
     switch format {
     case SATCHEL_GRAPH_DOT: try give(story.graph(.dot), to: out)
     case SATCHEL_GRAPH_MERMAID: try give(story.graph(.mermaid), to: out)
@@ -69,9 +88,12 @@ public func satchel_story_graph(
 
 @_cdecl("satchel_story_diff") @implementation
 public func satchel_story_diff(
-  _ old: satchel_bytes, _ new: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ older: OpaquePointer!, _ newer: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
-  guarded(emptying: out) { try give(old.story("old").changes(to: new.story("new")).json, to: $0) }
+  guarded(emptying: out) { out in
+    let older = try Handles.openStories.borrow(older)
+    try give(older.changes(to: Handles.openStories.borrow(newer)).json, to: out)
+  }
 }
 
 @_cdecl("satchel_story_from_twee") @implementation
@@ -81,18 +103,6 @@ public func satchel_story_from_twee(
   guarded(emptying: out) { out in
     let name = try id.text("id")
     try give(Twee.story(text.raw("text"), id: name.isEmpty ? nil : name), to: out)
-  }
-}
-
-extension satchel_bytes {
-  /// Returns the bytes parsed as a story.
-  fileprivate func story(_ name: StaticString) throws -> Story {
-    do {
-      return try Story(raw(name))
-    } catch var error as SatchelError {
-      error.message = "\(name): \(error.message)"
-      throw error
-    }
   }
 }
 

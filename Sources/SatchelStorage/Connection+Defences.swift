@@ -22,15 +22,6 @@ extension Connection {
     try execute("PRAGMA cell_size_check = ON")
   }
 
-  /// Lets triggers of the file write to full-text indexes, which older versions of SQLite do not count as
-  /// harmless (3.40 reports "unsafe use of virtual table"). The schema has been compared with the known one
-  /// before.
-  package func trustSchema() {
-    guard !trustsSchema else { return }
-    // Once: each change of this setting makes SQLite prepare all statements again.
-    trustsSchema = satchel_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1) == SQLITE_OK
-  }
-
   /// Limits of several times what the library needs; SQLite's defaults are larger.
   private static var limits: [(Int32, Int32)] {
     [

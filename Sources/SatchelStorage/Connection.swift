@@ -13,8 +13,6 @@ package final class Connection: @unchecked Sendable {
   package internal(set) var snapshot: UInt64 = 0
   /// The state after the latest write transaction; see `Transaction.predecessor`.
   var lastCommit: Transaction.CommitState?
-  /// Whether the schema is trusted; see `trustSchema`.
-  var trustsSchema = false
   /// The state of the WAL; see Connection+WAL.
   var wal = WALUse()
   /// The time that a call waits for another connection, in milliseconds.

@@ -36,11 +36,8 @@ struct StoreSchema {
       "idx": "(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID",
       "docsize": "(id INTEGER PRIMARY KEY, sz BLOB)", "config": "(k PRIMARY KEY, v) WITHOUT ROWID",
     ]
-    // It has its own copy of the texts, of two columns, unless they are those of another table.
-    let option = "content = ".utf8
-    if !sql.indices.contains(where: { sql[$0...].starts(with: option) }) {
-      objects["\(name)_content"] = Array("'\(name)_content'(id INTEGER PRIMARY KEY, c0, c1)".utf8)[...]
-    }
+    // A copy of the texts, of two columns.
+    objects["\(name)_content"] = Array("'\(name)_content'(id INTEGER PRIMARY KEY, c0, c1)".utf8)[...]
     for (table, columns) in tables {
       objects["\(name)_\(table)"] = Array("'\(name)_\(table)'\(columns)".utf8)[...]
     }

@@ -5,14 +5,18 @@ import SatchelStorage
 /// A parsed branching story: its text, its segments by id, and its analysis.
 ///
 /// Immutable, and safe to use from any number of threads.
-// Unchecked: nothing that it references is written after init.
+// Unchecked: nothing that it references is written after init, except for the hash, which a lock guards.
 public final class Story: @unchecked Sendable {
   private let memory: StoryMemory
   let analysis: StoryAnalysis
+  private let hash = Locked<[UInt8]?>(nil)
 
-  private init(_ memory: StoryMemory, source: StorySource) throws {
+  init(_ memory: StoryMemory, source: StorySource, files: [TweeGame.File] = []) throws {
     self.memory = memory
-    analysis = StoryAnalysis(try source.read(memory.bytes))
+    var table = try source.read(memory.bytes)
+    table.files = files
+    for file in files where file.hasByteOrderMark { table.noteByteOrderMark(at: file.start) }
+    analysis = StoryAnalysis(table)
   }
 
   /// Parses a story, sound or not.
@@ -31,14 +35,24 @@ public final class Story: @unchecked Sendable {
   }
 
   /// The size of the text in bytes.
-  public var byteCount: Int { memory.bytes.count }
+  public var byteCount: Int { analysis.table.text.source.count }
 
-  /// A copy of the text.
-  public var text: [UInt8] { Array(memory.bytes) }
+  /// A copy of the text, without a byte-order mark.
+  public var text: [UInt8] { withText { Array($0) } }
 
   /// Calls `body` with the bytes of the text, without a copy. The buffer is valid only inside `body`.
   public func withText<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-    try body(memory.bytes)
+    try body(StorySource.withoutByteOrderMark(memory.bytes))
+  }
+
+  /// The SHA-256 of the file's content.
+  var contentHash: [UInt8] {
+    hash.withLock { hash in
+      if let hash { return hash }
+      let digest = SHA256.digest(memory.bytes)
+      hash = digest
+      return digest
+    }
   }
 
   /// The metadata of the story.
@@ -107,17 +121,28 @@ public enum StorySource: Int32, Sendable, CaseIterable {
   /// Twee 3, the interchange format of Twine.
   case twee = 2
 
+  /// Parses a text. A byte-order mark is accepted, and noted; offsets count from the byte after it.
   func read(_ text: UnsafeRawBufferPointer) throws -> StoryTable {
-    switch self {
-    case .json: try StoryReader.read(text)
-    case .twee: try TweeReader.read(text)
-    case .automatic: try Self.isTwee(text) ? TweeReader.read(text) : StoryReader.read(text)
-    }
+    let body = Self.withoutByteOrderMark(text)
+    var table =
+      switch self {
+      case .json: try StoryReader.read(body)
+      case .twee: try TweeReader.read(body)
+      case .automatic: try Self.isTwee(body) ? TweeReader.read(body) : StoryReader.read(body)
+      }
+    if body.count < text.count { table.noteByteOrderMark(at: 0) }
+    return table
   }
 
+  /// Returns a text without the byte-order mark (U+FEFF) that it may start with.
+  static func withoutByteOrderMark(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    text.starts(with: byteOrderMark) ? UnsafeRawBufferPointer(rebasing: text.dropFirst(3)) : text
+  }
+
+  static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
   private static func isTwee(_ text: UnsafeRawBufferPointer) -> Bool {
-    let body = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
-    let rest = body.drop { $0 <= 0x20 }
+    let rest = text.drop { $0 <= 0x20 }
     if rest.starts(with: "::".utf8) { return true }
     // Some tools write a note before the first passage. A story in JSON starts with a brace.
     guard let first = rest.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return false }

@@ -27,6 +27,7 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
     case malformedAgeRange = "malformed-age-range"
     case readingTime = "reading-time"
     case dynamicJump = "dynamic-jump"
+    case byteOrderMark = "byte-order-mark"
     // Problems of files in a library.
     case duplicateStory = "duplicate-story"
     case unreadable
@@ -37,7 +38,7 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
     public var severity: Severity {
       switch self {
       case .endingWithChoices, .unmarkedEnding, .emptyText, .selfChoice, .duplicateChoiceText,
-        .malformedAgeRange, .readingTime, .dynamicJump, .duplicateStory:
+        .malformedAgeRange, .readingTime, .dynamicJump, .byteOrderMark, .duplicateStory:
         .warning
       default: .error
       }
@@ -66,6 +67,7 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
       case .malformedAgeRange: "The age range is neither of the form 5-8 nor of the form 12+."
       case .readingTime: "The estimated reading time does not match the number of words."
       case .dynamicJump: "The target of a macro is known only when the story is played."
+      case .byteOrderMark: "The text starts with a byte-order mark, which is ignored."
       case .duplicateStory: "Two files of a directory hold stories with the same id."
       case .unreadable: "A file cannot be read."
       case .notJSON: "A file is not JSON."
@@ -83,6 +85,8 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
   public var severity: Severity
   /// The JSON Pointer (RFC 6901) into the story; for an imported story, into the JSON that it converts to.
   public var pointer: String
+  /// For a story in several files, the name of the one with the problem.
+  public var file: String?
   /// The offset, line and column in the source file.
   public var position: JSONPosition
   /// The column in Unicode scalars, as SARIF counts columns.
@@ -105,11 +109,12 @@ public struct StoryFinding: Error, Equatable, Sendable, JSONConvertible {
     self.suggestion = suggestion
   }
 
-  /// A JSON object with code, severity, pointer, line, column, message and suggestion.
+  /// A JSON object with code, severity, pointer, file, line, column, message and suggestion.
   public var json: JSONValue {
     [
       "code": .string(code.rawValue), "severity": .string(severity.rawValue), "pointer": .string(pointer),
-      "line": .int(Int64(position.line)), "column": .int(Int64(position.column)),
+      "file": file.map { .string($0) } ?? .null, "line": .int(Int64(position.line)),
+      "column": .int(Int64(position.column)),
       "message": .string(message), "suggestion": suggestion.map { .string($0) } ?? .null,
     ]
   }

@@ -195,17 +195,12 @@ static void queries(void) {
         {"well OR nothing", false},
         {"well NOT well", false},
         {"NEAR(well, 2)", false},
-        {"title:well", false},
-        {"{title}:well", false},
-        {"-title:well", false},
-        {"well AND", false},
+        {"title:well", false}, {"{title}:well", false},
+        {"-title:well", false}, {"well AND", false},
         {"' OR 1=1 --", false},
-        {"well\\u0000", true},
-        {"\\u0000", true},
-        {"*", true},
+        {"well\\u0000", true}, {"\\u0000", true}, {"*", true},
         {"\\ud83d\\ude00", true},
-        {"%", true},
-        {"w_ll", false},
+        {"%", true}, {"w_ll", false},
         {"\\u0301", true},
         {"we\\u0301ll", true},
     };
@@ -233,16 +228,16 @@ static void queries(void) {
     satchel_buffer given = SATCHEL_BUFFER_INIT;
     int begun = sprintf(long_query, "{\"search\":\"");
     for (size_t place = 0; place < size; place += 4)
-        sprintf(long_query + begun + place, "w%02d ", (int)(place / 4 % 90));
+        sprintf(long_query + begun + place, "w%02d ", (int)(place / 4 % 60));
     strcat(long_query, "\"}");
     satchel_status status = satchel_stories_select(stories, text(long_query), &given);
-    CHECK(status == SATCHEL_OK, "ninety words, often: %s", satchel_error_message());
+    CHECK(status == SATCHEL_OK, "sixty words, often: %s", satchel_error_message());
     satchel_buffer_free(&given);
     for (size_t place = 0; place + 8 <= size; place += 8)
         sprintf(long_query + begun + place, "%07d ", (int)place);
     strcat(long_query, "\"}");
     status = satchel_stories_select(stories, text(long_query), &given);
-    CHECK(status == SATCHEL_OK || status == SATCHEL_EINVALID, "5,000 words: %s: %s",
+    CHECK(status == SATCHEL_EINVALID && strstr(satchel_error_message(), "64"), "5,000 words: %s: %s",
           satchel_status_name(status), satchel_error_message());
     satchel_buffer_free(&given);
     free(long_query);
@@ -261,7 +256,13 @@ static void no_library(const char *what, satchel_stories *none) {
     refused_out(what, wanted, NULL, satchel_stories_story(none, text("well"), false, &out));
     refused_out(what, wanted, NULL, satchel_stories_segment(none, text("well"), text("rim"), &out));
     refused(what, wanted, NULL, satchel_stories_mark_purchased(none, text("well"), true));
-    refused(what, wanted, NULL, satchel_stories_preload(none));
+    refused(what, wanted, NULL, satchel_stories_preload(none, text("")));
+    refused_out(what, wanted, NULL, satchel_stories_loading(none, &out));
+    refused_out(what, wanted, NULL, satchel_stories_progress(none, text("well"), &out));
+    refused_out(what, wanted, NULL, satchel_stories_move_to(none, text("well"), text("rim"), &out));
+    refused(what, wanted, NULL, satchel_stories_clear_progress(none, text("well")));
+    satchel_story *story = NULL;
+    refused(what, wanted, NULL, satchel_stories_open_story(none, text("well"), false, &story));
     refused(what, wanted, NULL, satchel_stories_clear_cache(none));
 }
 
@@ -307,6 +308,8 @@ static void no_out(void) {
     refused("story", SATCHEL_EINVALID, "out", satchel_stories_story(stories, text("well"), false, NULL));
     refused("segment", SATCHEL_EINVALID, "out",
             satchel_stories_segment(stories, text("well"), text(""), NULL));
+    refused("loading", SATCHEL_EINVALID, "out", satchel_stories_loading(stories, NULL));
+    refused("progress", SATCHEL_EINVALID, "out", satchel_stories_progress(stories, text("well"), NULL));
     CHECK(satchel_stories_refresh(stories, NULL) == SATCHEL_OK, "refresh: %s", satchel_error_message());
 }
 
@@ -327,7 +330,7 @@ static void directory_gone(void) {
                 satchel_stories_load_all(passed, false, &out));
     refused_out("a story of nothing", SATCHEL_ENOTFOUND, NULL,
                 satchel_stories_story(passed, text("well"), false, &out));
-    CHECK(satchel_stories_preload(passed) == SATCHEL_OK, "preloading nothing: %s", satchel_error_message());
+    CHECK(satchel_stories_preload(passed, text("")) == SATCHEL_OK, "preload: %s", satchel_error_message());
     must(satchel_stories_select(passed, text("{}"), &given), "selecting from the index");
     json_t *found = take(&given);
     CHECK(json_array_size(found) == 1, "the index forgot: %zu", json_array_size(found));

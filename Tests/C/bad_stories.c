@@ -8,19 +8,10 @@ static char *sound;
 
 /** Every call that takes a story's text, with one that cannot be read as such. */
 static void in_every_call(const char *what, const char *place, satchel_bytes story) {
-    satchel_bytes good = text(sound);
     refused_out(what, SATCHEL_EINVALID, place, satchel_story_check(story, NULL, &out));
-    refused_out(what, SATCHEL_EINVALID, place, satchel_story_describe(story, &out));
-    refused_out(what, SATCHEL_EINVALID, place, satchel_story_segment(story, text(""), &out));
-    refused_out(what, SATCHEL_EINVALID, place, satchel_story_graph(story, SATCHEL_GRAPH_DOT, &out));
-    refused_out(what, SATCHEL_EINVALID, place, satchel_story_diff(story, good, &out));
-    CHECK(strstr(satchel_error_message(), "old") != NULL, "%s: which one? %s", what, satchel_error_message());
-    refused_out(what, SATCHEL_EINVALID, place, satchel_story_diff(good, story, &out));
-    CHECK(strstr(satchel_error_message(), "new") != NULL, "%s: which one? %s", what, satchel_error_message());
-    int64_t count = 77;
-    refused_out(what, SATCHEL_EINVALID, place, satchel_story_path_count(story, &count, &out));
-    CHECK(count == 0, "%s: the count is not emptied", what);
-    refused(what, SATCHEL_EINVALID, place, satchel_story_path_count(story, NULL, NULL));
+    satchel_story *handle = (satchel_story *)&out;
+    refused(what, SATCHEL_EINVALID, place, satchel_story_open(story, SATCHEL_STORY_AUTOMATIC, &handle));
+    CHECK(handle == NULL, "%s: the handle is not emptied", what);
     refused_out(what, SATCHEL_EINVALID, NULL, satchel_story_from_twee(story, text(""), &out));
 }
 
@@ -31,7 +22,7 @@ static void no_stories(void) {
     } table[] = {
         {"nothing", LITERAL("")},
         {"white space", LITERAL(" \n")},
-        {"a byte-order mark", LITERAL("\xEF\xBB\xBF{}")},
+        {"two byte-order marks", LITERAL("\xEF\xBB\xBF\xEF\xBB\xBF{}")},
         {"an array", LITERAL("[]")},
         {"a text", LITERAL("\"once\"")},
         {"null", LITERAL("null")},
@@ -80,13 +71,13 @@ static void ids(void) {
                                            LITERAL("../rim")};
     for (size_t index = 0; index < sizeof absent / sizeof *absent; index++)
         refused_out("no such segment", SATCHEL_ENOTFOUND, NULL,
-                    satchel_story_segment(story, absent[index], &out));
+                    segment_of_text(story, absent[index], &out));
     refused_out("no segments", SATCHEL_ENOTFOUND, "no segments",
-                satchel_story_segment(text("{\"segments\":[]}"), text(""), &out));
+                segment_of_text(text("{\"segments\":[]}"), text(""), &out));
     static const satchel_bytes bad[] = {LITERAL("\xFF"), LITERAL("rim\xC3"), LITERAL("\xED\xA0\x80"),
                                         {NULL, 3},       {NULL, SIZE_MAX},   {"rim", SIZE_MAX}};
     for (size_t index = 0; index < sizeof bad / sizeof *bad; index++) {
-        refused_out("a bad id", SATCHEL_EINVALID, "id", satchel_story_segment(story, bad[index], &out));
+        refused_out("a bad id", SATCHEL_EINVALID, "id", segment_of_text(story, bad[index], &out));
         refused_out("a bad id", SATCHEL_EINVALID, "id", satchel_story_from_twee(twee, bad[index], &out));
     }
     static char long_id[201];
@@ -108,7 +99,7 @@ static void numbers(void) {
     for (size_t index = 0; index < sizeof unknown / sizeof *unknown; index++) {
         satchel_story_check_options options = SATCHEL_STORY_CHECK_OPTIONS_INIT;
         refused_out("an unknown picture", SATCHEL_EINVALID, "format",
-                    satchel_story_graph(text(sound), (satchel_graph_format)unknown[index], &out));
+                    draw_text(text(sound), (satchel_graph_format)unknown[index], &out));
         if (unknown[index] == 2) continue; /* known below */
         options.format = (satchel_report_format)unknown[index];
         refused_out("an unknown format", SATCHEL_EINVALID, "format",
@@ -117,7 +108,31 @@ static void numbers(void) {
         options.source = (satchel_story_source)unknown[index];
         refused_out("an unknown source", SATCHEL_EINVALID, "source",
                     satchel_story_check(text(sound), &options, &out));
+        satchel_story *handle = NULL;
+        refused("an unknown source", SATCHEL_EINVALID, "source",
+                satchel_story_open(text(sound), (satchel_story_source)unknown[index], &handle));
     }
+}
+
+/** Handles that are none: NULL, freed ones, and those of another kind. */
+static void handles(void) {
+    satchel_story *story = NULL;
+    must(satchel_story_open(text(sound), SATCHEL_STORY_JSON, &story), "opening");
+    satchel_story_free(story);
+    satchel_story_free(story);
+    satchel_story_free(NULL);
+    satchel_story *const bad[] = {NULL, story, (satchel_story *)(uintptr_t)0x77};
+    for (size_t index = 0; index < sizeof bad / sizeof *bad; index++) {
+        satchel_status expected = bad[index] ? SATCHEL_ECLOSED : SATCHEL_EINVALID;
+        int64_t count = 77;
+        refused_out("no story", expected, "story", satchel_story_describe(bad[index], &out));
+        refused_out("no story", expected, "story", satchel_story_segment(bad[index], text("rim"), &out));
+        refused_out("no story", expected, "story", satchel_story_graph(bad[index], SATCHEL_GRAPH_DOT, &out));
+        refused_out("no story", expected, "story", satchel_story_diff(bad[index], bad[index], &out));
+        refused_out("no story", expected, "story", satchel_story_path_count(bad[index], &count, &out));
+        CHECK(count == 0, "the count is not emptied");
+    }
+    refused("no out", SATCHEL_EINVALID, "out", satchel_story_open(text(sound), SATCHEL_STORY_JSON, NULL));
 }
 
 static void options(void) {
@@ -148,10 +163,10 @@ static void options(void) {
 static void no_out(void) {
     satchel_bytes story = text(sound);
     refused("check", SATCHEL_EINVALID, "out", satchel_story_check(story, NULL, NULL));
-    refused("describe", SATCHEL_EINVALID, "out", satchel_story_describe(story, NULL));
-    refused("segment", SATCHEL_EINVALID, "out", satchel_story_segment(story, text("rim"), NULL));
-    refused("graph", SATCHEL_EINVALID, "out", satchel_story_graph(story, SATCHEL_GRAPH_DOT, NULL));
-    refused("diff", SATCHEL_EINVALID, "out", satchel_story_diff(story, story, NULL));
+    refused("describe", SATCHEL_EINVALID, "out", describe_text(story, NULL));
+    refused("segment", SATCHEL_EINVALID, "out", segment_of_text(story, text("rim"), NULL));
+    refused("graph", SATCHEL_EINVALID, "out", draw_text(story, SATCHEL_GRAPH_DOT, NULL));
+    refused("diff", SATCHEL_EINVALID, "out", compare_texts(story, story, NULL));
     refused("from_twee", SATCHEL_EINVALID, "out",
             satchel_story_from_twee(text(":: Start\nOnce."), text(""), NULL));
 }
@@ -199,12 +214,12 @@ static void hardly_stories(void) {
             json_decref(report);
             satchel_buffer_free(&given);
         }
-        answered(table[index], satchel_story_describe(story, &given), &given, true);
-        answered(table[index], satchel_story_diff(story, text(sound), &given), &given, true);
-        answered(table[index], satchel_story_diff(text(sound), story, &given), &given, true);
-        answered(table[index], satchel_story_graph(story, SATCHEL_GRAPH_DOT, &given), &given, false);
-        answered(table[index], satchel_story_graph(story, SATCHEL_GRAPH_MERMAID, &given), &given, false);
-        answered(table[index], satchel_story_path_count(story, NULL, &given), &given, false);
+        answered(table[index], describe_text(story, &given), &given, true);
+        answered(table[index], compare_texts(story, text(sound), &given), &given, true);
+        answered(table[index], compare_texts(text(sound), story, &given), &given, true);
+        answered(table[index], draw_text(story, SATCHEL_GRAPH_DOT, &given), &given, false);
+        answered(table[index], draw_text(story, SATCHEL_GRAPH_MERMAID, &given), &given, false);
+        answered(table[index], count_paths_of_text(story, NULL, &given), &given, false);
     }
 }
 
@@ -214,6 +229,7 @@ int main(void) {
     no_stories();
     depth();
     ids();
+    handles();
     numbers();
     options();
     no_out();

@@ -256,13 +256,13 @@ static void preloads(void) {
     satchel_stories *stories = open_library(store);
     struct ear ear;
     satchel_observer *observer = listen(store, &ear);
-    must(satchel_stories_preload(stories), "preloading");
+    must(satchel_stories_preload(stories, text("")), "preloading");
     wait_for(&ear, &ear.changes, 1);
     heard("preloading", &ear, 1, (const char *const[]){"later", "reed", "swan", "well", "wolf", NULL});
     selects("preloaded", stories, "{\"limit\":1}", (const char *const[]){"wolf", NULL});
     has_title("preloaded", stories, "well", "Tge Well");
     write_story(folder, "well.json", tale("well", "The Well"));
-    must(satchel_stories_preload(stories), "preloading again");
+    must(satchel_stories_preload(stories, text("")), "preloading again");
     wait_for(&ear, &ear.changes, 1);
     heard("preloading again", &ear, 1, (const char *const[]){"well", NULL});
 
@@ -271,22 +271,95 @@ static void preloads(void) {
     pthread_mutex_lock(&ear.lock);
     ear.to_free = stories;
     pthread_mutex_unlock(&ear.lock);
-    must(satchel_stories_preload(stories), "preloading for the last time");
+    must(satchel_stories_preload(stories, text("")), "preloading for the last time");
     wait_for(&ear, &ear.changes, 1);
-    CHECK(satchel_stories_preload(stories) == SATCHEL_ECLOSED, "freed by its own preload, and open");
+    CHECK(satchel_stories_preload(stories, text("")) == SATCHEL_ECLOSED, "freed by its own preload, and open");
     stop_listening(observer, &ear);
 
     /* Whatever goes first while a preload is under way. */
     for (int round = 0; round < 40; round++) {
         stories = open_library(store);
         must(satchel_stories_clear_cache(stories), "clearing");
-        must(satchel_stories_preload(stories), "preloading");
-        must(satchel_stories_preload(stories), "preloading twice");
+        must(satchel_stories_preload(stories, text("")), "preloading");
+        must(satchel_stories_preload(stories, text("")), "preloading twice");
         if (round % 2 == 1) must(satchel_store_close(store), "closing");
         satchel_stories_free(stories);
         satchel_stories_free(stories);
         if (round % 2 == 1) store = open_store(":memory:");
     }
+    must(satchel_store_close(store), "closing");
+}
+
+/** The position of a progress, which is freed. */
+static void is_at(const char *what, satchel_stories *stories, const char *position, const char *moved_from) {
+    must(satchel_stories_progress(stories, text("course"), &out), what);
+    json_t *progress = take(&out), *from = at(progress, "/moved_from");
+    CHECK(strcmp(text_at(progress, "/position"), position) == 0, "%s: at %s", what,
+          text_at(progress, "/position"));
+    CHECK(moved_from ? strcmp(text_at(progress, "/moved_from"), moved_from) == 0 : json_is_null(from),
+          "%s: moved from another segment", what);
+    json_decref(progress);
+}
+
+static void reading(void) {
+    satchel_store *store = open_store(":memory:");
+    write_story(folder, "course.json", tale("course", "Course"));
+    satchel_stories *stories = open_library(store);
+    struct ear ear;
+    satchel_observer *observer;
+    refreshes("before reading", stories, 6, 0, 0, 0, 6);
+    must(satchel_stories_progress(stories, text("course"), &out), "before reading");
+    json_t *progress = take(&out);
+    CHECK(json_is_null(at(progress, "/position")) && json_is_null(at(progress, "/read_at")), "begun");
+    json_decref(progress);
+    observer = listen(store, &ear);
+    must(satchel_stories_move_to(stories, text("course"), text("rim"), NULL), "the first move");
+    must(satchel_stories_move_to(stories, text("course"), text("home"), &out), "the second move");
+    progress = take(&out);
+    static const char *const visited[] = {"rim", "home", NULL}, *const endings[] = {"home", NULL};
+    CHECK(lists(at(progress, "/visited"), "", visited) && lists(at(progress, "/endings"), "", endings),
+          "visited segments and endings");
+    json_decref(progress);
+    heard("two moves", &ear, 2, (const char *const[]){"course", "course", NULL});
+    CHECK(satchel_stories_move_to(stories, text("course"), text("moon"), NULL) == SATCHEL_ENOTFOUND,
+          "to the moon");
+    is_at("two moves", stories, "home", NULL);
+
+    /* An opened story stays as it is; the reader is moved with the new version. */
+    satchel_story *opened_before;
+    must(satchel_stories_open_story(stories, text("course"), true, &opened_before), "opening a story");
+    json_t *newer = tale("course", "Course");
+    json_object_set_new(at(newer, "/segments/2"), "id", json_string("farm"));
+    json_object_set_new(at(newer, "/segments/0/choices/1"), "nextSegmentId", json_string("farm"));
+    write_story(folder, "course.json", newer);
+    must(satchel_stories_refresh(stories, &out), "a new version");
+    json_t *found = take(&out);
+    CHECK(strcmp(text_at(found, "/moved/0/from"), "home") == 0 && strcmp(text_at(found, "/moved/0/to"), "farm") == 0
+              && strcmp(text_at(found, "/moved/0/reason"), "removed") == 0,
+          "moved to %s", text_at(found, "/moved/0/to"));
+    json_decref(found);
+    is_at("a new version", stories, "farm", "home");
+    must(satchel_story_segment(opened_before, text("home"), &out), "a segment of the old version");
+    satchel_buffer_free(&out);
+    satchel_stories_free(stories);
+    must(satchel_story_describe(opened_before, &out), "a story without its library");
+    satchel_buffer_free(&out);
+    satchel_story_free(opened_before);
+    stop_listening(observer, &ear);
+
+    stories = open_library(store);
+    must(satchel_stories_clear_progress(stories, text("course")), "forgetting");
+    must(satchel_stories_progress(stories, text("course"), &out), "forgotten");
+    progress = take(&out);
+    CHECK(json_is_null(at(progress, "/position")), "a position that was forgotten");
+    json_decref(progress);
+    must(satchel_stories_preload(stories, text("course")), "preloading one");
+    must(satchel_stories_loading(stories, &out), "what is loading");
+    json_t *loading = take(&out);
+    CHECK(json_is_false(at(loading, "/all")) && json_array_size(at(loading, "/stories")) <= 1, "loading");
+    json_decref(loading);
+    CHECK(satchel_stories_preload(stories, text("../course")) == SATCHEL_EINVALID, "a path is preloaded");
+    satchel_stories_free(stories);
     must(satchel_store_close(store), "closing");
 }
 
@@ -299,5 +372,6 @@ int main(int count, char **arguments) {
     files();
     purchases();
     preloads();
+    reading();
     return close_checks();
 }

@@ -147,7 +147,7 @@ static void *work(void *context) {
             status = satchel_stories_refresh(worker->stories, &out);
             if (went_well(worker, status, &worker->refreshed)) satchel_buffer_free(&out);
         } else if (choice == 18) {
-            went_well(worker, satchel_stories_preload(worker->stories), &worker->refreshed);
+            went_well(worker, satchel_stories_preload(worker->stories, text("")), &worker->refreshed);
         } else if (choice == 19) {
             went_well(worker, satchel_stories_clear_cache(worker->stories), &worker->refreshed);
         } else if (choice < 22) {

@@ -43,7 +43,7 @@ static void vectors(const json_t *cases) {
             int64_t count = -4711, ways = json_integer_value(json_object_get(row, "path_count"));
             char digits[32];
             snprintf(digits, sizeof digits, "%lld", (long long)ways);
-            must(satchel_story_path_count(text(story), &count, &out), name);
+            must(count_paths_of_text(text(story), &count, &out), name);
             CHECK(count == ways, "%s: %lld ways", name, (long long)count);
             CHECK(strcmp(out.data, ways < 0 ? "unbounded" : digits) == 0, "%s: %s ways", name, out.data);
             CHECK(number_at(report, "/statistics/path_count") == ways, "%s: the statistics' ways", name);
@@ -183,17 +183,17 @@ static void counts(void) {
     for (size_t index = 0; index < sizeof table / sizeof *table; index++) {
         char *story = written(forks(table[index].forks));
         int64_t count = -4711;
-        must(satchel_story_path_count(text(story), &count, NULL), "counting ways");
+        must(count_paths_of_text(text(story), &count, NULL), "counting ways");
         CHECK(count == table[index].count, "2^%d: %lld", table[index].forks, (long long)count);
-        must(satchel_story_path_count(text(story), NULL, &out), "counting ways");
+        must(count_paths_of_text(text(story), NULL, &out), "counting ways");
         CHECK(strcmp(out.data, table[index].digits) == 0, "2^%d: %s", table[index].forks, out.data);
         satchel_buffer_free(&out);
-        must(satchel_story_path_count(text(story), NULL, NULL), "counting ways for nobody");
+        must(count_paths_of_text(text(story), NULL, NULL), "counting ways for nobody");
         free(story);
     }
     char *empty = written(json_pack("{s:[]}", "segments"));
     int64_t none = -4711;
-    must(satchel_story_path_count(text(empty), &none, &out), "counting no ways");
+    must(count_paths_of_text(text(empty), &none, &out), "counting no ways");
     CHECK(none == 0 && strcmp(out.data, "0") == 0, "%lld, %s", (long long)none, out.data);
     satchel_buffer_free(&out);
     free(empty);
@@ -201,7 +201,7 @@ static void counts(void) {
     enum { many = 100000 };
     char *long_story = written(forks(many));
     int64_t ways = 0;
-    must(satchel_story_path_count(text(long_story), &ways, NULL), "many segments");
+    must(count_paths_of_text(text(long_story), &ways, NULL), "many segments");
     CHECK(ways == INT64_MAX, "%lld ways", (long long)ways);
     json_t *report = report_of(long_story, NULL);
     CHECK(number_at(report, "/statistics/longest_path") == many + 1, "a longest path of %lld",
@@ -214,7 +214,7 @@ static void contents(void) {
     json_t *original = tale("well", "The Wéll");
     json_object_set_new(original, "unknown", json_pack("[n]"));
     char *story = written(original);
-    must(satchel_story_describe(text(story), &out), "describing");
+    must(describe_text(text(story), &out), "describing");
     json_t *described = take(&out);
     CHECK(strcmp(text_at(described, "/id"), "well") == 0, "id %s", text_at(described, "/id"));
     CHECK(strcmp(text_at(described, "/title"), "The Wéll") == 0, "title %s", text_at(described, "/title"));
@@ -234,7 +234,7 @@ static void contents(void) {
 
     static const char *const ids[] = {"", "home"};
     for (int index = 0; index < 2; index++) {
-        must(satchel_story_segment(text(story), text(ids[index]), &out), "a segment");
+        must(segment_of_text(text(story), text(ids[index]), &out), "a segment");
         json_t *segment = take(&out);
         CHECK(strcmp(text_at(segment, "/id"), index ? "home" : "rim") == 0, "%s", text_at(segment, "/id"));
         CHECK(json_is_true(at(segment, "/is_ending")) == (index == 1), "is_ending of %s",
@@ -244,10 +244,10 @@ static void contents(void) {
         CHECK(lists(at(segment, "/choices"), "/next_segment_id", next[index]), "choices");
         json_decref(segment);
     }
-    must(satchel_story_graph(text(story), SATCHEL_GRAPH_DOT, &out), "DOT");
+    must(draw_text(text(story), SATCHEL_GRAPH_DOT, &out), "DOT");
     CHECK(strncmp(out.data, "digraph story {", 15) == 0 && strstr(out.data, "->"), "%s", out.data);
     satchel_buffer_free(&out);
-    must(satchel_story_graph(text(story), SATCHEL_GRAPH_MERMAID, &out), "Mermaid");
+    must(draw_text(text(story), SATCHEL_GRAPH_MERMAID, &out), "Mermaid");
     CHECK(strncmp(out.data, "flowchart TD\n", 13) == 0 && strstr(out.data, "-->"), "%s", out.data);
     satchel_buffer_free(&out);
     free(story);
@@ -256,7 +256,7 @@ static void contents(void) {
 static void comparison(void) {
     json_t *newer = tale("well", "The Well");
     char *old_text = dump(newer);
-    must(satchel_story_diff(text(old_text), text(old_text), &out), "comparing with itself");
+    must(compare_texts(text(old_text), text(old_text), &out), "comparing with itself");
     json_t *changes = take(&out);
     CHECK(json_is_true(at(changes, "/same")) && json_array_size(at(changes, "/broken")) == 0, "not the same");
     json_decref(changes);
@@ -265,7 +265,7 @@ static void comparison(void) {
     json_object_set_new(at(newer, "/segments/0/choices/1"), "nextSegmentId", json_string("farm"));
     json_object_set_new(newer, "title", json_string("The Deep Well"));
     char *new_text = written(newer);
-    must(satchel_story_diff(text(old_text), text(new_text), &out), "comparing");
+    must(compare_texts(text(old_text), text(new_text), &out), "comparing");
     changes = take(&out);
     static const char *const broken[] = {"home", NULL}, *const moved[] = {"rim-2", NULL},
                              *const fields[] = {"title", NULL}, *const added[] = {"farm", NULL};
@@ -301,7 +301,7 @@ static void twee(void) {
         free(converted);
     }
     int64_t count = 0;
-    must(satchel_story_path_count(text(source), &count, NULL), "ways of Twee");
+    must(count_paths_of_text(text(source), &count, NULL), "ways of Twee");
     CHECK(count == 1, "%lld ways", (long long)count);
     satchel_story_check_options options = SATCHEL_STORY_CHECK_OPTIONS_INIT;
     options.source = SATCHEL_STORY_JSON;

@@ -4,6 +4,55 @@
 
 #include "values.h"
 
+/** A story that a call is about, opened from its text; NULL where the text is not a story. */
+static inline satchel_story *opened(satchel_bytes story, satchel_status *status) {
+    satchel_story *handle = NULL;
+    *status = satchel_story_open(story, SATCHEL_STORY_AUTOMATIC, &handle);
+    return handle;
+}
+
+/* Calls on a story's text: they open it, and free it after the call. */
+static inline satchel_status describe_text(satchel_bytes story, satchel_buffer *result) {
+    satchel_status status;
+    satchel_story *handle = opened(story, &status);
+    if (handle) status = satchel_story_describe(handle, result);
+    satchel_story_free(handle);
+    return status;
+}
+
+static inline satchel_status segment_of_text(satchel_bytes story, satchel_bytes id, satchel_buffer *result) {
+    satchel_status status;
+    satchel_story *handle = opened(story, &status);
+    if (handle) status = satchel_story_segment(handle, id, result);
+    satchel_story_free(handle);
+    return status;
+}
+
+static inline satchel_status count_paths_of_text(satchel_bytes story, int64_t *count, satchel_buffer *digits) {
+    satchel_status status;
+    satchel_story *handle = opened(story, &status);
+    if (handle) status = satchel_story_path_count(handle, count, digits);
+    satchel_story_free(handle);
+    return status;
+}
+
+static inline satchel_status draw_text(satchel_bytes story, satchel_graph_format format, satchel_buffer *result) {
+    satchel_status status;
+    satchel_story *handle = opened(story, &status);
+    if (handle) status = satchel_story_graph(handle, format, result);
+    satchel_story_free(handle);
+    return status;
+}
+
+static inline satchel_status compare_texts(satchel_bytes older, satchel_bytes newer, satchel_buffer *result) {
+    satchel_status status;
+    satchel_story *one = opened(older, &status), *other = one ? opened(newer, &status) : NULL;
+    if (one && other) status = satchel_story_diff(one, other, result);
+    satchel_story_free(one);
+    satchel_story_free(other);
+    return status;
+}
+
 /** A sound story of three segments: from the rim lead two choices, each to an ending. */
 static inline json_t *tale(const char *id, const char *title) {
     json_t *story = json_loads(

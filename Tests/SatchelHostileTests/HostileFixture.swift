@@ -125,6 +125,11 @@ final class HostileFixture: Sendable {
     let library = try store.stories(in: folder + "/stories")
     _ = try library.refresh()
     try library.markPurchased("one")
+    for number in 0..<2 {
+      if let segment = try library.story("one").segment(at: number) {
+        try library.move("one", to: segment.id)
+      }
+    }
 
     let photos = try store.photos(in: folder + "/photos")
     try photos.upsert(json: .array((0..<60).map { photo($0, device) }))

@@ -29,6 +29,8 @@ private let independent: Set<String> = [
   "photo_catalogue.remote", "sync_log.remote", "sync_log.user", "sync_log.etag", "sync_writer.writer",
   "remote_probe.passed", "remote_probe.user", "remote_probe.remote",
   "story_library.directory", "story_library.token", "story_purchase.story",
+  // Times, and the order of visits.
+  "story_progress.read_at", "story_visit.id",
   // What is kept of a side that lost.
   "photo_conflict.local", "photo_conflict.remote", "photo_conflict.time",
   "record_conflict.key", "record_conflict.local",
@@ -56,7 +58,7 @@ private let absent: Set<String> = [
   "sync_entry.undecided", "sync_log.id", "sync_log.pending_upload", "sync_log.pending_upload_base",
   "sync_log.pending_upload_deletes", "sync_log.pending_upload_etag", "sync_log.phase", "sync_log.previous",
   "sync_writer.id",
-  "story_state.id",
+  "story_state.id", "story_progress.moved_from", "story_progress.moved_reason",
 ]
 
 /// Tables of which a row may be missing without a contradiction.
@@ -65,7 +67,7 @@ private let optional: Set<String> = [
   "photo_local", "record_kept", "setting", "state_item", "state_synced", "state_value", "story_purchase",
   // What is noted about work that was done, and is done again without it.
   "change", "photo_conflict", "photo_date", "photo_file", "record_conflict", "record_migration",
-  "remote_probe", "state_saved", "story_file", "story_tag",
+  "remote_probe", "state_saved", "story_tag", "story_visit",
 ]
 
 @Suite("check names what contradicts the rest of a store")

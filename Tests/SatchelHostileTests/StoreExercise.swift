@@ -100,6 +100,7 @@ final class StoreExercise {
       _ = try library.select(query)
       _ = try library.tags()
       _ = try library.story("one", checked: true)
+      _ = try library.progress(of: "one")
     }
     if let photos = attempt(which + "photos", { try store.photos(in: fixture.folder.path + "/photos") }) {
       attempt(which + "photo count") { try photos.count() }
@@ -155,6 +156,7 @@ final class StoreExercise {
     attempt("refresh") {
       let library = try store.stories(in: fixture.stories)
       try library.markPurchased("two")
+      try library.move("one", to: library.start(of: "one").id)
       _ = try library.refresh()
     }
     if let photos = attempt("photos", { try store.photos(in: fixture.folder.path + "/photos") }) {

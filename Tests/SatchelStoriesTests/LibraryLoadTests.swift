@@ -1,6 +1,10 @@
 import Foundation
 import Satchel
+import SatchelCore
+import Synchronization
 import Testing
+
+@testable import SatchelStories
 
 @Suite("A library loads stories")
 struct LibraryLoadTests {
@@ -198,6 +202,41 @@ struct LibraryLoadTests {
     }
     #expect(listing.stories.count == 5 && library.cachedBytes > 20_000)
     try library.preload()
+  }
+
+  @Test("One story is preloaded, before the rest of all stories", .timeLimit(.minutes(20)))
+  func preloadOne() async throws {
+    let fixture = try LibraryFixture()
+    for number in 0..<200 { try fixture.put("\(number).json", LibraryFixture.story("\(number)")) }
+    let library = try fixture.library()
+    try library.refresh()
+    #expect(try library.loading() == StoryLoading())
+    // The library's thread waits until everything is enqueued.
+    let gate = DispatchSemaphore(value: 0)
+    try library.worker.add { gate.wait() }
+    let order = Mutex<[String]>([])
+    let story = try await withCheckedThrowingContinuation { continuation in
+      do {
+        try library.preload { _ in order.withLock { $0.append("all") } }
+        try library.preload(story: "199") {
+          order.withLock { $0.append("199") }
+          continuation.resume(with: $0)
+        }
+        #expect(try library.loading().all && library.loading().stories == ["199"])
+        gate.signal()
+      } catch { continuation.resume(throwing: error) }
+    }
+    #expect(story.header.id == "199" && order.withLock { $0.first } == "199")
+    #expect(try library.loading().stories == [])
+    let none = try await withCheckedThrowingContinuation { continuation in
+      do {
+        try library.preload(story: "none") { continuation.resume(returning: $0) }
+      } catch { continuation.resume(throwing: error) }
+    }
+    #expect(failure { try none.get() }?.code == .notFound)
+    #expect(failure { try library.preload(story: "../x") }?.code == .invalid)
+    library.close()
+    #expect(failure { try library.loading() }?.code == .closed)
   }
 
   @Test("A cancelled preload completes once, and a closed library stays closed", .timeLimit(.minutes(20)))

@@ -34,14 +34,42 @@ struct LibrarySelectTests {
 
   private static var all: [String] { titles }
 
-  @Test("A search of ten thousand words succeeds")
+  @Test(
+    "Words are found in any script, and inside runs of characters without spaces",
+    arguments: [
+      ("GRÖSSE", ["de"]), ("größe", ["de"]), ("GROSSE", ["de"]), ("grosse", ["de"]), ("ςοφια", ["el"]),
+      ("ΣΟΦΊΑ", ["el"]), ("浦島", ["ja"]), ("太郎", ["ja"]), ("島太", ["ja"]), ("郎", ["ja"]), ("竜宮", ["ja"]),
+      ("島郎", []), ("小籠包", ["zh"]), ("籠包", ["zh"]), ("的小籠", ["zh"]), ("包子", []), ("ช้าง", ["th"]),
+      ("เล็ก", ["th"]), ("浦島 乙姫", ["ja"]), ("浦島 籠包", []), ("ｔａｒｏ", ["ja"]), ("тигр", ["ru"]),
+    ])
+  func scripts(text: String, found: [String]) throws {
+    let fixture = try LibraryFixture()
+    for (id, title, synopsis) in [
+      ("de", "Die Größe der Welt", "Ein Märchen."), ("el", "Η Σοφία", "Παραμύθι."),
+      ("ja", "浦島太郎", "竜宮城の乙姫とTaro。"), ("zh", "奶奶的小籠包", "一家人。"), ("th", "ช้างตัวเล็ก", "นิทาน"),
+      ("ru", "Тигр", "Сказка"),
+    ] {
+      try fixture.put("\(id).json", LibraryFixture.story(id, title: title, synopsis: synopsis))
+    }
+    let library = try fixture.library()
+    defer { withExtendedLifetime(fixture) {} }
+    var query = StoryQuery()
+    query.search = text
+    #expect(try library.select(query).map(\.id) == found)
+    #expect(try fixture.satchel.check().isEmpty)
+  }
+
+  @Test("A search has at most 64 different words")
   func longSearch() throws {
     let fixture = try LibraryFixture(examples: true)
     let library = try fixture.library()
     defer { withExtendedLifetime(fixture) {} }
     var query = StoryQuery()
-    query.search = (0..<10_000).map { "word\($0)" }.joined(separator: " ")
+    query.search = (0..<64).map { "word\($0)" }.joined(separator: " ")
     #expect(try library.select(query).isEmpty)
+    query.search = (0..<10_000).map { "word\($0)" }.joined(separator: " ")
+    let error = failure { try library.select(query) }
+    #expect(error?.code == .invalid && error?.message.contains("64 words") == true)
     query.search = String(repeating: "frau ", count: 10_000)
     #expect(try library.select(query).map(\.id) == ["frau-holle"])
   }

@@ -293,7 +293,7 @@ struct PlantedStory {
         segments[index].isEnding = false
         lead(index, to: 0)
       }
-      for index in segments.indices { segments[index].faults.append(PlantedNode.Fault(code: .trap)) }
+      // That every segment is a trap is one finding.
       segments[0].faults.append(PlantedNode.Fault(code: .authenticPathBroken))
       for index in segments.indices { segments[index].isAuthentic = index == 0 }
       segmentsFaults.append(PlantedNode.Fault(code: .noEnding))

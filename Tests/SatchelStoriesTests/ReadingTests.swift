@@ -131,7 +131,8 @@ private typealias Small = RulesStory
       ("nothing", [], 1, 1), ("only space", Array(" \n ".utf8), 2, 2), ("a word", Array("story".utf8), 1, 1),
       ("an array", Array("\n [1, 2]".utf8), 2, 2), ("a text", Array("  \"x\"".utf8), 1, 3),
       ("a number", Array("\n\n5".utf8), 3, 1), ("null", Array("null".utf8), 1, 1),
-      ("a byte-order mark", [0xEF, 0xBB, 0xBF] + sound, 1, 1), ("half of it", Array(sound.prefix(16)), 2, 6),
+      ("two marks", [0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF] + sound, 1, 1),
+      ("half of it", Array(sound.prefix(16)), 2, 6),
       ("trailing text", sound + Array("\n  x".utf8), 12, 3), ("two of them", sound + sound, 11, 80),
       ("bad UTF-8", Array("{\"id\":\"".utf8) + [0xFF] + Array("\"}".utf8), 1, 8),
       (

@@ -29,7 +29,7 @@ private typealias Small = RulesStory
         Small.segment("a", isAuthentic: false, choices: [], more: ",\"isEnding\":true"))),
     Example("one segment", story: Small.of(Small.ending("a"))),
     Example(
-      "no ending", "no-ending /segments", "trap /segments/0", "authentic-path-broken /segments/0",
+      "no ending", "no-ending /segments", "authentic-path-broken /segments/0",
       "self-choice /segments/0/choices/0/nextSegmentId", story: Small.of(Small.segment("a", to: "a"))),
     Example(
       "authentic, but not from the start", "authentic-path-broken /segments/0",

@@ -30,7 +30,7 @@ import SatchelStories
     TweeCase("SugarCube", "[img[door.png][Cave]]", ["Cave"]),
     TweeCase("SugarCube", "[<img[A door|door.png][Cave][$a to 1]]", ["Cave"]),
     TweeCase("SugarCube", "[img[door.png]]", []),
-    TweeCase("SugarCube", "<a data-passage=\"Cave\">in</a>", ["Cave"]),
+    TweeCase("SugarCube", "<a data-passage=\"Cave\">in</a>", ["in -> Cave"]),
     TweeCase("SugarCube", "<a @data-passage=\"$x\">in</a>", ["?"]),
   ]
 

@@ -58,7 +58,7 @@ TEXTS: dict[str, Text] = {
     "names": lambda dice: encoded(dice.sample(documents.SECTIONS, 2)),
     "story": lambda dice: dice.choice([*documents.STORIES, documents.TWEE]),
     "twee": lambda dice: documents.TWEE,
-    "segment": choosing("", "start", "Water", "segment_1"),
+    "segment": choosing("", "Start", "the-well", "the-empty-hand", "the-beach", "Water"),
     "story_id": choosing("", "thor-the-bride", "frau-holle", "urashima-taro", "The Well", "../x"),
     "story_query": _json(documents.story_query),
     "s3": _json(documents.s3),

@@ -168,3 +168,29 @@ def test_names_that_are_not_utf8_are_read(run, tmp_path):
 
 def test_a_path_that_is_too_long_is_no_trap(run):
     assert "file name too long" in run("lint", "x" * 5000, code=2).err
+
+
+def test_a_game_in_several_files_is_one_story(run, write):
+    data = ":: StoryData\n{\"ifid\": \"1\", \"format\": \"SugarCube\"}\n"
+    write("game/data.twee", data)
+    write("game/rooms/start.twee", ":: Start\n[[Cellar]]\n[[Attic]]\n")
+    write("game/rooms/cellar.tw", "\ufeff:: Cellar\n[[Up->Strat]]\n")
+    write("game/code.js", "Engine.play('Attic')")
+    write("game/tale.json", story())
+    document = run("lint", "game", "--json", "--all", code=1).json
+    assert [file["file"] for file in document["files"]] == ["game", "game/tale.json"]
+    broken = [(each["file"], each["line"], each["code"]) for each in document["files"][0]["findings"]]
+    assert ("rooms/cellar.tw", 2, "broken-choice") in broken
+    assert ("rooms/start.twee", 3, "broken-choice") in broken
+    assert ("rooms/cellar.tw", 1, "byte-order-mark") in broken
+    assert run("lint", "game", code=1).out.startswith("game/rooms/cellar.tw:1:1: warning:")
+    assert '"uri":"game/rooms/cellar.tw"' in run("lint", "game", "--sarif", code=1).out
+    write("game/rooms/attic.twee", ":: Attic\nDust.\n\n:: Strat\nOver.\n")
+    assert run("graph", "game").out.count("->") == 3
+    assert json.loads(run("convert", "game").out)["twine"]["format"] == "SugarCube"
+    # Two games below one directory are two stories, and files without a game are stories of their own.
+    write("other/data.twee", data + "\n:: Start\nOver.\n")
+    write("other/more.twee", ":: More\nOver.\n")
+    listed = files(run("lint", ".", "--json", "--all", "--ignore", "unreachable", "--ignore", "trap"))
+    assert listed == ["game", "game/tale.json", "other"]
+    assert "is a directory" in run("graph", ".", code=2).err

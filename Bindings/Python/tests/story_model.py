@@ -52,7 +52,7 @@ class Model:
             here = f"/segments/{place}"
             is_first = self.first[each["id"]] == place
             found["unreachable", here] += is_first and place not in self.reachable
-            found["trap", here] += place in self.reachable and place not in self.can_end
+            found["trap", here] += place in self.reachable and place not in self.can_end and 0 in self.can_end
             found["duplicate-segment", f"{here}/id"] += not is_first
             found["unmarked-ending", here] += not each["choices"] and not each.get("isEnding")
             found["ending-with-choices", here] += bool(each["choices"]) and bool(each.get("isEnding"))

@@ -119,8 +119,9 @@ def test_the_names_of_the_contract(tmp_path: Path) -> None:
     assert isinstance(report.json(), str)
     assert isinstance(report.sarif(), str)
     broken = satchel.stories.check(tales.encoded(story([segment("a", "forset"), segment("forest")])))
-    finding = next(each for each in broken.findings if each.code == "trap")
-    assert (finding.severity, finding.pointer, finding.line) == ("error", "/segments/0", 1)
+    finding = next(each for each in broken.findings if each.code == "no-ending")
+    assert (finding.severity, finding.pointer, finding.line) == ("error", "/segments", 1)
+    assert finding.file is None
     assert finding.column > 1
     assert finding.message
     assert [each.suggestion for each in broken.findings if each.code == "broken-choice"] == ["forest"]

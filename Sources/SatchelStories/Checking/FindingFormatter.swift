@@ -23,12 +23,20 @@ struct FindingFormatter {
   /// Returns the findings of faults that are sorted by offset.
   func findings(_ faults: some Collection<StoryFault>) -> [StoryFinding] {
     var lines = lines
+    var file = -1
     let nearest = nearestIDs(faults)
     return faults.map { fault in
+      var offset = Int(fault.offset)
+      while file + 1 < table.files.count, table.files[file + 1].start <= offset {
+        file += 1
+        lines = LineCounter(UnsafeRawBufferPointer(rebasing: table.text.source[table.files[file].start...]))
+      }
+      if file >= 0 { offset -= table.files[file].start }
       var finding = StoryFinding(
         fault.code, severity: fault.severity, pointer: pointer(fault),
-        position: lines.position(Int(fault.offset)), message: message(fault),
+        position: lines.position(offset), message: message(fault),
         suggestion: suggestion(fault, nearest))
+      finding.file = file >= 0 ? table.files[file].name : nil
       finding.scalarColumn = lines.scalarColumn
       return finding
     }
@@ -37,7 +45,7 @@ struct FindingFormatter {
   private func nearestIDs(_ faults: some Collection<StoryFault>) -> [[UInt8]: Int] {
     var missing: [[UInt8]] = []
     var seen: Set<[UInt8]> = []
-    for fault in faults where fault.code == .brokenChoice {
+    for fault in faults where fault.code == .brokenChoice && fault.choice >= 0 {
       let target = Array(table.text.bytes(table.choices[Int(fault.choice)].target))
       if seen.insert(target).inserted { missing.append(target) }
     }
@@ -45,7 +53,7 @@ struct FindingFormatter {
   }
 
   private func suggestion(_ fault: StoryFault, _ nearest: [[UInt8]: Int]) -> String? {
-    guard fault.code == .brokenChoice else { return nil }
+    guard fault.code == .brokenChoice, fault.choice >= 0 else { return nil }
     return nearest[Array(table.text.bytes(table.choices[Int(fault.choice)].target))].map { analysis.id($0) }
   }
 
@@ -57,6 +65,9 @@ struct FindingFormatter {
       if field == .segments, table.segmentsStart == nil, fault.code != .wrongType { return "" }
       return fault.field == .tags && fault.detail >= 0 ? "/tags/\(fault.detail)" : "/\(field.name)"
     }
+    // The JSON that a Twee story converts to has its parts after its segments.
+    let isPart = table.segments[Int(fault.segment)].flags.contains(.isPart)
+    if isPart { return "/twinePassages/\(Int(fault.segment) - table.partsStart)" }
     var pointer = "/segments/\(fault.segment)"
     if fault.choice >= 0 {
       pointer += "/choices/\(fault.choice - table.segments[Int(fault.segment)].firstChoice)"
@@ -116,7 +127,7 @@ struct FindingFormatter {
     case .noAuthenticPath: return "no segment is on the authentic path"
     case .unreachable:
       return fault.isDowngraded
-        ? "\(subject(fault)) cannot be reached by links from \(name(0)); a menu or a macro may lead there"
+        ? "\(subject(fault)) cannot be reached by links from \(name(0)); a menu, a macro or a script may lead there"
         : "\(subject(fault)) cannot be reached from \(name(0))"
     case .trap: return "no ending can be reached from \(subject(fault))"
     case .noEnding: return "no ending can be reached from the first segment, \(name(0))"
@@ -150,6 +161,7 @@ struct FindingFormatter {
     case .readingTime: return readingTime()
     case .dynamicJump:
       return "\(subject(fault)) has a link or macro whose target is known only when the story is played"
+    case .byteOrderMark: return "the text starts with a byte-order mark, which is ignored"
     case .duplicateStory, .unreadable, .notJSON, .notAStory: return fault.code.summary
     }
   }

@@ -20,7 +20,10 @@ package enum SARIF {
     let ruleIndices = Dictionary(uniqueKeysWithValues: codes.enumerated().map { ($1, Int64($0)) })
     let results = files.flatMap { file in
       let uri = reference(file.name)
-      return file.findings.map { result($0, rule: ruleIndices[$0.code] ?? 0, uri: uri) }
+      return file.findings.map {
+        let own = $0.file == nil ? uri : reference($0.path(in: file.name))
+        return result($0, rule: ruleIndices[$0.code] ?? 0, uri: own)
+      }
     }
     return [
       "$schema": .string(schema), "version": "2.1.0",

@@ -21,6 +21,11 @@ struct StoryAnalysis {
     readingTime = ReadingTime(self.table, reach, to: nearestEnding)
   }
 
+  /// Whether a menu or a macro may lead to any segment, so that none is certainly unreachable.
+  var hasUncertainPaths: Bool {
+    table.hasOutsideLinks || reach.order.contains { table.segments[Int($0)].flags.contains(.jumps) }
+  }
+
   /// Returns the index of the segment with an id.
   func segment(_ id: String) -> Int? {
     var id = id

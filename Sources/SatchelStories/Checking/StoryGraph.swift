@@ -45,7 +45,23 @@ struct StoryGraph {
         if target >= 0, !reach.contains(target), isOpen(target) { reach.enter(target, from: segment) }
       }
     }
+    if !table.includes.isEmpty { enterParts(&reach, table) }
     return reach
+  }
+
+  /// Enters what reached segments display as their parts. The choices of parts are among their own.
+  private func enterParts(_ reach: inout Reach, _ table: StoryTable) {
+    reach.partsStart = reach.order.count
+    var parts: [Int32: [Int32]] = [:]
+    for include in table.includes { parts[include.from, default: []].append(include.to) }
+    var next = 0
+    while next < reach.order.count {
+      let segment = reach.order[next]
+      next += 1
+      for part in parts[segment] ?? [] where !reach.contains(Int(part)) {
+        reach.enter(Int(part), from: Int(segment))
+      }
+    }
   }
 
   /// The result of a breadth-first search.
@@ -54,6 +70,8 @@ struct StoryGraph {
     private(set) var order: ContiguousArray<Int32> = []
     /// For each segment, the one that it was reached from; -1 for the start, -2 when it was not reached.
     private(set) var from: ContiguousArray<Int32>
+    /// Where in `order` the segments begin that are only displayed as parts of reached ones.
+    fileprivate(set) var partsStart = Int.max
 
     init(count: Int) {
       from = ContiguousArray(repeating: -2, count: count)
@@ -62,9 +80,12 @@ struct StoryGraph {
     @inline(__always)
     func contains(_ segment: Int) -> Bool { from[segment] != -2 }
 
+    /// The segments that a choice leads to, and the first one.
+    var entered: ContiguousArray<Int32>.SubSequence { order.prefix(partsStart) }
+
     /// Returns the nearest ending.
     func ending(_ table: StoryTable) -> Int? {
-      order.first { table.isEnding(Int($0)) }.map { Int($0) }
+      entered.first { table.isEnding(Int($0)) }.map { Int($0) }
     }
 
     /// Returns the segments on a shortest path from the start to a reached segment, both included.
@@ -85,19 +106,51 @@ struct StoryGraph {
     }
   }
 
+  /// Returns, for each segment, whether it can be reached when code leads to every segment that it names.
+  func mayReach(_ table: StoryTable, _ reach: Reach) -> ContiguousArray<Bool> {
+    var result = ContiguousArray(repeating: false, count: table.segments.count)
+    var open: ContiguousArray<Int32> = []
+    func enter(_ segment: Int32) {
+      guard segment >= 0, !result[Int(segment)] else { return }
+      result[Int(segment)] = true
+      open.append(segment)
+    }
+    var parts: [Int32: [Int32]] = [:]
+    for include in table.includes { parts[include.from, default: []].append(include.to) }
+    reach.order.forEach(enter)
+    for mention in table.mentions { enter(mention.to) }
+    while let segment = open.popLast() {
+      for choice in table.choiceRange(Int(segment)) { enter(targets[choice]) }
+      parts[segment]?.forEach(enter)
+    }
+    return result
+  }
+
   /// Returns, for each segment, whether an ending can be reached from it, by searching backwards from all
-  /// endings.
+  /// endings. Code that names a segment may lead there.
   func reachesEnding(_ table: StoryTable) -> ContiguousArray<Bool> {
     let count = table.segments.count
     let sources = Sources(table, targets)
     var result = ContiguousArray(repeating: false, count: count)
     var open: ContiguousArray<Int32> = []
-    for segment in 0..<count where table.isEnding(segment) || table.segments[segment].flags.contains(.jumps) {
+    for segment in 0..<count
+    where table.isEnding(segment) || table.segments[segment].flags.contains(.jumps)
+      || (table.isImported && isRestart(segment, table))
+    {
       result[segment] = true
       open.append(Int32(truncatingIfNeeded: segment))
     }
+    var mentioning: [Int32: [Int32]] = [:]
+    for mention in table.mentions where mention.from >= 0 {
+      mentioning[mention.to, default: []].append(mention.from)
+    }
     while let segment = open.popLast() {
       for source in sources.of(Int(segment)) where !result[Int(source)] {
+        result[Int(source)] = true
+        open.append(source)
+      }
+      if mentioning.isEmpty { continue }
+      for source in mentioning[segment] ?? [] where !result[Int(source)] {
         result[Int(source)] = true
         open.append(source)
       }
@@ -105,8 +158,14 @@ struct StoryGraph {
     return result
   }
 
+  /// Whether all choices of a segment lead back to the first one, as "Play again" does in Twine's games, which
+  /// cannot mark an ending.
+  private func isRestart(_ segment: Int, _ table: StoryTable) -> Bool {
+    segment > 0 && table.choiceRange(segment).allSatisfy { targets[$0] == 0 }
+  }
+
   /// The reversed edges: for each segment, the segments that lead to it, in one array.
-  private struct Sources {
+  struct Sources {
     private var first: ContiguousArray<Int32>
     private var sources: ContiguousArray<Int32>
 

@@ -83,9 +83,16 @@ extension StoryReport {
 }
 
 extension StoryFinding {
+  /// Returns the name of the file with the problem, for a story with a name.
+  package func path(in name: String) -> String {
+    guard let file else { return name }
+    return name.isEmpty ? file : name.hasSuffix("/") ? name + file : "\(name)/\(file)"
+  }
+
   /// Returns the finding as one line of text.
   public func text(name: String) -> String {
     let hint = suggestion.map { "; did you mean \"\($0)\"?" } ?? ""
+    let name = path(in: name)
     let line =
       "\(name):\(position.line):\(position.column): \(severity.rawValue): \(message)\(hint) [\(code.rawValue)]"
     // Ids are user input: a line break or a terminal escape in one must not reach the output.

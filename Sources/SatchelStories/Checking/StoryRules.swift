@@ -91,6 +91,7 @@ struct StoryRules {
       let id = table.segments[segment].id
       for index in range where table.choices[index].flags.contains(.hasTarget) {
         let choice = table.choices[index]
+        if choice.flags.contains(.isIncluded) { continue }
         let offset = table.text.origin(of: choice.target) - quote
         if analysis.graph.targets[index] < 0 {
           note(.brokenChoice, at: offset, segment: segment, choice: index, field: .nextSegmentId)
@@ -106,6 +107,13 @@ struct StoryRules {
   private mutating func checkTexts(of segment: Int, _ range: Range<Int>) {
     let text = table.text
     func note(_ index: Int, _ earlier: Int) {
+      let (choice, other) = (analysis.table.choices[index], analysis.table.choices[earlier])
+      // In an imported story, a link that may lead to several segments is one choice for each.
+      if analysis.table.isImported,
+        choice.flags.contains(.isIncluded) || text.origin(of: choice.text) == text.origin(of: other.text)
+      {
+        return
+      }
       self.note(
         .duplicateChoiceText, at: text.origin(of: analysis.table.choices[index].text) - quote,
         segment: segment,
@@ -134,29 +142,34 @@ struct StoryRules {
   // MARK: - Paths
 
   private mutating func checkReach() {
-    // When a macro may lead anywhere, no segment is certainly unreachable.
-    let isUncertain =
-      table.hasOutsideLinks
-      || analysis.reach.order.contains { table.segments[Int($0)].flags.contains(.jumps) }
+    let isUncertain = analysis.hasUncertainPaths
+    let mayBeReached =
+      table.mentions.isEmpty || isUncertain ? nil : analysis.graph.mayReach(table, analysis.reach)
     for segment in table.segments.indices where !analysis.reach.contains(segment) {
       let flags = table.segments[segment].flags
       if flags.contains(.hasID), !flags.contains(.isDuplicate) {
-        note(.unreachable, segment: segment, isDowngraded: isUncertain)
+        note(.unreachable, segment: segment, isDowngraded: isUncertain || mayBeReached?[segment] == true)
       }
     }
   }
 
   private mutating func checkEndings() {
+    // Where no ending can be reached at all, every reachable segment is a trap: one finding says it.
+    let hasEnding = analysis.reachesEnding[0]
     for segment in table.segments.indices {
       let record = table.segments[segment]
-      if analysis.reach.contains(segment), !analysis.reachesEnding[segment] { note(.trap, segment: segment) }
+      if hasEnding, analysis.reach.contains(segment), !analysis.reachesEnding[segment],
+        !record.flags.contains(.isPart)
+      {
+        note(.trap, segment: segment)
+      }
       if record.flags.contains(.isMarkedEnding) {
         if record.choiceCount > 0 { note(.endingWithChoices, segment: segment) }
       } else if record.choiceCount == 0, record.flags.contains(.hasChoices), !table.isImported {
         note(.unmarkedEnding, segment: segment)
       }
     }
-    if !analysis.reachesEnding[0] {
+    if !hasEnding {
       note(.noEnding, at: table.segmentsStart ?? table.start, field: .segments)
     }
   }

@@ -4,11 +4,14 @@ import SatchelJSON
 struct StoryComparison {
   private let old: StoryAnalysis
   private let new: StoryAnalysis
+  private let isOutline: Bool
   private(set) var diff = StoryDiff()
 
-  init(old: StoryAnalysis, new: StoryAnalysis) {
+  /// - Parameter isOutline: whether the old version is a `StoryOutline`, so that texts are compared by digests
+  init(old: StoryAnalysis, new: StoryAnalysis, isOutline: Bool = false) {
     self.old = old
     self.new = new
+    self.isOutline = isOutline
     compareHeaders()
     compareStarts()
     var removed: [Int] = []
@@ -57,7 +60,7 @@ struct StoryComparison {
     guard old.reach.contains(index) else { return }
     if !new.reachesEnding[match], old.reachesEnding[index] {
       diff.broken.append(StoryDiff.BrokenPosition(segment: old.id(index), reason: .trap, suggestion: nil))
-    } else if !new.reach.contains(match) {
+    } else if !new.reach.contains(match), !new.hasUncertainPaths {
       diff.broken.append(
         StoryDiff.BrokenPosition(segment: old.id(index), reason: .unreachable, suggestion: nil))
     }
@@ -65,7 +68,7 @@ struct StoryComparison {
 
   private mutating func compareContents(_ index: Int, _ match: Int) {
     let segment = old.id(index)
-    var hasChangedText = text(old, index) != text(new, match)
+    var hasChangedText = text(old, index) != newText(match)
     let (oldChoices, newChoices) = (Choices(old, index), Choices(new, match))
     for name in oldChoices.names {
       guard let before = oldChoices[name] else { continue }
@@ -106,7 +109,7 @@ struct StoryComparison {
   /// likely replaces it: one with the same text, else one with a similar id.
   private mutating func reportRemoved(_ removed: [Int], added: [Int]) {
     var byText: [[UInt8]: Int] = [:]
-    for index in added.reversed() { byText[text(new, index)] = index }
+    for index in added.reversed() { byText[newText(index)] = index }
     let ids = Set(removed.map { Array(old.table.text.bytes(old.table.segments[$0].id)) })
     let byID = NearestID.segments(for: ids.sorted { $0.lexicographicallyPrecedes($1) }, in: new)
     let isAdded = Set(added)
@@ -123,5 +126,10 @@ struct StoryComparison {
 
   private func text(_ analysis: StoryAnalysis, _ segment: Int) -> [UInt8] {
     Array(analysis.table.segmentText(segment).utf8)
+  }
+
+  /// Returns a text of the new version, in the form that the old version has.
+  private func newText(_ segment: Int) -> [UInt8] {
+    isOutline ? Array(StoryOutline.digest(of: new, segment).utf8) : text(new, segment)
   }
 }

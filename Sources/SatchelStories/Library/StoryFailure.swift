@@ -45,7 +45,8 @@ struct StoryFailure: Error, Equatable, Sendable {
     let satchel = error as? SatchelError
     let position = (satchel?.underlying as? JSONError)?.position
     var sink = JSONNullSink()
-    let isJSON = source == .twee || (try? JSONScanner.scan(text, into: &sink)) != nil
+    let isJSON =
+      source == .twee || (try? JSONScanner.scan(StorySource.withoutByteOrderMark(text), into: &sink)) != nil
     self.init(
       code: isJSON ? .notAStory : .notJSON, message: satchel?.message ?? "\(error)", line: position?.line,
       column: position?.column)

@@ -23,9 +23,10 @@ extension StoryFileTable {
   }
 
   func remove(_ name: String, from library: Int64) throws {
-    connection.trustSchema()
-    try connection.run(
-      "DELETE FROM story_file WHERE library = ? AND name = ?", .integer(library), .text(name))
+    guard let row = try known(name, in: library)?.0.row else { return }
+    try connection.run("DELETE FROM story_search WHERE rowid = ?", .integer(row))
+    try connection.run("DELETE FROM story_tag WHERE file = ?", .integer(row))
+    try connection.run("DELETE FROM story_file WHERE id = ?", .integer(row))
   }
 
   /// Inserts or replaces the row of a file.
@@ -49,11 +50,8 @@ extension StoryFileTable {
     func text(_ value: String?) -> Binding { value.map { .text($0) } ?? .null }
     func number(_ value: Int?) -> Binding { value.map { .integer(Int64($0)) } ?? .null }
     func thousandths(_ minutes: Double) -> Binding { .integer(Int64((minutes * 1000).rounded())) }
-    connection.trustSchema()
     var row: Int64?
     try (record.hash ?? []).withUnsafeBytes { hash in
-      // Steps to the end: on a defensive connection SQLite 3.40 rolls back a statement whose triggers write
-      // to a full-text index when it is reset before its end.
       try connection.each(
         """
         INSERT INTO story_file(library, name, size, modified, changed, sha256, checker, problem,
@@ -90,12 +88,45 @@ extension StoryFileTable {
       ) { row = $0.anyInteger(0) }
     }
     guard let row else { return }
-    if !isNew { try connection.run("DELETE FROM story_tag WHERE file = ?", .integer(row)) }
+    if !isNew {
+      try connection.run("DELETE FROM story_search WHERE rowid = ?", .integer(row))
+      try connection.run("DELETE FROM story_tag WHERE file = ?", .integer(row))
+    }
+    if failure == nil { try index(row, title: summary.title, synopsis: summary.synopsis) }
     for (position, tag) in summary.tags.enumerated() {
       try connection.run(
         "INSERT INTO story_tag(file, position, tag) VALUES(?, ?, ?)", .integer(row),
         .integer(Int64(position)),
         .text(tag))
     }
+  }
+
+  /// Adds the words of a story to the full-text index.
+  func index(_ row: Int64, title: String?, synopsis: String?) throws {
+    try Self.tokens(title).withUnsafeBytes { title in
+      try Self.tokens(synopsis).withUnsafeBytes { synopsis in
+        try connection.run(
+          "INSERT INTO story_search(rowid, title, synopsis) VALUES(?, ?, ?)", .integer(row),
+          .textBytes(title), .textBytes(synopsis))
+      }
+    }
+  }
+
+  /// Returns the tokens of a text, as the index has them.
+  static func tokens(_ text: String?) -> [UInt8] {
+    var tokens: [UInt8] = []
+    var text = text ?? ""
+    text.withUTF8 { SearchTokenizer.appendTokens(of: UnsafeRawBufferPointer($0), to: &tokens) }
+    return tokens
+  }
+
+  /// Makes the full-text index again, from the titles and synopses.
+  func indexAgain() throws {
+    try connection.run("DELETE FROM story_search")
+    var rows: [(id: Int64, title: String?, synopsis: String?)] = []
+    try connection.each("SELECT id, title, synopsis FROM story_file WHERE story IS NOT NULL") {
+      rows.append(($0.anyInteger(0), $0.textIfAny(1), $0.textIfAny(2)))
+    }
+    for row in rows { try index(row.id, title: row.title, synopsis: row.synopsis) }
   }
 }

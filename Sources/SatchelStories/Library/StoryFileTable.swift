@@ -76,6 +76,16 @@ struct StoryFileTable {
     ) { $0.text(0) }
   }
 
+  /// Returns the SHA-256 of the first file, by name, that has a story with this id.
+  func hash(of story: String, in directory: String) throws -> [UInt8]? {
+    try connection.first(
+      """
+      SELECT sha256 FROM story_file WHERE library = (SELECT id FROM story_library WHERE directory = ?)
+      AND story = ? ORDER BY name LIMIT 1
+      """, .text(directory), .text(story)
+    ) { Array($0.bytes(0)) }
+  }
+
   /// Returns all files of a library, sorted by name.
   func rows(in library: Int64) throws -> [Row] {
     var rows: [Row] = []

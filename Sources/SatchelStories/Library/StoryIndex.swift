@@ -50,6 +50,11 @@ final class StoryIndex: Sendable {
     try database.read { try StoryFileTable(connection: $0).file(of: story, in: directory) }
   }
 
+  /// Returns the SHA-256 of the file that has a story.
+  func hash(of story: String) throws -> [UInt8]? {
+    try database.read { try StoryFileTable(connection: $0).hash(of: story, in: directory) }
+  }
+
   // MARK: Writing
 
   /// The maximum number of keys in a change; with more, observers are notified of `*`.

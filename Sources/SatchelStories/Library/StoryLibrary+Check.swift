@@ -36,17 +36,50 @@ extension StoryLibrary {
       if try connection.number("SELECT count(*) FROM story_state") != 1 {
         report("story_state", "the row with the state of purchases is missing")
       }
+      try StoryProgressTable(connection: connection).faults { report("story_progress", $0) }
+      if let fault = try StoryFileTable(connection: connection).searchFault() {
+        report("story_search", fault)
+      }
       return findings
     }
     do {
-      // Compares the index with the texts; SQLite requires write access for it.
+      // SQLite requires write access for it.
       try database.maintain { connection in
-        try connection.run("INSERT INTO story_search(story_search, rank) VALUES('integrity-check', 1)")
+        try connection.run("INSERT INTO story_search(story_search) VALUES('integrity-check')")
       }
     } catch let error as SatchelError where error.code == .damaged {
       findings.append(
-        StoreFinding(code: "story_search", message: "the search index does not match its texts"))
+        StoreFinding(code: "story_search", message: "the search index does not match its tokens"))
     }
     return findings
+  }
+
+  /// Restores the consistency of the story tables after rows were lost or changed.
+  package static func repair(_ database: Database) throws {
+    guard try database.has(StorySchema.subject) else { return }
+    try database.write { transaction in
+      let connection = transaction.connection
+      try connection.run("DELETE FROM story_tag WHERE file NOT IN (SELECT id FROM story_file)")
+      try StoryFileTable(connection: connection).indexAgain()
+      try StoryProgressTable(connection: connection).repair()
+    }
+  }
+}
+
+extension StoryFileTable {
+  /// Returns what is wrong with the full-text index; nil when it is sound.
+  fileprivate func searchFault() throws -> String? {
+    var indexed: [Int64: (title: [UInt8], synopsis: [UInt8])] = [:]
+    try connection.each("SELECT rowid, title, synopsis FROM story_search") {
+      indexed[$0.anyInteger(0)] = (Array($0.bytes(1)), Array($0.bytes(2)))
+    }
+    var fault: String?
+    try connection.each("SELECT id, name, title, synopsis FROM story_file WHERE story IS NOT NULL") { row in
+      let stored = indexed.removeValue(forKey: row.anyInteger(0))
+      if stored?.title != Self.tokens(row.textIfAny(2)) || stored?.synopsis != Self.tokens(row.textIfAny(3)) {
+        fault = fault ?? "the search index does not match the texts of \(row.text(1))"
+      }
+    }
+    return fault ?? (indexed.isEmpty ? nil : "\(indexed.count) entries of the search index are stale")
   }
 }

@@ -5,7 +5,7 @@ extension StoryLibrary {
   /// Updates the index from the directory: reads and checks only files that are new or changed.
   ///
   /// A file is unchanged when its size and times are the same; otherwise its content is compared. All changes
-  /// are written in one transaction. Observers of the store are notified of a change of "stories" with the
+  /// are written in one transaction; then reading positions that changed files broke are moved. Observers of the store are notified of a change of "stories" with the
   /// ids of the affected stories, or `["*"]` for more than 1,000. A read-only store is not written, and its
   /// observers are not notified.
   ///
@@ -27,7 +27,7 @@ extension StoryLibrary {
 
   private func refreshed() throws -> (refresh: StoryRefresh, snapshot: StorySnapshot) {
     try checkOpen()
-    return try refreshing.withLock {
+    var refreshed = try refreshing.withLock {
       let opened = try StoryDirectory(directory)
       let scan = DirectoryRefresh(opened, known: try index.known(), isCancelled: isClosedCheck)
       var outcome = try scan.outcome()
@@ -36,8 +36,10 @@ extension StoryLibrary {
       let snapshot = try index.snapshot()
       refresh.problems = snapshot.problems
       hasRefreshed.store(true, ordering: .relaxed)
-      return (refresh, snapshot)
+      return (refresh: refresh, snapshot: snapshot)
     }
+    refreshed.refresh.moved = try repairProgress()
+    return refreshed
   }
 
   /// Refreshes the library unless it was already refreshed.

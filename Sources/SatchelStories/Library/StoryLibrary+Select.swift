@@ -5,7 +5,8 @@ extension StoryLibrary {
   /// Returns the stories that match a query, in its order. Does not read the directory, except for the first
   /// refresh of this library: call `refresh()` to update the index.
   ///
-  /// - Throws: `.invalid` for a negative age, limit or offset; `.closed`, `.io`, `.damaged`
+  /// - Throws: `.invalid` for a negative age, limit or offset, and for a search of more than 64 words;
+  ///   `.closed`, `.io`, `.damaged`
   public func select(_ query: StoryQuery = StoryQuery()) throws -> [StorySummary] {
     try query.validate()
     try refreshOnce()
@@ -79,20 +80,11 @@ extension StoryLibrary {
   private typealias Candidate = (position: Int, score: Double)
 
   private func candidates(_ query: StoryQuery) throws -> (StorySnapshot, [Candidate]) {
-    if let text = query.search, let words = try searchWords().query(text) {
-      return try index.search(words, isRanked: query.sort == nil)
+    if let search = try query.search.map({ try SearchQuery($0) }), !search.terms.isEmpty {
+      return try index.search(search.expression, isRanked: query.sort == nil)
     }
     let snapshot = try index.snapshot()
     return (snapshot, snapshot.stories.indices.map { ($0, 0) })
-  }
-
-  private func searchWords() throws -> SearchWords {
-    try words.withLock { words in
-      if let words { return words }
-      let created = try SearchWords()
-      words = created
-      return created
-    }
   }
 
   private func sort(_ found: inout [Candidate], of snapshot: StorySnapshot, by query: StoryQuery) {

@@ -18,9 +18,9 @@ public final class StoryLibrary: Sendable {
   package let database: Database
   let index: StoryIndex
   let purchases: StoryPurchases
-  let words = Locked<SearchWords?>(nil)
   let cache = Locked(StoryCache())
   let worker = Worker()
+  let loads = Loads([:])
   /// Held while the directory is read, so that two threads do not do the same work.
   let refreshing = ConditionLock()
   let hasRefreshed = Atomic(false)

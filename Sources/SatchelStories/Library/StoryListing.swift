@@ -26,13 +26,15 @@ public struct StoryRefresh: Equatable, Sendable, JSONConvertible {
   public var parsed = 0
   /// The files that are not stories, with the reasons, sorted by file name.
   public var problems: [StoryProblem] = []
+  /// The reading positions that changed files broke, and where they were moved.
+  public var moved: [StoryMove] = []
 
-  /// A JSON object with added, changed, removed, unchanged, read, parsed and problems.
+  /// A JSON object with added, changed, removed, unchanged, read, parsed, problems and moved.
   public var json: JSONValue {
     [
       "added": .int(Int64(added)), "changed": .int(Int64(changed)), "removed": .int(Int64(removed)),
       "unchanged": .int(Int64(unchanged)), "read": .int(Int64(read)), "parsed": .int(Int64(parsed)),
-      "problems": .array(problems.map(\.json)),
+      "problems": .array(problems.map(\.json)), "moved": .array(moved.map(\.json)),
     ]
   }
 }

@@ -15,8 +15,9 @@ public struct StoryQuery: Equatable, Sendable {
     case pathCount = "path_count"
   }
 
-  /// Search words: each must be a prefix of a word of the title or the synopsis, ignoring case and
-  /// diacritics. A string without words matches every story.
+  /// Search words, at most 64: each must be a prefix of a word of the title or the synopsis, ignoring case
+  /// and diacritics; Chinese, Japanese, Thai and other texts without spaces are found anywhere in a run of
+  /// characters. A string without words matches every story.
   public var search: String?
   /// The tags that a story must have, all of them.
   public var tags: [String] = []

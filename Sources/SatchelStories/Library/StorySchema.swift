@@ -1,8 +1,8 @@
 import SatchelCore
 import SatchelStorage
 
-/// The schema of the story tables: an index of files, which can be rebuilt at any time, and purchases, which
-/// cannot.
+/// The schema of the story tables: an index of files, which can be rebuilt at any time, and purchases and the
+/// reader's progress, which cannot.
 package enum StorySchema {
   package static let subject = SubjectSchema(
     name: "stories", migrations: [Migration(version: 1, sql: version1)],
@@ -13,7 +13,9 @@ package enum StorySchema {
         "story_file.minutes": StoredRange.any, "story_file.path_count": StoredRange.any,
         "story_file.shortest_time": StoredRange.any, "story_file.longest_time": StoredRange.any,
         "story_file.is_purchased": StoredRange.flag, "story_purchase.is_purchased": StoredRange.flag,
-        "story_state.purchases": StoredRange.any,
+        "story_state.purchases": StoredRange.any, "story_progress.library": StoredRange.any,
+        "story_progress.read_at": StoredRange.any, "story_visit.id": StoredRange.any,
+        "story_visit.is_ending": StoredRange.flag,
       ]))
 
   private static let version1 = """
@@ -75,24 +77,8 @@ package enum StorySchema {
       PRIMARY KEY(file, position)
     ) STRICT, WITHOUT ROWID;
 
-    -- The full-text index of titles and synopses, with its content in story_file.
-    CREATE VIRTUAL TABLE story_search USING fts5(
-      title, synopsis, content = 'story_file', content_rowid = 'id',
-      tokenize = "\(tokenizer)"
-    );
-    CREATE TRIGGER story_file_added AFTER INSERT ON story_file BEGIN
-      INSERT INTO story_search(rowid, title, synopsis) VALUES(new.id, new.title, new.synopsis);
-    END;
-    CREATE TRIGGER story_file_changed AFTER UPDATE OF title, synopsis ON story_file BEGIN
-      INSERT INTO story_search(story_search, rowid, title, synopsis)
-      VALUES('delete', old.id, old.title, old.synopsis);
-      INSERT INTO story_search(rowid, title, synopsis) VALUES(new.id, new.title, new.synopsis);
-    END;
-    CREATE TRIGGER story_file_removed AFTER DELETE ON story_file BEGIN
-      INSERT INTO story_search(story_search, rowid, title, synopsis)
-      VALUES('delete', old.id, old.title, old.synopsis);
-      DELETE FROM story_tag WHERE file = old.id;
-    END;
+    -- The full-text index of titles and synopses: tokens, by the row of story_file.
+    CREATE VIRTUAL TABLE story_search USING fts5(title, synopsis, tokenize = 'ascii');
 
     -- Purchases by story id, independent of files and directories.
     CREATE TABLE story_purchase(
@@ -101,6 +87,35 @@ package enum StorySchema {
       marked_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 
+    -- The position of the reader in a story, by story id, independent of files and directories; `library` is the
+    -- one that it was read in last. `moved_from` is the position that a new version of the story broke, and
+    -- `moved_reason` how; NULL for one that the reader went to.
+    CREATE TABLE story_progress(
+      story TEXT PRIMARY KEY,
+      library INTEGER NOT NULL,
+      position TEXT NOT NULL,
+      read_at INTEGER NOT NULL,
+      moved_from TEXT,
+      moved_reason TEXT
+    ) STRICT, WITHOUT ROWID;
+
+    -- The version of the story that a position refers to: the SHA-256 of its text, and its outline, which the
+    -- next version is compared with.
+    CREATE TABLE story_outline(
+      story TEXT PRIMARY KEY,
+      sha256 BLOB NOT NULL,
+      outline BLOB NOT NULL
+    ) STRICT;
+
+    -- The visited segments, in the order of their first visits.
+    CREATE TABLE story_visit(
+      id INTEGER PRIMARY KEY,
+      story TEXT NOT NULL,
+      segment TEXT NOT NULL,
+      is_ending INTEGER NOT NULL,
+      UNIQUE(story, segment)
+    ) STRICT;
+
     -- One row. Each change of story_purchase replaces `purchases`.
     CREATE TABLE story_state(
       id INTEGER PRIMARY KEY CHECK(id = 1),
@@ -108,9 +123,6 @@ package enum StorySchema {
     ) STRICT;
     INSERT INTO story_state(id, purchases) VALUES(1, 0);
     """
-
-  /// The FTS5 tokenizer: words are letters and digits of any script, without case and diacritics.
-  static let tokenizer = "unicode61 remove_diacritics 2"
 
   /// The version of the rules and of the index. Files that were checked by an older version are checked
   /// again.

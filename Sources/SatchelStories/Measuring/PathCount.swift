@@ -84,7 +84,7 @@ struct PathCounter {
     guard !table.segments.isEmpty, isOnPath(0) else { return [] }
     var incoming = ContiguousArray<Int32>(repeating: 0, count: table.segments.count)
     var total = 0
-    for segment in analysis.reach.order where isOnPath(Int(segment)) {
+    for segment in analysis.reach.entered where isOnPath(Int(segment)) {
       total += 1
       for choice in table.choiceRange(Int(segment)) where targets[choice] >= 0 {
         incoming[Int(targets[choice])] += 1

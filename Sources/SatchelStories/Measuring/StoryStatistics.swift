@@ -24,8 +24,8 @@ public struct StoryStatistics: Equatable, Sendable, JSONConvertible {
     let table = analysis.table
     let counter = PathCounter(analysis)
     segments = table.segments.count
-    choices = table.choices.count
-    endings = analysis.reach.order.reduce(0) { $0 + (table.isEnding(Int($1)) ? 1 : 0) }
+    choices = table.choices.count - table.includedChoices
+    endings = analysis.reach.entered.reduce(0) { $0 + (table.isEnding(Int($1)) ? 1 : 0) }
     words = table.segments.reduce(0) { $0 + Int($1.words) }
     shortestPath = analysis.nearestEnding.map { analysis.reach.path(to: $0).count }
     longestPath = counter.longest

@@ -31,6 +31,8 @@ package struct StoryTable {
     static let isDuplicate = Flags(rawValue: 32)
     /// A macro may lead from here to a segment that is known only when the story is played.
     static let jumps = Flags(rawValue: 64)
+    /// The segment is only displayed as a part of others, and no choice leads to it.
+    static let isPart = Flags(rawValue: 128)
   }
 
   /// A choice, 40 bytes.
@@ -50,6 +52,8 @@ package struct StoryTable {
     static let hasID = ChoiceFlags(rawValue: 1)
     static let hasText = ChoiceFlags(rawValue: 2)
     static let hasTarget = ChoiceFlags(rawValue: 4)
+    /// A copy of a choice of another segment, which is displayed as a part of this one.
+    static let isIncluded = ChoiceFlags(rawValue: 8)
   }
 
   /// A scalar of the story's header.
@@ -73,8 +77,23 @@ package struct StoryTable {
   var isImported = false
   /// For an imported story, messages of faults, whose `detail` is the index here.
   var notes: [String] = []
+  /// The files of an imported story that has several.
+  var files: [TweeGame.File] = []
   /// Whether an imported story has links to segments from menus or scripts, outside of segments.
   var hasOutsideLinks = false
+  /// For an imported story, the segments that are displayed as a part of others.
+  var includes: [Link] = []
+  /// For an imported story, the segments whose names occur in code that may lead there; `from` is -1 for code
+  /// outside of segments.
+  var mentions: [Link] = []
+  /// The number of choices that are copies.
+  var includedChoices = 0
+
+  /// A pair of segments, by their indices.
+  struct Link {
+    var from: Int32
+    var to: Int32
+  }
 
   init(text: StoryText) { self.text = text }
 
@@ -87,6 +106,11 @@ package struct StoryTable {
       choices[index].idHash = StoryIDTable.hash(text.bytes(choices[index].id))
       choices[index].targetHash = StoryIDTable.hash(text.bytes(choices[index].target))
     }
+  }
+
+  /// The number of segments that are not only parts of others, which come last.
+  var partsStart: Int {
+    segments.count - segments.reversed().prefix { $0.flags.contains(.isPart) }.count
   }
 
   /// Returns the indices in `choices` of a segment's choices.
@@ -115,10 +139,11 @@ package struct StoryTable {
     return low
   }
 
-  /// Whether a segment has no choices or is marked as an ending.
+  /// Whether a segment has no choices or is marked as an ending, and is not only a part of others.
   @inline(__always)
   func isEnding(_ segment: Int) -> Bool {
-    segments[segment].choiceCount == 0 || segments[segment].flags.contains(.isMarkedEnding)
+    let flags = segments[segment].flags
+    return segments[segment].choiceCount == 0 && !flags.contains(.isPart) || flags.contains(.isMarkedEnding)
   }
 
   /// Returns a string of the story's header, escapes resolved; nil when it is missing or not a string.
@@ -137,6 +162,11 @@ package struct StoryTable {
     isEscaped ? JSONEscape.resolved(text.bytes(slice)) : text.string(slice)
   }
 
+  /// Notes that the text, or one of its files, starts with a byte-order mark, which was left out.
+  mutating func noteByteOrderMark(at offset: Int) {
+    faults.append(StoryFault(code: .byteOrderMark, offset: UInt32(truncatingIfNeeded: offset)))
+  }
+
   /// Returns an integer of the story's header.
   func integer(_ field: StoryField) -> Int64? {
     header[field].flatMap { field.shape == .integer ? Int64(text.string($0.slice)) : nil }
@@ -150,18 +180,27 @@ package struct StoryTable {
 
 /// A finding without its message: small, so that a million of them fit in memory.
 struct StoryFault {
-  var code: StoryFinding.Code
   /// The byte offset in the source.
   var offset: UInt32
   /// The index of the segment; -1 for none.
-  var segment: Int32 = -1
+  var segment: Int32
   /// The index of the choice among all choices of the story; -1 for none.
-  var choice: Int32 = -1
-  var field: StoryField?
+  var choice: Int32
   /// An additional index or count for the message.
-  var detail: Int32 = -1
+  var detail: Int32
+  var code: StoryFinding.Code
+  var field: StoryField?
   /// Whether the fault is a warning although its code is an error.
-  var isDowngraded = false
+  var isDowngraded: Bool
+
+  init(
+    code: StoryFinding.Code, offset: UInt32, segment: Int32 = -1, choice: Int32 = -1,
+    field: StoryField? = nil,
+    detail: Int32 = -1, isDowngraded: Bool = false
+  ) {
+    (self.offset, self.segment, self.choice, self.detail) = (offset, segment, choice, detail)
+    (self.code, self.field, self.isDowngraded) = (code, field, isDowngraded)
+  }
 
   var severity: StoryFinding.Severity { isDowngraded ? .warning : code.severity }
 }

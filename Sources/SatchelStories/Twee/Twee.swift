@@ -13,7 +13,8 @@ public enum Twee {
   /// reports. Segments with the tag "authentic" are on the authentic path; when no passage has it, those of a
   /// shortest path to an ending are. Additional keys keep a passage's `twineTags`, `position` and `size`, the
   /// story's StoryData as `twine`, and the passages that are not segments as `twinePassages`. Macros stay in
-  /// the texts. This format cannot represent a jump whose target is known only when the story is played, so
+  /// the texts. A segment has the choices of the passages that it displays; passages that are only displayed are
+  /// in `twinePassages`. This format cannot represent a jump whose target is known only when the story is played, so
   /// segments that only such jumps lead to are unreachable in the result.
   ///
   /// - Parameters:

@@ -31,7 +31,7 @@ enum TweeFormat {
 /// The closing delimiters of constructs that count only when they are closed.
 enum TweeEnding: UInt32 {
   case comment, percentComment, markupComment, braces, noWiki, quotes, macro, macroScript, script, style,
-    template
+    template, tag
 
   var text: StaticString {
     switch self {
@@ -46,6 +46,7 @@ enum TweeEnding: UInt32 {
     case .script: "</script"
     case .style: "</style"
     case .template: "%>"
+    case .tag: ">"
     }
   }
 }

@@ -54,7 +54,7 @@ struct TweePassage {
     }
     if format.may(be: .sugarCube), bytes.equals(tag, "widget") { return .shownElsewhere }
     if format == .sugarCube, bytes.equals(tag, "init") { return .shownElsewhere }
-    return format == .harlowe && isOne(of: harloweTags) ? .shownElsewhere : .segment
+    return format.may(be: .harlowe) && isOne(of: harloweTags) ? .shownElsewhere : .segment
   }
 
   private static let data: [StaticString] = [

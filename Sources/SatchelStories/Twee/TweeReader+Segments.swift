@@ -2,35 +2,83 @@ import SatchelJSON
 
 /// Creates segments and choices.
 extension TweeReader {
+  /// What is known only after all passages were scanned, and decides how they are scanned again.
+  struct Roles: Equatable {
+    /// Passages with a special tag or name that a link leads to: they are segments.
+    var linked: Set<Int> = []
+    /// Passages that are only displayed as parts of others: they come last.
+    var parts: Set<Int> = []
+  }
+
   mutating func fill() {
     let start = startPassage()
+    let faults = table.faults
+    var roles = Roles()
+    // The first pass finds linked passages; with them, a second one finds parts; a third one has all.
+    for _ in 0..<3 {
+      (table.faults, table.segments, table.choices) = (faults, [], [])
+      (table.mentions, included, mentioned) = ([], [], [])
+      for index in roles.linked { passages[index].kind = .segment }
+      let found = fill(from: start, roles)
+      if found == roles { break }
+      roles = found
+    }
+    partPassages = passages.indices.filter { roles.parts.contains($0) }.map { passages[$0] }
+    resolveMentions()
+    expandIncludes()
+    for index in table.segments.indices { checkTexts(of: index) }
+    table.segmentsStart = table.segments.first.map { Int($0.start) }
+  }
+
+  private mutating func fill(from start: Int?, _ roles: Roles) -> Roles {
     var scanner = TweeScanner(bytes, format, TweeNames(passages, table.text))
-    if let start { addSegment(passages[start], &scanner) }
-    for (index, passage) in passages.enumerated() where index != start {
-      switch passage.kind {
-      case .segment: addSegment(passage, &scanner)
-      case .shownElsewhere, .script: addElsewhere(passage, &scanner)
+    var found = Roles(linked: roles.linked)
+    let others = passages.indices.filter { $0 != start && !roles.parts.contains($0) }
+    for index in (start.map { [$0] } ?? []) + others + roles.parts.sorted() {
+      switch passages[index].kind {
+      case .segment: addSegment(passages[index], &scanner, isPart: roles.parts.contains(index), &found)
+      case .shownElsewhere, .script: addElsewhere(passages[index], &scanner)
       case .data: break
       }
     }
-    table.segmentsStart = table.segments.first.map { Int($0.start) }
+    guard found.linked == roles.linked, !included.isEmpty else { return found }
+    found.parts = roles.parts.isEmpty ? self.parts(start) : roles.parts
+    return found
+  }
+
+  /// Returns the passages that others display, and no choice leads to.
+  private func parts(_ start: Int?) -> Set<Int> {
+    var names = StoryIDTable(capacity: passages.count)
+    for (index, passage) in passages.enumerated() where passage.kind == .segment {
+      _ = names.insert(index, table.text.bytes(passage.name))
+    }
+    var parts = Set(included.compactMap { names.find(table.text.bytes($0.target)) })
+    for choice in table.choices {
+      if let target = names.find(table.text.bytes(choice.target)) { parts.remove(target) }
+    }
+    if let start { parts.remove(start) }
+    return parts
   }
 
   /// Records whether a menu or a script has links, which lead from any segment.
   private mutating func addElsewhere(_ passage: TweePassage, _ scanner: inout TweeScanner) {
-    guard !table.hasOutsideLinks else { return }
     if passage.kind == .script { scanner.scanScript(passage.body) } else { scanner.scan(passage.body) }
-    table.hasOutsideLinks = scanner.markups.contains { $0.kind != .external && $0.kind != .hidden }
+    if scanner.loadsCode || scanner.markups.contains(where: { $0.kind != .external && $0.kind != .hidden }) {
+      table.hasOutsideLinks = true
+    }
+    for name in scanner.mentions { mentioned.append((-1, bytes.slice(name))) }
   }
 
-  private mutating func addSegment(_ passage: TweePassage, _ scanner: inout TweeScanner) {
+  private mutating func addSegment(
+    _ passage: TweePassage, _ scanner: inout TweeScanner, isPart: Bool, _ roles: inout Roles
+  ) {
     let index = Int32(truncatingIfNeeded: table.segments.count)
     var segment = StoryTable.Segment(
       start: UInt32(truncatingIfNeeded: passage.start),
       firstChoice: Int32(truncatingIfNeeded: table.choices.count))
     segment.id = passage.name
     segment.text = bytes.slice(passage.body)
-    segment.flags = [.hasID, .hasChoices]
+    segment.flags = isPart ? [.hasID, .hasChoices, .isPart] : [.hasID, .hasChoices]
     if passage.isAuthentic { segment.flags.insert(.isAuthentic) }
     if passage.name.count == 0 { note(.invalidID, at: passage.start, segment: index, field: .id) }
     let metadata = header(passage).metadata
@@ -40,26 +88,35 @@ extension TweeReader {
     scanner.scan(passage.body)
     for markup in scanner.markups {
       switch markup.kind {
-      case .link, .macro: addChoice(markup, scanner.names)
+      case .link, .macro: addChoice(markup, scanner.names, &roles)
+      case .include:
+        let target = slice(markup.target, markup.isTargetEscaped)
+        if scanner.names.special(table.text.bytes(target)) == nil {
+          included.append((index, target, markup.range.lowerBound))
+        }
       case .jump:
         segment.flags.insert(.jumps)
         note(.dynamicJump, at: markup.range.lowerBound, segment: index)
       case .external, .hidden: break
       }
     }
-    dropRepeatedMacros(from: Int(segment.firstChoice))
-    checkTexts(from: Int(segment.firstChoice), of: index)
+    for name in scanner.mentions { mentioned.append((index, bytes.slice(name))) }
+    if scanner.loadsCode { table.hasOutsideLinks = true }
+    Self.dropRepeatedMacros(of: &table, from: Int(segment.firstChoice))
     segment.choiceCount = Int32(truncatingIfNeeded: table.choices.count) - segment.firstChoice
     segment.words = UInt32(truncatingIfNeeded: words(passage.body, scanner.markups))
     if passage.body.isEmpty { note(.emptyText, at: passage.start, segment: index, field: .text) }
     table.segments.append(segment)
   }
 
-  private mutating func addChoice(_ markup: TweeMarkup, _ names: TweeNames) {
+  private mutating func addChoice(_ markup: TweeMarkup, _ names: TweeNames, _ roles: inout Roles) {
     var choice = StoryTable.Choice(start: UInt32(truncatingIfNeeded: markup.range.lowerBound))
     choice.target = slice(markup.target, markup.isTargetEscaped)
-    // A macro displays a special passage, which is not a segment.
-    guard !names.isSpecial(table.text.bytes(choice.target)) else { return }
+    if let special = names.special(table.text.bytes(choice.target)) {
+      // Code is never displayed.
+      guard passages[special].kind != .script, passages[special].body != dataBody else { return }
+      roles.linked.insert(special)
+    }
     choice.flags.insert(.hasTarget)
     if let text = markup.text {
       choice.text = slice(text, markup.isTextEscaped)
@@ -68,32 +125,14 @@ extension TweeReader {
     table.choices.append(choice)
   }
 
-  /// Removes the macros without a text of the last segment that have the same target as another of its
-  /// choices.
-  private mutating func dropRepeatedMacros(from first: Int) {
-    let count = table.choices.count - first
-    guard count > 1, table.choices[first...].contains(where: { !$0.flags.contains(.hasText) }) else { return }
-    var targets = StoryIDTable(capacity: count)
-    let text = table.text
-    // Choices with a text are kept, and are inserted first.
-    for withText in [true, false] {
-      for index in first..<table.choices.count where table.choices[index].flags.contains(.hasText) == withText
-      {
-        let earlier = targets.insert(index, text.bytes(table.choices[index].target))
-        if earlier != nil, !withText { table.choices[index].flags = [] }
-      }
-    }
-    let kept = table.choices[first...].filter { $0.flags.contains(.hasTarget) }
-    table.choices.replaceSubrange(first..., with: kept)
-  }
-
-  private mutating func checkTexts(from first: Int, of segment: Int32) {
-    for index in first..<table.choices.count where table.choices[index].flags.contains(.hasText) {
+  private mutating func checkTexts(of segment: Int) {
+    for index in table.choiceRange(segment) {
       let choice = table.choices[index]
+      guard choice.flags.contains(.hasText), !choice.flags.contains(.isIncluded) else { continue }
       if WordCount.count(table.text.bytes(choice.text), isEscaped: false) == 0 {
         note(
-          .emptyText, at: Int(choice.start), segment: segment, choice: Int32(truncatingIfNeeded: index),
-          field: .text)
+          .emptyText, at: Int(choice.start), segment: Int32(truncatingIfNeeded: segment),
+          choice: Int32(truncatingIfNeeded: index), field: .text)
       }
     }
   }

@@ -6,18 +6,25 @@ import SatchelStorage
 /// drawings work as for a story in this library's format.
 ///
 /// Passages become segments, and links become choices. A macro that leads to a passage by name is also a
-/// choice, and so is one that displays a passage within another, because the passage is reached. Two macros
-/// of one passage with the same target are one choice.
+/// choice; in the body of a link it has the text of the link. A macro that displays a passage makes it a part
+/// of the segment, which has the part's choices too. Two macros of one passage with the same target, and
+/// without a text, are one choice.
 struct TweeReader {
   let bytes: TweeBytes
   var table: StoryTable
-  private(set) var passages: ContiguousArray<TweePassage> = []
+  var passages: ContiguousArray<TweePassage> = []
   private(set) var format = TweeFormat.unknown
   /// The body of the first StoryData, when it is JSON.
   private(set) var dataBody: Range<Int>?
   private var startName: (name: StorySlice, offset: Int)?
   /// The visible text of the current passage.
   var visible: [UInt8] = []
+  /// The passages that are only parts of others, in the order of their segments.
+  var partPassages: [TweePassage] = []
+  /// The macros that display passages, with the offsets of the macros.
+  var included: [(segment: Int32, target: StorySlice, offset: Int)] = []
+  /// The names in code that may lead to passages; the segment is -1 outside of segments.
+  var mentioned: [(segment: Int32, name: StorySlice)] = []
 
   /// Parses a story's text.
   ///
@@ -139,7 +146,11 @@ struct TweeReader {
   /// start's name.
   mutating func startPassage() -> Int? {
     let name = startName.map { table.text.bytes($0.name) }
-    if let name, let found = passages.firstIndex(where: { $0.kind == .segment && isNamed($0, name) }) {
+    // Harlowe's tags show a passage elsewhere too.
+    let kinds: [TweePassage.Kind] = [.segment, .shownElsewhere]
+    if let name, let found = passages.firstIndex(where: { kinds.contains($0.kind) && isNamed($0, name) }) {
+      if passages[found].kind == .shownElsewhere { table.hasOutsideLinks = true }
+      passages[found].kind = .segment
       return found
     }
     let usual = passages.firstIndex {
@@ -155,6 +166,11 @@ struct TweeReader {
         "StoryData names \"\(name)\" as the start, but no segment has this name")
     } else if usual == nil {
       note(.missingField, at: table.start, "no passage has the name \"Start\", and StoryData has no start")
+      if first("StoryData") == nil {
+        // Compilers of Twee 1 have an option for the start, which can be any passage.
+        table.faults[table.faults.count - 1].isDowngraded = true
+        table.hasOutsideLinks = true
+      }
     }
     return fallback
   }

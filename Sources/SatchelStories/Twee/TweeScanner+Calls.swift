@@ -3,6 +3,8 @@ extension TweeScanner {
   private static let leading: [StaticString] = [
     "engine.play", "engine.display", "engine.goto", "state.display", "story.show", "story.display",
   ]
+  /// Calls that display a passage as a part of this one.
+  private static let including: [StaticString] = ["story.render", "rendertoselector"]
   /// Calls whose target depends on the history.
   private static let jumping: [StaticString] = [
     "engine.backward", "engine.forward", "engine.go", "history.back", "history.go",
@@ -21,30 +23,46 @@ extension TweeScanner {
       _ = call(at: found, to: range.upperBound)
       index = found + 1
     }
+    if format.may(be: .sugarCube) { scanWikiText(range) }
+  }
+
+  /// Adds the jumps in the macros that code renders, as in `$.wiki('<<goto "name">>')`.
+  private mutating func scanWikiText(_ range: Range<Int>) {
+    var index = range.lowerBound
+    while let found = bytes.find("<<goto", from: index, to: range.upperBound) {
+      index = found + 6
+      let argument = bytes.skipSpace(from: index, to: range.upperBound)
+      guard let name = quoted(at: argument, to: endOfLine(argument)) else { continue }
+      var markup = TweeMarkup(.macro, found..<index, target: name.text)
+      markup.isTargetEscaped = name.isEscaped
+      addJump(markup)
+    }
   }
 
   /// Adds the call whose "(" is at an offset, when it leads to a passage.
   private mutating func call(at offset: Int, to end: Int) -> Bool {
     // All names end with one of these letters.
-    guard offset > start, "yowtdk".utf8.contains(TweeBytes.lower(bytes[offset - 1])) else { return false }
+    guard offset > start, "yowtdkr".utf8.contains(TweeBytes.lower(bytes[offset - 1])) else { return false }
     if Self.jumping.contains(where: { isNamed($0, before: offset) }) {
-      add(TweeMarkup(.jump, offset..<offset + 1))
+      addJump(TweeMarkup(.jump, offset..<offset + 1))
       return true
     }
+    let includes = Self.including.contains { isNamed($0, before: offset) }
     guard
-      Self.leading.contains(where: { isNamed($0, before: offset) })
+      includes || Self.leading.contains(where: { isNamed($0, before: offset) })
         || (format == .chapbook && isNamed("go", before: offset))
     else { return false }
     let argument = bytes.skipSpace(from: offset + 1, to: end)
     guard bytes[argument] != UInt8(ascii: "`"), let name = quoted(at: argument, to: end) else {
-      add(TweeMarkup(.jump, offset..<offset + 1))
+      addJump(TweeMarkup(.jump, offset..<offset + 1))
       return true
     }
     let after = bytes[bytes.skipSpace(from: name.end, to: end)]
     let isWhole = after == UInt8(ascii: ")") || after == UInt8(ascii: ",")
-    var markup = TweeMarkup(isWhole ? .macro : .jump, offset..<offset + 1, target: name.text)
+    let kind: TweeMarkup.Kind = includes ? .include : .macro
+    var markup = TweeMarkup(isWhole ? kind : .jump, offset..<offset + 1, target: name.text)
     markup.isTargetEscaped = name.isEscaped
-    add(markup)
+    if includes { add(markup) } else { addJump(markup) }
     return true
   }
 
@@ -67,7 +85,7 @@ extension TweeScanner {
     else { return }
     let isExpression = first > start && bytes[first - 1] == UInt8(ascii: "@")
     let isTemplate = bytes.find("<%", from: name.text.lowerBound, to: name.text.upperBound) != nil
-    add(TweeMarkup(isExpression || isTemplate ? .jump : .macro, first..<name.end, target: name.text))
+    addJump(TweeMarkup(isExpression || isTemplate ? .jump : .macro, first..<name.end, target: name.text))
     position = name.end
   }
 }

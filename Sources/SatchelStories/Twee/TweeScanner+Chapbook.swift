@@ -7,6 +7,7 @@ extension TweeScanner {
       let lineEnd = bytes.find(0x0A, from: lineStart, to: end) ?? end
       if bytes.equals(bytes.trimmed(bytes.range(lineStart, lineEnd)), "--") {
         hide(bytes.range(start, lineEnd))
+        mention(start..<lineEnd)
         position = lineEnd
         return
       }
@@ -33,6 +34,7 @@ extension TweeScanner {
       hideCode(position..<nextModifier(from: lineEnd))
     } else {
       hide(position..<lineEnd)
+      mention(position..<lineEnd)
       position = lineEnd
     }
     return true
@@ -75,20 +77,28 @@ extension TweeScanner {
     } else if begins("link to:") {
       markup = insert(range, target: value(of: "link to:", in: range), label: "label:")
     } else if begins("embed passage:") {
-      markup = insert(range, target: value(of: "embed passage:", in: range), label: nil)
+      markup = include(range, value(of: "embed passage:", in: range))
     } else if begins("embed passage named:") {
-      markup = insert(range, target: value(of: "embed passage named:", in: range), label: nil)
+      markup = include(range, value(of: "embed passage named:", in: range))
     } else if begins("reveal link:"), let target = value(of: "passage:", in: range) {
-      markup = insert(range, target: target, label: "reveal link:")
+      markup = include(range, target)
     } else {
       markup = TweeMarkup(.hidden, range)
     }
     add(markup)
+    if markup.kind == .hidden || markup.kind == .jump { mention(range) }
     position = range.upperBound
     return true
   }
 
   private static let inserts: [StaticString] = ["back link", "link to:", "embed passage", "reveal link:"]
+
+  /// Returns an insert that displays a passage.
+  private func include(_ range: Range<Int>, _ target: Range<Int>?) -> TweeMarkup {
+    var markup = insert(range, target: target, label: nil)
+    if markup.kind == .macro { markup.kind = .include }
+    return markup
+  }
 
   private func insert(_ range: Range<Int>, target: Range<Int>?, label: StaticString?) -> TweeMarkup {
     guard let target, let name = literal(target) else { return TweeMarkup(.jump, range) }

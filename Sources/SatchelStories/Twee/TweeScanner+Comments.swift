@@ -67,12 +67,15 @@ extension TweeScanner {
       }
     case UInt8(ascii: "s"), UInt8(ascii: "S"):
       if isElement("<script", 7), let after = findEnd(.script, from: position + 7) {
+        let tagEnd = bytes.find(UInt8(ascii: ">"), from: position, to: after) ?? after
+        if bytes.find(" src=", from: position, to: tagEnd) != nil { loadsCode = true }
         hideCode(position..<after)
         return
       }
       if isElement("<style", 6), hide(to: .style, from: position + 6) { return }
     default: break
     }
+    if TweeBytes.isLetter(next) { tag() }
     position += 1
   }
 
@@ -86,6 +89,7 @@ extension TweeScanner {
   mutating func hideCode(_ range: Range<Int>) {
     hide(range)
     scanCode(range)
+    mention(range)
     position = range.upperBound
   }
 

@@ -4,8 +4,13 @@ extension TweeScanner {
   private static let linking: [StaticString] = ["linkgoto", "linkrevealgoto"]
   /// Macros with the name of the passage as the last argument, and without visible text.
   private static let leading: [StaticString] = [
-    "goto", "redirect", "display", "clickgoto", "mouseovergoto", "mouseoutgoto",
+    "goto", "redirect", "clickgoto", "mouseovergoto", "mouseoutgoto",
   ]
+  /// Macros with the visible text as the first argument, whose hook is the body of a link.
+  private static let opening: [StaticString] = [
+    "link", "linkreplace", "linkreveal", "linkappend", "linkrepeat", "linkrerun",
+  ]
+  private static let conditions: [StaticString] = ["if", "unless", "elseif", "visited"]
   private static let jumping: [StaticString] = [
     "undo", "linkundo", "clickundo", "mouseoverundo", "mouseoutundo", "openstorylets", "linkstorylet",
   ]
@@ -33,11 +38,18 @@ extension TweeScanner {
     let name = offset + 1..<index
     func isOne(of names: [StaticString]) -> Bool { names.contains { matches(name, $0) } }
     let links = isOne(of: Self.linking)
-    guard links || isOne(of: Self.leading) || isOne(of: Self.jumping) else {
-      if format == .harlowe, offset >= hiddenEnd {
+    let includes = isOne(of: ["display"])
+    guard links || includes || isOne(of: Self.leading) || isOne(of: Self.jumping) else {
+      let opens = isOne(of: Self.opening)
+      if format == .harlowe || opens, offset >= hiddenEnd {
         if let arguments = arguments(from: index + 1) {
           hiddenEnd = arguments.close + 1
           hide(offset..<hiddenEnd)
+          if opens {
+            openLink(arguments)
+          } else if !isOne(of: Self.conditions) {
+            mention(offset..<hiddenEnd)
+          }
         } else {
           countFailure()
         }
@@ -51,16 +63,44 @@ extension TweeScanner {
     let range = bytes.range(offset, arguments.close + 1)
     var markup = TweeMarkup(.jump, range)
     if !isOne(of: Self.jumping), let target = literal(arguments.last) {
-      markup = TweeMarkup(.macro, range, target: target.text)
+      let isAddress = TweeTarget.isAddress(bytes, target.text) && !names.contains(bytes.raw(target.text))
+      markup = TweeMarkup(includes ? .include : isAddress ? .external : .macro, range, target: target.text)
       markup.isTargetEscaped = target.isEscaped
+    } else {
+      mention(range)
     }
     if links, let text = literal(arguments.first) {
       markup.text = text.text
       markup.isTextEscaped = text.isEscaped
     }
-    add(markup)
+    if includes { add(markup) } else { addJump(markup) }
     position = range.upperBound
     return true
+  }
+
+  /// Notes where the body of a link starts: at the next hook, after further macros that change it.
+  private mutating func openLink(_ arguments: Arguments) {
+    let text = literal(arguments.first).map { TweeLinkBody.Text(range: $0.text, isEscaped: $0.isEscaped) }
+    var index = arguments.close + 1
+    for _ in 0..<8 {
+      index = bytes.skipSpace(from: index, to: end)
+      switch bytes[index] {
+      case UInt8(ascii: "["):
+        pendingHook = (index, text)
+        return
+      case UInt8(ascii: "+"): index += 1
+      case UInt8(ascii: "("):
+        guard canSearch, let more = self.arguments(from: index + 1) else {
+          countFailure()
+          return
+        }
+        index = more.close + 1
+      case UInt8(ascii: "$"), UInt8(ascii: "_"):
+        index += 1
+        while TweeBytes.isWord(bytes[index]), index < end { index += 1 }
+      default: return
+      }
+    }
   }
 
   /// Whether a macro's name equals a text, ignoring case, hyphens and underscores.

@@ -7,17 +7,24 @@ extension TweeScanner {
         add(markup)
         position = markup.range.upperBound
       } else {
+        openHook(at: position)
         position += 1
       }
       return
     }
     // "[[[text->name]]]" is a link in a hook: the last two brackets start the link.
     if bytes[position + 2] == UInt8(ascii: "["), position + 2 < end {
+      openHook(at: position)
       position += 1
     } else if let markup = link(at: position) {
       add(markup)
+      if markup.kind == .jump || bytes[markup.range.upperBound - 3] == UInt8(ascii: "]") {
+        mention(markup.range)
+      }
       position = markup.range.upperBound
     } else {
+      openHook(at: position)
+      openHook(at: position + 1)
       position += 2
     }
   }

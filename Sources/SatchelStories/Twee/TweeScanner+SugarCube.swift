@@ -26,6 +26,7 @@ extension TweeScanner {
       handle(name, range, arguments: bytes.range(index, close))
     } else {
       hide(range)
+      closeBody(name)
     }
     return true
   }
@@ -55,10 +56,16 @@ extension TweeScanner {
   private mutating func handle(_ name: Range<Int>, _ range: Range<Int>, arguments: Range<Int>) {
     func isOne(of names: StaticString...) -> Bool { names.contains { bytes.equals(name, $0) } }
     var index = arguments.lowerBound
-    if isOne(of: "goto", "include", "display") {
+    if isOne(of: "goto") {
       lead(range, to: argument(&index, to: arguments.upperBound), isNeeded: true)
+    } else if isOne(of: "include", "display") {
+      include(range, argument(&index, to: arguments.upperBound))
+    } else if isOne(of: "linkappend", "linkprepend", "linkreplace") {
+      hide(range)
+      open(text(of: argument(&index, to: arguments.upperBound)), until: .tag(name))
     } else if isOne(of: "link", "button", "click") {
       let first = argument(&index, to: arguments.upperBound)
+      defer { open(text(of: first), until: .tag(name)) }
       if case .text(let text, let isEscaped) = first {
         lead(
           range, to: argument(&index, to: arguments.upperBound), text: text, isTextEscaped: isEscaped)
@@ -81,9 +88,42 @@ extension TweeScanner {
       add(TweeMarkup(.jump, range))
     } else if isOne(of: "script"), let after = findEnd(.macroScript, from: position) {
       hideCode(range.lowerBound..<after)
+    } else if format == .unknown, names.contains(bytes.raw(name)) {
+      // Twine 1 displays a passage by a macro with its name.
+      add(TweeMarkup(.include, range, target: name))
     } else {
       hide(range)
       scanCode(arguments)
+      // Conditions ask for passages, and do not lead there.
+      if isOne(of: "if", "elseif", "switch", "case") { return }
+      mention(arguments)
+      if !isOne(of: "set", "run", "print", "=", "for") { mentionWords(arguments) }
+    }
+  }
+
+  private func text(of argument: Argument?) -> TweeLinkBody.Text? {
+    switch argument {
+    case .text(let text, let isEscaped): TweeLinkBody.Text(range: text, isEscaped: isEscaped)
+    case .link(let link): link.text.map { TweeLinkBody.Text(range: $0, isEscaped: link.isTextEscaped) }
+    case .expression, nil: nil
+    }
+  }
+
+  /// Adds a macro that displays a passage.
+  private mutating func include(_ range: Range<Int>, _ argument: Argument?) {
+    switch argument {
+    case .text(let name, let isEscaped):
+      var markup = TweeMarkup(.include, range, target: name)
+      markup.isTargetEscaped = isEscaped
+      add(markup)
+    case .link(var link):
+      link.range = range
+      link.text = nil
+      if link.kind == .link || link.kind == .macro { link.kind = .include }
+      add(link)
+    case .expression, nil:
+      add(TweeMarkup(.jump, range))
+      mention(range)
     }
   }
 
@@ -97,17 +137,20 @@ extension TweeScanner {
     var markup: TweeMarkup
     switch target {
     case .text(let name, let isEscaped):
-      markup = TweeMarkup(.macro, range, text: text, target: name)
+      let isAddress = TweeTarget.isAddress(bytes, name) && !names.contains(bytes.raw(name))
+      markup = TweeMarkup(isAddress ? .external : .macro, range, text: text, target: name)
       markup.isTargetEscaped = isEscaped
       markup.isTextEscaped = isTextEscaped
     case .link(let link):
       markup = link
       markup.range = range
       if markup.kind == .link { markup.kind = .macro }
-    case .expression: markup = TweeMarkup(.jump, range, text: text)
+    case .expression:
+      markup = TweeMarkup(.jump, range, text: text)
+      mention(range)
     case nil: markup = TweeMarkup(isNeeded ? .jump : .hidden, range, text: text)
     }
-    add(markup)
+    addJump(markup)
   }
 
   private mutating func argument(_ index: inout Int, to end: Int) -> Argument? {

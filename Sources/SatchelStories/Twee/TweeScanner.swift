@@ -8,6 +8,8 @@ struct TweeScanner {
   let names: TweeNames
   /// The constructs in the order of the body; a macro comes before the constructs inside it.
   private(set) var markups: ContiguousArray<TweeMarkup> = []
+  /// The names of passages in code that is not understood, which may lead there. Not in order.
+  var mentions: ContiguousArray<Range<Int>> = []
   var position = 0
   private(set) var start = 0
   private(set) var end = 0
@@ -18,6 +20,17 @@ struct TweeScanner {
   private var noBracketBefore = 0
   private var absent: UInt32 = 0
   private var failures = 0
+  /// The links whose bodies contain the position: a jump in a body has the text of its link.
+  var bodies: [TweeLinkBody] = []
+  /// The number of Harlowe's hooks that contain the position.
+  var hookDepth = 0
+  /// The hook that belongs to a link, by the offset of its "[".
+  var pendingHook: (offset: Int, text: TweeLinkBody.Text?)?
+  /// Whether the body loads code from elsewhere, which may lead to any passage.
+  var loadsCode = false
+  /// The end of the last HTML tag, and the text of its element.
+  var tagEnd = 0
+  var tagText: Range<Int>?
 
   init(_ bytes: TweeBytes, _ format: TweeFormat, _ names: TweeNames) {
     self.bytes = bytes
@@ -32,6 +45,7 @@ struct TweeScanner {
     while position < end {
       switch bytes[position] {
       case UInt8(ascii: "["): bracket()
+      case UInt8(ascii: "]"): closeBracket()
       case UInt8(ascii: "<"): angle()
       case UInt8(ascii: "/"): slash()
       case UInt8(ascii: "{"): brace()
@@ -48,13 +62,18 @@ struct TweeScanner {
   mutating func scanScript(_ body: Range<Int>) {
     reset(body)
     scanCode(body)
+    mention(body)
   }
 
   private mutating func reset(_ body: Range<Int>) {
     markups.removeAll(keepingCapacity: true)
+    mentions.removeAll(keepingCapacity: true)
     (start, end, position) = (body.lowerBound, body.upperBound, body.lowerBound)
     (hiddenEnd, lineEnd, noBracketBefore) = (start, start, start)
     (absent, failures) = (0, 0)
+    bodies.removeAll(keepingCapacity: true)
+    (hookDepth, pendingHook, tagEnd, tagText) = (0, nil, start, nil)
+    loadsCode = false
   }
 
   // MARK: - Helpers of the scanners
@@ -143,8 +162,10 @@ struct TweeMarkup {
   enum Kind: UInt8 {
     /// A link in brackets to a passage.
     case link
-    /// A macro that leads to a passage, or displays it.
+    /// A macro that leads to a passage.
     case macro
+    /// A macro that displays a passage as a part of this one.
+    case include
     /// A link or macro whose target is known only when the story is played.
     case jump
     /// A link to an address outside of the story.

@@ -18,12 +18,14 @@ struct TweeSegments {
 
   mutating func all() -> [JSONValue] {
     let authentic = authenticSegments()
-    return analysis.table.segments.indices.map { segment($0, isAuthentic: authentic[$0]) }
+    return (0..<analysis.table.partsStart).map { segment($0, isAuthentic: authentic[$0]) }
   }
 
-  /// Returns the passages that are not segments, with their names, tags and raw bodies.
+  /// Returns the passages that are not segments, with their names, tags and raw bodies: first those that are
+  /// only parts of segments.
   func otherPassages() -> [JSONValue] {
-    reader.passages.filter { $0.kind != .segment && !isRepresented($0) }.map { passage in
+    let others = reader.passages.filter { $0.kind != .segment && !isRepresented($0) }
+    return (reader.partPassages + others).map { passage in
       var object: JSONObject = ["id": .string(table.text.string(passage.name))]
       let tags = tags(reader.header(passage))
       if !tags.isEmpty { object["twineTags"] = .array(tags) }

@@ -13,11 +13,26 @@ enum TweeTarget {
   }
 
   private static let schemes: [StaticString] = [
-    "http://", "https://", "mailto:", "ftp://", "file://", "tel:", "javascript:", "data:", "//",
+    "http://", "https://", "mailto:", "ftp://", "file://", "tel:", "javascript:", "data:", "//", "www.",
+  ]
+  private static let endings: [StaticString] = [
+    ".html", ".htm", ".php", ".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".mp3", ".mp4",
   ]
 
-  private static func isAddress(_ bytes: TweeBytes, _ target: Range<Int>) -> Bool {
-    schemes.contains { bytes.matches($0, at: target.lowerBound, to: target.upperBound) }
+  /// Whether a target leads out of the story: it has a scheme, or is the path of a page or a picture.
+  static func isAddress(_ bytes: TweeBytes, _ target: Range<Int>) -> Bool {
+    if schemes.contains(where: { bytes.matches($0, at: target.lowerBound, to: target.upperBound) }) {
+      return true
+    }
+    guard let dot = bytes.raw(target).lastIndex(of: UInt8(ascii: ".")),
+      !bytes.raw(target).contains(where: { TweeBytes.isSpace($0) })
+    else { return false }
+    let ending = target.lowerBound + dot
+    return endings.contains { name in
+      bytes.matches(name, at: ending, to: target.upperBound)
+        && (ending + name.utf8CodeUnitCount == target.upperBound
+          || "?#".utf8.contains(bytes[ending + name.utf8CodeUnitCount]))
+    }
   }
 
   private static func isExpression(_ bytes: TweeBytes, _ target: Range<Int>, _ format: TweeFormat) -> Bool {
@@ -94,8 +109,8 @@ final class TweeNames {
     all.find(name) != nil
   }
 
-  /// Whether a passage with this name is not a segment.
-  func isSpecial(_ name: UnsafeRawBufferPointer) -> Bool {
-    hasSpecial && special.find(name) != nil
+  /// Returns the passage with this name when it is not a segment.
+  func special(_ name: UnsafeRawBufferPointer) -> Int? {
+    hasSpecial ? special.find(name) : nil
   }
 }

@@ -21,7 +21,8 @@ struct LintText: LintOutput {
   private func line(_ finding: StoryFinding, of file: StoryFile) -> String {
     let line = finding.text(name: file.name)
     guard isColoured else { return line }
-    let position = "\(file.name):\(finding.position.line):\(finding.position.column): ".unicodeScalars.count
+    let position = "\(finding.path(in: file.name)):\(finding.position.line):\(finding.position.column): "
+      .unicodeScalars.count
     let severity = finding.severity.rawValue
     let rest = line.unicodeScalars.dropFirst(position + severity.unicodeScalars.count)
     return Terminal.coloured(String(line.unicodeScalars.prefix(position)), .bold)

@@ -6,6 +6,8 @@ struct StoryFile: Sendable {
   /// The reason why the file cannot be read, if it is known before reading.
   var problem: String?
   var isStandardInput = false
+  /// Whether the path is a directory of Twee files that form one story.
+  var isGame = false
 
   static let extensions = ["json", "twee", "tw"]
 
@@ -14,8 +16,10 @@ struct StoryFile: Sendable {
 
   /// The format by the file name's extension.
   var source: StorySource {
-    path.hasExtension("twee") || path.hasExtension("tw") ? .twee : .automatic
+    isTwee ? .twee : .automatic
   }
+
+  var isTwee: Bool { isGame || path.hasExtension("twee") || path.hasExtension("tw") }
 
   /// Reads the file.
   ///
@@ -23,6 +27,7 @@ struct StoryFile: Sendable {
   func bytes() throws -> [UInt8] {
     do {
       if let problem { throw SatchelError(.io, problem) }
+      if isGame { return try TweeGame(directory: path.text).text }
       return try isStandardInput ? FileBytes.contents(of: STDIN_FILENO) : FileBytes.contents(of: path)
     } catch {
       throw StoryFinding(.unreadable, pointer: "", position: Self.start, message: "cannot be read: \(error)")
@@ -33,9 +38,9 @@ struct StoryFile: Sendable {
   ///
   /// - Throws: `StoryFinding` "unreadable", "not-json" or "not-a-story"
   func story() throws -> Story {
-    let bytes = try bytes()
     do {
-      return try Story(bytes, source: source)
+      if isGame { return try Story(TweeGame(directory: path.text)) }
+      return try Story(bytes(), source: source)
     } catch let error as SatchelError {
       let cause = error.underlying as? JSONError
       let isJSON = !error.message.hasPrefix("not JSON")
@@ -83,17 +88,30 @@ struct StoryFiles {
     throw SatchelError(.notFound, "\(paths): contains no *.json, *.twee or *.tw")
   }
 
+  /// Returns the given files, and the story files and scripts below given directories.
+  static func watched(_ arguments: [String]) -> [FilePath] {
+    arguments.flatMap { argument in
+      let path = FilePath(argument: argument)
+      guard kind(path, follow: true) == S_IFDIR else { return [path] }
+      return walk(path, extensions: StoryFile.extensions + ["js"]).map(\.path)
+    }
+  }
+
   /// Returns the file that an argument names.
   static func file(_ argument: String) throws -> StoryFile {
     if argument == "-" { return StoryFile(path: FilePath(bytes: Array("-".utf8)), isStandardInput: true) }
     let path = FilePath(argument: argument)
-    if try kind(of: path) == S_IFDIR { throw SatchelError(.invalid, "\(argument.printable): is a directory") }
-    return StoryFile(path: path)
+    guard try kind(of: path) == S_IFDIR else { return StoryFile(path: path) }
+    if let game = stories(in: walk(path), path).first, game.isGame, game.path == path { return game }
+    throw SatchelError(
+      .invalid, "\(argument.printable): is a directory, and not one of Twee files with one StoryData")
   }
 
   private mutating func add(_ path: FilePath) throws {
     if try Self.kind(of: path) == S_IFDIR {
-      for file in Self.walk(path) where seen.insert(file.path.tidy).inserted { files.append(file) }
+      for file in Self.stories(in: Self.walk(path), path) where seen.insert(file.path.tidy).inserted {
+        files.append(file)
+      }
     } else if seen.insert(path.tidy).inserted {
       files.append(StoryFile(path: path))
     }
@@ -113,8 +131,45 @@ struct StoryFiles {
     return status.st_mode & S_IFMT
   }
 
+  /// Returns files with each group of Twee files that form one story as one: those below a directory with one
+  /// StoryData.
+  private static func stories(in files: [StoryFile], _ directory: FilePath) -> [StoryFile] {
+    let twee = files.filter { $0.isTwee && $0.problem == nil }
+    let data = Set(twee.filter { (try? $0.bytes()).map(TweeGame.hasStoryData) ?? false }.map(\.path))
+    return twee.count < 2 || data.isEmpty ? files : group(files, below: directory, data)
+  }
+
+  private static func group(_ files: [StoryFile], below directory: FilePath, _ data: Set<FilePath>)
+    -> [StoryFile]
+  {
+    let twee = files.filter { $0.isTwee && $0.problem == nil }
+    let count = twee.count { data.contains($0.path) }
+    if twee.count < 2 || count == 0 { return files }
+    if count == 1 {
+      let others = files.filter { !$0.isTwee || $0.problem != nil }
+      return ([StoryFile(path: directory, isGame: true)] + others).sorted(by: precedes)
+    }
+    var result: [StoryFile] = []
+    var below: [FilePath: [StoryFile]] = [:]
+    let depth = directory.appending([]).bytes.count
+    for file in files {
+      let rest = file.path.bytes.dropFirst(depth)
+      guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else {
+        result.append(file)
+        continue
+      }
+      below[FilePath(bytes: Array(file.path.bytes[..<slash])), default: []].append(file)
+    }
+    for (directory, files) in below { result += group(files, below: directory, data) }
+    return result.sorted(by: precedes)
+  }
+
+  private static func precedes(_ one: StoryFile, _ other: StoryFile) -> Bool {
+    one.path.bytes.lexicographicallyPrecedes(other.path.bytes)
+  }
+
   /// Returns the story files below a directory; skips hidden names and links to directories.
-  private static func walk(_ root: FilePath) -> [StoryFile] {
+  private static func walk(_ root: FilePath, extensions: [String] = StoryFile.extensions) -> [StoryFile] {
     var files: [StoryFile] = []
     var directories = [root]
     while let directory = directories.popLast() {
@@ -132,12 +187,12 @@ struct StoryFiles {
         if kind == 0 { kind = self.kind(path, follow: false) ?? 0 }
         if kind == S_IFDIR {
           directories.append(path)
-        } else if StoryFile.extensions.contains(where: { path.hasExtension($0) }) {
+        } else if extensions.contains(where: { path.hasExtension($0) }) {
           if let file = found(path, kind) { files.append(file) }
         }
       }
     }
-    return files.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+    return files.sorted(by: precedes)
   }
 
   private static func found(_ path: FilePath, _ kind: mode_t) -> StoryFile? {

@@ -16,6 +16,7 @@ struct StoryLintCommand: ParsableCommand {
         satchel story lint stories/ drafts/game.twee --strict
         satchel story lint stories/ --ignore reading-time --ignore unmarked-ending
         satchel story lint stories/ --sarif > satchel.sarif
+        satchel story lint game/src/ --watch
 
       A finding is one line in the format that editors recognise:
 
@@ -24,7 +25,8 @@ struct StoryLintCommand: ParsableCommand {
 
       The code in brackets is stable; "man satchel" lists all codes. --json prints one line of JSON with the \
       schema Documentation/schemas/story-lint.schema.json; --sarif prints a SARIF 2.1.0 log with paths \
-      relative to the working directory.
+      relative to the working directory. --watch checks all files again whenever one of them, or of the \
+      scripts beside them, was changed, until Ctrl-C.
 
       Exit codes: 0 no errors (with --strict, no warnings either); 1 errors were found; 2 could not run, for \
       example because a path does not exist or there is no story file.
@@ -53,7 +55,13 @@ struct StoryLintCommand: ParsableCommand {
   @Flag(name: [.short, .long], help: "Print findings only, without summary and progress bar.")
   var quiet = false
 
+  @Flag(help: "Check again whenever a file changes, until Ctrl-C.")
+  var watch = false
+
   func validate() throws {
+    if watch, paths.contains("-") {
+      throw ValidationError("--watch: the standard input cannot be watched")
+    }
     if json, sarif { throw ValidationError("--json and --sarif exclude each other") }
     for code in ignore where StoryFinding.Code(rawValue: code) == nil {
       let codes = StoryFinding.Code.allCases.map(\.rawValue).joined(separator: ", ")
@@ -62,6 +70,27 @@ struct StoryLintCommand: ParsableCommand {
   }
 
   func run() throws {
+    if watch { return try runUntilInterrupted() }
+    let totals = try lint()
+    if totals.errors > 0 || (strict && totals.warnings > 0) { throw Terminal.attention }
+  }
+
+  private func runUntilInterrupted() throws {
+    Interruption.installHandlers()
+    // Made first, so that a change during the check is noticed.
+    var watch = StoryWatch(paths)
+    _ = try lint()
+    if !quiet { Terminal.printError("watching until Ctrl-C") }
+    while watch.next() {
+      do { _ = try lint() } catch let error as SatchelError {
+        // A file may be gone while an editor replaces it.
+        Terminal.printError(error.message)
+      }
+    }
+    Interruption.raiseSignal()
+  }
+
+  private func lint() throws -> LintTotals {
     let files = try StoryFiles.find(paths)
     let ignored = Set(ignore.compactMap(StoryFinding.Code.init(rawValue:)))
     let checksDuplicates = !ignored.contains(.duplicateStory)
@@ -80,7 +109,7 @@ struct StoryLintCommand: ParsableCommand {
     }
     try output.finish(totals)
     if !quiet, !json, !sarif { Terminal.put(totals.text + "\n", to: STDERR_FILENO) }
-    if totals.errors > 0 || (strict && totals.warnings > 0) { throw Terminal.attention }
+    return totals
   }
 
   private func makeOutput() throws -> any LintOutput {

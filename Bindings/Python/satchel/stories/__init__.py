@@ -24,7 +24,7 @@ from satchel._encoding import FilePath
 from satchel._handles import OfDirectory
 from satchel._library import answer, json_answer, library
 from satchel._library import check as _check
-from satchel.errors import NotFound
+from satchel.errors import InvalidArgument, NotFound
 from satchel.stories._story import UNBOUNDED, Story, StoryReport, check, diff, from_twee, load, story_from
 from satchel.stories._values import (
     BrokenPosition,
@@ -36,11 +36,15 @@ from satchel.stories._values import (
     StoryDiff,
     StoryFinding,
     StoryListing,
+    StoryLoading,
+    StoryMove,
     StoryProblem,
+    StoryProgress,
     StoryRefresh,
     StoryStatistics,
     StorySummary,
     problems_from,
+    refresh_from,
     segment_from,
     summary_from,
 )
@@ -62,7 +66,10 @@ __all__ = [
     "StoryFinding",
     "StoryLibrary",
     "StoryListing",
+    "StoryLoading",
+    "StoryMove",
     "StoryProblem",
+    "StoryProgress",
     "StoryRefresh",
     "StoryReport",
     "StoryStatistics",
@@ -151,8 +158,9 @@ class StoryLibrary(OfDirectory):
     ) -> List[StorySummary]:
         """The stories that match all given conditions; reads only the index.
 
-        :param search: each word must be the prefix of a word of title or synopsis; case and diacritics are
-            ignored
+        :param search: each word (at most 64) must be the prefix of a word of title or synopsis; case and
+            diacritics are ignored; Chinese, Japanese, Thai and other texts without spaces are found anywhere
+            in a run of characters
         :param tag: a tag, or several that a story must all have
         :param age_range: as written in the story, such as "5-8"
         :param age: in years, that the story's age range includes
@@ -237,13 +245,55 @@ class StoryLibrary(OfDirectory):
         _check(library.satchel_stories_mark_purchased(self._pointer, lent, bool(purchased)))
 
     def refresh(self) -> StoryRefresh:
-        """Updates the index for files that were added, changed or removed."""
-        noticed = json_answer(library.satchel_stories_refresh, self._pointer)
-        return record_from(StoryRefresh, noticed, problems=problems_from(noticed["problems"]))
+        """Updates the index for files that were added, changed or removed.
 
-    def preload(self) -> None:
-        """Refreshes on a thread of the library, and returns at once."""
-        _check(library.satchel_stories_preload(self._pointer))
+        A reading position that a changed file breaks is moved to the nearest segment, see ``moved``.
+        """
+        return refresh_from(json_answer(library.satchel_stories_refresh, self._pointer))
+
+    def progress(self, id: str) -> StoryProgress:
+        """How far the reader of a story is; the store keeps it by the story's id, for every library.
+
+        A position that the file's new version breaks is moved to the nearest segment first.
+
+        :param id: of the story
+        :raises InvalidArgument: for an invalid id
+        """
+        lent = _encoding.lend_text(id, "id")
+        return self._progress(id, json_answer(library.satchel_stories_progress, self._pointer, lent))
+
+    def clear_progress(self, id: str) -> None:
+        """Forgets the position, the visited segments and the endings of a story.
+
+        :param id: of the story
+        """
+        lent = _encoding.lend_text(id, "id")
+        _check(library.satchel_stories_clear_progress(self._pointer, lent))
+
+    def _progress(self, id: str, answer: Dict[str, Any]) -> StoryProgress:
+        def move(segment: str) -> StoryProgress:
+            lent = _encoding.lend_text(segment, "segment")
+            story = _encoding.lend_text(id, "id")
+            return self._progress(
+                id, json_answer(library.satchel_stories_move_to, self._pointer, story, lent)
+            )
+
+        return record_from(StoryProgress, answer, _move=move)
+
+    def preload(self, id: Optional[str] = None) -> None:
+        """Reads a story, or all of them, into memory on a thread of the library, and returns at once.
+
+        :param id: of a story; None refreshes, and reads all
+        :raises InvalidArgument: for an invalid id
+        """
+        lent = _encoding.NOTHING if id is None else _encoding.lend_text(id, "id")
+        if id is not None and lent.size == 0:
+            raise InvalidArgument("id is empty")
+        _check(library.satchel_stories_preload(self._pointer, lent))
+
+    def loading(self) -> StoryLoading:
+        """What is being loaded in the background."""
+        return record_from(StoryLoading, json_answer(library.satchel_stories_loading, self._pointer))
 
     def clear_cache(self) -> None:
         """Empties the cache of parsed stories; the index is kept."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import json as _json
 from dataclasses import field
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 from satchel import _abi, _encoding
 from satchel._encoding import FilePath
+from satchel._handles import Handle
 from satchel._library import json_answer, library, some_text
 from satchel.errors import InvalidArgument, IOFailure, NotFound, UnsoundStory
 from satchel.stories._values import (
@@ -31,6 +32,35 @@ Source = Union[FilePath, bytes, bytearray, memoryview, Dict[str, Any]]
 
 _LARGEST = 2**63 - 1
 _NAMELESS = "story.json"
+
+
+class Opened:
+    """A story that the library has parsed; freed with this object."""
+
+    __slots__ = ("_handle", "_text")
+
+    def __init__(self, text: bytes, name: str = "text") -> None:
+        self._text = text
+        try:
+            self._handle = Handle.made_by("story", library.satchel_story_open, _encoding.lend(text), 0)
+        except InvalidArgument as error:
+            if name == "text":
+                raise
+            raise InvalidArgument(f"{name}: {error}") from error
+
+    @property
+    def pointer(self) -> int:
+        """The number to pass to the library, as long as this object is referenced."""
+        return self._handle.pointer
+
+    def __reduce__(self) -> Tuple[Callable[..., Opened], Tuple[bytes]]:
+        return Opened, (self._text,)
+
+    def __del__(self) -> None:
+        # An object whose text is no story has no handle.
+        pointer = self._handle.release() if hasattr(self, "_handle") else None
+        if pointer is not None:
+            library.satchel_story_free(pointer)
 
 
 @dataclass(frozen=True)
@@ -81,8 +111,8 @@ class Story:
 
     ``id``, ``title``, ``author``, ``original_source``, ``cultural_origin``, ``synopsis``,
     ``cover_image_name``, ``estimated_reading_minutes``, ``age_range``, ``tags`` and ``is_purchased`` are as
-    written; ``statistics`` are facts about its segments. ``text`` is its source; the methods parse that
-    again, and do not read the file.
+    written; ``statistics`` are facts about its segments. ``text`` is its source, which is parsed once; the
+    methods do not read the file.
     """
 
     id: Optional[str]
@@ -98,6 +128,7 @@ class Story:
     is_purchased: Optional[bool]
     statistics: StoryStatistics
     text: bytes = field(repr=False)
+    _opened: Opened = field(repr=False, compare=False)
 
     @property
     def path_count(self) -> int:
@@ -107,7 +138,7 @@ class Story:
         :func:`sys.set_int_max_str_digits`.
         """
         count = self.statistics.path_count
-        return count if count < _LARGEST else _exact_path_count(self.text)
+        return count if count < _LARGEST else _exact_path_count(self._opened)
 
     @property
     def start(self) -> Segment:
@@ -116,13 +147,11 @@ class Story:
         :raises NotFound: when the story has no segments
         """
         return segment_from(
-            json_answer(library.satchel_story_segment, _encoding.lend(self.text), _encoding.NOTHING)
+            json_answer(library.satchel_story_segment, self._opened.pointer, _encoding.NOTHING)
         )
 
     def segment(self, id: str) -> Segment:
         """A segment by its id; the first of several with the same id.
-
-        Parses the whole text: in a library, ``library.segment(story, id)`` parses it only once.
 
         :param id: of the segment
         :raises NotFound: when the segment does not exist
@@ -131,7 +160,7 @@ class Story:
         # Empty means the first segment in C.
         if lent.size == 0:
             raise NotFound('segment "" does not exist')
-        return segment_from(json_answer(library.satchel_story_segment, _encoding.lend(self.text), lent))
+        return segment_from(json_answer(library.satchel_story_segment, self._opened.pointer, lent))
 
     def check(self) -> StoryReport:
         """Checks it; see :func:`satchel.stories.check`."""
@@ -144,7 +173,7 @@ class Story:
         :raises InvalidArgument: for another format
         """
         number = _encoding.choice(_abi.GRAPH_FORMAT, format, "format")
-        return some_text(library.satchel_story_graph, _encoding.lend(self.text), number)
+        return some_text(library.satchel_story_graph, self._opened.pointer, number)
 
 
 def check(source: Source, *, name: Optional[str] = None, language: str = "automatic") -> StoryReport:
@@ -188,11 +217,11 @@ def diff(old: Union[Story, Source], new: Union[Story, Source]) -> StoryDiff:
     :param old: the version that readers have: a path, a text, a dict or a Story
     :param new: the new version, likewise
     """
-    texts = [
-        _encoding.lend(version.text if isinstance(version, Story) else _read(version, which)[0])
+    versions = [
+        version._opened if isinstance(version, Story) else Opened(_read(version, which)[0], which)
         for which, version in (("old", old), ("new", new))
     ]
-    return diff_from(json_answer(library.satchel_story_diff, *texts))
+    return diff_from(json_answer(library.satchel_story_diff, *(each.pointer for each in versions)))
 
 
 def from_twee(source: Source, id: Optional[str] = None) -> Dict[str, Any]:
@@ -212,13 +241,14 @@ def from_twee(source: Source, id: Optional[str] = None) -> Dict[str, Any]:
 
 def story_from(text: bytes, name: str, checked: bool) -> Story:
     """Parses a story; use :func:`load`."""
-    described = json_answer(library.satchel_story_describe, _encoding.lend(text))
+    opened = Opened(text)
+    described = json_answer(library.satchel_story_describe, opened.pointer)
     if checked:
         report = check(text, name=name)
         if not report.ok:
             raise UnsoundStory(f"{name} has errors:\n{report.text()}", report)
     statistics = record_from(StoryStatistics, described["statistics"])
-    return record_from(Story, described, text=text, statistics=statistics)
+    return record_from(Story, described, text=text, statistics=statistics, _opened=opened)
 
 
 def _checked(text: bytes, name: str, language: str, format: str) -> str:
@@ -230,8 +260,8 @@ def _checked(text: bytes, name: str, language: str, format: str) -> str:
     return some_text(library.satchel_story_check, _encoding.lend(text), ctypes.byref(options))
 
 
-def _exact_path_count(text: bytes) -> int:
-    digits = some_text(library.satchel_story_path_count, _encoding.lend(text), None)
+def _exact_path_count(opened: Opened) -> int:
+    digits = some_text(library.satchel_story_path_count, opened.pointer, None)
     if digits == "unbounded":
         return UNBOUNDED
     # int() refuses more than 4,300 digits, and takes a time that grows with their square: join halves.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import Any, Dict, List, Optional
 
@@ -18,7 +18,10 @@ __all__ = [
     "StoryDiff",
     "StoryFinding",
     "StoryListing",
+    "StoryLoading",
+    "StoryMove",
     "StoryProblem",
+    "StoryProgress",
     "StoryRefresh",
     "StoryStatistics",
     "StorySummary",
@@ -29,6 +32,7 @@ __all__ = [
 class StoryFinding:
     """An error or a warning in a story, and its location.
 
+    ``file`` is None, but for a story in several files, where it is the name of one;
     ``code`` never changes; ``severity`` is "error" or "warning"; ``message`` is the description; ``pointer``
     is a JSON Pointer into the story; ``line`` and ``column`` count from 1, in its text; ``suggestion`` is the
     probable intention, such as the nearest id, or None.
@@ -37,6 +41,7 @@ class StoryFinding:
     code: str
     severity: str
     pointer: str
+    file: Optional[str]
     line: int
     column: int
     message: str
@@ -163,7 +168,7 @@ class StoryRefresh:
     """The result of a refresh: numbers of files, and ``problems``, the files that are not stories.
 
     Files were ``added``, ``changed``, ``removed`` or ``unchanged``; ``read`` ones were opened and hashed,
-    ``parsed`` ones also checked.
+    ``parsed`` ones also checked. ``moved`` are the reading positions that changed files broke.
     """
 
     added: int
@@ -173,6 +178,61 @@ class StoryRefresh:
     read: int
     parsed: int
     problems: List[StoryProblem]
+    moved: List[StoryMove] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class StoryMove:
+    """A reading position that a new version of its ``story`` broke: ``from_`` a segment ``to`` another one.
+
+    ``reason``: the segment was "removed", is "unreachable", or is a "trap" from which no ending is reachable.
+    """
+
+    story: str
+    from_: str
+    to: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class StoryLoading:
+    """What a library loads in the background.
+
+    ``all``: a preload of the whole library is under way; ``stories``: those preloaded by their ids that are
+    not in memory yet.
+    """
+
+    all: bool
+    stories: List[str]
+
+
+@dataclass(frozen=True)
+class StoryProgress:
+    """How far the reader of a ``story`` is; ``position`` is the id of a segment, None for a story not begun.
+
+    ``visited`` are the visited segments in the order of their first visits, ``endings`` those of them that
+    are endings; ``read_at`` is the time of the last move, in Unix milliseconds. ``moved_from`` is the
+    position that a new version of the story broke, until the next move, and ``moved_reason`` how: see
+    :class:`StoryMove`.
+    """
+
+    story: str
+    position: Optional[str]
+    visited: List[str]
+    endings: List[str]
+    read_at: Optional[int]
+    moved_from: Optional[str]
+    moved_reason: Optional[str]
+    _move: Callable[[str], StoryProgress] = field(repr=False, compare=False)
+
+    def move_to(self, segment: str) -> StoryProgress:
+        """Moves the reader to a segment, which counts as visited.
+
+        :param segment: its id
+        :returns: the progress after the move
+        :raises NotFound: when the story has no such segment
+        """
+        return self._move(segment)
 
 
 @dataclass(frozen=True)
@@ -256,6 +316,16 @@ def problems_from(answers: List[Dict[str, Any]]) -> List[StoryProblem]:
         record_from(StoryProblem, each, findings=records_from(StoryFinding, each["findings"]))
         for each in answers
     ]
+
+
+def refresh_from(answer: Dict[str, Any]) -> StoryRefresh:
+    """Makes the result of a refresh; "from" is a keyword of Python, and becomes ``from_``."""
+    return record_from(
+        StoryRefresh,
+        answer,
+        problems=problems_from(answer["problems"]),
+        moved=[record_from(StoryMove, each, from_=each["from"]) for each in answer["moved"]],
+    )
 
 
 def diff_from(answer: Dict[str, Any]) -> StoryDiff:

@@ -1,12 +1,12 @@
 import CUTF8Proc
 
 /// Computes Unicode normal forms with utf8proc.
-enum NormalForm {
+package enum NormalForm {
   /// Returns scalars in NFD.
   ///
   /// Decomposes each scalar separately and orders the marks itself, because utf8proc's ordering takes
   /// quadratic time in the length of a run of marks: 18 s for 200 KB of marks.
-  static func decomposed(_ scalars: [Int32]) -> [Int32] {
+  package static func decomposed(_ scalars: [Int32]) -> [Int32] {
     let options = utf8proc_option_t(UTF8PROC_STABLE.rawValue | UTF8PROC_DECOMPOSE.rawValue)
     var result: [Int32] = []
     result.reserveCapacity(scalars.count * 2)
@@ -26,7 +26,7 @@ enum NormalForm {
   }
 
   /// Returns scalars in NFC, for scalars in NFD.
-  static func composed(_ scalars: [Int32]) -> [Int32] {
+  package static func composed(_ scalars: [Int32]) -> [Int32] {
     var result = scalars
     let options = utf8proc_option_t(UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue)
     let count = result.withUnsafeMutableBufferPointer {

@@ -1,19 +1,18 @@
 import CUTF8Proc
-import SatchelCore
 
 /// Splits texts of any script into words for the search, in lower case and without diacritics.
 ///
 /// A word is a run of letters, digits and the marks of scripts in which marks are part of a word. In scripts
 /// that are written without spaces a run is no word, so that it is indexed by pairs of adjacent characters: any
 /// part of the run is then a phrase of pairs.
-struct SearchTokenizer {
+package struct SearchTokenizer {
   /// A word, or a run of a script without spaces.
-  struct Word {
+  package struct Word {
     /// In the composed form.
-    var scalars: ArraySlice<Int32>
+    package var scalars: ArraySlice<Int32>
     /// The position in the text, in scalars.
-    var start: Int
-    var isRun: Bool
+    package var start: Int
+    package var isRun: Bool
   }
 
   private var scalars: [Int32] = []
@@ -25,7 +24,7 @@ struct SearchTokenizer {
   private var parts = [Int32](repeating: 0, count: 32)
 
   /// Visits the words of a text in UTF-8. Invalid bytes separate words.
-  static func visit(_ text: UnsafeRawBufferPointer, _ body: (Word) -> Void) {
+  package static func visit(_ text: UnsafeRawBufferPointer, _ body: (Word) -> Void) {
     var tokenizer = SearchTokenizer()
     var (index, position) = (0, 0)
     while index < text.count {
@@ -37,7 +36,7 @@ struct SearchTokenizer {
     tokenizer.end(body)
   }
 
-  static func visit(_ text: String, _ body: (Word) -> Void) {
+  package static func visit(_ text: String, _ body: (Word) -> Void) {
     var text = text
     text.withUTF8 { visit(UnsafeRawBufferPointer($0), body) }
   }
@@ -124,59 +123,12 @@ struct SearchTokenizer {
   }
 }
 
-/// The properties of scripts that the search depends on.
-enum SearchScripts {
-  /// Whether a scalar is already composed, in lower case and a letter: of Chinese, Japanese and Korean texts.
-  static func isUnchanged(_ scalar: Int32) -> Bool {
-    switch scalar {
-    case 0x3041...0x3096, 0x30A1...0x30FA, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xAC00...0xD7A3: true
-    default: false
-    }
-  }
-
-  /// Whether a scalar belongs to a script that is written without spaces between words.
-  static func hasNoSpaces(_ scalar: Int32) -> Bool {
-    switch scalar {
-    case 0x0E00...0x0EFF,  // Thai, Lao
-      0x1000...0x109F, 0xA9E0...0xA9FF, 0xAA60...0xAA7F,  // Myanmar
-      0x1780...0x17FF, 0x19E0...0x19FF,  // Khmer
-      0x1950...0x19DF, 0x1A20...0x1AAF,  // Tai Le, New Tai Lue, Tai Tham
-      0x3005...0x3007, 0x3021...0x3029, 0x3031...0x303C, 0x3400...0x4DBF, 0x4E00...0x9FFF,
-      0xF900...0xFAFF, 0x20000...0x3FFFF,  // Chinese
-      0x3040...0x30FF, 0x31F0...0x31FF, 0x1AFF0...0x1B16F:  // Japanese
-      true
-    default: false
-    }
-  }
-
-  /// Whether the marks after a letter are optional: the points of Hebrew, the vowels of Arabic.
-  static func hasOptionalMarks(_ scalar: Int32) -> Bool {
-    (0x05D0...0x05F2).contains(scalar) || (0x0620...0x06FF).contains(scalar)
-      || (0x0750...0x077F).contains(scalar)
-  }
-
-  /// Returns the letters that people type for one with a stroke or ligature, which has no decomposition.
-  static func base(of scalar: Int32) -> [Int32] {
-    switch scalar {
-    case 0x00E6: [0x61, 0x65]  // æ
-    case 0x00F8: [0x6F]  // ø
-    case 0x0111: [0x64]  // đ
-    case 0x0127: [0x68]  // ħ
-    case 0x0131: [0x69]  // ı
-    case 0x0142: [0x6C]  // ł
-    case 0x0153: [0x6F, 0x65]  // œ
-    case 0x0167: [0x74]  // ŧ
-    default: [scalar]
-    }
-  }
-}
-
 // MARK: Tokens
 
 extension SearchTokenizer {
   /// Appends the tokens of a text to a text of tokens for FTS5, separated by spaces: words, and of runs the
   /// pairs of adjacent characters and the last character, by which a single one is found.
-  static func appendTokens(of text: UnsafeRawBufferPointer, to tokens: inout [UInt8]) {
+  package static func appendTokens(of text: UnsafeRawBufferPointer, to tokens: inout [UInt8]) {
     visit(text) { word in
       guard word.isRun else { return append(word.scalars, to: &tokens) }
       for index in word.scalars.indices { append(word.scalars[index...].prefix(2), to: &tokens) }
@@ -184,7 +136,7 @@ extension SearchTokenizer {
   }
 
   /// Appends a token and a space.
-  fileprivate static func append(_ scalars: ArraySlice<Int32>, to tokens: inout [UInt8]) {
+  static func append(_ scalars: ArraySlice<Int32>, to tokens: inout [UInt8]) {
     for scalar in scalars {
       if scalar < 0x80 {
         tokens.append(UInt8(truncatingIfNeeded: scalar))
@@ -195,61 +147,5 @@ extension SearchTokenizer {
       }
     }
     tokens.append(UInt8(ascii: " "))
-  }
-}
-
-/// The words of a search.
-struct SearchQuery {
-  /// A word that begins a word of the text, or a part of a run.
-  struct Term: Hashable {
-    var scalars: [Int32]
-    var isRun: Bool
-  }
-
-  /// The maximum number of words, and of characters of a run.
-  static let maxCount = 64
-
-  var terms: [Term] = []
-
-  /// - Throws: `.invalid` for too many words
-  init(_ text: String) throws {
-    var terms: [Term] = []
-    SearchTokenizer.visit(text) { word in
-      let term = Term(scalars: Array(word.scalars), isRun: word.isRun)
-      if !terms.contains(term) { terms.append(term) }
-    }
-    guard terms.count <= Self.maxCount, terms.allSatisfy({ !$0.isRun || $0.scalars.count <= Self.maxCount })
-    else {
-      throw SatchelError(
-        .invalid, "text: a search has at most \(Self.maxCount) words, and a run as many characters")
-    }
-    self.terms = terms
-  }
-
-  /// The query for FTS5: all terms must match, a word as a prefix and a part of a run as a phrase of pairs.
-  var expression: String {
-    terms.map { term in
-      var tokens: [UInt8] = []
-      guard term.isRun, term.scalars.count > 1 else {
-        SearchTokenizer.append(term.scalars[...], to: &tokens)
-        return "\"\(String(decoding: tokens.dropLast(), as: UTF8.self))\"*"
-      }
-      for index in term.scalars.indices.dropLast() {
-        SearchTokenizer.append(term.scalars[index...].prefix(2), to: &tokens)
-      }
-      return "\"\(String(decoding: tokens.dropLast(), as: UTF8.self))\""
-    }.joined(separator: " ")
-  }
-
-  /// Whether a word of a text is one that was searched for.
-  func matches(_ word: SearchTokenizer.Word) -> Bool { terms.contains { offset(of: $0, in: word) != nil } }
-
-  /// Returns the position of a term in a word; nil when it is not there.
-  func offset(of term: Term, in word: SearchTokenizer.Word) -> Int? {
-    guard term.isRun == word.isRun, term.scalars.count <= word.scalars.count else { return nil }
-    guard term.isRun else { return word.scalars.starts(with: term.scalars) ? 0 : nil }
-    let last = word.scalars.endIndex - term.scalars.count
-    return (word.scalars.startIndex...last).first { word.scalars[$0...].starts(with: term.scalars) }
-      .map { $0 - word.scalars.startIndex }
   }
 }

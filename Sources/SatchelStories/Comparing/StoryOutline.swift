@@ -1,0 +1,32 @@
+import SatchelCore
+import SatchelJSON
+
+/// The part of a story that a comparison with its next version needs: a story in this library's format whose
+/// texts are digests.
+enum StoryOutline {
+  /// Returns the outline of a story, in time proportional to its text.
+  static func bytes(of analysis: StoryAnalysis) throws -> [UInt8] {
+    let table = analysis.table
+    var bytes = Array("{\"segments\":[".utf8)
+    for index in table.segments.indices {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      var segment: JSONObject = ["text": .string(digest(of: analysis, index))]
+      if table.segments[index].flags.contains(.hasID) { segment["id"] = .string(analysis.id(index)) }
+      if table.segments[index].flags.contains(.isMarkedEnding) { segment["isEnding"] = true }
+      segment["choices"] = .array(
+        table.choiceRange(index).compactMap { index -> JSONValue? in
+          let choice = table.choices[index]
+          guard choice.flags.contains(.hasTarget) else { return nil }
+          return ["nextSegmentId": .string(table.text.string(choice.target))]
+        })
+      try JSONValue.object(segment).write(into: &bytes)
+    }
+    bytes.append(contentsOf: "]}".utf8)
+    return bytes
+  }
+
+  /// Returns the digest of a segment's text.
+  static func digest(of analysis: StoryAnalysis, _ segment: Int) -> String {
+    Array(SHA256.digest(analysis.table.segmentText(segment).utf8).prefix(8)).hexadecimal
+  }
+}

@@ -1,0 +1,165 @@
+import SatchelCore
+import SatchelJSON
+
+/// A Twee story in several files, joined to one text, as compilers of Twee join them.
+public struct TweeGame: Sendable {
+  /// A file, and the offset of its first byte in the text.
+  public struct File: Equatable, Sendable {
+    public var name: String
+    public var start: Int
+    /// Whether the file starts with a byte-order mark, which the text does not have.
+    public var hasByteOrderMark = false
+  }
+
+  public private(set) var text: [UInt8] = []
+  /// The files in the order of the text.
+  public private(set) var files: [File] = []
+
+  /// Joins files. Those whose name ends in `.js` are scripts.
+  ///
+  /// - Throws: `SatchelError` `.invalid` when the files have no passage `StoryData`, or several
+  public init(_ files: [(name: String, text: [UInt8])]) throws {
+    var dataCount = 0
+    for file in files {
+      if Self.isScript(file.name) {
+        append(Array(":: \(file.name.filter { !"\\[]{}\n\r".contains($0) }) [script]\n".utf8))
+        // A line that starts with "::" would start a passage.
+        for line in file.text.split(separator: 0x0A, omittingEmptySubsequences: false) {
+          append((line.starts(with: "::".utf8) ? [0x20] : []) + line + [0x0A])
+        }
+        continue
+      }
+      if Self.hasStoryData(file.text) { dataCount += 1 }
+      let hasMark = file.text.starts(with: StorySource.byteOrderMark)
+      self.files.append(File(name: file.name, start: text.count, hasByteOrderMark: hasMark))
+      append(file.text.dropFirst(hasMark ? 3 : 0))
+      if text.last != 0x0A { append([0x0A]) }
+    }
+    guard dataCount == 1 else {
+      let count = dataCount == 0 ? "none" : "\(dataCount)"
+      throw SatchelError(
+        .invalid,
+        "a story in several files has one passage StoryData, and these \(files.count) files have \(count)")
+    }
+  }
+
+  /// Joins the Twee files and scripts below a directory, in the order of their names. Hidden names and links are
+  /// left out.
+  ///
+  /// - Throws: `SatchelError` `.notFound`, `.io`; as `init(_:)`
+  public init(directory: String) throws {
+    var found: [(name: String, text: [UInt8])] = []
+    for name in try Self.names(below: directory) {
+      found.append((name, try Self.contents(of: "\(directory)/\(name)")))
+    }
+    try self.init(found)
+  }
+
+  /// Whether a text has the passage StoryData, which a story has once.
+  public static func hasStoryData(_ text: [UInt8]) -> Bool {
+    text.withUnsafeBytes { text in
+      let bytes = TweeBytes(source: text)
+      var line = bytes[0] == 0xEF ? 3 : 0
+      while line < bytes.count {
+        let end = bytes.find(0x0A, from: line, to: bytes.count) ?? bytes.count
+        if bytes[line] == UInt8(ascii: ":"), bytes[line + 1] == UInt8(ascii: ":"),
+          bytes.equals(TweeHeader(bytes, line: line..<end).name, "StoryData")
+        {
+          return true
+        }
+        line = end + 1
+      }
+      return false
+    }
+  }
+
+  private static func isScript(_ name: String) -> Bool { name.hasSuffix(".js") }
+
+  private mutating func append(_ bytes: some Sequence<UInt8>) { text.append(contentsOf: bytes) }
+
+  // MARK: - Files
+
+  private static let maxDepth = 32
+
+  private static func names(below root: String) throws -> [String] {
+    var names: [String] = []
+    var directories = [""]
+    while let directory = directories.popLast() {
+      let path = directory.isEmpty ? root : "\(root)/\(directory)"
+      guard let stream = opendir(path) else { throw SatchelError(errno: errno, path, denied: .io) }
+      defer { closedir(stream) }
+      while let entry = readdir(stream) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+          String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        guard name.utf8.first != UInt8(ascii: ".") else { continue }
+        let relative = directory.isEmpty ? name : "\(directory)/\(name)"
+        var status = stat()
+        guard lstat("\(root)/\(relative)", &status) == 0 else { continue }
+        if status.st_mode & S_IFMT == S_IFDIR {
+          if relative.utf8.count(where: { $0 == UInt8(ascii: "/") }) < maxDepth {
+            directories.append(relative)
+          }
+        } else if status.st_mode & S_IFMT == S_IFREG,
+          StoryDirectory.source(of: name) == .twee || isScript(name)
+        {
+          names.append(relative)
+        }
+      }
+    }
+    return names.sorted(by: StoryName.precedes)
+  }
+
+  /// Returns the content of a file.
+  static func contents(of path: String) throws -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw SatchelError(errno: errno, path, denied: .io) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw SatchelError(.io, "\(path): not a regular file")
+    }
+    guard Int(status.st_size) <= StoryText.maximumSize else {
+      throw SatchelError(.invalid, "\(path): larger than 2 GiB")
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var count = 0
+    while count < bytes.count {
+      let more = bytes.withUnsafeMutableBytes {
+        read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count)
+      }
+      if more < 0, errno == EINTR { continue }
+      if more < 0 { throw SatchelError(errno: errno, path, denied: .io) }
+      if more == 0 { break }
+      count += more
+    }
+    bytes.removeLast(bytes.count - count)
+    return bytes
+  }
+}
+
+extension Story {
+  /// Parses a story in several files. Its findings name the file that they are in.
+  public convenience init(_ game: TweeGame) throws {
+    try self.init(game.text.withUnsafeBytes { StoryMemory($0) }, source: .twee, files: game.files)
+  }
+
+  /// Parses the story of a file, or of a directory of Twee files with one StoryData.
+  ///
+  /// - Throws: `SatchelError` `.notFound`, `.io`, `.invalid`, with the path
+  public convenience init(contentsOf path: String) throws {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw SatchelError(errno: errno, path, denied: .io) }
+    do {
+      if status.st_mode & S_IFMT == S_IFDIR {
+        try self.init(TweeGame(directory: path))
+      } else {
+        let isTwee = StoryDirectory.source(of: path) == .twee
+        try self.init(TweeGame.contents(of: path), source: isTwee ? .twee : .automatic)
+      }
+    } catch var error as SatchelError where error.code == .invalid && !error.message.hasPrefix(path) {
+      error.message = "\(path): \(error.message)"
+      throw error
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import Satchel
+
+/// The files of a lint that is repeated, to find out whether one was added, changed or removed.
+///
+/// Compares sizes and times at intervals: that works on every file system and system, over the network too.
+struct StoryWatch {
+  private struct Version: Equatable {
+    var size: Int64
+    var seconds: Int
+    var nanoseconds: Int
+    var inode: UInt64
+  }
+
+  private let paths: [String]
+  private var versions: [FilePath: Version] = [:]
+
+  /// The least interval between two comparisons, in microseconds.
+  private static let interval: UInt32 = 100_000
+
+  init(_ paths: [String]) {
+    self.paths = paths
+    versions = Self.versions(paths)
+  }
+
+  /// Waits until a file has changed, and then until no file changes between two comparisons.
+  ///
+  /// - Returns: false when the tool was interrupted
+  mutating func next() -> Bool {
+    var hasChanged = false
+    while !Interruption.isRequested {
+      let start = ContinuousClock.now
+      let found = Self.versions(paths)
+      let isStable = found == versions
+      versions = found
+      if hasChanged, isStable { return true }
+      hasChanged = hasChanged || !isStable
+      // Comparing many files takes at most a tenth of the time.
+      let spent = ContinuousClock.now - start
+      let pause = UInt32(clamping: spent.components.attoseconds / 100_000_000_000)
+      usleep(spent.components.seconds > 0 ? 5_000_000 : max(Self.interval, pause))
+    }
+    return false
+  }
+
+  private static func versions(_ paths: [String]) -> [FilePath: Version] {
+    var versions: [FilePath: Version] = [:]
+    for path in StoryFiles.watched(paths) {
+      var status = stat()
+      guard path.withCString({ stat($0, &status) }) == 0 else { continue }
+      let time = status.contentTime
+      versions[path] = Version(
+        size: Int64(status.st_size), seconds: time.tv_sec, nanoseconds: time.tv_nsec,
+        inode: UInt64(status.st_ino))
+    }
+    return versions
+  }
+}

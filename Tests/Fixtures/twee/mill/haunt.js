@@ -1,0 +1,1 @@
+setup.midnight = () => Engine.play("Ghost");
