@@ -40,8 +40,10 @@ from satchel.records._values import (
     CollectionInfo,
     MirrorDifference,
     MirrorReport,
+    PutReport,
     Record,
     RecordConflict,
+    RejectedRecord,
     conflict_from,
 )
 from satchel.values import record_from, records_from
@@ -52,9 +54,11 @@ __all__ = [
     "Migration",
     "MirrorDifference",
     "MirrorReport",
+    "PutReport",
     "Record",
     "RecordConflict",
     "Records",
+    "RejectedRecord",
     "Relation",
 ]
 
