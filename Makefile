@@ -48,7 +48,7 @@ RELEASE := -c release -Xswiftc -Osize --scratch-path $(BUILD) $(STRICT) -Xswiftc
 SHARED := -Xlinker $(CURDIR)/$(BUILD)/static/ScalarNames.o \
   -Xlinker --defsym=_swift_stdlib_getScalarName=satchel_no_scalar_name -Xlinker -z -Xlinker pack-relative-relocs \
   -Xlinker -z -Xlinker defs -Xlinker -z -Xlinker nodelete -Xlinker --version-script=Include/satchel.map \
-  -Xlinker -O2 -Xlinker -soname -Xlinker $(SONAME) \
+  -Xlinker -O2 -Xlinker -soname -Xlinker $(SONAME) -Xlinker Sources/Link/discard.ld \
   -Xlinker --symbol-ordering-file=Sources/Link/start.order -Xlinker --no-warn-symbol-ordering
 SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
 

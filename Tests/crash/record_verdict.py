@@ -192,8 +192,9 @@ def broken_promises(found: list[Contest]) -> Iterator[str]:
 
 def _replaced_by(origin: Claim, others: list[Claim]) -> Claim | None:
     for other in others:
-        # To keep what the remote had is no change to it.
-        keeps = other.edit.told.get("decision") == "remote"
+        # To keep what the remote had is no change to it; of two deletions either one is that.
+        decision = other.edit.told.get("decision")
+        keeps = decision == "remote" or (decision == "local" and set(other.seen) == {other.value})
         if other.acknowledged == math.inf or other.value == origin.value or keeps or _undoes(other, others):
             continue
         is_later = other.edit.number > origin.edit.number
