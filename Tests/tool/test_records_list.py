@@ -132,7 +132,7 @@ def test_collections_whose_schema_has_an_unknown_keyword(run, tmp_path):
     subprocess.run([sys.executable, "-c", source, tmp_path / "odd.satchel"], check=True)
     result = run("list", "odd.satchel", subject="records")
     warning = 'courses: schema: /minimun: unknown keyword, without effect: did you mean "minimum"?'
-    assert warning in result.errors
+    assert warning in result.err
     [courses] = run("list", "odd.satchel", "--json", subject="records").json
     assert len(courses["warnings"]) == 2
 
