@@ -3522,7 +3522,7 @@ typedef struct satchel_records_options {
  * | `name`        | string          | `[a-z][a-z0-9_]{0,63}`                      |
  * | `indexes`     | array           | paths, or {"path", "unique"}                |
  * | `relations`   | object          | maps paths to relations, see below          |
- * | `schema`      | object or null  | a JSON Schema (2020-12)                     |
+ * | `schema`      | object or null  | a JSON Schema (2020-12); see satchel_records_warnings() |
  * | `version`     | integer         | the version of the records; 1 when left out |
  * | `migrations`  | array           | the steps from version 1 to 2, 2 to 3, ...  |
  * | `on_conflict` | string or null  | see below; "newest_wins" at first           |
@@ -3567,6 +3567,22 @@ SATCHEL_API satchel_status satchel_records_open(
     const satchel_records_options *options, satchel_records **out);
 
 /**
+ * Returns the keywords of a collection's schema that have no effect.
+ *
+ * They are no keywords of draft 2020-12, probably misspelled. Assertions of earlier drafts,
+ * such as "dependencies" and "additionalItems", are refused when the schema is declared.
+ * Names that begin with "x-" are annotations of the app, and not reported.
+ *
+ * @param records   the collection
+ * @param[out] out  a JSON array of strings, such as "/properties/n/minimun: unknown
+ *                  keyword, without effect: did you mean \"minimum\"?"; empty without a schema
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_records_warnings(
+    satchel_records *records, satchel_buffer *out);
+
+/**
  * Returns the collections of a store.
  *
  * | field         | type    | meaning                    |
@@ -3578,6 +3594,7 @@ SATCHEL_API satchel_status satchel_records_open(
  * | `relations`   | object  | the relations              |
  * | `on_conflict` | string  | the conflict policy        |
  * | `synced`      | boolean | whether it is synchronized |
+ * | `warnings`    | array   | see satchel_records_warnings() |
  *
  * @param store     an open store
  * @param[out] out  a JSON array
@@ -3625,6 +3642,32 @@ SATCHEL_API satchel_status satchel_records_put_many(
     satchel_records *records, satchel_bytes documents, int64_t *count);
 
 /**
+ * Writes those of several records that are valid, in one transaction, and reports the
+ * others.
+ *
+ * A record that refers to a missing one is not written, and neither is one that refers to
+ * such a record; in a batch, references are checked at its end.
+ *
+ * | field      | type    | meaning                                              |
+ * | ---------- | ------- | ---------------------------------------------------- |
+ * | `written`  | integer | the number of records written                        |
+ * | `rejected` | array   | the others: {"position", "id", "code", "message"}    |
+ *
+ * `position` counts the documents from 0; `id` is null for an element without one. `code`
+ * is SATCHEL_EINVALID or SATCHEL_ECONSTRAINT, and `message` names the record, the place in
+ * its document and the reason.
+ *
+ * @param records    the collection
+ * @param documents  {id: document, ...} or [{"id", "document"}, ...]
+ * @param[out] out   a JSON object
+ *
+ * **Returns** As satchel_records_put(), but SATCHEL_OK where records are reported. The
+ * write is never spooled: the status names what keeps the store from being written.
+ */
+SATCHEL_API satchel_status satchel_records_put_valid(
+    satchel_records *records, satchel_bytes documents, satchel_buffer *out);
+
+/**
  * Returns the document of a record, byte for byte as it was written.
  *
  * @param records   the collection
@@ -3662,6 +3705,38 @@ SATCHEL_API satchel_status satchel_records_record(
  */
 SATCHEL_API satchel_status satchel_records_delete(
     satchel_records *records, satchel_bytes id, int64_t if_revision, bool *existed);
+
+/**
+ * Deletes several records, and applies the relations that refer to them, in one
+ * transaction.
+ *
+ * @param records     the collection
+ * @param ids         a JSON array of strings; missing records are ignored, and the records
+ *                    may refer to each other
+ * @param[out] count  the number of records that existed; 0 when the deletion was spooled;
+ *                    may be NULL
+ *
+ * **Returns** As satchel_records_delete().
+ */
+SATCHEL_API satchel_status satchel_records_delete_many(
+    satchel_records *records, satchel_bytes ids, int64_t *count);
+
+/**
+ * Changes members of a record's document by a JSON Merge Patch (RFC 7396), in one
+ * transaction.
+ *
+ * @param records        the collection
+ * @param id             the id of the record
+ * @param patch          a JSON object; null removes a member
+ * @param if_revision    the revision that the record must have, or SATCHEL_ANY_REVISION
+ * @param[out] revision  the new revision; 0 when the change was spooled; may be NULL
+ *
+ * **Returns** SATCHEL_ENOTFOUND when the record does not exist; otherwise as
+ * satchel_records_put().
+ */
+SATCHEL_API satchel_status satchel_records_update(
+    satchel_records *records, satchel_bytes id, satchel_bytes patch,
+    int64_t if_revision, int64_t *revision);
 
 /**
  * Returns the records that match a query.

@@ -17,6 +17,15 @@ public func satchel_records_open(
   }
 }
 
+@_cdecl("satchel_records_warnings") @implementation
+public func satchel_records_warnings(
+  _ records: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    try give(.array(Handles.records.borrow(records).warnings.map { .string($0) }), to: out)
+  }
+}
+
 @_cdecl("satchel_store_collections") @implementation
 public func satchel_store_collections(
   _ store: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
@@ -50,6 +59,15 @@ public func satchel_records_put_many(
   }
 }
 
+@_cdecl("satchel_records_put_valid") @implementation
+public func satchel_records_put_valid(
+  _ records: OpaquePointer!, _ documents: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    try give(Handles.records.borrow(records).putValid(documents.raw("documents")).json, to: out)
+  }
+}
+
 @_cdecl("satchel_records_get") @implementation
 public func satchel_records_get(
   _ records: OpaquePointer!, _ id: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!
@@ -78,6 +96,34 @@ public func satchel_records_delete(
     let wasThere = try Handles.records.borrow(records).delete(
       id.raw("id"), ifRevision: expected(if_revision))
     existed?.pointee = wasThere
+  }
+}
+
+@_cdecl("satchel_records_update") @implementation
+public func satchel_records_update(
+  _ records: OpaquePointer!, _ id: satchel_bytes, _ patch: satchel_bytes, _ if_revision: Int64,
+  _ revision: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  revision?.pointee = 0
+  return guarded {
+    let receipt = try Handles.records.borrow(records).update(
+      id.raw("id"), patch.json("patch"), ifRevision: expected(if_revision))
+    revision?.pointee = receipt.revision
+  }
+}
+
+@_cdecl("satchel_records_delete_many") @implementation
+public func satchel_records_delete_many(
+  _ records: OpaquePointer!, _ ids: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!
+) -> satchel_status {
+  count?.pointee = 0
+  return guarded {
+    let names = try ids.json("ids").arrayValue?.map(\.stringValue)
+    guard let names, !names.contains(nil) else {
+      throw SatchelError(.invalid, "ids: must be an array of strings")
+    }
+    let deleted = try Handles.records.borrow(records).deleteMany(names.compactMap(\.self))
+    count?.pointee = Int64(deleted)
   }
 }
 

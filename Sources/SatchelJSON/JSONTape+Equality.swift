@@ -98,7 +98,7 @@ extension JSONTape {
     return left.text(one).hasSameBytes(as: right.text(other))
   }
 
-  private func slice(_ index: Int) -> UnsafeRawBufferPointer {
+  func slice(_ index: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[Int(tokens[index].start)..<Int(tokens[index].end)])
   }
 }

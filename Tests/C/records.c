@@ -97,10 +97,65 @@ static void attach(const char *folder) {
     satchel_store_close(other);
 }
 
+static void warn(void) {
+    satchel_records *talks = opened("{\"name\":\"talks\",\"schema\":{\"minimun\":1,\"type\":\"object\"}}", false);
+    satchel_buffer found = SATCHEL_BUFFER_INIT;
+    must(satchel_records_warnings(talks, &found), "warnings");
+    CHECK(strstr(found.data, "/minimun") && strstr(found.data, "did you mean \\\"minimum\\\""), "%s", found.data);
+    satchel_buffer_free(&found);
+    satchel_records_free(talks);
+
+    satchel_records *refused = NULL;
+    const char *old = "{\"name\":\"old\",\"schema\":{\"dependencies\":{}}}";
+    CHECK(satchel_records_open(store, text(old), NULL, &refused) == SATCHEL_EINVALID && refused == NULL,
+          "an assertion of an earlier draft is refused");
+    CHECK(strstr(satchel_error_message(), "dependencies") != NULL, "%s", satchel_error_message());
+    CHECK(satchel_records_warnings(NULL, &found) == SATCHEL_EINVALID && found.data == NULL, "no collection");
+}
+
+static void put_valid(void) {
+    satchel_records *parts =
+        opened("{\"name\":\"parts\",\"schema\":{\"properties\":{\"n\":{\"type\":\"integer\"}}}}", false);
+    satchel_buffer found = SATCHEL_BUFFER_INIT;
+    must(satchel_records_put_valid(parts, text("{\"a\":{\"n\":1},\"b\":{\"n\":\"x\"},\"c\":{}}"), &found), "putting");
+    const char *report = "{\"written\":2,\"rejected\":[{\"position\":1,\"id\":\"b\",\"code\":15,\"message\":"
+                         "\"parts/b: /n: a string, not an integer\"}]}";
+    CHECK(found.data && strcmp(found.data, report) == 0, "%s", found.data ? found.data : "");
+    satchel_buffer_free(&found);
+    CHECK(satchel_records_put_valid(parts, text("[1,"), &found) == SATCHEL_EINVALID && found.data == NULL,
+          "text that is not JSON is refused");
+    int64_t count = 0;
+    must(satchel_records_count(parts, text(""), &count), "counting");
+    CHECK(count == 2, "%lld", (long long)count);
+    satchel_records_free(parts);
+}
+
+static void update_and_delete(void) {
+    satchel_records *parts = opened("{\"name\":\"parts\"}", false);
+    int64_t revision = 0, count = 0;
+    must(satchel_records_update(parts, text("a"), text("{\"n\":null,\"m\":2}"), SATCHEL_ANY_REVISION, &revision), "updating");
+    CHECK(revision == 2, "%lld", (long long)revision);
+    satchel_buffer found = SATCHEL_BUFFER_INIT;
+    must(satchel_records_get(parts, text("a"), &found), "getting");
+    CHECK(found.data && strcmp(found.data, "{\"m\":2}") == 0, "%s", found.data ? found.data : "");
+    satchel_buffer_free(&found);
+    CHECK(satchel_records_update(parts, text("none"), text("{}"), SATCHEL_ANY_REVISION, &revision) == SATCHEL_ENOTFOUND &&
+              revision == 0, "a record that does not exist");
+    CHECK(satchel_records_update(parts, text("a"), text("[]"), SATCHEL_ANY_REVISION, NULL) == SATCHEL_EINVALID, "no object");
+    CHECK(satchel_records_delete_many(parts, text("[\"a\",5]"), &count) == SATCHEL_EINVALID && count == 0, "no ids");
+    CHECK(satchel_records_delete_many(parts, text(""), &count) == SATCHEL_EINVALID, "no text");
+    must(satchel_records_delete_many(parts, text("[\"a\",\"none\",\"a\"]"), &count), "deleting");
+    CHECK(count == 1, "%lld", (long long)count);
+    satchel_records_free(parts);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     must(satchel_store_open(":memory:", NULL, &store), "opening a store in memory");
     declare_again();
+    warn();
+    put_valid();
+    update_and_delete();
     attach(argv[1]);
     satchel_store_close(store);
     return close_checks();

@@ -1,6 +1,7 @@
 import SatchelCore
 import SatchelJSON
 import SatchelStorageTesting
+import SatchelTesting
 import Testing
 
 @testable import SatchelRecords
@@ -159,5 +160,131 @@ struct RecordQueryTests {
       #expect(try indexed.ids(["where": ["s": "s1", "n": 6]]) == ["r6"])
     }
     #expect(selective.filter { $0.contains("body") }.count == 1)
+    // The order is that of the index, also when some records lack the path.
+    for number in 0..<3 { try indexed.put("none\(number)", ["s": "s"]) }
+    for (order, ids) in [
+      ("n", ["none0", "none1", "none2", "r0"]), ("-n", ["r499", "r498", "r497", "r496"]),
+    ] {
+      let incomplete = try statements { () throws in
+        #expect(try indexed.ids(["order_by": .string(order), "limit": 4]) == ids)
+      }
+      #expect(incomplete.filter { $0.contains("body") }.count <= 5, "\(incomplete)")
+      #expect(!incomplete.contains { $0.contains("body") && $0.contains("id > ?") }, "\(incomplete)")
+    }
+    let missing = try statements { () throws in
+      #expect(try indexed.count(["where": ["n": ["exists": false]]]) == 3)
+    }
+    #expect(!missing.contains { $0.contains("body") })
+  }
+
+  @Test("records that lack the path of an index have the same order and limit as without the index")
+  func missingPaths() throws {
+    let shelf = try RecordShelf()
+    let plain = try shelf.collection("plain")
+    let indexed = try shelf.collection("indexed", indexes: [RecordIndex("a"), RecordIndex("b")])
+    var random = SeededRandom(seed: 41)
+    func value() -> JSONValue? {
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0, 1: return nil
+      case 2: return .null
+      case 3: return .string("t\(Int.random(in: 0..<5, using: &random))")
+      default: return .int(Int64.random(in: 0..<6, using: &random))
+      }
+    }
+    func change(_ id: String) throws {
+      let isDeleted = Int.random(in: 0..<10, using: &random) == 0
+      var document = JSONObject()
+      if let a = value() { document["a"] = a }
+      if let b = value() { document["b"] = b }
+      for collection in [plain, indexed] {
+        if isDeleted { try collection.delete(id) } else { try collection.put(id, .object(document)) }
+      }
+    }
+    for step in 0..<600 {
+      try change("r\(Int.random(in: 0..<120, using: &random))")
+      guard step % 10 == 9 else { continue }
+      let orders: [JSONValue] = ["a", "-a", ["b", "-a"], ["-b", "a"]]
+      var query: JSONObject = ["order_by": orders[step / 10 % 4]]
+      if step % 3 > 0 { query["limit"] = .int(Int64.random(in: 0..<40, using: &random)) }
+      if step % 4 > 1 { query["offset"] = .int(Int64.random(in: 0..<20, using: &random)) }
+      let filters: [JSONValue] = [
+        [:], ["a": ["exists": false]], ["a": ["exists": true]], ["b": ["gte": 2]], ["a": ["ne": 1]],
+      ]
+      query["where"] = filters[step / 10 % 5]
+      #expect(try indexed.ids(.object(query)) == plain.ids(.object(query)), "\(step) \(query)")
+      #expect(try indexed.count(.object(query)) == plain.count(.object(query)), "\(step) \(query)")
+    }
+    try shelf.expectSound()
+    // An index that is built later has the same entries.
+    let later = try shelf.collection("plain", indexes: [RecordIndex("a")])
+    #expect(
+      try later.ids(["order_by": "a", "limit": 500]) == indexed.ids(["order_by": "a", "limit": 500]))
+    try shelf.expectSound()
+  }
+
+  @Test("a condition on a relation uses the references, and finds what a scan of the collection finds")
+  func relations() throws {
+    let shelf = try RecordShelf()
+    let tags = try shelf.collection("tags")
+    let notes = try shelf.collection(
+      "notes", indexes: [RecordIndex("n")],
+      relations: [
+        "tags": RecordRelation("tags", many: true), "deep.main": RecordRelation("tags", onDelete: .nullify),
+      ])
+    let others = try shelf.collection("others", relations: ["tags": RecordRelation("tags", many: true)])
+    let plain = try shelf.collection("plain")
+    for number in 0..<8 { try tags.put("t\(number)", [:]) }
+    var random = SeededRandom(seed: 7)
+    for number in 0..<400 {
+      let all = (0..<8).filter { _ in Int.random(in: 0..<6, using: &random) == 0 }
+      let ids = all.map { JSONValue.string("t\($0)") }
+      let list = JSONValue.array(ids + ids.prefix(1))
+      var document: JSONObject = ["n": .int(Int64(number % 10))]
+      if number % 7 > 0 { document["tags"] = number % 11 == 0 ? JSONValue.null : list }
+      let main = number % 5 == 0 ? JSONValue.null : JSONValue.string("t\(number % 8)")
+      if number % 3 > 0 { document["deep"] = ["main": main] }
+      for collection in [notes, others, plain] where collection.name != "others" || number % 2 == 0 {
+        var document = document
+        if collection.name == "others" { document["deep"] = nil }
+        try collection.put("r\(number)", .object(document))
+      }
+    }
+    let filters: [JSONValue] = [
+      ["tags": ["contains": "t3"]], ["tags": ["contains": "t3"], "n": 4], ["tags": ["contains": "none"]],
+      ["tags": ["contains": 5]], ["tags": ["contains": ""]], ["/tags": ["contains": "t0"]],
+      ["deep.main": "t4"],
+      ["deep.main": .null], ["deep.main": ["in": ["t1", "t2", "t1"]]], ["deep.main": ["in": ["t1", .null]]],
+      ["deep.main": ["contains": "1"]],
+      ["all": [["tags": ["contains": "t1"]], ["tags": ["contains": "t2"]]]],
+      ["tags": ["contains": "t5"], "deep.main": "t5"], ["not": ["tags": ["contains": "t1"]]],
+      ["deep.main": 5],
+      ["any": [["tags": ["contains": "t1"]], ["n": 2]]], ["tags": ["eq": ["t1"]]],
+    ]
+    for filter in filters {
+      for rest: JSONObject in [[:], ["limit": 3, "offset": 1], ["order_by": "-n", "limit": 9]] {
+        var query = rest
+        query["where"] = filter
+        #expect(try notes.ids(.object(query)) == plain.ids(.object(query)), "\(query)")
+        #expect(try notes.count(.object(query)) == plain.count(.object(query)), "\(query)")
+      }
+    }
+    let heard = Locked<[String]>([])
+    try shelf.database.read {
+      traceStatements(of: $0.handle) { sql in heard.withLock { $0.append(sql) } }
+    }
+    let expected = try notes.count(["where": ["tags": ["contains": "t3"]]])
+    #expect(expected > 20 && !heard.withLock { $0.contains { $0.contains("body") } })
+    let found = try notes.ids(["where": ["tags": ["contains": "t3"]]])
+    #expect(found.count == expected)
+    let statements = heard.withLock { $0 }
+    try shelf.database.read { traceStatements(of: $0.handle, nil) }
+    #expect(statements.filter { $0.contains("body") }.count == expected, "no scan")
+    // The references themselves are found by their key, without other collections' and without sorting.
+    let search = try #require(statements.first { $0.hasPrefix("SELECT source FROM record_reference") })
+    let plan = try shelf.database.read { try queryPlan(of: search, on: $0.handle) }
+    #expect(
+      plan == [
+        "SEARCH record_reference USING PRIMARY KEY (target_collection=? AND target_key=? AND source>? AND source<?)"
+      ])
   }
 }

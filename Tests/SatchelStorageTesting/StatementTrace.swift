@@ -17,6 +17,19 @@ package func traceStatements(of connection: OpaquePointer, _ observer: (@Sendabl
     }, UnsafeMutableRawPointer(connection))
 }
 
+/// Returns the steps of EXPLAIN QUERY PLAN of a statement.
+package func queryPlan(of sql: String, on connection: OpaquePointer) throws -> [String] {
+  var statement: OpaquePointer?
+  let code = sqlite3_prepare_v2(connection, "EXPLAIN QUERY PLAN " + sql, -1, &statement, nil)
+  defer { sqlite3_finalize(statement) }
+  guard code == SQLITE_OK else { throw CocoaError(.featureUnsupported) }
+  var steps: [String] = []
+  while sqlite3_step(statement) == SQLITE_ROW {
+    if let text = sqlite3_column_text(statement, 3) { steps.append(String(cString: text)) }
+  }
+  return steps
+}
+
 private let observers = Observers()
 
 // Unchecked: the lock guards the dictionary.

@@ -1,3 +1,4 @@
+import SatchelJSON
 import SatchelTesting
 import Testing
 

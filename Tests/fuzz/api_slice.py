@@ -39,6 +39,7 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
     "satchel_records_open": 3,
     "satchel_records_put": 6,
     "satchel_records_put_many": 3,
+    "satchel_records_put_valid": 3,
     "satchel_records_list": 2,
     "satchel_catalogue_deliver": 2,
     "satchel_photos_upsert": 3,

@@ -115,13 +115,26 @@ def test_collections(run, declared):
     courses, grades = run("list", declared.name, "--json", subject="records").json
     assert courses == {
         "name": "courses", "version": 2, "count": 1, "relations": {}, "on_conflict": "newest_wins",
-        "synced": True,
+        "synced": True, "warnings": [],
         "indexes": [{"path": "credits", "unique": False}, {"path": "code", "unique": True}],
     }  # fmt: skip
     relation = {"collection": "courses", "on_delete": "cascade", "many": False}
     assert grades["relations"] == {"course": relation}
     lines = run("list", declared.name, "--json-lines", subject="records").lines
     assert [json.loads(line) for line in lines] == [courses, grades]
+
+
+def test_collections_whose_schema_has_an_unknown_keyword(run, tmp_path):
+    source = (
+        "import satchel, sys, warnings; warnings.simplefilter('ignore'); "
+        "satchel.open(sys.argv[1]).records('courses', schema={'titel': 'x', 'minimun': 1})"
+    )
+    subprocess.run([sys.executable, "-c", source, tmp_path / "odd.satchel"], check=True)
+    result = run("list", "odd.satchel", subject="records")
+    warning = 'courses: schema: /minimun: unknown keyword, without effect: did you mean "minimum"?'
+    assert warning in result.err
+    [courses] = run("list", "odd.satchel", "--json", subject="records").json
+    assert len(courses["warnings"]) == 2
 
 
 def test_a_store_without_collections(run, tmp_path):

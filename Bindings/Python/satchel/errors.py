@@ -29,6 +29,7 @@ __all__ = [
     "OutOfMemory",
     "ReadOnly",
     "SatchelError",
+    "SchemaWarning",
     "Unauthorized",
     "Unavailable",
     "UnsoundStory",
@@ -186,6 +187,10 @@ class Unavailable(SatchelError, ConnectionError):
     status = 17
     code = "EUNAVAILABLE"
     errno = _errno.EHOSTUNREACH
+
+
+class SchemaWarning(UserWarning):
+    """A keyword of a schema has no effect: JSON Schema does not define it; it is probably misspelled."""
 
 
 BY_STATUS: Dict[int, Type[SatchelError]] = {kind.status: kind for kind in SatchelError.__subclasses__()}

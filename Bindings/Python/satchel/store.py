@@ -209,7 +209,8 @@ class Store(SyncingStore):
         :param indexes: paths to find records by: strings, or :class:`satchel.records.Index`
         :param relations: the target of each path: the name of a collection, or
             :class:`satchel.records.Relation`
-        :param schema: a JSON Schema (2020-12) that every document must satisfy
+        :param schema: a JSON Schema (2020-12) that every document must satisfy; an unknown keyword issues a
+            :class:`satchel.SchemaWarning`
         :param version: of the documents, 1 by default. Records of another version are migrated, all in
             one transaction, after a backup beside the store
         :param migrations: from version 1 to 2, from 2 to 3 and so on; each a list of changes such as

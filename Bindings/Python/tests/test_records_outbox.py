@@ -104,6 +104,21 @@ def test_deletions_are_spooled(impatient: satchel.Store, path: Path) -> None:
     assert not outbox_of(path).exists()
 
 
+def test_updates_and_deletions_of_many_are_spooled(impatient: satchel.Store, path: Path) -> None:
+    courses = impatient.records("courses")
+    courses.put_many({"a": {"n": 1, "m": 1}, "b": {}, "c": {}})
+    with locked(path):
+        assert courses.update("a", {"n": 2, "m": None}) == 0
+        assert courses.delete_many(["b", "c", "none"]) == 0
+        # Its report needs the store.
+        with pytest.raises(satchel.Busy):
+            courses.put_many({"d": {}}, skip_rejected=True)
+    assert impatient.state.flush() is True
+    assert courses.get("a") == {"n": 2}
+    assert courses.ids() == ["a"]
+    assert impatient.check() == []
+
+
 def test_state_is_spooled(impatient: satchel.Store, path: Path) -> None:
     state = impatient.state
     state.set("theme", "dark")

@@ -6,9 +6,9 @@ struct JSONDecimal: Sendable {
   /// The exponent of the power of ten.
   let exponent: Int
 
-  /// - Returns: nil for a value that is not a finite number
-  init?(_ value: JSONValue) {
-    switch value {
+  /// - Returns: nil for a number that is not finite
+  init?(_ number: JSONNumber) {
+    switch number {
     case .int(let number): (digits, exponent) = (number.magnitude, 0)
     case .double(let number):
       guard number.isFinite else { return nil }
@@ -31,7 +31,6 @@ struct JSONDecimal: Sendable {
         }
       }
       (self.digits, self.exponent) = (digits, exponent)
-    default: return nil
     }
   }
 
@@ -55,28 +54,5 @@ struct JSONDecimal: Sendable {
     guard shift >= -19 else { return false }
     let divisor = (0..<(-shift)).reduce(UInt128(other.digits)) { power, _ in power * 10 }
     return UInt128(digits) % divisor == 0
-  }
-
-  /// Compares two numbers exactly, without rounding an integer to a double. Returns nil when one is not a
-  /// number.
-  static func order(_ one: JSONValue, _ other: JSONValue) -> Int? {
-    switch (one, other) {
-    case (.int(let one), .int(let other)): sign(one, other)
-    case (.double(let one), .double(let other)): sign(one, other)
-    case (.int(let one), .double(let other)): order(one, other)
-    case (.double(let one), .int(let other)): order(other, one).map { -$0 }
-    default: nil
-    }
-  }
-
-  private static func order(_ integer: Int64, _ number: Double) -> Int? {
-    guard !number.isNaN else { return nil }
-    if number >= 0x1p63 { return -1 }
-    guard number >= -0x1p63, let whole = Int64(exactly: number.rounded(.down)) else { return 1 }
-    return integer == whole && number > number.rounded(.down) ? -1 : sign(integer, whole)
-  }
-
-  private static func sign<Number: Comparable>(_ one: Number, _ other: Number) -> Int {
-    one < other ? -1 : one > other ? 1 : 0
   }
 }

@@ -1,23 +1,27 @@
 /// Compiles a schema to nodes: one for each location that is reachable from the root.
 final class JSONSchemaCompiler {
+  private static let maxWarnings = 100
+
   private let references: JSONSchemaReferences
-  private var nodes: [JSONSchemaNode] = []
+  /// What the schema is compiled to; readers add what their rules refer to.
+  var program = JSONSchemaProgram()
   private var locations: [JSONSchemaLocation] = []
   private var known: [JSONKey: Int] = [:]
 
   /// Compiles a schema; the first node is the root.
-  static func compile(_ schema: JSONValue) throws -> [JSONSchemaNode] {
+  static func compile(_ schema: JSONValue) throws -> JSONSchemaProgram {
     guard schema.depth <= JSONValue.maximumDepth else { throw JSONError.tooDeep }
     let compiler = JSONSchemaCompiler(references: try JSONSchemaReferences(schema))
     _ = compiler.node(compiler.references.document)
     // Reading a location may add further ones; each is added only once.
     var next = 0
     while next < compiler.locations.count {
-      compiler.nodes[next] = try compiler.read(compiler.locations[next])
+      let node = try compiler.read(compiler.locations[next])
+      compiler.program.nodes[next] = node
       next += 1
     }
     try compiler.checkEnds()
-    return compiler.nodes
+    return compiler.program
   }
 
   private init(references: JSONSchemaReferences) { self.references = references }
@@ -26,10 +30,10 @@ final class JSONSchemaCompiler {
   func node(_ location: JSONSchemaLocation) -> Int {
     let key = JSONKey(text: JSONPath.pointer(location.path))
     if let index = known[key] { return index }
-    known[key] = nodes.count
-    nodes.append(JSONSchemaNode())
+    known[key] = locations.count
+    program.nodes.append(JSONSchemaNode())
     locations.append(location)
-    return nodes.count - 1
+    return locations.count - 1
   }
 
   /// Returns the index of the node that a "$ref" refers to.
@@ -41,8 +45,12 @@ final class JSONSchemaCompiler {
     switch location.value {
     case .bool(let verdict): return JSONSchemaNode(verdict: verdict)
     case .object(let members):
-      return JSONSchemaNode(
-        rules: try JSONSchemaReader(location: location, members: members, compiler: self).rules())
+      let rules = try JSONSchemaReader(location: location, members: members, compiler: self).rules()
+      var node = JSONSchemaNode(rules: program.rules.count..<program.rules.count + rules.count)
+      if rules.count == 1, case .reference(let target) = rules[0] { node.alias = target }
+      if case .unevaluated? = rules.last { node.hasUnevaluated = true }
+      program.rules += rules
+      return node
     default:
       throw JSONError(
         "a schema is an object or a boolean, not \(location.value.kind)",
@@ -51,12 +59,21 @@ final class JSONSchemaCompiler {
     }
   }
 
+  /// Notes a keyword without effect.
+  func warn(_ keyword: String, at location: JSONSchemaLocation) {
+    guard program.warnings.count < Self.maxWarnings else { return }
+    program.warnings.append(
+      JSONSchemaWarning(
+        pointer: JSONPath.pointer(location.path + [keyword]), keyword: keyword,
+        suggestion: JSONSchemaKeywords.suggestion(for: keyword)))
+  }
+
   /// Rejects schemas that apply themselves to the same value, which would not terminate.
   private func checkEnds() throws {
     enum Mark { case new, open, done }
-    var marks = [Mark](repeating: .new, count: nodes.count)
-    for start in nodes.indices where marks[start] == .new {
-      var stack = [(index: start, rest: nodes[start].inPlace[...])]
+    var marks = [Mark](repeating: .new, count: locations.count)
+    for start in locations.indices where marks[start] == .new {
+      var stack = [(index: start, rest: program.inPlace(start)[...])]
       marks[start] = .open
       while var top = stack.popLast() {
         guard let next = top.rest.popFirst() else {
@@ -71,7 +88,7 @@ final class JSONSchemaCompiler {
             "the schema refers to itself without end", pointer: JSONPath.pointer(locations[top.index].path))
         case .new:
           marks[next] = .open
-          stack.append((next, nodes[next].inPlace[...]))
+          stack.append((next, program.inPlace(next)[...]))
         }
       }
     }

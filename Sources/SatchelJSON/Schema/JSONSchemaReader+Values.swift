@@ -2,20 +2,25 @@
 extension JSONSchemaReader {
   func scalarRules() throws -> [JSONSchemaRule] {
     var rules: [JSONSchemaRule] = []
-    if let value = members["type"] { rules.append(.type(try types(value))) }
-    if let value = members["const"] { rules.append(.constant(value)) }
+    if let value = members["type"] {
+      let types = try types(value)
+      compiler.program.types.append(types)
+      let all = types.reduce(into: JSONSchemaTypes(rawValue: 0)) { $0.formUnion($1.mask) }
+      rules.append(.type(all, compiler.program.types.count - 1))
+    }
+    if let value = members["const"] { rules.append(.constant(add([value]))) }
     if let value = members["enum"] {
       guard case .array(let values) = value else {
         throw location.failure("enum", "\(value.kind), not an array")
       }
-      rules.append(.enumeration(Set(values.map { JSONDistinctKey(value: $0) })))
+      rules.append(.enumeration(add(values)))
     }
     for bound in JSONSchemaBound.allCases {
       guard let limit = try number(bound.rawValue) else { continue }
       rules.append(.bound(bound, limit))
     }
     if let limit = try number("multipleOf") {
-      guard let decimal = JSONDecimal(limit), JSONDecimal.order(limit, 0) == 1 else {
+      guard let decimal = JSONDecimal(limit), limit.order(.int(0)) == 1 else {
         throw location.failure("multipleOf", "not a number above 0")
       }
       rules.append(.multiple(decimal, limit))
@@ -27,7 +32,8 @@ extension JSONSchemaReader {
       guard case .string(let source) = value else {
         throw location.failure("pattern", "\(value.kind), not a string")
       }
-      rules.append(.pattern(try pattern(source, at: ["pattern"])))
+      compiler.program.patterns.append(try pattern(source, at: ["pattern"]))
+      rules.append(.pattern(compiler.program.patterns.count - 1))
     }
     return rules
   }
@@ -40,9 +46,12 @@ extension JSONSchemaReader {
       }
       if isWanted { rules.append(.uniqueItems) }
     }
-    let prefix = try list("prefixItems")
+    if case .array? = members["items"] {
+      throw location.failure("items", "an array, not a schema; for the first elements use \"prefixItems\"")
+    }
+    let prefix = try list("prefixItems").map { compiler.program.add($0) }
     let rest = try schema("items")
-    if prefix != nil || rest != nil { rules.append(.items(prefix: prefix ?? [], rest: rest)) }
+    if prefix != nil || rest != nil { rules.append(.items(prefix: prefix ?? JSONSchemaList(), rest: rest)) }
     let (minimum, maximum) = try (count("minContains"), count("maxContains"))
     if let wanted = try schema("contains") {
       rules.append(.contains(wanted, minimum: minimum ?? 1, maximum: maximum))
@@ -52,11 +61,10 @@ extension JSONSchemaReader {
 
   func objectRules() throws -> [JSONSchemaRule] {
     var rules: [JSONSchemaRule] = []
+    var required: [String]?
     if let value = members["required"] {
-      guard let names = Self.names(value) else {
-        throw location.failure("required", "not an array of unique strings")
-      }
-      rules.append(.required(names))
+      required = Self.names(value)
+      if required == nil { throw location.failure("required", "not an array of unique strings") }
     }
     if let value = members["dependentRequired"] {
       guard case .object(let lists) = value else {
@@ -67,31 +75,38 @@ extension JSONSchemaReader {
           let pointer = JSONPath.pointer(location.path + ["dependentRequired", key])
           throw JSONError("not an array of unique strings", pointer: pointer)
         }
-        return (key, names)
+        return (key: key, required: names)
       }
-      rules.append(.dependentRequired(dependencies))
+      compiler.program.requirements.append(dependencies)
+      rules.append(.dependentRequired(compiler.program.requirements.count - 1))
     }
     if let schema = try schema("propertyNames") { rules.append(.names(schema)) }
     let named = try map("properties")
     let patterns = try map("patternProperties")
     let additional = try schema("additionalProperties")
-    if named != nil || patterns != nil || additional != nil {
-      var shared = JSONSchemaMembers(additional: additional)
-      for (key, index) in named ?? [] { shared.named[JSONKey(text: key)] = index }
-      shared.patterns = try (patterns ?? []).map {
-        (try pattern($0.key, at: ["patternProperties", $0.key]), $0.index)
+    if named != nil || patterns != nil || additional != nil || required?.isEmpty == false {
+      let compiled = try (patterns ?? []).map {
+        (pattern: try pattern($0.key, at: ["patternProperties", $0.key]), index: $0.index)
       }
-      rules.append(.members(shared))
+      compiler.program.members.append(
+        JSONSchemaMembers(
+          properties: named ?? [], required: required ?? [], patterns: compiled, additional: additional))
+      rules.append(.members(compiler.program.members.count - 1))
     }
     return rules
   }
 
-  private func number(_ keyword: String) throws -> JSONValue? {
+  private func add(_ choices: [JSONValue]) -> Int {
+    compiler.program.choices.append(JSONSchemaChoices(choices))
+    return compiler.program.choices.count - 1
+  }
+
+  private func number(_ keyword: String) throws -> JSONNumber? {
     guard let value = members[keyword] else { return nil }
-    guard let number = value.doubleValue, number.isFinite else {
+    guard value.doubleValue?.isFinite == true, let number = JSONNumber(value) else {
       throw location.failure(keyword, "\(value.kind), not a number")
     }
-    return value
+    return number
   }
 
   private func types(_ value: JSONValue) throws -> [JSONSchemaType] {

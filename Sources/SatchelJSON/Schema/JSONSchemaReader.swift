@@ -25,8 +25,9 @@ struct JSONSchemaReader {
         throw location.failure("$schema", "only draft 2020-12 is supported (\"\(Self.draft)\")")
       }
     }
-    for keyword in ["$dynamicRef", "$dynamicAnchor", "$recursiveRef"] where members[keyword] != nil {
-      throw location.failure(keyword, "\"\(keyword)\" is not supported: use \"$ref\"")
+    for keyword in members.keys {
+      if let reason = JSONSchemaKeywords.rejection(keyword) { throw location.failure(keyword, reason) }
+      if !JSONSchemaKeywords.isKnown(keyword) { compiler.warn(keyword, at: location) }
     }
     // Annotations are not used, but their types are checked.
     for keyword in ["title", "description", "$comment", "format", "contentEncoding", "contentMediaType"] {
@@ -53,10 +54,13 @@ struct JSONSchemaReader {
       }
       rules.append(.reference(try compiler.node(of: text, from: location)))
     }
-    if let schemas = try map("dependentSchemas") { rules.append(.dependentSchemas(schemas)) }
-    if let schemas = try list("allOf") { rules.append(.all(schemas)) }
-    if let schemas = try list("anyOf") { rules.append(.any(schemas)) }
-    if let schemas = try list("oneOf") { rules.append(.one(schemas)) }
+    if let schemas = try map("dependentSchemas") {
+      compiler.program.dependentSchemas.append(schemas)
+      rules.append(.dependentSchemas(compiler.program.dependentSchemas.count - 1))
+    }
+    if let schemas = try list("allOf") { rules.append(.all(compiler.program.add(schemas))) }
+    if let schemas = try list("anyOf") { rules.append(.any(compiler.program.add(schemas))) }
+    if let schemas = try list("oneOf") { rules.append(.one(compiler.program.add(schemas))) }
     if let schema = try schema("not") { rules.append(.not(schema)) }
     let (test, then, otherwise) = try (schema("if"), schema("then"), schema("else"))
     if let test { rules.append(.condition(test: test, then: then, otherwise: otherwise)) }

@@ -1,52 +1,76 @@
-/// Validates one value against a schema.
+/// Validates one JSON text against a schema, on its tape: no values are created, except where a rule needs one.
 struct JSONSchemaValidator {
   /// The maximum nesting of applied schemas: three for each level of a document.
   private static let maximumCalls = 3 * JSONValue.maximumDepth
   /// The maximum number of applied schemas in total; a large document may take `stepsPerValue` for each value
-  /// (and byte of a string). Without a limit, schemas that refer twice to the same one on each level would
-  /// double the work with every level.
+  /// and byte. Without a limit, schemas that refer twice to the same one on each level would double the work
+  /// with every level.
   private static let baseSteps = 1_000_000
   private static let stepsPerValue = 64
 
-  private let nodes: [JSONSchemaNode]
-  private var violations: [JSONSchemaViolation] = []
+  let program: JSONSchemaProgram
+  let tape: JSONTape
+  // The storage of the program and the tape, which outlive the validator.
+  private let nodes: UnsafeBufferPointer<JSONSchemaNode>
+  private let rules: UnsafeBufferPointer<JSONSchemaRule>
+  let tokens: UnsafeBufferPointer<JSONTape.Token>
+  var violations: [JSONSchemaViolation] = []
+  /// The maximum number of violations; fewer while a failed "anyOf" or "oneOf" is explained.
+  var maxViolations = JSONSchema.maximumViolations
   /// The reason why the result cannot be decided. A "not" must not invert it.
-  private var undecided: JSONSchemaViolation?
-  private var path: [String] = []
+  var undecided: JSONSchemaViolation?
+  /// The tokens from the root's child to the current value.
+  private var path: ContiguousArray<Int> = []
   private var calls = 0
-  private var stepsLeft = baseSteps
-  private var isMeasured = false
-  private var root = JSONValue.null
+  var stepsLeft = baseSteps
+  var isMeasured = false
   /// The nesting of checks that need only a result; above 0, violations are not recorded.
   private var quiet = 0
+  var explanation = JSONSchemaExplanation()
 
-  init(_ nodes: [JSONSchemaNode]) { self.nodes = nodes }
+  static func run(_ program: JSONSchemaProgram, _ tape: JSONTape) -> [JSONSchemaViolation] {
+    program.nodes.withUnsafeBufferPointer { nodes in
+      program.rules.withUnsafeBufferPointer { rules in
+        tape.tokens.withUnsafeBufferPointer { tokens in
+          var validator = JSONSchemaValidator(program, tape, nodes, rules, tokens)
+          _ = validator.apply(0, tape.root, keyword: "false", evaluated: nil)
+          guard let undecided = validator.undecided else { return validator.violations }
+          return [undecided] + validator.violations.prefix(JSONSchema.maximumViolations - 1)
+        }
+      }
+    }
+  }
 
-  mutating func run(_ value: JSONValue) -> [JSONSchemaViolation] {
-    root = value
-    _ = apply(0, value, keyword: "false", evaluated: nil)
-    if let undecided { return [undecided] + violations.prefix(JSONSchema.maximumViolations - 1) }
-    return violations
+  private init(
+    _ program: JSONSchemaProgram, _ tape: JSONTape, _ nodes: UnsafeBufferPointer<JSONSchemaNode>,
+    _ rules: UnsafeBufferPointer<JSONSchemaRule>, _ tokens: UnsafeBufferPointer<JSONTape.Token>
+  ) {
+    (self.program, self.tape) = (program, tape)
+    (self.nodes, self.rules, self.tokens) = (nodes, rules, tokens)
   }
 
   /// Whether the validation has ended early.
-  var isFinished: Bool { undecided != nil || violations.count >= JSONSchema.maximumViolations }
+  var isFinished: Bool { undecided != nil || violations.count >= maxViolations }
 
   /// Whether violations are not recorded, so that the first one suffices.
   var isQuiet: Bool { quiet > 0 }
 
+  /// The number of levels above the current value.
+  var level: Int { path.count }
+
   /// Returns whether a value is valid against a schema, and records violations.
   ///
   /// - Parameters:
+  ///   - value: the index of its token
   ///   - keyword: the keyword that applies the schema, for the violation of a `false` schema
   ///   - evaluated: receives the items and members that the schema has evaluated, if needed
-  mutating func apply(_ index: Int, _ value: JSONValue, keyword: String, evaluated: JSONSchemaEvaluated?)
+  mutating func apply(_ index: Int, _ value: Int, keyword: StaticString, evaluated: JSONSchemaEvaluated?)
     -> Bool
   {
     var index = index
     while let target = nodes[index].alias { index = target }
     if let verdict = nodes[index].verdict {
-      return verdict ? true : report(keyword, "is not allowed")
+      return verdict ? true : report("\(keyword)", "is not allowed")
     }
     calls += 1
     defer { calls -= 1 }
@@ -65,20 +89,16 @@ struct JSONSchemaValidator {
     stepsLeft -= 1
     guard stepsLeft < 0, !isMeasured else { return stepsLeft >= 0 }
     isMeasured = true
-    var budget = Int.max
-    _ = root.measure(&budget)
-    let (steps, overflow) = (Int.max - budget).multipliedReportingOverflow(by: Self.stepsPerValue)
-    stepsLeft = overflow ? Int.max : steps
-    return stepsLeft >= 0
+    stepsLeft = (tokens.count + tape.bytes.count) * Self.stepsPerValue
+    return true
   }
 
-  private mutating func checkRules(_ index: Int, _ value: JSONValue, _ evaluated: JSONSchemaEvaluated?)
-    -> Bool
-  {
-    let own = evaluated != nil || nodes[index].hasUnevaluated ? JSONSchemaEvaluated() : nil
+  private mutating func checkRules(_ index: Int, _ value: Int, _ evaluated: JSONSchemaEvaluated?) -> Bool {
+    let node = nodes[index]
+    let own = evaluated != nil || node.hasUnevaluated ? JSONSchemaEvaluated() : nil
     var fits = true
-    for rule in nodes[index].rules {
-      guard !check(rule, value, own) else { continue }
+    for number in node.rules {
+      guard !check(rules[number], value, own) else { continue }
       fits = false
       if isQuiet || isFinished { return false }
     }
@@ -86,18 +106,16 @@ struct JSONSchemaValidator {
     return fits
   }
 
-  /// Applies a schema to a child value, at a key or index.
-  mutating func apply(
-    _ index: Int, _ value: JSONValue, at component: @autoclosure () -> String, keyword: String
-  ) -> Bool {
+  /// Applies a schema to a child value.
+  mutating func apply(_ index: Int, to child: Int, keyword: StaticString) -> Bool {
     // The path is needed even while violations are not recorded, for a result that cannot be decided.
-    path.append(component())
+    path.append(child)
     defer { path.removeLast() }
-    return apply(index, value, keyword: keyword, evaluated: nil)
+    return apply(index, child, keyword: keyword, evaluated: nil)
   }
 
   /// Returns whether a value is valid against a schema, without recording violations.
-  mutating func fits(_ index: Int, _ value: JSONValue, evaluated: JSONSchemaEvaluated?) -> Bool {
+  mutating func fits(_ index: Int, _ value: Int, evaluated: JSONSchemaEvaluated?) -> Bool {
     quiet += 1
     defer { quiet -= 1 }
     return apply(index, value, keyword: "false", evaluated: evaluated)
@@ -106,29 +124,52 @@ struct JSONSchemaValidator {
   /// Records a violation.
   ///
   /// - Returns: false, the result of a failed check
-  mutating func report(_ keyword: String, _ reason: @autoclosure () -> String) -> Bool {
+  mutating func report(_ keyword: @autoclosure () -> String, _ reason: @autoclosure () -> String) -> Bool {
     if !isQuiet, !isFinished {
-      violations.append(
-        JSONSchemaViolation(pointer: JSONPath.pointer(path), keyword: keyword, reason: reason()))
+      violations.append(JSONSchemaViolation(pointer: pointer, keyword: keyword(), reason: reason()))
     }
+    return false
+  }
+
+  /// Records a violation whose reason needs the document.
+  ///
+  /// - Returns: false, the result of a failed check
+  mutating func report(_ keyword: String, _ reason: (JSONSchemaValidator) -> String) -> Bool {
+    guard !isQuiet, !isFinished else { return false }
+    violations.append(JSONSchemaViolation(pointer: pointer, keyword: keyword, reason: reason(self)))
     return false
   }
 
   /// Records that the result cannot be decided.
-  mutating func giveUp(_ reason: String, keyword: String) -> Bool {
+  mutating func giveUp(_ reason: String, keyword: StaticString) -> Bool {
     if undecided == nil {
-      undecided = JSONSchemaViolation(pointer: JSONPath.pointer(path), keyword: keyword, reason: reason)
+      undecided = JSONSchemaViolation(pointer: pointer, keyword: "\(keyword)", reason: reason)
     }
     return false
   }
 
-  private mutating func check(_ rule: JSONSchemaRule, _ value: JSONValue, _ evaluated: JSONSchemaEvaluated?)
+  /// The pointer of the current value.
+  var pointer: String {
+    var parent = tape.root
+    return path.reduce(into: "") { pointer, child in
+      let previous = tokens[child - 1]
+      if previous.isKey {
+        pointer += "/" + JSONPointer.escaped(tape.text(child - 1))
+      } else {
+        let number = tape.children(of: parent).reduce(0) { $1 < child ? $0 + 1 : $0 }
+        pointer += "/\(number)"
+      }
+      parent = child
+    }
+  }
+
+  private mutating func check(_ rule: JSONSchemaRule, _ value: Int, _ evaluated: JSONSchemaEvaluated?)
     -> Bool
   {
     switch rule {
     case .reference, .all, .any, .one, .not, .condition, .dependentSchemas:
       return checkInPlace(rule, value, evaluated)
-    case .members(let wanted): return checkMembers(wanted, value, evaluated)
+    case .members(let number): return checkMembers(program.members[number], value, evaluated)
     case .names(let index): return checkNames(index, value)
     case .items(let prefix, let rest): return checkItems(prefix, rest, value, evaluated)
     case .contains(let index, let minimum, let maximum):
@@ -139,34 +180,21 @@ struct JSONSchemaValidator {
   }
 }
 
-/// The evaluated elements and members of one value, to which "unevaluatedItems" and "unevaluatedProperties"
-/// do not apply.
+/// The evaluated elements or members of one value, to which "unevaluatedItems" and "unevaluatedProperties" do
+/// not apply.
 final class JSONSchemaEvaluated {
-  private(set) var allItems = false
-  private(set) var allMembers = false
-  private var prefix = 0
-  private var items: Set<Int> = []
-  private var members: Set<JSONKey> = []
+  private var all = false
+  /// Their tokens.
+  private var children: Set<Int> = []
 
-  func addItems(upTo count: Int) { prefix = max(prefix, count) }
+  func addAll() { all = true }
 
-  func addAllItems() { allItems = true }
+  func add(_ child: Int) { if !all { children.insert(child) } }
 
-  func addItem(_ index: Int) { items.insert(index) }
-
-  func addAllMembers() { allMembers = true }
-
-  func addMember(_ key: String) { members.insert(JSONKey(text: key)) }
-
-  func hasItem(_ index: Int) -> Bool { allItems || index < prefix || items.contains(index) }
-
-  func hasMember(_ key: String) -> Bool { allMembers || members.contains(JSONKey(text: key)) }
+  func has(_ child: Int) -> Bool { all || children.contains(child) }
 
   func add(_ other: JSONSchemaEvaluated) {
-    allItems = allItems || other.allItems
-    allMembers = allMembers || other.allMembers
-    prefix = max(prefix, other.prefix)
-    items.formUnion(other.items)
-    members.formUnion(other.members)
+    all = all || other.all
+    if !all { children.formUnion(other.children) }
   }
 }

@@ -15,12 +15,25 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
   public var onConflict: ConflictPolicy
   /// Whether `Store.sync` sends and applies the records.
   public var isSynced: Bool
+  /// The keywords of the schema that have no effect; see `JSONSchema.warnings`.
+  public var warnings: [String]
 
   public var json: JSONValue {
     [
       "name": .string(name), "version": .int(Int64(version)), "count": .int(Int64(count)), "indexes": indexes,
       "relations": relations, "on_conflict": .string(onConflict.rawValue), "synced": .bool(isSynced),
+      "warnings": .array(warnings.map { .string($0) }),
     ]
+  }
+}
+
+extension RecordCollection {
+  /// The keywords of the collection's schema that have no effect, such as "/properties/n/minimun: unknown
+  /// keyword, without effect: did you mean "minimum"?".
+  public var warnings: [String] {
+    get throws {
+      try read { connection, row in try store.shape(of: row, connection).schema?.warnings ?? [] }
+    }
   }
 }
 
@@ -45,7 +58,8 @@ extension RecordStore {
             indexes: declaration["indexes"] ?? [], relations: declaration["relations"] ?? [:],
             onConflict: declaration["on_conflict"]?.stringValue.flatMap { ConflictPolicy(rawValue: $0) }
               ?? .newestWins,
-            isSynced: declaration["synced"]?.boolValue ?? true))
+            isSynced: declaration["synced"]?.boolValue ?? true,
+            warnings: RecordSchemaCheck.warnings(of: declaration["schema"])))
       }
       return list
     }

@@ -110,9 +110,18 @@ struct RecordSchemaCheck: Sendable {
   /// - Throws: `.invalid` for an invalid schema
   init(_ json: JSONValue) throws { schema = try naming("schema") { try JSONSchema(json) } }
 
+  /// The keywords of the schema that have no effect.
+  var warnings: [String] { schema.warnings.map(\.description) }
+
+  /// Returns the warnings of a stored schema; none for one that cannot be compiled here.
+  static func warnings(of json: JSONValue?) -> [String] {
+    guard let json, !json.isNull, let check = try? RecordSchemaCheck(json) else { return [] }
+    return check.warnings
+  }
+
   /// - Throws: `.constraint` with the JSON Pointers of the values that violate the schema
   func check(_ body: UnsafeRawBufferPointer, _ location: @autoclosure () -> String) throws {
-    let violations = schema.check(try JSONValue(parsing: body))
+    let violations = try schema.check(body)
     guard !violations.isEmpty else { return }
     let reasons = violations.prefix(3).map {
       "\($0.pointer.isEmpty ? "the document" : $0.pointer): \($0.reason)"

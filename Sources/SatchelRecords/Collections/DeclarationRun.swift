@@ -86,7 +86,7 @@ struct DeclarationRun {
         try drop(index)
       }
       try connection.run(
-        "INSERT INTO record_index(collection, path, is_unique, entries) VALUES(?, ?, ?, 0)",
+        "INSERT INTO record_index(collection, path, is_unique) VALUES(?, ?, ?)",
         .integer(row.id), .text(path.text), .integer(isUnique ? 1 : 0))
       let index = CollectionShape.Index(id: connection.lastInsertedRow, path: path, isUnique: isUnique)
       try IndexBuild(connection, row, index).run()

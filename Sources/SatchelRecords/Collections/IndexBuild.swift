@@ -30,7 +30,7 @@ struct IndexBuild {
       let field = candidate.document.field(index.path)
       ValueKey.append(field, to: &buffer)
       if index.isUnique { try checkKind(field, candidate) }
-      if buffer.count > start { entries.append(Entry(start: start, end: buffer.count, row: candidate.row)) }
+      entries.append(Entry(start: start, end: buffer.count, row: candidate.row))
       return true
     }
     try buffer.withUnsafeBytes { buffer in
@@ -55,8 +55,6 @@ struct IndexBuild {
       let table = ValueTable(connection: connection)
       for entry in entries { try table.insert(index.id, key(entry), entry.row) }
     }
-    try connection.run(
-      "UPDATE record_index SET entries = ? WHERE id = ?", .integer(Int64(entries.count)), .integer(index.id))
   }
 
   private func checkKind(_ field: FieldValue, _ candidate: borrowing Candidate) throws {
@@ -72,7 +70,7 @@ struct IndexBuild {
 
   /// Records with the same key have the same value, unless it is a string longer than a key can hold.
   private func checkDistinct(_ others: [Int64], _ record: Int64, _ key: UnsafeRawBufferPointer) throws {
-    guard key.first != ValueKey.null else { return }
+    guard key.first != ValueKey.null, key.first != ValueKey.missing else { return }
     for other in others {
       if !ValueKey.decidesOrder(key), try text(other) != text(record) { continue }
       throw SatchelError(

@@ -18,11 +18,7 @@ extension RecordCollection {
         ]
       ]
     }
-    let tape = try naming("documents") { try JSONTape(documents) }
-    let kind = tape[tape.root].kind
-    guard kind == .array || kind == .object else {
-      throw SatchelError(.invalid, "documents: must be an object or an array")
-    }
+    let tape = try Self.tape(documents)
     // Inside a batch, a savepoint makes the write atomic.
     if database.isInTransaction {
       return try store.transaction { _ in try write { try $0.putMany(tape, in: $1) } }
@@ -40,7 +36,139 @@ extension RecordCollection {
   }
 }
 
+/// What `putValid` did.
+public struct RecordPutReport: Equatable, Sendable, JSONConvertible {
+  /// A record that was not written.
+  public struct Rejected: Equatable, Sendable {
+    /// The position of the record among the documents, from 0.
+    public var position: Int
+    /// Nil for an element without an id.
+    public var id: String?
+    /// `.invalid` or `.constraint`.
+    public var code: SatchelError.Code
+    /// Names the record, the place in its document, and the reason.
+    public var message: String
+  }
+
+  /// The number of records written.
+  public var written = 0
+  /// By position.
+  public var rejected: [Rejected] = []
+
+  public var json: JSONValue {
+    let rejected = rejected.map { rejected -> JSONValue in
+      [
+        "position": .int(Int64(rejected.position)), "id": rejected.id.map { .string($0) } ?? .null,
+        "code": .int(Int64(rejected.code.rawValue)), "message": .string(rejected.message),
+      ]
+    }
+    return ["written": .int(Int64(written)), "rejected": .array(rejected)]
+  }
+}
+
+extension RecordCollection {
+  /// Writes those of many records that are valid, in one transaction, and reports the others.
+  ///
+  /// A record that refers to a missing one, or to one that is not written for such a reason, is not written;
+  /// in a batch, references are checked at its end. The write is never spooled.
+  ///
+  /// - Parameter documents: as for `putMany(_:)`
+  /// - Throws: as `putMany(_:)`, but not for a record that is reported
+  public func putValid(_ documents: UnsafeRawBufferPointer) throws -> RecordPutReport {
+    let tape = try Self.tape(documents)
+    let isInBatch = database.isInTransaction
+    return try store.transaction { _ in
+      do {
+        return try putValid(tape, without: [:], checksReferences: !isInBatch)
+      } catch let unresolved as UnresolvedRecords {
+        return try putValid(tape, without: unresolved.rejected, checksReferences: false)
+      }
+    }
+  }
+
+  /// Writes many records given as JSON values, as `putValid(_:)` does.
+  public func putValid(_ documents: some Sequence<(String, JSONValue)>) throws -> RecordPutReport {
+    let elements = documents.map { JSONValue.object(["id": .string($0.0), "document": $0.1]) }
+    let bytes = try naming(name) { try JSONValue.array(elements).serialized() }
+    return try bytes.withUnsafeBytes { try putValid($0) }
+  }
+
+  /// - Parameter rejected: the records that are not written, by position
+  /// - Throws: `UnresolvedRecords`, which undoes the writes
+  private func putValid(
+    _ tape: JSONTape, without rejected: [Int: RecordPutReport.Rejected], checksReferences: Bool
+  ) throws -> RecordPutReport {
+    try store.transaction { _ in
+      try write { work, collection in
+        let start = work.unresolved.count
+        var run = ValidPuts(rejected: rejected)
+        try work.putValid(tape, in: collection, &run)
+        let missing =
+          checksReferences ? try work.unresolvedRecords(from: start, run.created, in: collection) : [:]
+        guard missing.isEmpty else {
+          for (position, key) in run.written {
+            guard let error = missing[key] else { continue }
+            run.reject(position, String(decoding: key, as: UTF8.self), error)
+          }
+          throw UnresolvedRecords(rejected: run.rejected)
+        }
+        return RecordPutReport(
+          written: run.written.count, rejected: run.rejected.values.sorted { $0.position < $1.position })
+      }
+    }
+  }
+
+  fileprivate static func tape(_ documents: UnsafeRawBufferPointer) throws -> JSONTape {
+    let tape = try naming("documents") { try JSONTape(documents) }
+    let kind = tape[tape.root].kind
+    guard kind == .array || kind == .object else {
+      throw SatchelError(.invalid, "documents: must be an object or an array")
+    }
+    return tape
+  }
+}
+
+/// The records among many that refer to missing ones, and those that were rejected before.
+private struct UnresolvedRecords: Error {
+  var rejected: [Int: RecordPutReport.Rejected]
+}
+
+/// The progress of `putValid`.
+struct ValidPuts {
+  /// By position.
+  var rejected: [Int: RecordPutReport.Rejected]
+  var written: [(position: Int, key: [UInt8])] = []
+  /// The ids of the records that did not exist before.
+  var created: Set<[UInt8]> = []
+
+  mutating func reject(_ position: Int, _ id: String?, _ error: SatchelError) {
+    rejected[position] = RecordPutReport.Rejected(
+      position: position, id: id, code: error.code, message: error.message)
+  }
+}
+
 extension RecordWork {
+  /// Writes the valid ones of the documents that were not rejected before, and rejects the others.
+  func putValid(_ tape: JSONTape, in collection: WorkingCollection, _ run: inout ValidPuts) throws {
+    let isList = tape[tape.root].kind == .array
+    var position = -1
+    for child in tape.children(of: tape.root) {
+      position += 1
+      guard run.rejected[position] == nil else { continue }
+      var id: String?
+      do {
+        let (name, document) = isList ? try Self.element(child, of: tape, position) : (child - 1, child)
+        id = tape.text(name)
+        let receipt = try put(name, document, of: tape, in: collection)
+        let key = Array(tape.text(name).utf8)
+        if receipt.isNew { run.created.insert(key) }
+        run.written.append((position, key))
+      } catch let error as SatchelError where error.isRejectedDocument {
+        run.reject(position, id, error)
+      }
+    }
+  }
+
   /// Writes the documents of a parsed JSON text.
   func putMany(_ tape: JSONTape, in collection: WorkingCollection) throws -> Int {
     let isList = tape[tape.root].kind == .array
@@ -62,20 +190,23 @@ extension RecordWork {
     return (id, document)
   }
 
-  private func put(_ id: Int, _ document: Int, of tape: JSONTape, in collection: WorkingCollection) throws {
-    func write(_ key: UnsafeRawBufferPointer) throws {
+  @discardableResult
+  private func put(
+    _ id: Int, _ document: Int, of tape: JSONTape, in collection: WorkingCollection
+  ) throws -> RecordReceipt {
+    func write(_ key: UnsafeRawBufferPointer) throws -> RecordReceipt {
       try RecordID.check(key, in: collection.name)
       guard tape[document].kind == .object else {
         throw collection.problem(key, nil, "a document must be an object", code: .invalid)
       }
       let body = UnsafeRawBufferPointer(rebasing: tape.bytes[tape.rawRange(document)])
-      _ = try put(key, body, in: collection)
+      return try put(key, body, in: collection)
     }
     let token = tape[id]
     if token.isEscaped {
       var text = tape.text(id)
       return try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
     }
-    try write(UnsafeRawBufferPointer(rebasing: tape.bytes[Int(token.start)..<Int(token.end)]))
+    return try write(UnsafeRawBufferPointer(rebasing: tape.bytes[Int(token.start)..<Int(token.end)]))
   }
 }

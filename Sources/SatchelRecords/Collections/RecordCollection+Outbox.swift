@@ -73,6 +73,20 @@ extension RecordStore {
         _ = try work.delete(key, from: collection, ifRevision: entry["if_revision"]?.intValue)
       }
     }
+    outbox.register("update", of: .records) { [weak self] entry, _, _ in
+      try self?.apply(entry) { work, collection, key in
+        _ = try work.update(
+          key, entry["patch"] ?? .null, in: collection, ifRevision: entry["if_revision"]?.intValue)
+      }
+    }
+    outbox.register("delete_many", of: .records) { [weak self] entry, _, _ in
+      guard let name = entry["collection"]?.stringValue, let ids = entry["ids"]?.arrayValue else {
+        throw SatchelError(.invalid, "delete_many: an entry must have \"collection\" and \"ids\"")
+      }
+      try self?.collection(name, version: entry["version"]?.intValue) { work, collection in
+        _ = try work.deleteMany(ids.compactMap(\.stringValue).map { Array($0.utf8) }, from: collection)
+      }
+    }
     outbox.register("put_many", of: .records) { [weak self] entry, _, _ in
       guard let name = entry["collection"]?.stringValue, let documents = entry["documents"]?.stringValue
       else {

@@ -6,7 +6,7 @@ struct IndexEntries {
   struct Change {
     /// The position of the index in the shape.
     var index: Int
-    /// Ranges of the keys in `keyBuffer`; empty for no entry.
+    /// Ranges of the keys in `keyBuffer`; empty for no record.
     var old: Range<Int>
     var new: Range<Int>
   }
@@ -60,8 +60,6 @@ extension RecordWork {
           try table.insert(index, UnsafeRawBufferPointer(rebasing: buffer[change.new]), row)
         }
       }
-      collection.numbers.isDirty = true
-      collection.numbers.entries[change.index] += (change.new.isEmpty ? 0 : 1) - (change.old.isEmpty ? 0 : 1)
     }
   }
 

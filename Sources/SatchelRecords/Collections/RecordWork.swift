@@ -58,13 +58,7 @@ final class RecordWork {
       throw SatchelError(.notFound, "the collection is not in the store; its creation was rolled back")
     }
     let shape = try store.shape(of: row, connection)
-    var entries: [Int64] = []
-    if !shape.indexes.isEmpty {
-      try connection.each("SELECT entries FROM record_index WHERE collection = ? ORDER BY id", .integer(id)) {
-        entries.append(try $0.integer(0, in: RecordRow.numbers))
-      }
-    }
-    let working = WorkingCollection(row, shape, store.keys(of: id), entries: entries)
+    let working = WorkingCollection(row, shape, store.keys(of: id))
     collections[id] = working
     return working
   }
@@ -130,11 +124,6 @@ final class RecordWork {
     try connection.run(
       "UPDATE record_collection SET count = ?, next = ? WHERE id = ?",
       .integer(collection.numbers.count), .integer(collection.numbers.counted), .integer(collection.id))
-    for (index, entries) in zip(collection.shape.indexes, collection.numbers.entries) {
-      try connection.run(
-        "UPDATE record_index SET entries = ?1 WHERE id = ?2 AND entries <> ?1", .integer(entries),
-        .integer(index.id))
-    }
     collection.numbers.isDirty = false
   }
 

@@ -11,8 +11,6 @@ final class WorkingCollection {
     var next: Int64
     /// Rows up to this number are in record_key.
     var indexedThrough: Int64
-    /// The number of entries of each index.
-    var entries: [Int64]
     /// The keys of changed records; at most `maxNamedChanges`.
     var changed: [String] = []
     /// Whether more records changed than are named.
@@ -25,15 +23,13 @@ final class WorkingCollection {
   let keys: DeferredIndex<RecordIDs>
   var numbers: Numbers
 
-  init(
-    _ row: CollectionRow, _ shape: CollectionShape, _ keys: DeferredIndex<RecordIDs>, entries: [Int64]
-  ) {
+  init(_ row: CollectionRow, _ shape: CollectionShape, _ keys: DeferredIndex<RecordIDs>) {
     self.row = row
     self.shape = shape
     self.keys = keys
     numbers = Numbers(
       count: row.stored, counted: row.counted, next: row.next,
-      indexedThrough: row.indexedThrough, entries: entries)
+      indexedThrough: row.indexedThrough)
   }
 
   var id: Int64 { row.id }

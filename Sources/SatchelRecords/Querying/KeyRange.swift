@@ -3,8 +3,8 @@ struct KeyRange: Equatable {
   var lower: [UInt8]
   var upper: [UInt8]
 
-  /// All keys.
-  static let everything = KeyRange(lower: [ValueKey.null], upper: [0xFF])
+  /// The keys of all records.
+  static let everything = KeyRange(lower: [ValueKey.missing], upper: [0xFF])
 
   init(lower: [UInt8], upper: [UInt8]) {
     self.lower = lower
@@ -59,10 +59,14 @@ struct KeyRanges {
       let key = [ValueKey.string] + text.prefix(ValueKey.maxStringLength)
       guard let upper = ValueKey.successor(ofPrefix: key) else { return nil }
       self.init([KeyRange(lower: key, upper: upper)], text.count <= ValueKey.maxStringLength, 2)
-    case .exists(true): self.init([.everything], true, 3)
-    case .notEquals, .contains, .exists: return nil
+    case .exists(true): self.init([KeyRange(lower: [ValueKey.null], upper: [0xFF])], true, 3)
+    case .exists(false): self.init([KeyRange([ValueKey.missing])], true, 3)
+    case .notEquals, .contains: return nil
     }
   }
+
+  /// The keys of all records.
+  static let everything = KeyRanges([.everything], true, 3)
 
   private init(_ ranges: [KeyRange], _ isExact: Bool, _ rank: Int) {
     self.ranges = ranges

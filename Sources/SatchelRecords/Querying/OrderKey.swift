@@ -4,7 +4,6 @@ enum OrderKey {
   static func append(_ value: FieldValue, descending: Bool, to bytes: inout [UInt8]) {
     let start = bytes.count
     switch value {
-    case .missing: bytes.append(0)
     case .string(let text): append(text, to: &bytes)
     case .ownedString(let text): text.withUnsafeBytes { append($0, to: &bytes) }
     default: ValueKey.append(value, to: &bytes)

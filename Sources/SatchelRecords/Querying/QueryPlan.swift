@@ -11,6 +11,32 @@ struct QueryPlan {
     var decides: Bool
   }
 
+  /// The references of a relation to some records.
+  struct References {
+    var relation: CollectionShape.Relation
+    /// The ids of the referenced records.
+    var targets: [[UInt8]]
+    /// Whether every record with such a reference satisfies the whole filter.
+    var decides: Bool
+
+    /// - Returns: nil for a test that references do not decide
+    init?(_ test: CompiledTest, _ relation: CollectionShape.Relation, decides: Bool) {
+      guard relation.path.isPath(test.path) else { return nil }
+      let operands: [Operand]
+      switch test.test {
+      case .contains(let operand) where relation.isMany: operands = [operand]
+      case .equals(let operand) where !relation.isMany: operands = [operand]
+      case .oneOf(let list) where !relation.isMany: operands = list
+      default: return nil
+      }
+      targets = operands.compactMap { if case .string(let id) = $0.content { id } else { nil } }
+      // A missing reference may be null; the elements of a list are ids.
+      guard relation.isMany || targets.count == operands.count else { return nil }
+      self.relation = relation
+      self.decides = decides
+    }
+  }
+
   enum AccessPath {
     /// All records, in insertion order.
     case scan
@@ -18,6 +44,8 @@ struct QueryPlan {
     case ids([[UInt8]])
     /// By the keys of an index that narrow the filter.
     case index(Access)
+    /// By the references that narrow the filter.
+    case references(References)
     /// By an index in the requested order.
     case ordered(Access)
   }
@@ -27,7 +55,7 @@ struct QueryPlan {
   /// - Parameter limited: whether only the first of the matching records are requested
   init(
     _ filter: CompiledFilter, order: [CompiledQuery.Order], limited: Bool, _ shape: CollectionShape,
-    isComplete: (CollectionShape.Index) throws -> Bool, estimate: (Access) throws -> Int
+    estimate: (Access) throws -> Int, estimateReferences: (References) throws -> Int
   ) throws {
     let (tests, isAll) = filter.required
     for test in tests {
@@ -53,12 +81,26 @@ struct QueryPlan {
       let (left, right) = (try bestEstimate ?? estimate(known), try estimate(access))
       if right < left { (best, bestEstimate) = (access, right) } else { bestEstimate = left }
     }
+    var references: (found: References, estimate: Int)?
+    for relation in shape.relations {
+      for test in tests {
+        guard let found = References(test, relation, decides: isAll && tests.count == 1) else { continue }
+        let estimate = try estimateReferences(found)
+        if references.map({ estimate < $0.estimate }) ?? true { references = (found, estimate) }
+      }
+    }
+    if let references,
+      try best.map({ try $0.keys.rank > 1 || references.estimate < bestEstimate ?? estimate($0) }) ?? true
+    {
+      path = .references(references.found)
+      return
+    }
     // After an equality test, sorting the matching records costs less than walking the index in order.
     if let first = order.first, best.map({ $0.keys.rank > 1 || $0.index.path.isPath(first.path) }) ?? limited,
       let index = shape.indexes.first(where: { $0.path.isPath(first.path) })
     {
       let access = Self.access(index, tests, isAll)
-      if limited || access != nil, try access != nil || isComplete(index) {
+      if limited || access != nil {
         path = .ordered(
           access ?? Access(index: index, keys: .everything, decides: tests.isEmpty && isAll))
         return
@@ -93,12 +135,6 @@ struct QueryPlan {
     }
     return keys.map { Access(index: index, keys: $0, decides: decides && $0.isExact) }
   }
-}
-
-extension KeyRanges {
-  static let everything = KeyRanges(.exists(true)) ?? KeyRanges()
-
-  private init() { (ranges, isExact, rank) = ([.everything], true, 3) }
 }
 
 extension DocumentPath {

@@ -22,11 +22,21 @@ struct QueryRun {
   ) throws -> QueryPlan {
     try QueryPlan(
       filter, order: order, limited: limited, shape,
-      isComplete: { index in
-        try connection.number("SELECT entries FROM record_index WHERE id = ?", .integer(index.id))
-          == row.count(connection)
-      },
-      estimate: { try entries($0, limit: 512) })
+      estimate: { try entries($0, limit: Self.maxEstimate) },
+      estimateReferences: { try entries($0, limit: Self.maxEstimate) })
+  }
+
+  /// The number of entries up to which access paths are compared.
+  private static let maxEstimate = 512
+
+  /// Returns the number of references; stops counting once it reaches `limit`, if given.
+  private func entries(_ references: QueryPlan.References, limit: Int? = nil) throws -> Int {
+    var total = 0
+    let table = ReferenceTable(connection: connection)
+    for target in Set(references.targets) where limit.map({ total < $0 }) ?? true {
+      total += try table.count(references.relation, target, limit: limit)
+    }
+    return total
   }
 
   /// Returns the number of an index's entries in the ranges; stops counting once it reaches `limit`, if
@@ -51,7 +61,11 @@ struct QueryRun {
 
   func count(_ filter: CompiledFilter) throws -> Int {
     let plan = try plan(filter)
-    if case .index(let access) = plan.path, access.decides { return try entries(access) }
+    switch plan.path {
+    case .index(let access) where access.decides: return try entries(access)
+    case .references(let references) where references.decides: return try entries(references)
+    default: break
+    }
     var count = 0
     try candidates(plan.path, filter) { _ in
       count += 1
@@ -95,13 +109,13 @@ struct QueryRun {
     switch path {
     case .scan: return try fetch.all { try !filter.matches($0) || visit($0) }
     case .ids(let ids): records = try rows(ids)
-    case .index(let access), .ordered(let access):
-      records = try rows(access)
-      decides = access.decides
-      // A large part of the collection is read faster by a scan.
-      if !decides, records.count > 64, try records.count > row.count(connection) / 3 {
-        return try candidates(.scan, filter, visit)
-      }
+    case .index(let access), .ordered(let access): (records, decides) = (try rows(access), access.decides)
+    case .references(let references):
+      (records, decides) = (try rows(references), references.decides)
+    }
+    // A large part of the collection is read faster by a scan.
+    if !decides, records.count > 64, try records.count > row.count(connection) / 3 {
+      return try candidates(.scan, filter, visit)
     }
     for record in records {
       let goesOn = try fetch.one(record) { candidate in
@@ -122,6 +136,15 @@ struct QueryRun {
         ) { rows.append($0.anyInteger(0)) }
       }
     }
+    rows.sort()
+    return rows
+  }
+
+  /// Returns the rows of the records with references, in insertion order.
+  private func rows(_ references: QueryPlan.References) throws -> [Int64] {
+    var rows: [Int64] = []
+    let table = ReferenceTable(connection: connection)
+    for target in Set(references.targets) { rows += try table.sources(of: target, by: references.relation) }
     rows.sort()
     return rows
   }

@@ -1,8 +1,10 @@
 import SatchelJSON
 
-/// Encodes values as bytes whose order (memcmp, the shorter one first) is the order of values: null, false,
-/// true, numbers, strings, arrays, objects. 1 and 1.0 have the same key.
+/// Encodes values as bytes whose order (memcmp, the shorter one first) is the order of values: missing, null,
+/// false, true, numbers, strings, arrays, objects. 1 and 1.0 have the same key.
 enum ValueKey {
+  /// Every record has an entry in every index, so that an index has the whole order of its collection.
+  static let missing: UInt8 = 0
   static let null: UInt8 = 1
   static let no: UInt8 = 2
   static let yes: UInt8 = 3
@@ -14,13 +16,13 @@ enum ValueKey {
   /// The maximum number of bytes of a string in a key.
   static let maxStringLength = 512
 
-  /// Appends the key of a value; nothing for a missing one.
+  /// Appends the key of a value.
   ///
   /// - Returns: whether the key alone identifies the value
   @discardableResult
   static func append(_ value: FieldValue, to bytes: inout [UInt8]) -> Bool {
     switch value {
-    case .missing: return false
+    case .missing: bytes.append(missing)
     case .null: bytes.append(null)
     case .bool(let value): bytes.append(value ? yes : no)
     case .int(let value): append(value, to: &bytes)

@@ -78,16 +78,53 @@ extension RecordWork {
   /// Checks that targets that were missing when a reference was written exist now.
   func checkUnresolved() throws {
     let table = ReferenceTable(connection: connection)
-    for reference in unresolved {
-      let (relation, target) = (reference.relation, reference.target)
-      guard try table.has(relation, target, source: reference.source),
-        try !exists(target, in: relation.target)
-      else { continue }
-      let source = try collection(relation.source)
-      let key = try RecordTable(connection: connection).key(reference.source) ?? []
-      let name = try collection(relation.target).name + "/" + String(decoding: target, as: UTF8.self)
-      throw key.withUnsafeBytes { source.problem($0, relation.path.pointer, "there is no \(name)") }
+    for reference in unresolved where try isMissing(reference, table) {
+      throw try missing(reference).error
     }
     unresolved = []
+  }
+
+  private func isMissing(_ reference: Unresolved, _ table: ReferenceTable) throws -> Bool {
+    try table.has(reference.relation, reference.target, source: reference.source)
+      && !exists(reference.target, in: reference.relation.target)
+  }
+
+  /// Returns the record with a reference to a missing one, and the error.
+  private func missing(_ reference: Unresolved) throws -> (key: [UInt8], error: SatchelError) {
+    let source = try collection(reference.relation.source)
+    let key = try RecordTable(connection: connection).key(reference.source) ?? []
+    let name =
+      try collection(reference.relation.target).name + "/" + String(decoding: reference.target, as: UTF8.self)
+    let error = key.withUnsafeBytes {
+      source.problem($0, reference.relation.path.pointer, "there is no \(name)")
+    }
+    return (key, error)
+  }
+
+  /// Returns the records of a collection that refer to missing records, or to such records that are new.
+  ///
+  /// - Parameters:
+  ///   - start: the number of references that were unresolved before the records were written
+  ///   - created: the ids of the records that did not exist before
+  func unresolvedRecords(
+    from start: Int, _ created: Set<[UInt8]>, in collection: WorkingCollection
+  ) throws -> [[UInt8]: SatchelError] {
+    let table = ReferenceTable(connection: connection)
+    var found: [[UInt8]: SatchelError] = [:]
+    var pending: [[UInt8]] = []
+    func add(_ reference: Unresolved) throws {
+      let (key, error) = try missing(reference)
+      if found.updateValue(found[key] ?? error, forKey: key) == nil { pending.append(key) }
+    }
+    for reference in unresolved.dropFirst(start) where try isMissing(reference, table) { try add(reference) }
+    while let key = pending.popLast() {
+      guard created.contains(key) else { continue }
+      for relation in collection.shape.relations where relation.target == collection.id {
+        for source in try table.sources(of: key, by: relation) {
+          try add(Unresolved(relation: relation, source: source, target: key))
+        }
+      }
+    }
+    return found
   }
 }

@@ -74,6 +74,35 @@ struct ReferenceTable {
     } > 0
   }
 
+  /// Returns the number of records that refer to a record by one relation; at most `limit`, if given.
+  func count(_ relation: CollectionShape.Relation, _ target: [UInt8], limit: Int?) throws -> Int {
+    let number = try target.withUnsafeBytes {
+      try connection.number(
+        """
+        SELECT count(*) FROM (SELECT 1 FROM record_reference WHERE target_collection = ? AND target_key = ?
+        AND source > ? AND source < ? AND relation = ? LIMIT ?)
+        """, .integer(relation.target), .textBytes($0), .integer(RecordRow.base(of: relation.source)),
+        .integer(RecordRow.base(of: relation.source + 1)), .integer(relation.id), .integer(Int64(limit ?? -1))
+      )
+    }
+    return Int(number)
+  }
+
+  /// Returns the rows of the records that refer to a record by one relation, in order.
+  func sources(of target: [UInt8], by relation: CollectionShape.Relation) throws -> [Int64] {
+    var sources: [Int64] = []
+    try target.withUnsafeBytes {
+      try connection.each(
+        """
+        SELECT source FROM record_reference WHERE target_collection = ? AND target_key = ?
+        AND source > ? AND source < ? AND relation = ? ORDER BY source
+        """, .integer(relation.target), .textBytes($0), .integer(RecordRow.base(of: relation.source)),
+        .integer(RecordRow.base(of: relation.source + 1)), .integer(relation.id)
+      ) { sources.append($0.anyInteger(0)) }
+    }
+    return sources
+  }
+
   /// Returns the records that refer to a record: their rows and the relations, in order.
   func sources(of target: [UInt8], in collection: Int64) throws -> [(row: Int64, relation: Int64)] {
     var sources: [(Int64, Int64)] = []

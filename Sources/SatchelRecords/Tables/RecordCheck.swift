@@ -71,7 +71,6 @@ struct RecordCheck {
 
   private func checkRecords(_ row: CollectionRow, _ shape: CollectionShape) throws {
     var count: Int64 = 0
-    var entries = [Int64](repeating: 0, count: shape.indexes.count)
     var references = 0
     try RecordFetch(connection, row).all { candidate in
       count += 1
@@ -82,9 +81,7 @@ struct RecordCheck {
         report("record", "\(name): the document is damaged: \(error)")
         return true
       }
-      for (position, index) in shape.indexes.enumerated() {
-        if try check(candidate, index, name) { entries[position] += 1 }
-      }
+      for index in shape.indexes { try check(candidate, index, name) }
       references += try check(candidate, row, shape, name)
       return true
     }
@@ -92,16 +89,15 @@ struct RecordCheck {
     if count != counted {
       report("record_collection", "\(row.name): its stored count is \(counted), but it has \(count) records")
     }
-    try checkTotals(row, shape, entries, references)
+    try checkTotals(row, shape, count, references)
   }
 
-  /// Returns whether the record has a value for the index, and reports a missing entry.
+  /// Reports a record without its entry in an index.
   private func check(
     _ candidate: borrowing Candidate, _ index: CollectionShape.Index, _ name: String
-  ) throws -> Bool {
+  ) throws {
     var key: [UInt8] = []
     ValueKey.append(candidate.document.field(index.path), to: &key)
-    guard !key.isEmpty else { return false }
     let record = candidate.row
     let found = try key.withUnsafeBytes {
       try connection.number(
@@ -109,7 +105,6 @@ struct RecordCheck {
         .integer(index.id), .blob($0), .integer(record))
     }
     if found == 0 { report("record_value", "\(name): the index of \(index.path.text) lacks the record") }
-    return true
   }
 
   /// Returns the number of references of a record, and reports missing ones.
@@ -118,7 +113,7 @@ struct RecordCheck {
   ) throws -> Int {
     var count = 0
     let table = ReferenceTable(connection: connection)
-    let collection = WorkingCollection(row, shape, DeferredIndex(RecordIDs(collection: row.id)), entries: [])
+    let collection = WorkingCollection(row, shape, DeferredIndex(RecordIDs(collection: row.id)))
     for relation in shape.relations {
       let targets: Set<[UInt8]>
       do {
@@ -148,19 +143,15 @@ struct RecordCheck {
   }
 
   private func checkTotals(
-    _ row: CollectionRow, _ shape: CollectionShape, _ entries: [Int64], _ references: Int
+    _ row: CollectionRow, _ shape: CollectionShape, _ count: Int64, _ references: Int
   ) throws {
-    for (index, expected) in zip(shape.indexes, entries) {
+    for index in shape.indexes {
       let stored = try connection.number(
         "SELECT count(*) FROM record_value WHERE index_id = ?", .integer(index.id))
-      let counted = try connection.number(
-        "SELECT entries FROM record_index WHERE id = ?", .integer(index.id))
-      if stored != expected || counted != expected {
+      if stored != count {
         report(
-          "record_index",
-          "\(row.name): the index of \(index.path.text) has \(stored) entries and a stored count of "
-            + "\(counted); \(expected) were expected"
-        )
+          "record_value",
+          "\(row.name): the index of \(index.path.text) has \(stored) entries; \(count) were expected")
       }
     }
     let stored = try connection.number(

@@ -116,7 +116,7 @@ extension RecordRepair {
     for (path, isUnique) in prepared?.indexes ?? [] {
       try connection.run(
         """
-        INSERT INTO record_index(collection, path, is_unique, entries) VALUES(?1, ?2, ?3, 0)
+        INSERT INTO record_index(collection, path, is_unique) VALUES(?1, ?2, ?3)
         ON CONFLICT(collection, path) DO UPDATE SET is_unique = ?3
         """, .integer(row.id), .text(path.text), .integer(isUnique ? 1 : 0))
     }

@@ -93,7 +93,7 @@ struct RecordRepair {
   /// that.
   private func rebuildReferences(of row: CollectionRow, _ shape: CollectionShape) throws {
     let table = ReferenceTable(connection: connection)
-    let collection = WorkingCollection(row, shape, DeferredIndex(RecordIDs(collection: row.id)), entries: [])
+    let collection = WorkingCollection(row, shape, DeferredIndex(RecordIDs(collection: row.id)))
     try RecordFetch(connection, row).all { candidate in
       for relation in shape.relations {
         let targets = try? RecordWork.targets(of: candidate.body, relation, candidate.key, collection)

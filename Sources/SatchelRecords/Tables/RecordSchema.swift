@@ -14,7 +14,7 @@ package enum RecordSchema {
         "record.id": RecordRow.rows,
         "record.revision": RecordRow.revisions, "record_key.first": StoredRange.any,
         "record_index.collection": RecordRow.collections, "record_index.is_unique": StoredRange.flag,
-        "record_index.entries": RecordRow.numbers, "record_value.record": RecordRow.rows,
+        "record_value.record": RecordRow.rows,
         "record_relation.collection": RecordRow.collections, "record_relation.target": RecordRow.collections,
         "record_relation.on_delete": 0...2, "record_relation.is_many": StoredRange.flag,
         "record_reference.target_collection": RecordRow.collections,
@@ -63,17 +63,16 @@ package enum RecordSchema {
       entries BLOB NOT NULL
     ) STRICT;
 
-    -- Declared indexes. `entries` is the number of records with a value at the path.
+    -- Declared indexes.
     CREATE TABLE record_index(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       collection INTEGER NOT NULL,
       path TEXT NOT NULL,
       is_unique INTEGER NOT NULL,
-      entries INTEGER NOT NULL,
       UNIQUE(collection, path)
     ) STRICT;
 
-    -- The entries of the indexes: values as bytes in the order of values, see ValueKey.
+    -- The entries of the indexes, one for each record: values as bytes in the order of values, see ValueKey.
     CREATE TABLE record_value(
       index_id INTEGER NOT NULL,
       value BLOB NOT NULL,

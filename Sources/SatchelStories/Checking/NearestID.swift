@@ -1,3 +1,5 @@
+import SatchelJSON
+
 /// Finds the nearest existing ids to misspelt ones; of equally near ids, the first in the file.
 ///
 /// A distance of one edit is found by looking up the id without each of its bytes, in time proportional to

@@ -124,6 +124,11 @@ struct RecordListCommand: ParsableCommand {
       Terminal.printError("\(arguments.store.printable): has no collections")
     } else {
       try output.put(Terminal.table(CollectionTable.rows(of: collections)) + "\n")
+      for collection in collections {
+        for warning in collection.warnings {
+          Terminal.printError("\(collection.name): schema: \(warning.printable)")
+        }
+      }
     }
     try output.finish()
     if collections.isEmpty { throw Terminal.attention }

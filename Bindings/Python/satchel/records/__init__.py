@@ -43,8 +43,10 @@ from satchel.records._values import (
     CollectionInfo,
     MirrorDifference,
     MirrorReport,
+    PutReport,
     Record,
     RecordConflict,
+    RejectedRecord,
     conflict_from,
 )
 from satchel.records._watch import Watch
@@ -56,9 +58,11 @@ __all__ = [
     "Migration",
     "MirrorDifference",
     "MirrorReport",
+    "PutReport",
     "Record",
     "RecordConflict",
     "Records",
+    "RejectedRecord",
     "Relation",
     "Watch",
 ]

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Dict, Generic, List, Optional, Tuple, Type, TypeVar, Union
+import warnings as _warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Generic,
+    List,
+    Literal,
+    Optional,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+    overload,
+)
 
 from satchel import _encoding
 from satchel._abi import Bytes
-from satchel._documents import Reader, is_dataclass, lend_json, lend_record, text_of
+from satchel._documents import Reader, lend_json, lend_record, text_of
 from satchel._handles import Dependent
 from satchel._library import answer, json_answer, library, scalar_answer, value_of
-from satchel.errors import Conflict, InvalidArgument
+from satchel.errors import Conflict, InvalidArgument, NotFound, SchemaWarning
 from satchel.records._declarations import (
     Index,
     MigrationStep,
@@ -21,7 +35,8 @@ from satchel.records._declarations import (
     opened,
     steps_of,
 )
-from satchel.records._values import Record, record_of
+from satchel.records._queries import lend_query
+from satchel.records._values import PutReport, Record, put_report_from, record_of
 from satchel.records._watch import Watch
 
 if TYPE_CHECKING:
@@ -32,6 +47,8 @@ __all__ = ["Collection"]
 _Document = TypeVar("_Document")
 _LARGEST = 2**63 - 1
 _ANY_REVISION = -1
+# The number of records that iterate() reads at once.
+_PORTION = 500
 
 
 class Collection(Dependent, Generic[_Document]):
@@ -63,11 +80,33 @@ class Collection(Dependent, Generic[_Document]):
             opened(store, lent, steps, bool(redeclare)), store._owner, library.satchel_records_free
         )
         store._adopt(self)
+        if schema is not None:
+            self._issue_warnings()
 
     @property
     def name(self) -> str:
         """The collection's name."""
         return self._name
+
+    def _issue_warnings(self) -> None:
+        try:
+            for warning in self.warnings:
+                # At the caller of store.records.
+                _warnings.warn(f"{self._name}: schema: {warning}", SchemaWarning, stacklevel=4)
+        except SchemaWarning:
+            self.close()
+            raise
+
+    @property
+    def warnings(self) -> List[str]:
+        """The keywords of the collection's schema that have no effect.
+
+        They are no keywords of draft 2020-12, probably misspelled: "/properties/n/minimun: unknown keyword,
+        without effect: did you mean "minimum"?". Given a schema, ``store.records`` issues a
+        :class:`satchel.SchemaWarning` for each.
+        """
+        found: List[str] = json_answer(library.satchel_records_warnings, self._pointer)
+        return found
 
     def put(self, id: str, document: Union[_Document, Any], *, if_revision: Optional[int] = None) -> int:
         """Writes a record durably: inserts it, or replaces the stored one.
@@ -104,16 +143,42 @@ class Collection(Dependent, Generic[_Document]):
                 if if_revision is not None:
                     raise
 
+    @overload
     def put_many(
-        self, documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]]
-    ) -> int:
+        self,
+        documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]],
+        *,
+        skip_rejected: Literal[False] = False,
+    ) -> int: ...
+
+    @overload
+    def put_many(
+        self,
+        documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]],
+        *,
+        skip_rejected: Literal[True],
+    ) -> PutReport: ...
+
+    def put_many(
+        self,
+        documents: Union[Mapping[str, Any], Iterable[Tuple[str, Union[_Document, Any]]]],
+        *,
+        skip_rejected: bool = False,
+    ) -> Union[int, PutReport]:
         """Writes many records in one transaction, all or none; see :meth:`put`.
 
         :param documents: a dict of documents by id, or an iterable of pairs (id, document)
-        :returns: the number of records; 0 when the write was spooled
-        :raises InvalidArgument: also for an item that is not a pair; otherwise as :meth:`put`
+        :param skip_rejected: whether to write the valid records and report the others, instead of raising for
+            the first of them. A record that refers to a missing one is reported, and so are those that refer
+            to it; in a batch, references are checked at its end. Never spooled
+        :returns: the number of records; 0 when the write was spooled. With ``skip_rejected`` a
+            :class:`satchel.records.PutReport`
+        :raises InvalidArgument: also for an item that is not a pair, and for a value that JSON cannot
+            represent; otherwise as :meth:`put`. The message names the record
         """
         lent = _lend_many(self._kept(documents))
+        if skip_rejected:
+            return put_report_from(json_answer(library.satchel_records_put_valid, self._pointer, lent))
         return scalar_answer(ctypes.c_int64, library.satchel_records_put_many, self._pointer, lent)
 
     def _kept(self, documents: Any) -> Any:
@@ -172,6 +237,60 @@ class Collection(Dependent, Generic[_Document]):
         lent = _encoding.lend_text(id, "id"), _revision(if_revision)
         return scalar_answer(ctypes.c_bool, library.satchel_records_delete, self._pointer, *lent)
 
+    def update(self, id: str, patch: Mapping[str, Any], *, if_revision: Optional[int] = None) -> int:
+        """Changes members of a record's document by a JSON Merge Patch (RFC 7396), in one transaction.
+
+        :param id: of the record
+        :param patch: the members that change; None removes one, a dict changes the members of a dict
+        :param if_revision: the revision that the record must have
+        :returns: its new revision; 0 when the change was spooled
+        :raises NotFound: when the record does not exist; otherwise as :meth:`put`
+        """
+        if not isinstance(patch, Mapping):
+            raise InvalidArgument(f"patch must be a dict, not {type(patch).__name__}")
+        lent = _encoding.lend_text(id, "id"), lend_record(dict(patch), "patch"), _revision(if_revision)
+        return scalar_answer(ctypes.c_int64, library.satchel_records_update, self._pointer, *lent)
+
+    def delete_many(self, ids: Iterable[str]) -> int:
+        """Deletes records, and applies ``on_delete`` of the relations to them, in one transaction.
+
+        :param ids: of the records, which may refer to each other; missing ones are ignored
+        :returns: the number of records that existed; 0 when the deletion was spooled
+        :raises ConstraintViolation: when a relation restricts it, and nothing is deleted
+        """
+        lent = lend_json(_ids(ids), "ids")
+        return scalar_answer(ctypes.c_int64, library.satchel_records_delete_many, self._pointer, lent)
+
+    def get_many(self, ids: Iterable[str]) -> Dict[str, _Document]:
+        """The documents of records, by id, in the order of ``ids``; missing ones are left out.
+
+        :param ids: of the records
+        """
+        wanted = _ids(ids)
+        found = {each.id: each.document for each in self._by_id(wanted)}
+        return {id: found[id] for id in wanted if id in found}
+
+    def iterate(
+        self,
+        where: Optional[Mapping[str, Any]] = None,
+        order_by: Optional[Union[str, Iterable[str]]] = None,
+    ) -> Iterator[Record[_Document]]:
+        """The records that match, read in portions: only their ids are held in memory.
+
+        The ids are those of one snapshot; each record is read when its turn comes, and one that was deleted
+        until then is left out. ``where`` and ``order_by`` are those of :meth:`list`.
+        """
+        return self._portions(self.ids(where, order_by))
+
+    def _portions(self, ids: List[str]) -> Iterator[Record[_Document]]:
+        for first in range(0, len(ids), _PORTION):
+            portion = ids[first : first + _PORTION]
+            found = {each.id: each for each in self._by_id(portion)}
+            yield from (found[id] for id in portion if id in found)
+
+    def _by_id(self, ids: List[str]) -> List[Record[_Document]]:
+        return self.list({"@id": {"in": ids}}) if ids else []
+
     def list(
         self,
         where: Optional[Mapping[str, Any]] = None,
@@ -189,7 +308,7 @@ class Collection(Dependent, Generic[_Document]):
         :param offset: the number of records to skip
         :raises InvalidArgument: for an invalid operator or path, and as in :meth:`get`
         """
-        lent = _lend_query(where, order_by, limit, offset)
+        lent = lend_query(where, order_by, limit, offset)
         found = json_answer(library.satchel_records_list, self._pointer, lent)
         return [record_of(each, self._read) for each in found]
 
@@ -204,7 +323,7 @@ class Collection(Dependent, Generic[_Document]):
 
         ``where``, ``order_by``, ``limit`` and ``offset`` are those of :meth:`list`.
         """
-        lent = _lend_query(where, order_by, limit, offset, documents=False)
+        lent = lend_query(where, order_by, limit, offset, documents=False)
         return [each["id"] for each in json_answer(library.satchel_records_list, self._pointer, lent)]
 
     def count(self, where: Optional[Mapping[str, Any]] = None) -> int:
@@ -213,7 +332,7 @@ class Collection(Dependent, Generic[_Document]):
         :param where: as in :meth:`list`
         """
         return scalar_answer(
-            ctypes.c_int64, library.satchel_records_count, self._pointer, _lend_query(where)
+            ctypes.c_int64, library.satchel_records_count, self._pointer, lend_query(where)
         )
 
     def watch(
@@ -238,11 +357,33 @@ class Collection(Dependent, Generic[_Document]):
         :returns: an iterator, for ``for`` and ``async for``; close it, or use it in a ``with`` block
         :raises InvalidArgument: for an invalid operator or path
         """
-        lent = _lend_query(where, order_by, limit, offset)
+        lent = lend_query(where, order_by, limit, offset)
         return Watch(self._store, self._pointer, lent, self._read)
 
     def __contains__(self, id: object) -> bool:
         return isinstance(id, str) and self.text(id) is not None
+
+    def __getitem__(self, id: str) -> _Document:
+        """The document of a record, as :meth:`get`.
+
+        :raises NotFound: a KeyError, when the record does not exist
+        """
+        document = self.get(id)
+        if document is None:
+            raise NotFound(f"{self._name}/{id}: there is no such record")
+        return document
+
+    def __iter__(self) -> Iterator[Record[_Document]]:
+        """All records, as :meth:`iterate`."""
+        return self.iterate()
+
+    def __len__(self) -> int:
+        """The number of records."""
+        return self.count()
+
+    def __bool__(self) -> bool:
+        # An empty collection is still true.
+        return True
 
     @property
     def _pointer(self) -> int:
@@ -254,6 +395,14 @@ class Collection(Dependent, Generic[_Document]):
 
 def _revision(revision: Any) -> int:
     return _ANY_REVISION if revision is None else _encoding.whole(revision, "if_revision", 0, _LARGEST)
+
+
+def _ids(ids: Any) -> List[str]:
+    names = items_of(ids, "ids")
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidArgument(f"ids must be strings, not {type(name).__name__}")
+    return names
 
 
 def _lend_many(documents: Any) -> Bytes:
@@ -273,51 +422,3 @@ def _entry(pair: Any) -> bytes:
         raise InvalidArgument(f"id must be a str, not {type(id).__name__}")
     text = text_of(document, f"the document of {id!r}")
     return b'{"id":%b,"document":%b}' % (_encoding.encoded(id, "id"), text)
-
-
-def _lend_query(
-    where: Any, order_by: Any = None, limit: Any = None, offset: Any = None, **more: Any
-) -> Bytes:
-    # An empty query selects everything.
-    query: Dict[str, Any] = dict(more)
-    if where is not None:
-        query["where"] = _filter(where)
-    if order_by is not None:
-        query["order_by"] = order_by if isinstance(order_by, str) else items_of(order_by, "order_by")
-    for name, number in (("limit", limit), ("offset", offset)):
-        if number is not None:
-            query[name] = _encoding.whole(number, name, 0, _LARGEST)
-    return lend_json(query, "query") if query else _encoding.NOTHING
-
-
-def _filter(where: Any) -> Any:
-    try:
-        return _condition(where)
-    except RecursionError:
-        raise InvalidArgument("where has too many levels, or contains itself") from None
-
-
-def _condition(where: Any) -> Any:
-    if not isinstance(where, Mapping):
-        raise InvalidArgument(f"a condition must be a dict, not {type(where).__name__}")
-    return dict(_term(name, value) for name, value in where.items())
-
-
-def _term(name: Any, value: Any) -> Tuple[Any, Any]:
-    if name in ("any", "all") and not isinstance(value, Mapping):
-        return name, [_condition(each) for each in items_of(value, name)]
-    if name == "not" and isinstance(value, Mapping):
-        return name, _condition(value)
-    if is_dataclass(value):
-        # Otherwise its fields would be read as operators.
-        return name, {"eq": value}
-    if isinstance(value, Mapping):
-        return name, {operator: _operand(operator, operand) for operator, operand in value.items()}
-    return name, value
-
-
-def _operand(operator: Any, operand: Any) -> Any:
-    if operator == "in" and not isinstance(operand, (str, bytes, Mapping)) and isinstance(operand, Iterable):
-        # A set, a range, the keys of a dict.
-        return list(operand)
-    return operand

@@ -17,9 +17,12 @@ __all__ = [
     "CollectionInfo",
     "MirrorDifference",
     "MirrorReport",
+    "PutReport",
     "Record",
     "RecordConflict",
+    "RejectedRecord",
     "conflict_from",
+    "put_report_from",
     "record_of",
 ]
 
@@ -92,7 +95,7 @@ class CollectionInfo:
 
     ``name`` identifies it; ``version`` is that of its documents, ``count`` the number of records. ``indexes``
     and ``relations`` are as declared; ``on_conflict`` is its conflict policy, and ``synced`` whether
-    ``store.sync`` includes it.
+    ``store.sync`` includes it. ``warnings`` are those of its schema, see :attr:`Records.warnings`.
     """
 
     name: str
@@ -102,6 +105,39 @@ class CollectionInfo:
     relations: Dict[str, Any]
     on_conflict: str
     synced: bool
+    warnings: List[str]
+
+
+@dataclass(frozen=True)
+class RejectedRecord:
+    """A record that ``put_many(…, skip_rejected=True)`` did not write.
+
+    ``position`` counts the documents from 0, ``id`` is the record's. ``code`` is "ECONSTRAINT" (the schema, a
+    unique index or a relation forbids it) or "EINVALID"; ``message`` names the record, the place in its
+    document, and the reason.
+    """
+
+    position: int
+    id: Optional[str]
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class PutReport:
+    """The result of ``put_many(…, skip_rejected=True)``: the number of records ``written``, and the rest."""
+
+    written: int
+    rejected: List[RejectedRecord]
+
+
+def put_report_from(found: Any) -> PutReport:
+    """The report of the library's JSON."""
+    rejected = found["rejected"]
+    return PutReport(
+        found["written"],
+        [record_from(RejectedRecord, {**each, "code": code_of(each["code"])}) for each in rejected],
+    )
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,17 @@
 /// Computes the number of edits between two strings: insertions, deletions, substitutions and transpositions
 /// of bytes.
-struct EditDistance {
+package struct EditDistance {
   /// The number of table cells that were computed so far, as a measure of the cost.
-  private(set) var cells = 0
+  package private(set) var cells = 0
   // Rows of the table of distances, kept between calls.
   private var beforeLast: [Int] = []
   private var last: [Int] = []
   private var current: [Int] = []
 
+  package init() {}
+
   /// Returns the optimal string alignment distance; nil when it is not below the bound.
-  mutating func between(_ one: [UInt8], _ other: UnsafeRawBufferPointer, below bound: Int) -> Int? {
+  package mutating func between(_ one: [UInt8], _ other: UnsafeRawBufferPointer, below bound: Int) -> Int? {
     guard abs(one.count - other.count) < bound else { return nil }
     // A common prefix and suffix need no computation.
     let shorter = min(one.count, other.count)

@@ -1,0 +1,101 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+extension RecordCollection {
+  /// Changes members of a record's document by a JSON Merge Patch (RFC 7396), in one transaction.
+  ///
+  /// - Parameters:
+  ///   - patch: an object; null removes a member
+  ///   - expected: the revision that the record must have; nil for any
+  /// - Throws: `SatchelError` `.notFound` when the record does not exist, `.invalid` for a patch that is not an
+  ///   object; otherwise as `put(_:_:ifRevision:)`
+  @discardableResult
+  public func update(_ id: String, _ patch: JSONValue, ifRevision expected: Int64? = nil) throws
+    -> RecordReceipt
+  {
+    var id = id
+    return try id.withUTF8 { try update(UnsafeRawBufferPointer($0), patch, ifRevision: expected) }
+  }
+
+  package func update(_ key: UnsafeRawBufferPointer, _ patch: JSONValue, ifRevision expected: Int64?) throws
+    -> RecordReceipt
+  {
+    try RecordID.check(key, in: name)
+    let entry = { [name, version] () -> JSONValue in
+      var entry: JSONObject = [
+        "collection": .string(name), "version": .int(Int64(version)),
+        "id": .string(String(decoding: key, as: UTF8.self)), "patch": patch,
+      ]
+      if let expected { entry["if_revision"] = .int(expected) }
+      return ["update": .object(entry)]
+    }
+    return try writingThroughOutbox(entry()) { work, collection in
+      try work.update(key, patch, in: collection, ifRevision: expected)
+    } ?? RecordReceipt(revision: 0, isNew: false, isSpooled: true)
+  }
+
+  /// Deletes records, and applies the `onDelete` actions of the relations that refer to them, in one transaction.
+  ///
+  /// - Parameter ids: of the records, which may refer to each other; missing ones are ignored
+  /// - Returns: the number of records that existed; 0 when the deletion was spooled
+  /// - Throws: `SatchelError` `.constraint` when another record restricts a deletion; nothing is changed then
+  @discardableResult
+  public func deleteMany(_ ids: some Sequence<String>) throws -> Int {
+    let keys = ids.map { Array($0.utf8) }
+    for key in keys { try key.withUnsafeBytes { try RecordID.check($0, in: name) } }
+    let entry = { [name, version] () -> JSONValue in
+      [
+        "delete_many": [
+          "collection": .string(name), "version": .int(Int64(version)),
+          "ids": .array(keys.map { .string(String(decoding: $0, as: UTF8.self)) }),
+        ]
+      ]
+    }
+    return try writingThroughOutbox(entry()) { try $0.deleteMany(keys, from: $1) } ?? 0
+  }
+
+  /// Returns the records with these ids, by id; missing ones are left out.
+  public func get(_ ids: some Sequence<String>) throws -> [String: Record] {
+    let filter = RecordFilter.field("@id", .oneOf(ids.map { .string($0) }))
+    return try Dictionary(
+      list(RecordQuery(filter)).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension RecordWork {
+  func update(
+    _ key: UnsafeRawBufferPointer, _ patch: JSONValue, in collection: WorkingCollection,
+    ifRevision expected: Int64?
+  ) throws -> RecordReceipt {
+    guard case .object = patch else {
+      throw collection.problem(key, nil, "a patch must be an object, not \(patch.kind)", code: .invalid)
+    }
+    guard let row = try find(key, in: collection).row,
+      let body = try RecordTable(connection: connection).body(row)
+    else { throw collection.problem(key, nil, "there is no such record to update", code: .notFound) }
+    let id = "\(collection.name)/\(String(decoding: key, as: UTF8.self))"
+    let document: JSONValue
+    do {
+      document = try JSONValue(parsing: body)
+    } catch {
+      throw SatchelError(.damaged, "\(id): its document is damaged: \(error)", underlying: error)
+    }
+    let updated = try naming(id) { try document.mergePatched(by: patch).serialized() }
+    return try updated.withUnsafeBytes { try put(key, $0, in: collection, ifRevision: expected) }
+  }
+
+  func deleteMany(_ keys: [[UInt8]], from collection: WorkingCollection) throws -> Int {
+    var records: [Deletion.Item] = []
+    var rows: Set<Int64> = []
+    for key in keys {
+      guard let row = try key.withUnsafeBytes({ try find($0, in: collection).row }),
+        rows.insert(row).inserted
+      else { continue }
+      records.append(Deletion.Item(row: row, key: key, collection: collection))
+    }
+    var deletion = Deletion(self)
+    try deletion.run(records) { _, _, _ in }
+    return records.count
+  }
+}
