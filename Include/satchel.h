@@ -1146,8 +1146,9 @@ SATCHEL_API void satchel_remote_free(satchel_remote *remote);
  * | field        | type    | meaning                                               |
  * | ------------ | ------- | ----------------------------------------------------- |
  * | `phase`      | string  | of records and state: "download", "apply", "upload";  |
- * |              |         | of photos: "plan", "shards", "manifest"               |
- * | `done`       | integer | objects, or uploaded changes, or shards               |
+ * |              |         | of photos: "plan", "shards", "manifest";              |
+ * |              |         | of backups of photos: "files"                         |
+ * | `done`       | integer | objects, uploaded changes, shards, or files           |
  * | `total`      | integer | how many there are; 0 while that is not known         |
  * | `bytes_up`   | integer | bytes of bodies that were sent so far, with retries   |
  * | `bytes_down` | integer | bytes of bodies that were received so far             |
@@ -2122,7 +2123,8 @@ SATCHEL_API void satchel_session_free(satchel_session *session);
  *
  * | field                 | type            | meaning                              |
  * | --------------------- | --------------- | ------------------------------------ |
- * | `starred`             | boolean         | whether the photo has a star         |
+ * | `starred`             | boolean         | whether its file is, or is to be,    |
+ * |                       |                 | in the remote                        |
  * | `local_only`          | boolean         | whether the remote lacks it          |
  * | `backup_status`       | string          | see below                            |
  * | `last_attempt`        | integer or null | the last attempt to back up, Unix ms |
@@ -2470,7 +2472,10 @@ SATCHEL_API satchel_status satchel_photos_set_local(
 /**
  * Sets or removes the star of a photo.
  *
- * Setting the star of a photo that the remote does not have queues its backup.
+ * A star says that the file of the photo is in the remote, or is to be. Starring a photo
+ * that is not backed up queues its backup, whether its row is in the remote or not.
+ * Removing the star takes a queued photo out of the queue, and deletes nothing in the
+ * remote. Synchronizing rows sets no star.
  *
  * @param photos   the catalogue
  * @param md5      the MD5 of the photo
@@ -2482,7 +2487,8 @@ SATCHEL_API satchel_status satchel_photos_star(
     satchel_photos *photos, satchel_bytes md5, bool starred);
 
 /**
- * Queues the backup of a photo whose backup status is not_backed_up or error.
+ * Queues the backup of a photo whose backup status is not_backed_up or error, and stars
+ * it.
  *
  * @param photos  the catalogue
  * @param md5     the MD5 of the photo
@@ -2531,6 +2537,61 @@ SATCHEL_API satchel_status satchel_photos_backup_done(
  */
 SATCHEL_API satchel_status satchel_photos_backup_failed(
     satchel_photos *photos, satchel_bytes md5, satchel_bytes error);
+
+/** Options for work with backed up files; start from SATCHEL_PHOTO_BACKUP_OPTIONS_INIT. */
+typedef struct satchel_photo_backup_options {
+    /** sizeof(satchel_photo_backup_options). */
+    size_t size;
+    /** Only of satchel_photos_backup_refresh(): queues photos again that were uploaded,
+     *  and that the remote does not have. */
+    bool queue_missing;
+    /** The number of files that are transferred at the same time, 1 to 16; 0 means 4. */
+    int32_t parallel;
+    /** Receives the @ref json_sync_progress "progress"; may be NULL. */
+    satchel_progress_callback progress;
+    /** Passed to `progress`. */
+    void *context;
+} satchel_photo_backup_options;
+
+/** The default options for work with backed up files. */
+#define SATCHEL_PHOTO_BACKUP_OPTIONS_INIT \
+    { sizeof(satchel_photo_backup_options), false, 0, NULL, NULL }
+
+/**
+ * Lists the files of a user in a remote, below "photos/{user}/", and stars the photos that
+ * another device has backed up.
+ *
+ * A photo is backed up when the remote has an object named by its MD5, of the size of its
+ * row. It takes one request for 1,000 files, and is never a part of a synchronization. A
+ * star that was removed after the upload stays removed. The result is
+ *
+ * | field           | type             | meaning                                        |
+ * | --------------- | ---------------- | ---------------------------------------------- |
+ * | `photos`        | integer          | photos whose file is in the remote             |
+ * | `starred`       | integer          | photos that got their star now                 |
+ * | `unknown_count` | integer          | objects that are no files of these photos      |
+ * | `damaged`       | array of strings | MD5s of photos whose object has another size   |
+ * | `damaged_count` | integer          | the number of all of these                     |
+ * | `missing`       | array of strings | MD5s of uploaded photos that the remote lacks  |
+ * | `missing_count` | integer          | the number of all of these                     |
+ * | `queued`        | integer          | photos that were queued again                  |
+ * | `requests`      | integer          | requests to the object store, with retries     |
+ *
+ * Each list has at most 1,000 elements.
+ *
+ * @param photos    the catalogue
+ * @param remote    the remote
+ * @param user      whose files they are
+ * @param options   may be NULL
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EFOREIGN when the catalogue is synchronized as another
+ * user; SATCHEL_EINVALID for an invalid user, and inside a batch; SATCHEL_EAUTH;
+ * SATCHEL_EUNAVAILABLE; SATCHEL_ECANCELLED; SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_photos_backup_refresh(
+    satchel_photos *photos, satchel_remote *remote, satchel_bytes user,
+    const satchel_photo_backup_options *options, satchel_buffer *out);
 
 /** Options for scanning; start from SATCHEL_SCAN_OPTIONS_INIT. */
 typedef struct satchel_scan_options {

@@ -57,7 +57,7 @@ static void begin(struct device *phone, struct device *tablet, satchel_remote *r
     moved("the first", sync_device(phone, remote, NULL), NO_SHARDS, SHARDS(1, 15), NO_SHARDS);
     moved("the second", sync_device(tablet, remote, NULL), SHARDS(1, 15), NO_SHARDS, NO_SHARDS);
     json_t *found = get_photo(tablet->photos, md5_of('1', 1));
-    CHECK(json_is_true(at(found, "/starred")) && json_is_false(at(found, "/local_only"))
+    CHECK(json_is_false(at(found, "/starred")) && json_is_false(at(found, "/local_only"))
               && json_is_null(at(found, "/camera_make")),
           "what came from the remote");
     json_decref(found);

@@ -110,6 +110,7 @@ ROLES = {
     "satchel_photos_backup_claim": "photos",
     "satchel_photos_backup_done": "photos md5",
     "satchel_photos_backup_failed": "photos md5 text",
+    "satchel_photos_backup_refresh": "photos remote user",
     "satchel_photos_scan": "photos",
     "satchel_photos_sync": "photos remote user",
     "satchel_photos_verify": "photos remote user",

@@ -15,6 +15,7 @@ from satchel._abi import (
     MirrorOptions,
     OpenOptions,
     PersistOptions,
+    PhotoBackupOptions,
     ProgressCallback,
     PruneOptions,
     ReadOptions,
@@ -39,6 +40,7 @@ _out = POINTER(Buffer)
 _handle_out = POINTER(c_void_p)
 _number_out = POINTER(c_int64)
 _persist = POINTER(PersistOptions)
+_photo_backup = POINTER(PhotoBackupOptions)
 _read = POINTER(ReadOptions)
 _flag_out = POINTER(c_bool)
 _list = POINTER(StateListOptions)
@@ -151,6 +153,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_photos_backup_claim": (c_int, (c_void_p, _out)),
     "satchel_photos_backup_done": (c_int, (c_void_p, Bytes)),
     "satchel_photos_backup_failed": (c_int, (c_void_p, Bytes, Bytes)),
+    "satchel_photos_backup_refresh": (c_int, (c_void_p, c_void_p, Bytes, _photo_backup, _out)),
     "satchel_photos_scan": (c_int, (c_void_p, POINTER(ScanOptions), _out)),
     "satchel_photos_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(SyncOptions), _out)),
     "satchel_photos_verify": (c_int, (c_void_p, c_void_p, Bytes, POINTER(VerifyOptions), _out)),

@@ -2,14 +2,11 @@ import SatchelCore
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// Appends a photo to the queue of backups.
+  /// Appends a photo to the queue of backups, and stars it.
   ///
   /// - Throws: `.notFound`, `.invalid` (which names both states) unless it is not backed up, or failed
   public func queueBackup(_ md5: MD5) throws {
-    try step(md5, to: .queued) { local, table, _ in
-      local.queued = try table.nextQueuePosition()
-      local.error = nil
-    }
+    try step(md5, to: .queued) { local, table, _ in try local.enqueue(in: table) }
   }
 
   /// Leases the photo that has been queued longest to the caller, who uploads it: no other caller in any
@@ -76,8 +73,7 @@ extension PhotoCatalogue {
         var local = try table.row(md5) ?? LocalRow()
         guard let photo = try lookup.photo(md5) else {
           // Deleted after it was queued: there is nothing to upload.
-          local.backup = .notBackedUp
-          local.queued = nil
+          (local.isStarred, local.backup, local.queued) = (false, .notBackedUp, nil)
           try table.put(md5, local)
           continue
         }
@@ -93,9 +89,9 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Requeues the leases of processes that died.
+  /// Requeues the leases of processes that died; photos whose star was removed meanwhile leave the queue.
   ///
-  /// - Returns: how many leases were requeued
+  /// - Returns: how many leases ended
   @discardableResult
   func requeueExpiredLeases() throws -> Int { try requeue { !LeaseOwner.isAlive($0) } }
 
@@ -120,9 +116,14 @@ extension PhotoCatalogue {
       let photos = try over(transaction.connection, id)
       for md5 in photos {
         var local = try table.row(md5) ?? LocalRow()
-        local.backup = .queued
         local.leaseOwner = nil
-        if local.queued == nil { local.queued = try table.nextQueuePosition() }
+        if !local.isStarred {
+          // The star was removed during the upload.
+          (local.backup, local.queued) = (.notBackedUp, nil)
+        } else {
+          local.backup = .queued
+          if local.queued == nil { local.queued = try table.nextQueuePosition() }
+        }
         try table.put(md5, local)
       }
       notify(photos, in: transaction)

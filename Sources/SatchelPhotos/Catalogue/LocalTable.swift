@@ -3,7 +3,7 @@ import SatchelStorage
 
 /// A row of `photo_local`: what is known of a photo only on this device.
 struct LocalRow {
-  var isStarred: Bool?
+  var isStarred = false
   var backup = BackupStatus.notBackedUp
   /// The position in the queue, while the photo is queued or being uploaded.
   var queued: Int64?
@@ -45,7 +45,7 @@ struct LocalTable {
     func real(_ value: Double?) -> Binding { value.map { .real($0) } ?? .null }
     let metadata = row.metadata
     try statement.bind([
-      number(row.isStarred.map { $0 ? 1 : 0 }), .integer(row.backup.number), number(row.queued),
+      .integer(row.isStarred ? 1 : 0), .integer(row.backup.number), number(row.queued),
       text(row.leaseOwner),
       .integer(row.attempts), number(row.lastAttempt), text(row.error), text(metadata.cameraMake),
       text(metadata.cameraModel), number(metadata.orientation), real(metadata.latitude),
@@ -86,6 +86,16 @@ struct LocalTable {
     return leases
   }
 
+  /// Returns the photos with a status, in order.
+  func photos(_ status: BackupStatus) throws -> [MD5] {
+    var photos: [MD5] = []
+    try connection.each(
+      "SELECT md5 FROM photo_local WHERE catalogue = ? AND backup = ? ORDER BY md5", .integer(catalogue),
+      .integer(status.number)
+    ) { photos.append(try Self.md5($0)) }
+    return photos
+  }
+
   /// Returns how many photos have each status; photos without a row are not counted.
   func counts() throws -> [BackupStatus: Int64] {
     var counts: [BackupStatus: Int64] = [:]
@@ -96,16 +106,15 @@ struct LocalTable {
   }
 
   /// Returns the stars and backup states of a range.
-  func states(in range: ClosedRange<MD5>) throws -> [MD5: (isStarred: Bool?, backup: BackupStatus)] {
-    var states: [MD5: (isStarred: Bool?, backup: BackupStatus)] = [:]
+  func states(in range: ClosedRange<MD5>) throws -> [MD5: (isStarred: Bool, backup: BackupStatus)] {
+    var states: [MD5: (isStarred: Bool, backup: BackupStatus)] = [:]
     try range.lowerBound.withBytes { first in
       try range.upperBound.withBytes { last in
         try connection.each(
           "SELECT md5, starred, backup FROM photo_local WHERE catalogue = ? AND md5 BETWEEN ? AND ?",
           .integer(catalogue), .blob(first), .blob(last)
         ) { row in
-          let isStarred = row.isNull(1) ? nil : row.flag(1)
-          states[try Self.md5(row)] = (isStarred, try BackupStatus(number: row.anyInteger(2)))
+          states[try Self.md5(row)] = (row.flag(1), try BackupStatus(number: row.anyInteger(2)))
         }
       }
     }
@@ -129,7 +138,7 @@ struct LocalTable {
     func text(_ offset: Int32) -> String? { row.textIfAny(column + offset) }
     func real(_ offset: Int32) -> Double? { row.isNull(column + offset) ? nil : row.real(column + offset) }
     var local = LocalRow()
-    local.isStarred = number(0).map { $0 != 0 }
+    local.isStarred = row.flag(column)
     local.backup = try BackupStatus(number: row.anyInteger(column + 1))
     local.queued = number(2)
     local.leaseOwner = text(3)

@@ -46,7 +46,7 @@ extension PhotoCatalogue {
       } catch let error as SatchelError {
         throw SatchelError(error.code, "\(columns.name): \(error.message)")
       }
-      if columns.has("starred") { try Self.star(md5, columns.boolean("starred"), &local, table) }
+      if columns.has("starred") { try local.star(columns.boolean("starred") ?? false, in: table) }
     }
   }
 }

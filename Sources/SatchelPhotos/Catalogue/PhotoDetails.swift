@@ -3,7 +3,7 @@ import SatchelJSON
 /// A photo with its local columns.
 public struct PhotoDetails: Sendable, Equatable {
   public var photo: Photo
-  /// Whether it has a star: as set locally, else because it is in the remote.
+  /// Whether it has a star: its file is in the remote, or is to be. Synchronizing rows sets no star.
   public var isStarred: Bool
   /// Whether the remote did not have it at the last sync.
   public var isLocalOnly: Bool
@@ -20,7 +20,7 @@ public struct PhotoDetails: Sendable, Equatable {
 
   init(_ photo: Photo, local: LocalRow?, isOnRemote: Bool) {
     self.photo = photo
-    isStarred = local?.isStarred ?? isOnRemote
+    isStarred = local?.isStarred ?? false
     isLocalOnly = !isOnRemote
     backup = local?.backup ?? .notBackedUp
     attempts = local?.attempts ?? 0

@@ -117,12 +117,13 @@ package enum PhotoSchema {
       PRIMARY KEY(catalogue, md5)
     ) STRICT, WITHOUT ROWID;
 
-    -- Local columns. A photo without a row has no star of its own, and is not backed up. `queued` is its
+    -- Local columns. A photo without a row has no star, and is not backed up. A photo that is
+    -- queued has a star. `queued` is its
     -- position in the queue of backups; `lease_owner` identifies the process that uploads it.
     CREATE TABLE photo_local(
       catalogue INTEGER NOT NULL,
       md5 BLOB NOT NULL,
-      starred INTEGER,
+      starred INTEGER NOT NULL,
       backup INTEGER NOT NULL,
       queued INTEGER,
       lease_owner TEXT,

@@ -21,12 +21,14 @@ from satchel._library import answer, check, json_answer, library, paged
 from satchel._long_work import LongWork, progress_callback, with_progress
 from satchel.errors import InvalidArgument
 from satchel.photos._arguments import conflict_policy, conflict_policy_if_any, shard_number
+from satchel.photos._backup import PhotoBackup
 from satchel.photos._reports import (
     DirectoryExport,
     DirectoryImport,
     DuplicateFile,
     FileRemark,
     ImportReport,
+    PhotoRefreshReport,
     RejectedRow,
     ScanProgress,
     ScanReport,
@@ -41,7 +43,7 @@ from satchel.photos._reports import (
     sync_from,
     verify_from,
 )
-from satchel.photos._rows import PAGE, PhotoBackup, PhotoRows
+from satchel.photos._rows import PAGE, PhotoRows
 from satchel.photos._values import (
     CatalogueStatus,
     Photo,
@@ -67,6 +69,7 @@ __all__ = [
     "PhotoChange",
     "PhotoConflict",
     "PhotoPage",
+    "PhotoRefreshReport",
     "RejectedRow",
     "ScanProgress",
     "ScanReport",

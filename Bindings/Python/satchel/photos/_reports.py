@@ -15,6 +15,7 @@ __all__ = [
     "DuplicateFile",
     "FileRemark",
     "ImportReport",
+    "PhotoRefreshReport",
     "RejectedRow",
     "ScanProgress",
     "ScanReport",
@@ -254,6 +255,28 @@ class VerifyReport:
     def repaired(self) -> List[int]:
         """The numbers of the shards that were repaired."""
         return [each.shard for each in self.shards if each.repaired]
+
+
+@dataclass(frozen=True)
+class PhotoRefreshReport:
+    """The result of ``photos.backup.refresh``.
+
+    ``photos`` counts those whose file is in the remote, ``starred`` those that got their star now, and
+    ``unknown_count`` objects that are not files of the catalogue's photos. ``damaged`` are the MD5s of photos
+    whose object has another size, ``missing`` those of uploaded photos that the remote does not have: the
+    first 1,000 of each, while ``damaged_count`` and ``missing_count`` include all. ``queued`` counts photos
+    that were queued again, ``requests`` requests to the object store with retries.
+    """
+
+    photos: int
+    starred: int
+    unknown_count: int
+    damaged: List[str]
+    damaged_count: int
+    missing: List[str]
+    missing_count: int
+    queued: int
+    requests: int
 
 
 def import_from(answer: Dict[str, Any]) -> ImportReport:

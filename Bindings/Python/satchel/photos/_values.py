@@ -42,9 +42,10 @@ class Photo(Mapping[str, Any]):
     ``iso``, ``focal_length`` in mm; and when this device's ``thumbnail_cached_at`` and
     ``preview_cached_at`` were made, in Unix milliseconds.
 
-    Its state, which only photos from a catalogue have: ``starred``; ``local_only``, not in the remote
-    copy; ``backup_status``: "not_backed_up", "queued", "uploading", "uploaded" or "error"; ``last_attempt``
-    to upload it in Unix milliseconds; ``attempts``; ``error`` of the last one. Two photos are equal when
+    Its state, which only photos from a catalogue have: ``starred``, its file is in the remote or is to be;
+    ``local_only``, its row is not in the remote; ``backup_status``: "not_backed_up", "queued", "uploading",
+    "uploaded" or "error"; ``last_attempt`` to upload it in Unix milliseconds; ``attempts``; ``error`` of the
+    last one. Two photos are equal when
     all but their state is.
     """
 
