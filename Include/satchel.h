@@ -2130,13 +2130,16 @@ SATCHEL_API void satchel_session_free(satchel_session *session);
  * | `last_attempt`        | integer or null | the last attempt to back up, Unix ms |
  * | `attempts`            | integer         | the number of attempts               |
  * | `error`               | string or null  | why the last attempt failed          |
+ * | `photodate_source`    | string or null  | where the photodate is from, see     |
+ * |                       |                 | below                                |
  * | `camera_make`         | string or null  | the maker of the camera              |
  * | `camera_model`        | string or null  | the model of the camera              |
  * | `orientation`         | integer or null | 1 to 8, as in Exif                   |
  * | `latitude`            | number or null  | degrees                              |
  * | `longitude`           | number or null  | degrees                              |
  * | `aperture`            | number or null  | the f-number                         |
- * | `shutter_speed`       | number or null  | seconds                              |
+ * | `shutter_speed`       | string or null  | seconds, such as "1/200" or "2.5";   |
+ * |                       |                 | a number is accepted, too            |
  * | `iso`                 | integer or null | the ISO speed                        |
  * | `focal_length`        | number or null  | millimetres                          |
  * | `thumbnail_cached_at` | integer or null | Unix ms                              |
@@ -2144,7 +2147,12 @@ SATCHEL_API void satchel_session_free(satchel_session *session);
  *
  * `backup_status` is "not_backed_up", "queued", "uploading", "uploaded" or "error". The
  * functions for backups determine it, `last_attempt`, `attempts` and `error`; the
- * contents of the remote determine `local_only`. These cannot be set.
+ * contents of the remote determine `local_only`, and a scan `photodate_source`. These
+ * cannot be set.
+ *
+ * `photodate_source` is "date_time_original", "date_time_digitized" or "date_time", the
+ * tag of EXIF that a scan has read the photodate from, or "file", the time of the file.
+ * It is null for a photodate that a program or another device has set.
  *
  * @anchor json_rejected
  * **Rejected line.** A line of a shard's file that is not a photo of the shard:
@@ -2306,13 +2314,16 @@ SATCHEL_API satchel_status satchel_photos_count(
  *
  * and each element of `shards`
  *
- * | field     | type    | meaning                                            |
- * | --------- | ------- | -------------------------------------------------- |
- * | `shard`   | integer | 0 to 15                                            |
- * | `photos`  | integer | the number of photos                               |
- * | `changes` | integer | local changes since the last synchronization       |
- * | `kept`    | integer | lines that are not photos                          |
- * | `pending` | boolean | whether the next synchronization uploads the shard |
+ * | field       | type            | meaning                                            |
+ * | ----------- | --------------- | -------------------------------------------------- |
+ * | `shard`     | integer         | 0 to 15                                            |
+ * | `photos`    | integer         | the number of photos                               |
+ * | `changes`   | integer         | local changes since the last synchronization       |
+ * | `kept`      | integer         | lines that are not photos                          |
+ * | `pending`   | boolean         | whether the next synchronization uploads the shard |
+ * | `modified`  | integer or null | when its content last changed here, Unix ms        |
+ * | `last_sync` | integer or null | when it was last synchronized, Unix ms             |
+ * | `checksum`  | string or null  | SHA-256 of the remote's bytes at that time         |
  *
  * @param photos    the catalogue
  * @param[out] out  a JSON object
@@ -2631,23 +2642,29 @@ typedef struct satchel_scan_options {
  * | `added`             | integer          | photos that no scan had found             |
  * | `changed`           | integer          | photos with another name, time or content |
  * | `unchanged`         | integer          | photos as at the last scan                |
- * | `duplicates`        | integer          | files with the bytes of another file      |
- * | `duplicate_files`   | array of objects | {"path", "first", "md5"}                  |
- * | `missing`           | integer          | photos whose files no longer exist        |
- * | `missing_files`     | array of strings | the paths of these files                  |
+ * | `duplicates`        | array of objects | {"path", "first", "md5"} of files with    |
+ * |                     |                  | the bytes of another file                 |
+ * | `duplicates_count`  | integer          | the number of all of these                |
+ * | `missing`           | array of strings | the paths of files that no longer exist   |
+ * | `missing_count`     | integer          | photos that have no file any more         |
  * | `removed`           | integer          | rows that were deleted                    |
  * | `bytes_read`        | integer          | bytes of files                            |
- * | `skipped_count`     | integer          | files that were not included              |
- * | `skipped_links`     | integer          | how many of these are links               |
- * | `skipped`           | array of objects | {"path", "reason"}                        |
- * | `remarks_count`     | integer          | photos that could be read only in part    |
- * | `remarks`           | array of objects | {"path", "reason"}                        |
+ * | `skipped`           | array of objects | {"path", "reason"} of files that were not |
+ * |                     |                  | included                                  |
+ * | `skipped_count`     | integer          | the number of all of these                |
+ * | `skipped_links_count` | integer        | how many of these are links               |
+ * | `remarks`           | array of objects | {"path", "reason"} of photos that could   |
+ * |                     |                  | be read only in part                      |
+ * | `remarks_count`     | integer          | the number of all of these                |
+ * | `date_sources`      | object           | files that were read, by the source of    |
+ * |                     |                  | their dates                               |
  * | `missing_libraries` | array of strings | libraries that are not installed          |
  * | `cancelled`         | boolean          | whether the scan was cancelled            |
  *
  * `first` of a duplicate is the path of the first file with the same bytes. Each list has
  * at most 1,000 elements. Without a library of `missing_libraries`, the sizes and camera
- * data of new photos remain unknown.
+ * data of new photos remain unknown. The keys of `date_sources` are the values of
+ * `photodate_source` of a @ref json_photo_local "photo".
  *
  * @param photos    the catalogue
  * @param options   may be NULL

@@ -26,7 +26,7 @@ import Testing
     metadata.cameraMake = "É, \"x\"\n"
     metadata.latitude = -0.1
     metadata.longitude = 179.99999999999997
-    metadata.shutterSpeed = 1.0 / 3000
+    metadata.shutterSpeed = "1/3000"
     metadata.iso = .max
     metadata.thumbnailCachedAt = -5
     try photos.setMetadata(photo.md5) { $0 = metadata }
@@ -63,6 +63,33 @@ import Testing
     #expect { try photos.setLocal(CatalogueFixture.photo(9).md5, json: [:]) } throws: {
       ($0 as? SatchelError)?.code == .notFound
     }
+  }
+
+  @Test("exposure times: texts as they are, numbers as the same time")
+  func shutterSpeeds() throws {
+    try photos.upsert([photo])
+    let given: [(JSONValue, String)] = [
+      ("1/200", "1/200"), ("2.5", "2.5"), ("10/25", "10/25"), (.double(0.005), "1/200"),
+      (.double(0.3), "0.3"),
+      (.int(30), "30"), (.double(1.0 / 3000), "1/3000"),
+    ]
+    for (value, text) in given {
+      try photos.setLocal(photo.md5, json: members("shutter_speed", value))
+      #expect(try photos.photo(photo.md5)?.metadata.shutterSpeed == text)
+    }
+    let wrong: [JSONValue] = [
+      "", "1/", "/2", "1/0", "1/2/3", "fast", "-1", "1e5", "1 s", .double(0), .double(-1), .double(1e300),
+      .bool(true), .string(String(repeating: "1", count: 33)),
+    ]
+    for value in wrong {
+      #expect { try photos.setLocal(photo.md5, json: members("shutter_speed", value)) } throws: {
+        isRefused($0, naming: "shutter_speed")
+      }
+    }
+    #expect { try photos.setLocal(photo.md5, json: ["photodate_source": "file"]) } throws: {
+      isRefused($0, naming: "photodate_source")
+    }
+    #expect(try photos.photo(photo.md5)?.metadata.shutterSpeed == "1/3000")
   }
 
   private func members(_ key: String, _ value: JSONValue) -> JSONValue {

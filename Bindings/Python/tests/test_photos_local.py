@@ -22,7 +22,7 @@ CAMERA: Dict[str, Any] = {
     "latitude": -33.8568,
     "longitude": 151.2153,
     "aperture": 1.4,
-    "shutter_speed": 0.008,
+    "shutter_speed": "1/125",
     "iso": 400,
     "focal_length": 35.0,
     "thumbnail_cached_at": 1_704_067_200_123,

@@ -12,6 +12,12 @@ struct LocalRow {
   var lastAttempt: Int64?
   var error: String?
   var metadata = PhotoMetadata()
+  /// The date that the last scan found, Unix seconds, and where it is from.
+  var scannedDate: Int64?
+  var dateSource: PhotoDateSource?
+
+  /// Where a photo's date is from; nil for another date than the scanned one.
+  func source(of photo: Photo) -> PhotoDateSource? { photo.photodate == scannedDate ? dateSource : nil }
 }
 
 /// The table `photo_local`: what is known of photos only on this device.
@@ -25,7 +31,7 @@ struct LocalTable {
         """
         SELECT starred, backup, queued, lease_owner, attempts, last_attempt, error, camera_make, camera_model,
         orientation, latitude, longitude, aperture, shutter_speed, iso, focal_length, thumbnail_cached_at,
-        preview_cached_at FROM photo_local WHERE catalogue = ? AND md5 = ?
+        preview_cached_at, scanned_date, date_source FROM photo_local WHERE catalogue = ? AND md5 = ?
         """, .integer(catalogue), .blob($0)
       ) { try Self.read($0, from: 0) }
     }
@@ -36,8 +42,8 @@ struct LocalTable {
       """
       INSERT OR REPLACE INTO photo_local(starred, backup, queued, lease_owner, attempts, last_attempt, error,
       camera_make, camera_model, orientation, latitude, longitude, aperture, shutter_speed, iso, focal_length,
-      thumbnail_cached_at, preview_cached_at, catalogue, md5)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      thumbnail_cached_at, preview_cached_at, scanned_date, date_source, catalogue, md5)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     defer { statement.reset() }
     func number(_ value: Int64?) -> Binding { value.map { .integer($0) } ?? .null }
@@ -49,12 +55,12 @@ struct LocalTable {
       text(row.leaseOwner),
       .integer(row.attempts), number(row.lastAttempt), text(row.error), text(metadata.cameraMake),
       text(metadata.cameraModel), number(metadata.orientation), real(metadata.latitude),
-      real(metadata.longitude), real(metadata.aperture), real(metadata.shutterSpeed), number(metadata.iso),
+      real(metadata.longitude), real(metadata.aperture), text(metadata.shutterSpeed), number(metadata.iso),
       real(metadata.focalLength), number(metadata.thumbnailCachedAt), number(metadata.previewCachedAt),
-      .integer(catalogue),
+      number(row.scannedDate), number(row.dateSource?.number), .integer(catalogue),
     ])
     try md5.withBytes {
-      try statement.bind(.blob($0), at: 20)
+      try statement.bind(.blob($0), at: 22)
       _ = try statement.step()
     }
   }
@@ -151,11 +157,13 @@ struct LocalTable {
     local.metadata.latitude = real(10)
     local.metadata.longitude = real(11)
     local.metadata.aperture = real(12)
-    local.metadata.shutterSpeed = real(13)
+    local.metadata.shutterSpeed = text(13)
     local.metadata.iso = number(14)
     local.metadata.focalLength = real(15)
     local.metadata.thumbnailCachedAt = number(16)
     local.metadata.previewCachedAt = number(17)
+    local.scannedDate = number(18)
+    local.dateSource = try number(19).map { try PhotoDateSource(number: $0) }
     return local
   }
 }

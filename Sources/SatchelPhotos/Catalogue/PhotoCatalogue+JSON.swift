@@ -60,6 +60,9 @@ extension JSONReading {
     for key in ["backup_status", "attempts", "last_attempt", "error"] where json[key] != nil {
       throw SatchelError(.invalid, "\(name): \"\(key)\" cannot be set: the steps of the backup determine it")
     }
+    guard json["photodate_source"] == nil else {
+      throw SatchelError(.invalid, "\(name): \"photodate_source\" cannot be set: a scan determines it")
+    }
     guard json["local_only"] == nil else {
       throw SatchelError(
         .invalid, "\(name): \"local_only\" cannot be set: the content of the remote determines it")

@@ -14,6 +14,9 @@ public struct PhotoDetails: Sendable, Equatable {
   public var lastAttempt: Int64?
   /// Why the last upload failed.
   public var error: String?
+  /// Where the date is from, if a scan of this device has found it; nil for a date that another device or a
+  /// program has set.
+  public var dateSource: PhotoDateSource?
   public var metadata: PhotoMetadata
 
   public var md5: MD5 { photo.md5 }
@@ -26,13 +29,14 @@ public struct PhotoDetails: Sendable, Equatable {
     attempts = local?.attempts ?? 0
     lastAttempt = local?.lastAttempt
     error = local?.error
+    dateSource = local?.source(of: photo)
     metadata = local?.metadata ?? PhotoMetadata()
   }
 }
 
 extension PhotoDetails: JSONConvertible {
   /// The photo as a JSON object: its members, starred, local_only, backup_status, attempts, last_attempt,
-  /// error, and those of its metadata.
+  /// error, photodate_source, and those of its metadata.
   public var json: JSONValue {
     var object = photo.members
     object["starred"] = .bool(isStarred)
@@ -41,6 +45,7 @@ extension PhotoDetails: JSONConvertible {
     object["attempts"] = .int(attempts)
     object["last_attempt"] = lastAttempt.map { .int($0) } ?? .null
     object["error"] = error.map { .string($0) } ?? .null
+    object["photodate_source"] = dateSource.map { .string($0.rawValue) } ?? .null
     metadata.write(into: &object)
     return .object(object)
   }

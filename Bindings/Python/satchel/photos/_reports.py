@@ -147,11 +147,13 @@ class DuplicateFile:
 class ScanReport:
     """The result of a scan.
 
-    Each file is one of ``added``, ``changed``, ``unchanged``, ``duplicates`` (of one before it) or
-    ``skipped_count``, of which ``skipped_links`` are links. ``missing`` counts photos whose files are gone,
-    ``removed`` those that were deleted for that, ``bytes_read`` bytes of files, ``remarks_count`` photos that
-    could only be read in part. The lists ``duplicate_files``, ``missing_files``, ``skipped`` and ``remarks``
-    name the first 1,000 of a kind, with paths relative to the directory. ``missing_libraries`` are not
+    Each file is counted in one of ``added``, ``changed``, ``unchanged``, ``duplicates_count`` (of one before
+    it) or ``skipped_count``, of which ``skipped_links_count`` are links. ``missing_count`` counts photos
+    whose files are gone, ``removed`` those that were deleted for that, ``bytes_read`` bytes of files,
+    ``remarks_count`` photos that could only be read in part. The lists ``duplicates``, ``missing``,
+    ``skipped`` and ``remarks`` name the first 1,000 of a kind, with paths relative to the directory.
+    ``date_sources`` counts the files that were read by where their dates are from: see
+    ``Photo.photodate_source``. ``missing_libraries`` are not
     installed; without them sizes and camera data of new photos stay unknown. ``cancelled``: the progress
     callback ended the scan.
     """
@@ -159,17 +161,18 @@ class ScanReport:
     added: int
     changed: int
     unchanged: int
-    missing: int
+    missing: List[str]
+    missing_count: int
     removed: int
-    duplicates: int
+    duplicates: List[DuplicateFile]
+    duplicates_count: int
     bytes_read: int
     skipped: List[FileRemark]
     skipped_count: int
-    skipped_links: int
+    skipped_links_count: int
     remarks: List[FileRemark]
     remarks_count: int
-    duplicate_files: List[DuplicateFile]
-    missing_files: List[str]
+    date_sources: Dict[str, int]
     missing_libraries: List[str]
     cancelled: bool
 
@@ -298,7 +301,7 @@ def scan_from(answer: Dict[str, Any]) -> ScanReport:
         answer,
         skipped=records_from(FileRemark, answer["skipped"]),
         remarks=records_from(FileRemark, answer["remarks"]),
-        duplicate_files=records_from(DuplicateFile, answer["duplicate_files"]),
+        duplicates=records_from(DuplicateFile, answer["duplicates"]),
     )
 
 
