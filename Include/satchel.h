@@ -1121,6 +1121,108 @@ SATCHEL_API satchel_status satchel_remote_probe(
     satchel_remote *remote, satchel_bytes prefix, satchel_buffer *out);
 
 /**
+ * Reads an object.
+ *
+ * This and the next four functions are for objects of the host's own, with the retries of
+ * a synchronization. Keys that begin with "catalogs/", "photos/" and "sync/" are the
+ * library's: they can be read, and must not be written.
+ *
+ * @anchor json_remote_head
+ * The size, the etag and the metadata of an object are
+ *
+ * | field      | type    | meaning                                    |
+ * | ---------- | ------- | ------------------------------------------ |
+ * | `size`     | integer | the size of the body in bytes              |
+ * | `etag`     | string  | changes whenever the body does             |
+ * | `metadata` | object  | strings by name; `sha256`, of the body, if |
+ * |            |         | the library has written the object         |
+ *
+ * @param remote         the remote
+ * @param key            the key
+ * @param if_none_match  an etag: with it an object that still has it is not read; may be
+ *                       empty
+ * @param[out] head      a JSON object; without data when the object was not read; may be
+ *                       NULL
+ * @param[out] body      the bytes; without data when the object was not read
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when there is no such object; SATCHEL_EINVALID
+ * for what cannot be a key; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE.
+ */
+SATCHEL_API satchel_status satchel_remote_get(
+    satchel_remote *remote, satchel_bytes key, satchel_bytes if_none_match,
+    satchel_buffer *head, satchel_buffer *body);
+
+/**
+ * Writes an object as a whole.
+ *
+ * A response that is lost is no error: the object is read back.
+ *
+ * @param remote     the remote
+ * @param key        the key
+ * @param body       the bytes
+ * @param if_match   the etag that the object must have; empty without this condition
+ * @param if_absent  whether there must be no such object
+ * @param metadata   a JSON object of strings, to be stored with the object: names of a-z,
+ *                   0-9 and "-", values of printable ASCII, 2,048 bytes together; may be
+ *                   empty
+ * @param[out] etag  the etag of the object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ECONFLICT when the condition does not hold: nothing was
+ * changed; SATCHEL_EINVALID for invalid arguments; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE.
+ */
+SATCHEL_API satchel_status satchel_remote_put(
+    satchel_remote *remote, satchel_bytes key, satchel_bytes body, satchel_bytes if_match,
+    bool if_absent, satchel_bytes metadata, satchel_buffer *etag);
+
+/**
+ * Returns the size, the etag and the metadata of an object.
+ *
+ * @param remote    the remote
+ * @param key       the key
+ * @param[out] out  a JSON object, as @ref json_remote_head "head" of satchel_remote_get()
+ *
+ * **Returns** As satchel_remote_get().
+ */
+SATCHEL_API satchel_status satchel_remote_head(
+    satchel_remote *remote, satchel_bytes key, satchel_buffer *out);
+
+/**
+ * Deletes an object. Without a condition, deleting one that does not exist succeeds.
+ *
+ * @param remote    the remote
+ * @param key       the key
+ * @param if_match  the etag that the object must have; empty without this condition
+ *
+ * **Returns** As satchel_remote_put().
+ */
+SATCHEL_API satchel_status satchel_remote_delete(
+    satchel_remote *remote, satchel_bytes key, satchel_bytes if_match);
+
+/**
+ * Returns the objects whose keys begin with a prefix, one page at a time, in the order of
+ * the keys' bytes.
+ *
+ * | field     | type             | meaning                                             |
+ * | --------- | ---------------- | --------------------------------------------------- |
+ * | `entries` | array of objects | {"key", "size", "etag"}; the etag is null where the |
+ * |           |                  | object store does not list it                       |
+ * | `next`    | string or null   | where the next page begins; null for the last page  |
+ * | `skipped` | integer          | names that cannot be keys                           |
+ *
+ * @param remote    the remote
+ * @param prefix    the prefix; empty for all objects
+ * @param after     `next` of the previous page; empty for the first page
+ * @param limit     the size of a page, 1 to 1,000
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid prefix or limit; SATCHEL_EAUTH;
+ * SATCHEL_EUNAVAILABLE.
+ */
+SATCHEL_API satchel_status satchel_remote_list(
+    satchel_remote *remote, satchel_bytes prefix, satchel_bytes after, int32_t limit,
+    satchel_buffer *out);
+
+/**
  * Frees a remote.
  *
  * Calls in progress that synchronize with it continue.
@@ -2603,6 +2705,76 @@ typedef struct satchel_photo_backup_options {
 SATCHEL_API satchel_status satchel_photos_backup_refresh(
     satchel_photos *photos, satchel_remote *remote, satchel_bytes user,
     const satchel_photo_backup_options *options, satchel_buffer *out);
+
+/**
+ * Uploads the files of the queued photos, several at once, and records the results.
+ *
+ * The object of a file is "photos/{user}/{md5}". A file is found by the paths of the last
+ * scan, else by its name in the directory, and uploaded only with the size and the MD5 of
+ * its photo; the object is written under a condition and checked afterwards. A file that
+ * the remote has already is not sent again. What a killed run had begun is queued again,
+ * and the next run goes on with it. A photo whose file cannot be uploaded gets the backup
+ * status error; when the remote fails, the run ends, and its photos stay queued. A
+ * cancelled run returns SATCHEL_OK. The result is
+ *
+ * | field          | type             | meaning                                    |
+ * | -------------- | ---------------- | ------------------------------------------ |
+ * | `uploaded`     | integer          | files that were sent                       |
+ * | `found`        | integer          | files that the remote had already          |
+ * | `failed`       | array of objects | {"md5", "filename", "message"}, at most    |
+ * |                |                  | 1,000                                      |
+ * | `failed_count` | integer          | the number of all of these                 |
+ * | `queued`       | integer          | photos that are still queued               |
+ * | `requests`     | integer          | requests to the object store, with retries |
+ * | `bytes_up`     | integer          | bytes of bodies that were sent             |
+ * | `bytes_down`   | integer          | bytes of bodies that were received         |
+ * | `cancelled`    | boolean          | whether the run was cancelled              |
+ *
+ * @param photos    the catalogue
+ * @param remote    the remote
+ * @param user      whose files they are
+ * @param options   may be NULL
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the directory does not exist;
+ * SATCHEL_EFOREIGN when the catalogue is synchronized as another user; SATCHEL_EINVALID
+ * for an invalid user, and inside a batch; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE;
+ * SATCHEL_EFULL; SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_photos_backup_run(
+    satchel_photos *photos, satchel_remote *remote, satchel_bytes user,
+    const satchel_photo_backup_options *options, satchel_buffer *out);
+
+/**
+ * Downloads the file of a photo, checks its MD5, and writes it with the photo's time.
+ *
+ * A file at `path` that has these bytes stays as it is. The photo need not be in the
+ * catalogue. The result is
+ *
+ * | field        | type    | meaning                                    |
+ * | ------------ | ------- | ------------------------------------------ |
+ * | `size`       | integer | the size of the file in bytes              |
+ * | `unchanged`  | boolean | whether the file was there already         |
+ * | `requests`   | integer | requests to the object store, with retries |
+ * | `bytes_down` | integer | bytes of bodies that were received         |
+ *
+ * @param photos    the catalogue
+ * @param md5       the MD5 of the photo
+ * @param path      the file to write, in a directory that exists
+ * @param remote    the remote
+ * @param user      whose files they are
+ * @param options   may be NULL
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the remote does not have the file, and
+ * when the directory does not exist; SATCHEL_EDAMAGED when the remote has other bytes;
+ * SATCHEL_ECONSTRAINT when another file is at `path`; SATCHEL_EINVALID for an invalid
+ * user or path, and inside a batch; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE;
+ * SATCHEL_ECANCELLED; SATCHEL_EFULL.
+ */
+SATCHEL_API satchel_status satchel_photos_backup_restore(
+    satchel_photos *photos, satchel_bytes md5, satchel_bytes path, satchel_remote *remote,
+    satchel_bytes user, const satchel_photo_backup_options *options, satchel_buffer *out);
 
 /** Options for scanning; start from SATCHEL_SCAN_OPTIONS_INIT. */
 typedef struct satchel_scan_options {

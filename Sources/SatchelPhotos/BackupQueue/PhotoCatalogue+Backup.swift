@@ -95,6 +95,18 @@ extension PhotoCatalogue {
   @discardableResult
   func requeueExpiredLeases() throws -> Int { try requeue { !LeaseOwner.isAlive($0) } }
 
+  /// Ends this value's lease of a photo whose upload did not come to a result: the photo returns to the queue.
+  func releaseBackup(_ md5: MD5) throws {
+    try write { transaction, id in
+      let table = LocalTable(connection: transaction.connection, catalogue: id)
+      guard var local = try table.row(md5), local.backup == .uploading, local.leaseOwner == leaseOwner.name
+      else { return }
+      try local.endLease(in: table)
+      try table.put(md5, local)
+      notify([md5], in: transaction)
+    }
+  }
+
   /// Requeues the leases of this value.
   func releaseLeases() throws {
     try requeue(isClosing: true) { [name = leaseOwner.name] in $0 == name }
@@ -116,18 +128,25 @@ extension PhotoCatalogue {
       let photos = try over(transaction.connection, id)
       for md5 in photos {
         var local = try table.row(md5) ?? LocalRow()
-        local.leaseOwner = nil
-        if !local.isStarred {
-          // The star was removed during the upload.
-          (local.backup, local.queued) = (.notBackedUp, nil)
-        } else {
-          local.backup = .queued
-          if local.queued == nil { local.queued = try table.nextQueuePosition() }
-        }
+        try local.endLease(in: table)
         try table.put(md5, local)
       }
       notify(photos, in: transaction)
       return photos.count
     }
+  }
+}
+
+extension LocalRow {
+  /// Returns a photo that is being uploaded to the queue, at its old position; one whose star was removed
+  /// meanwhile leaves it.
+  fileprivate mutating func endLease(in table: LocalTable) throws {
+    leaseOwner = nil
+    guard isStarred else {
+      (backup, queued) = (.notBackedUp, nil)
+      return
+    }
+    backup = .queued
+    if queued == nil { queued = try table.nextQueuePosition() }
   }
 }

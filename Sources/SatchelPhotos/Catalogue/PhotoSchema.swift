@@ -179,6 +179,7 @@ package enum PhotoSchema {
       is_missing INTEGER NOT NULL,
       PRIMARY KEY(catalogue, path, md5)
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX photo_file_md5 ON photo_file(catalogue, md5);
     """
 
   private static let version2 = """

@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from satchel import _abi, _encoding
+from satchel._encoding import FilePath
 from satchel._library import check, json_answer, library
-from satchel._long_work import LongWork, progress_callback
+from satchel._long_work import LongWork, progress_callback, with_progress
+from satchel.errors import InvalidArgument
 from satchel.photos._arguments import PhotoName, lend_md5
-from satchel.photos._reports import PhotoRefreshReport
+from satchel.photos._reports import (
+    PhotoBackupFailure,
+    PhotoBackupReport,
+    PhotoRefreshReport,
+    PhotoRestoreReport,
+)
 from satchel.photos._values import Photo, photo_from
 from satchel.remote import Remote, SyncProgress, work_with
-from satchel.values import record_from
+from satchel.remote._host import Failures
+from satchel.values import record_from, records_from
 
 if TYPE_CHECKING:
     from satchel.photos._rows import PhotoRows
@@ -20,11 +28,12 @@ __all__ = ["PhotoBackup"]
 
 
 class PhotoBackup:
-    """The backup queue; ``photos.backup``.
+    """The backup of the photos' files, and its queue; ``photos.backup``.
 
     A photo goes from "not_backed_up" or "error" to "queued", to "uploading", and to "uploaded" or "error".
     Any other transition raises :class:`satchel.InvalidArgument`, naming both states. Any number of threads
-    and processes may work on it. The host uploads:
+    and processes may work on it. :meth:`run` uploads the files of the queue; a host with an uploader of its
+    own does this instead:
 
     >>> while photo := photos.backup.claim():
     ...     try:
@@ -75,6 +84,76 @@ class PhotoBackup:
         reason = str(error) or type(error).__name__ if isinstance(error, BaseException) else error
         lent = lend_md5(photo, "photo"), _encoding.lend_text(reason, "error")
         check(library.satchel_photos_backup_failed(self._photos._pointer, *lent))
+
+    def run(
+        self,
+        remote: Remote,
+        user: str,
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+        *,
+        parallel: Optional[int] = None,
+    ) -> PhotoBackupReport:
+        """Uploads the files of the queued photos to "photos/{user}/{md5}", and records the results.
+
+        A file is found by the paths of the last scan, else by its name in the directory, and uploaded only
+        with the size and MD5 of its photo. A file that the remote has already is not sent again. What a
+        killed run had begun is queued again, and goes on with the next run.
+
+        :param remote: the object store for the files
+        :param user: whose files they are
+        :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False ends the
+            run and sets ``cancelled``. An exception in it ends the run too, and is raised here
+        :param parallel: files that are uploaded concurrently, 1 to 16; None for 4
+        :returns: in ``failed`` the photos whose file could not be uploaded; they have the status "error"
+        :raises NotFound: when the directory does not exist
+        :raises ForeignFile: when the catalogue is synchronized as another user
+        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unavailable: when the remote cannot be reached; its photos stay queued
+        """
+        options = _abi.PhotoBackupOptions(parallel=_encoding.parallel(parallel))
+        report, _ = self._work(remote, user, progress, library.satchel_photos_backup_run, options)
+        failed = records_from(PhotoBackupFailure, report["failed"])
+        return record_from(PhotoBackupReport, report, failed=failed)
+
+    def restore(
+        self,
+        photo: PhotoName,
+        path: FilePath,
+        remote: Remote,
+        user: str,
+        *,
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+    ) -> PhotoRestoreReport:
+        """Downloads a photo's file, checks its MD5, and writes it with the photo's time.
+
+        A file at ``path`` that has these bytes stays as it is.
+
+        :param photo: its MD5, or the photo, which need not be in the catalogue
+        :param path: the file to write, in a directory that exists
+        :param remote: the object store with the files
+        :param user: whose files they are
+        :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False cancels
+        :raises NotFound: when the remote does not have the file
+        :raises Damaged: when the remote has other bytes
+        :raises ConstraintViolation: when another file is at ``path``
+        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unavailable: when the remote cannot be reached
+        """
+        if not isinstance(remote, Remote):
+            raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
+        lent = lend_md5(photo, "photo"), _encoding.lend(_encoding.file_path(path, "path")[1])
+        name = _encoding.lend_text(user, "user")
+        photos = self._photos
+        work = LongWork(photos._store._owner, progress_callback(SyncProgress, progress))
+        call = with_progress(
+            _abi.PhotoBackupOptions(),
+            library.satchel_photos_backup_restore,
+            photos._pointer,
+            *lent,
+            remote._pointer,
+            name,
+        )
+        return record_from(PhotoRestoreReport, remote._at_work(work, call, Failures(work)))
 
     def refresh(
         self,

@@ -15,7 +15,10 @@ __all__ = [
     "DuplicateFile",
     "FileRemark",
     "ImportReport",
+    "PhotoBackupFailure",
+    "PhotoBackupReport",
     "PhotoRefreshReport",
+    "PhotoRestoreReport",
     "RejectedRow",
     "ScanProgress",
     "ScanReport",
@@ -258,6 +261,55 @@ class VerifyReport:
     def repaired(self) -> List[int]:
         """The numbers of the shards that were repaired."""
         return [each.shard for each in self.shards if each.repaired]
+
+
+@dataclass(frozen=True)
+class PhotoBackupFailure:
+    """A photo, with ``md5`` and ``filename``, whose file could not be uploaded; ``message`` is the reason."""
+
+    md5: str
+    filename: str
+    message: str
+
+
+@dataclass(frozen=True)
+class PhotoBackupReport:
+    """The result of ``photos.backup.run``.
+
+    ``uploaded`` counts files that were sent, ``found`` those that the remote had already, ``queued`` photos
+    that are still queued. ``failed`` are the first 1,000 photos whose file could not be uploaded, and
+    ``failed_count`` counts all. ``requests`` counts requests to the object store with retries, ``bytes_up``
+    and ``bytes_down`` bytes of bodies. ``cancelled``: the progress callback ended the run.
+    """
+
+    uploaded: int
+    found: int
+    failed: List[PhotoBackupFailure]
+    failed_count: int
+    queued: int
+    requests: int
+    bytes_up: int
+    bytes_down: int
+    cancelled: bool
+
+    @property
+    def ok(self) -> bool:
+        """Whether no photo failed."""
+        return not self.failed
+
+
+@dataclass(frozen=True)
+class PhotoRestoreReport:
+    """The result of ``photos.backup.restore``.
+
+    ``size`` is that of the file in bytes, ``unchanged``: it was there already. ``requests`` counts requests
+    to the object store with retries, ``bytes_down`` bytes of bodies.
+    """
+
+    size: int
+    unchanged: bool
+    requests: int
+    bytes_down: int
 
 
 @dataclass(frozen=True)
