@@ -219,6 +219,10 @@ test-sqlite: setup-tests setup-servers lib build-tests ## The C, Python and Swif
 	    || status=1; \
 	  python3 Tests/summary.py $(LOGS) test-sqlite-c test-sqlite-python test-sqlite-swift || status=1; exit $$status
 
+.PHONY: test-images
+test-images: setup-tests lib ## Dates and sizes of real pictures, compared with exiftool (Debian's libimage-exiftool-perl)
+	@SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python Tests/images/run.sh $(PYTHON)
+
 .PHONY: check
 check: lint ## Everything: tests (longer where chance is in them), formatting, types, the simulator, sanitizers
 	@SATCHEL_CRASHES=300 SATCHEL_CRASH_SECONDS=120 SATCHEL_KILLS=1000 $(MAKE) --no-print-directory test

@@ -1121,6 +1121,108 @@ SATCHEL_API satchel_status satchel_remote_probe(
     satchel_remote *remote, satchel_bytes prefix, satchel_buffer *out);
 
 /**
+ * Reads an object.
+ *
+ * This and the next four functions are for objects of the host's own, with the retries of
+ * a synchronization. Keys that begin with "catalogs/", "photos/" and "sync/" are the
+ * library's: they can be read, and must not be written.
+ *
+ * @anchor json_remote_head
+ * The size, the etag and the metadata of an object are
+ *
+ * | field      | type    | meaning                                    |
+ * | ---------- | ------- | ------------------------------------------ |
+ * | `size`     | integer | the size of the body in bytes              |
+ * | `etag`     | string  | changes whenever the body does             |
+ * | `metadata` | object  | strings by name; `sha256`, of the body, if |
+ * |            |         | the library has written the object         |
+ *
+ * @param remote         the remote
+ * @param key            the key
+ * @param if_none_match  an etag: with it an object that still has it is not read; may be
+ *                       empty
+ * @param[out] head      a JSON object; without data when the object was not read; may be
+ *                       NULL
+ * @param[out] body      the bytes; without data when the object was not read
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when there is no such object; SATCHEL_EINVALID
+ * for what cannot be a key; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE.
+ */
+SATCHEL_API satchel_status satchel_remote_get(
+    satchel_remote *remote, satchel_bytes key, satchel_bytes if_none_match,
+    satchel_buffer *head, satchel_buffer *body);
+
+/**
+ * Writes an object as a whole.
+ *
+ * A response that is lost is no error: the object is read back.
+ *
+ * @param remote     the remote
+ * @param key        the key
+ * @param body       the bytes
+ * @param if_match   the etag that the object must have; empty without this condition
+ * @param if_absent  whether there must be no such object
+ * @param metadata   a JSON object of strings, to be stored with the object: names of a-z,
+ *                   0-9 and "-", values of printable ASCII, 2,048 bytes together; may be
+ *                   empty
+ * @param[out] etag  the etag of the object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ECONFLICT when the condition does not hold: nothing was
+ * changed; SATCHEL_EINVALID for invalid arguments; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE.
+ */
+SATCHEL_API satchel_status satchel_remote_put(
+    satchel_remote *remote, satchel_bytes key, satchel_bytes body, satchel_bytes if_match,
+    bool if_absent, satchel_bytes metadata, satchel_buffer *etag);
+
+/**
+ * Returns the size, the etag and the metadata of an object.
+ *
+ * @param remote    the remote
+ * @param key       the key
+ * @param[out] out  a JSON object, as @ref json_remote_head "head" of satchel_remote_get()
+ *
+ * **Returns** As satchel_remote_get().
+ */
+SATCHEL_API satchel_status satchel_remote_head(
+    satchel_remote *remote, satchel_bytes key, satchel_buffer *out);
+
+/**
+ * Deletes an object. Without a condition, deleting one that does not exist succeeds.
+ *
+ * @param remote    the remote
+ * @param key       the key
+ * @param if_match  the etag that the object must have; empty without this condition
+ *
+ * **Returns** As satchel_remote_put().
+ */
+SATCHEL_API satchel_status satchel_remote_delete(
+    satchel_remote *remote, satchel_bytes key, satchel_bytes if_match);
+
+/**
+ * Returns the objects whose keys begin with a prefix, one page at a time, in the order of
+ * the keys' bytes.
+ *
+ * | field     | type             | meaning                                             |
+ * | --------- | ---------------- | --------------------------------------------------- |
+ * | `entries` | array of objects | {"key", "size", "etag"}; the etag is null where the |
+ * |           |                  | object store does not list it                       |
+ * | `next`    | string or null   | where the next page begins; null for the last page  |
+ * | `skipped` | integer          | names that cannot be keys                           |
+ *
+ * @param remote    the remote
+ * @param prefix    the prefix; empty for all objects
+ * @param after     `next` of the previous page; empty for the first page
+ * @param limit     the size of a page, 1 to 1,000
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid prefix or limit; SATCHEL_EAUTH;
+ * SATCHEL_EUNAVAILABLE.
+ */
+SATCHEL_API satchel_status satchel_remote_list(
+    satchel_remote *remote, satchel_bytes prefix, satchel_bytes after, int32_t limit,
+    satchel_buffer *out);
+
+/**
  * Frees a remote.
  *
  * Calls in progress that synchronize with it continue.
@@ -1146,8 +1248,9 @@ SATCHEL_API void satchel_remote_free(satchel_remote *remote);
  * | field        | type    | meaning                                               |
  * | ------------ | ------- | ----------------------------------------------------- |
  * | `phase`      | string  | of records and state: "download", "apply", "upload";  |
- * |              |         | of photos: "plan", "shards", "manifest"               |
- * | `done`       | integer | objects, or uploaded changes, or shards               |
+ * |              |         | of photos: "plan", "shards", "manifest";              |
+ * |              |         | of backups of photos: "files"                         |
+ * | `done`       | integer | objects, uploaded changes, shards, or files           |
  * | `total`      | integer | how many there are; 0 while that is not known         |
  * | `bytes_up`   | integer | bytes of bodies that were sent so far, with retries   |
  * | `bytes_down` | integer | bytes of bodies that were received so far             |
@@ -2122,19 +2225,23 @@ SATCHEL_API void satchel_session_free(satchel_session *session);
  *
  * | field                 | type            | meaning                              |
  * | --------------------- | --------------- | ------------------------------------ |
- * | `starred`             | boolean         | whether the photo has a star         |
+ * | `starred`             | boolean         | whether its file is, or is to be,    |
+ * |                       |                 | in the remote                        |
  * | `local_only`          | boolean         | whether the remote lacks it          |
  * | `backup_status`       | string          | see below                            |
  * | `last_attempt`        | integer or null | the last attempt to back up, Unix ms |
  * | `attempts`            | integer         | the number of attempts               |
  * | `error`               | string or null  | why the last attempt failed          |
+ * | `photodate_source`    | string or null  | where the photodate is from, see     |
+ * |                       |                 | below                                |
  * | `camera_make`         | string or null  | the maker of the camera              |
  * | `camera_model`        | string or null  | the model of the camera              |
  * | `orientation`         | integer or null | 1 to 8, as in Exif                   |
  * | `latitude`            | number or null  | degrees                              |
  * | `longitude`           | number or null  | degrees                              |
  * | `aperture`            | number or null  | the f-number                         |
- * | `shutter_speed`       | number or null  | seconds                              |
+ * | `shutter_speed`       | string or null  | seconds, such as "1/200" or "2.5";   |
+ * |                       |                 | a number is accepted, too            |
  * | `iso`                 | integer or null | the ISO speed                        |
  * | `focal_length`        | number or null  | millimetres                          |
  * | `thumbnail_cached_at` | integer or null | Unix ms                              |
@@ -2142,7 +2249,12 @@ SATCHEL_API void satchel_session_free(satchel_session *session);
  *
  * `backup_status` is "not_backed_up", "queued", "uploading", "uploaded" or "error". The
  * functions for backups determine it, `last_attempt`, `attempts` and `error`; the
- * contents of the remote determine `local_only`. These cannot be set.
+ * contents of the remote determine `local_only`, and a scan `photodate_source`. These
+ * cannot be set.
+ *
+ * `photodate_source` is "date_time_original", "date_time_digitized" or "date_time", the
+ * tag of EXIF that a scan has read the photodate from, or "file", the time of the file.
+ * It is null for a photodate that a program or another device has set.
  *
  * @anchor json_rejected
  * **Rejected line.** A line of a shard's file that is not a photo of the shard:
@@ -2304,13 +2416,16 @@ SATCHEL_API satchel_status satchel_photos_count(
  *
  * and each element of `shards`
  *
- * | field     | type    | meaning                                            |
- * | --------- | ------- | -------------------------------------------------- |
- * | `shard`   | integer | 0 to 15                                            |
- * | `photos`  | integer | the number of photos                               |
- * | `changes` | integer | local changes since the last synchronization       |
- * | `kept`    | integer | lines that are not photos                          |
- * | `pending` | boolean | whether the next synchronization uploads the shard |
+ * | field       | type            | meaning                                            |
+ * | ----------- | --------------- | -------------------------------------------------- |
+ * | `shard`     | integer         | 0 to 15                                            |
+ * | `photos`    | integer         | the number of photos                               |
+ * | `changes`   | integer         | local changes since the last synchronization       |
+ * | `kept`      | integer         | lines that are not photos                          |
+ * | `pending`   | boolean         | whether the next synchronization uploads the shard |
+ * | `modified`  | integer or null | when its content last changed here, Unix ms        |
+ * | `last_sync` | integer or null | when it was last synchronized, Unix ms             |
+ * | `checksum`  | string or null  | SHA-256 of the remote's bytes at that time         |
  *
  * @param photos    the catalogue
  * @param[out] out  a JSON object
@@ -2470,7 +2585,10 @@ SATCHEL_API satchel_status satchel_photos_set_local(
 /**
  * Sets or removes the star of a photo.
  *
- * Setting the star of a photo that the remote does not have queues its backup.
+ * A star says that the file of the photo is in the remote, or is to be. Starring a photo
+ * that is not backed up queues its backup, whether its row is in the remote or not.
+ * Removing the star takes a queued photo out of the queue, and deletes nothing in the
+ * remote. Synchronizing rows sets no star.
  *
  * @param photos   the catalogue
  * @param md5      the MD5 of the photo
@@ -2482,7 +2600,8 @@ SATCHEL_API satchel_status satchel_photos_star(
     satchel_photos *photos, satchel_bytes md5, bool starred);
 
 /**
- * Queues the backup of a photo whose backup status is not_backed_up or error.
+ * Queues the backup of a photo whose backup status is not_backed_up or error, and stars
+ * it.
  *
  * @param photos  the catalogue
  * @param md5     the MD5 of the photo
@@ -2532,6 +2651,131 @@ SATCHEL_API satchel_status satchel_photos_backup_done(
 SATCHEL_API satchel_status satchel_photos_backup_failed(
     satchel_photos *photos, satchel_bytes md5, satchel_bytes error);
 
+/** Options for work with backed up files; start from SATCHEL_PHOTO_BACKUP_OPTIONS_INIT. */
+typedef struct satchel_photo_backup_options {
+    /** sizeof(satchel_photo_backup_options). */
+    size_t size;
+    /** Only of satchel_photos_backup_refresh(): queues photos again that were uploaded,
+     *  and that the remote does not have. */
+    bool queue_missing;
+    /** The number of files that are transferred at the same time, 1 to 16; 0 means 4. */
+    int32_t parallel;
+    /** Receives the @ref json_sync_progress "progress"; may be NULL. */
+    satchel_progress_callback progress;
+    /** Passed to `progress`. */
+    void *context;
+} satchel_photo_backup_options;
+
+/** The default options for work with backed up files. */
+#define SATCHEL_PHOTO_BACKUP_OPTIONS_INIT \
+    { sizeof(satchel_photo_backup_options), false, 0, NULL, NULL }
+
+/**
+ * Lists the files of a user in a remote, below "photos/{user}/", and stars the photos that
+ * another device has backed up.
+ *
+ * A photo is backed up when the remote has an object named by its MD5, of the size of its
+ * row. It takes one request for 1,000 files, and is never a part of a synchronization. A
+ * star that was removed after the upload stays removed. The result is
+ *
+ * | field           | type             | meaning                                        |
+ * | --------------- | ---------------- | ---------------------------------------------- |
+ * | `photos`        | integer          | photos whose file is in the remote             |
+ * | `starred`       | integer          | photos that got their star now                 |
+ * | `unknown_count` | integer          | objects that are no files of these photos      |
+ * | `damaged`       | array of strings | MD5s of photos whose object has another size   |
+ * | `damaged_count` | integer          | the number of all of these                     |
+ * | `missing`       | array of strings | MD5s of uploaded photos that the remote lacks  |
+ * | `missing_count` | integer          | the number of all of these                     |
+ * | `queued`        | integer          | photos that were queued again                  |
+ * | `requests`      | integer          | requests to the object store, with retries     |
+ *
+ * Each list has at most 1,000 elements.
+ *
+ * @param photos    the catalogue
+ * @param remote    the remote
+ * @param user      whose files they are
+ * @param options   may be NULL
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EFOREIGN when the catalogue is synchronized as another
+ * user; SATCHEL_EINVALID for an invalid user, and inside a batch; SATCHEL_EAUTH;
+ * SATCHEL_EUNAVAILABLE; SATCHEL_ECANCELLED; SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_photos_backup_refresh(
+    satchel_photos *photos, satchel_remote *remote, satchel_bytes user,
+    const satchel_photo_backup_options *options, satchel_buffer *out);
+
+/**
+ * Uploads the files of the queued photos, several at once, and records the results.
+ *
+ * The object of a file is "photos/{user}/{md5}". A file is found by the paths of the last
+ * scan, else by its name in the directory, and uploaded only with the size and the MD5 of
+ * its photo; the object is written under a condition and checked afterwards. A file that
+ * the remote has already is not sent again. What a killed run had begun is queued again,
+ * and the next run goes on with it. A photo whose file cannot be uploaded gets the backup
+ * status error; when the remote fails, the run ends, and its photos stay queued. A
+ * cancelled run returns SATCHEL_OK. The result is
+ *
+ * | field          | type             | meaning                                    |
+ * | -------------- | ---------------- | ------------------------------------------ |
+ * | `uploaded`     | integer          | files that were sent                       |
+ * | `found`        | integer          | files that the remote had already          |
+ * | `failed`       | array of objects | {"md5", "filename", "message"}, at most    |
+ * |                |                  | 1,000                                      |
+ * | `failed_count` | integer          | the number of all of these                 |
+ * | `queued`       | integer          | photos that are still queued               |
+ * | `requests`     | integer          | requests to the object store, with retries |
+ * | `bytes_up`     | integer          | bytes of bodies that were sent             |
+ * | `bytes_down`   | integer          | bytes of bodies that were received         |
+ * | `cancelled`    | boolean          | whether the run was cancelled              |
+ *
+ * @param photos    the catalogue
+ * @param remote    the remote
+ * @param user      whose files they are
+ * @param options   may be NULL
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the directory does not exist;
+ * SATCHEL_EFOREIGN when the catalogue is synchronized as another user; SATCHEL_EINVALID
+ * for an invalid user, and inside a batch; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE;
+ * SATCHEL_EFULL; SATCHEL_EREADONLY.
+ */
+SATCHEL_API satchel_status satchel_photos_backup_run(
+    satchel_photos *photos, satchel_remote *remote, satchel_bytes user,
+    const satchel_photo_backup_options *options, satchel_buffer *out);
+
+/**
+ * Downloads the file of a photo, checks its MD5, and writes it with the photo's time.
+ *
+ * A file at `path` that has these bytes stays as it is. The photo need not be in the
+ * catalogue. The result is
+ *
+ * | field        | type    | meaning                                    |
+ * | ------------ | ------- | ------------------------------------------ |
+ * | `size`       | integer | the size of the file in bytes              |
+ * | `unchanged`  | boolean | whether the file was there already         |
+ * | `requests`   | integer | requests to the object store, with retries |
+ * | `bytes_down` | integer | bytes of bodies that were received         |
+ *
+ * @param photos    the catalogue
+ * @param md5       the MD5 of the photo
+ * @param path      the file to write, in a directory that exists
+ * @param remote    the remote
+ * @param user      whose files they are
+ * @param options   may be NULL
+ * @param[out] out  a JSON object; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND when the remote does not have the file, and
+ * when the directory does not exist; SATCHEL_EDAMAGED when the remote has other bytes;
+ * SATCHEL_ECONSTRAINT when another file is at `path`; SATCHEL_EINVALID for an invalid
+ * user or path, and inside a batch; SATCHEL_EAUTH; SATCHEL_EUNAVAILABLE;
+ * SATCHEL_ECANCELLED; SATCHEL_EFULL.
+ */
+SATCHEL_API satchel_status satchel_photos_backup_restore(
+    satchel_photos *photos, satchel_bytes md5, satchel_bytes path, satchel_remote *remote,
+    satchel_bytes user, const satchel_photo_backup_options *options, satchel_buffer *out);
+
 /** Options for scanning; start from SATCHEL_SCAN_OPTIONS_INIT. */
 typedef struct satchel_scan_options {
     /** sizeof(satchel_scan_options). */
@@ -2570,23 +2814,29 @@ typedef struct satchel_scan_options {
  * | `added`             | integer          | photos that no scan had found             |
  * | `changed`           | integer          | photos with another name, time or content |
  * | `unchanged`         | integer          | photos as at the last scan                |
- * | `duplicates`        | integer          | files with the bytes of another file      |
- * | `duplicate_files`   | array of objects | {"path", "first", "md5"}                  |
- * | `missing`           | integer          | photos whose files no longer exist        |
- * | `missing_files`     | array of strings | the paths of these files                  |
+ * | `duplicates`        | array of objects | {"path", "first", "md5"} of files with    |
+ * |                     |                  | the bytes of another file                 |
+ * | `duplicates_count`  | integer          | the number of all of these                |
+ * | `missing`           | array of strings | the paths of files that no longer exist   |
+ * | `missing_count`     | integer          | photos that have no file any more         |
  * | `removed`           | integer          | rows that were deleted                    |
  * | `bytes_read`        | integer          | bytes of files                            |
- * | `skipped_count`     | integer          | files that were not included              |
- * | `skipped_links`     | integer          | how many of these are links               |
- * | `skipped`           | array of objects | {"path", "reason"}                        |
- * | `remarks_count`     | integer          | photos that could be read only in part    |
- * | `remarks`           | array of objects | {"path", "reason"}                        |
+ * | `skipped`           | array of objects | {"path", "reason"} of files that were not |
+ * |                     |                  | included                                  |
+ * | `skipped_count`     | integer          | the number of all of these                |
+ * | `skipped_links_count` | integer        | how many of these are links               |
+ * | `remarks`           | array of objects | {"path", "reason"} of photos that could   |
+ * |                     |                  | be read only in part                      |
+ * | `remarks_count`     | integer          | the number of all of these                |
+ * | `date_sources`      | object           | files that were read, by the source of    |
+ * |                     |                  | their dates                               |
  * | `missing_libraries` | array of strings | libraries that are not installed          |
  * | `cancelled`         | boolean          | whether the scan was cancelled            |
  *
  * `first` of a duplicate is the path of the first file with the same bytes. Each list has
  * at most 1,000 elements. Without a library of `missing_libraries`, the sizes and camera
- * data of new photos remain unknown.
+ * data of new photos remain unknown. The keys of `date_sources` are the values of
+ * `photodate_source` of a @ref json_photo_local "photo".
  *
  * @param photos    the catalogue
  * @param options   may be NULL

@@ -7,9 +7,6 @@
 
 static const uint8_t exif_header[6] = {'E', 'x', 'i', 'f', 0, 0};
 
-/* The maximum payload of a JPEG segment, without its length field. */
-enum { SEGMENT_MAXIMUM = 65533 };
-
 /* EXIF data that is being read, and the libraries that read it. */
 struct reading {
   const struct satchel_images *images;
@@ -205,32 +202,76 @@ static void read_block(
   if (log != NULL) images->log_unref(log);
 }
 
-void satchel_images_exif(
+/* Reads a TIFF: a file, or the EXIF of a container. */
+static void read_tiff(
+    const struct satchel_images *images, const struct satchel_image_source *source, struct satchel_exif *exif) {
+  /* On the heap: the stacks of threads are small on some systems. */
+  uint8_t *block = malloc(SATCHEL_TIFF_BLOCK);
+  if (block == NULL) return;
+  size_t count = satchel_tiff_compact(source, block, exif);
+  if (count > 0) {
+    bool is_damaged = exif->is_damaged;
+    exif->is_present = true;
+    if (images->available & SATCHEL_IMAGES_EXIF) read_block(images, block, count, exif);
+    /* Of the block nothing is missing. */
+    exif->is_damaged = is_damaged;
+  }
+  free(block);
+}
+
+/* Reads the EXIF of a container, of which some programs keep the header of a JPEG's segment. */
+static void found_tiff(
+    const struct satchel_images *images, const uint8_t *bytes, size_t count, struct satchel_exif *exif) {
+  if (count >= sizeof exif_header && memcmp(bytes, exif_header, sizeof exif_header) == 0) {
+    bytes += sizeof exif_header;
+    count -= sizeof exif_header;
+  }
+  int64_t width = exif->width, height = exif->height;
+  struct satchel_image_source source = {bytes, count, -1, count};
+  read_tiff(images, &source, exif);
+  if (!exif->is_present) exif->is_present = exif->is_damaged = true;
+  /* A thumbnail's, if any. */
+  exif->width = width;
+  exif->height = height;
+}
+
+static void read_jpeg(
     const struct satchel_images *images, const uint8_t *head, size_t count, struct satchel_exif *exif) {
+  if (count < 2 || head[0] != 0xFF || head[1] != 0xD8) return;
+  struct block block = find_segment(head, count);
+  if (block.start == NULL || !(images->available & SATCHEL_IMAGES_EXIF)) return;
+  exif->is_present = true;
+  read_block(images, block.start, block.count, exif);
+  /* libexif does not log a segment that is shorter than its header. */
+  if (block.is_cut || block.count < sizeof exif_header + 8) exif->is_damaged = true;
+}
+
+/* Fujifilm's raw files: a header with the offset of a JPEG, which has the EXIF. */
+static void read_raf(
+    const struct satchel_images *images, const struct satchel_image_source *source, struct satchel_exif *exif) {
+  enum { OFFSET = 84, HEAD = 128 << 10 };
+  uint8_t number[4];
+  if (satchel_source_read(source, OFFSET, number, sizeof number) < sizeof number) return;
+  uint32_t offset = (uint32_t)number[0] << 24 | (uint32_t)number[1] << 16 | (uint32_t)number[2] << 8 | number[3];
+  uint8_t *head = malloc(HEAD);
+  if (head == NULL) return;
+  read_jpeg(images, head, satchel_source_read(source, offset, head, HEAD), exif);
+  free(head);
+}
+
+void satchel_images_exif(
+    const struct satchel_images *images, const struct satchel_image_source *source, struct satchel_exif *exif) {
+  static const char raf[] = "FUJIFILMCCD-RAW ";
   if (exif == NULL) return;
   memset(exif, 0, sizeof *exif);
-  if (!images || !(images->available & SATCHEL_IMAGES_EXIF) || !head || count < 8) return;
+  if (!images || !source || !source->head || source->count < 8) return;
+  const uint8_t *head = source->head;
   if (head[0] == 0xFF && head[1] == 0xD8) {
-    struct block block = find_segment(head, count);
-    if (block.start == NULL) return;
-    exif->is_present = true;
-    read_block(images, block.start, block.count, exif);
-    /* libexif does not log a segment that is shorter than its header. */
-    if (block.is_cut || block.count < sizeof exif_header + 8) exif->is_damaged = true;
-  } else if (memcmp(head, "II*\0", 4) == 0 || memcmp(head, "MM\0*", 4) == 0) {
-    /* An EXIF segment contains a TIFF after its header. Values after the first 64 KB are not read, which is not
-     * damage. */
-    size_t limit = SEGMENT_MAXIMUM - sizeof exif_header;
-    size_t length = count < limit ? count : limit;
-    /* On the heap: the stacks of threads are small on some systems. */
-    uint8_t *start = malloc(sizeof exif_header + length);
-    if (start == NULL) return;
-    memcpy(start, exif_header, sizeof exif_header);
-    memcpy(start + sizeof exif_header, head, length);
-    exif->is_present = true;
-    read_block(images, start, sizeof exif_header + length, exif);
-    exif->is_damaged = false;
-    free(start);
+    read_jpeg(images, head, source->count, exif);
+  } else if (source->count >= sizeof raf && memcmp(head, raf, sizeof raf - 1) == 0) {
+    read_raf(images, source, exif);
+  } else if (!satchel_container_read(images, source, exif, found_tiff)) {
+    read_tiff(images, source, exif);
   }
 }
 

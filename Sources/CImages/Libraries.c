@@ -8,10 +8,14 @@
 static const char exif_name[] = "libexif.12.dylib";
 static const char jpeg_name[] = "libturbojpeg.0.dylib";
 static const char png_name[] = "libpng16.16.dylib";
+static const char heif_name[] = "libheif.1.dylib";
+static const char webp_name[] = "libwebpmux.3.dylib";
 #else
 static const char exif_name[] = "libexif.so.12";
 static const char jpeg_name[] = "libturbojpeg.so.0";
 static const char png_name[] = "libpng16.so.16";
+static const char heif_name[] = "libheif.so.1";
+static const char webp_name[] = "libwebpmux.so.3";
 #endif
 
 /* Finds a function; a library without a function of that name counts as missing. */
@@ -60,7 +64,12 @@ static bool open_png(struct satchel_images *images, const char *name) {
 }
 
 /* The libraries are never closed: they may keep data of the thread or the process. */
-static void open_all(struct satchel_images *images, const char *exif, const char *jpeg, const char *png) {
+static void open_all(
+    struct satchel_images *images, const char *exif, const char *jpeg, const char *png, const char *heif,
+    const char *webp) {
+  pthread_mutex_init(&images->lock, NULL);
+  images->heif_name = heif ? heif : heif_name;
+  images->webp_name = webp ? webp : webp_name;
   if (open_exif(images, exif ? exif : exif_name)) images->available |= SATCHEL_IMAGES_EXIF;
   if (open_jpeg(images, jpeg ? jpeg : jpeg_name)) images->available |= SATCHEL_IMAGES_JPEG;
   if (open_png(images, png ? png : png_name)) images->available |= SATCHEL_IMAGES_PNG;
@@ -68,7 +77,7 @@ static void open_all(struct satchel_images *images, const char *exif, const char
 
 static struct satchel_images shared;
 
-static void open_shared(void) { open_all(&shared, NULL, NULL, NULL); }
+static void open_shared(void) { open_all(&shared, NULL, NULL, NULL, NULL, NULL); }
 
 const struct satchel_images *satchel_images_shared(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -76,9 +85,10 @@ const struct satchel_images *satchel_images_shared(void) {
   return &shared;
 }
 
-const struct satchel_images *satchel_images_open(const char *exif, const char *jpeg, const char *png) {
+const struct satchel_images *satchel_images_open(
+    const char *exif, const char *jpeg, const char *png, const char *heif, const char *webp) {
   struct satchel_images *images = calloc(1, sizeof *images);
-  if (images != NULL) open_all(images, exif, jpeg, png);
+  if (images != NULL) open_all(images, exif, jpeg, png, heif, webp);
   return images;
 }
 

@@ -7,7 +7,12 @@
 
 #include <libexif/exif-data.h>
 #include <png.h>
+#include <pthread.h>
 #include <turbojpeg.h>
+
+/* The functions of libheif and libwebpmux, declared in Containers.c. */
+struct heif_functions;
+struct webp_functions;
 
 struct satchel_images {
   unsigned available;
@@ -34,6 +39,37 @@ struct satchel_images {
 
   __typeof__(&png_image_begin_read_from_memory) png_begin;
   __typeof__(&png_image_free) png_free;
+
+  /* What is opened later: names, and with the lock held the functions, which stay NULL where opening has failed. */
+  const char *heif_name, *webp_name;
+  pthread_mutex_t lock;
+  bool is_heif_tried, is_webp_tried;
+  const struct heif_functions *heif;
+  const struct webp_functions *webp;
 };
+
+/* Reads into `buffer` what a source has from `offset` on; returns the number of bytes. */
+size_t satchel_source_read(
+    const struct satchel_image_source *source, uint64_t offset, void *buffer, size_t count);
+
+/* The maximum size of what satchel_tiff_compact() writes: that of a JPEG segment, without its length field. */
+enum { SATCHEL_TIFF_BLOCK = 65533 };
+
+/* Copies the values of a TIFF that satchel_exif has into a block with an EXIF header, which libexif reads; libexif
+ * reads no more than 64 KB, and the directories of a TIFF may be anywhere.
+ *
+ * block: SATCHEL_TIFF_BLOCK bytes
+ * exif: gets is_damaged, and the size in pixels of the largest image that is no preview
+ * Returns the size of the block; 0 when the source is not a TIFF. */
+size_t satchel_tiff_compact(
+    const struct satchel_image_source *source, uint8_t *block, struct satchel_exif *exif);
+
+/* Passes the EXIF of a file to `found`, as a TIFF, and sets the size in pixels, `is_unreadable` and `missing`.
+ * Returns false for another format. */
+typedef void (*satchel_found_exif)(
+    const struct satchel_images *images, const uint8_t *tiff, size_t count, struct satchel_exif *exif);
+bool satchel_container_read(
+    const struct satchel_images *images, const struct satchel_image_source *source, struct satchel_exif *exif,
+    satchel_found_exif found);
 
 #endif

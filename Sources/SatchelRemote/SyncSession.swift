@@ -93,10 +93,8 @@ package final class SyncSession: Sendable {
   }
 }
 
-/// The options that every synchronization has.
+/// The options that all transfers have.
 public protocol TransferOptions: Sendable {
-  /// Whether to report what would be transferred, without writing to either side.
-  var isDryRun: Bool { get set }
   /// How many objects are transferred at once: 1 to 16; clamped.
   var parallel: Int { get set }
   /// How requests are retried.
@@ -120,10 +118,12 @@ public struct SyncProgress: Sendable, Equatable, JSONConvertible {
     case shards
     /// Photos: writing the manifest.
     case manifest
+    /// Backups of photos: transferring, or listing, their files.
+    case files
   }
 
   public var phase = Phase.plan
-  /// Of a download, objects; of an upload, changes; of photos, shards.
+  /// Of a download, objects; of an upload, changes; of photos, shards; of backups, files.
   public var done = 0
   /// The number of all; 0 while it is not known.
   public var total = 0

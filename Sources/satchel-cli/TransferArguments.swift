@@ -62,6 +62,7 @@ extension Progress {
       case .apply: "applying"
       case .upload: "uploading"
       case .plan, .shards, .manifest: "photos"
+      case .files: "files"
       }
     let total = progress.total > 0 ? progress.total : nil
     let done = progress.done > 0 || total != nil ? progress.done : nil

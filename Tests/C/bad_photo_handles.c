@@ -44,6 +44,10 @@ static void no_photos(const char *what, satchel_photos *photos) {
     refused_out(what, wanted, NULL, satchel_photos_backup_claim(photos, &out));
     refused(what, wanted, NULL, satchel_photos_backup_done(photos, md5));
     refused(what, wanted, NULL, satchel_photos_backup_failed(photos, md5, none));
+    refused_out(what, wanted, NULL, satchel_photos_backup_run(photos, remote, text("lena"), NULL, &out));
+    refused_out(what, wanted, NULL, satchel_photos_backup_refresh(photos, remote, text("lena"), NULL, &out));
+    refused_out(what, wanted, NULL,
+                satchel_photos_backup_restore(photos, md5, text("a"), remote, text("lena"), NULL, &out));
     refused_out(what, wanted, NULL, satchel_photos_scan(photos, NULL, &out));
     refused_out(what, wanted, NULL, satchel_photos_sync(photos, remote, text("lena"), NULL, &out));
     refused_out(what, wanted, NULL, satchel_photos_verify(photos, remote, text("lena"), NULL, &out));
@@ -59,6 +63,13 @@ static void no_remote(const char *what, satchel_remote *none) {
     fill_out_with_nonsense();
     refused_out(what, wanted, NULL, satchel_photos_sync(device.photos, none, text("lena"), NULL, &out));
     refused_out(what, wanted, NULL, satchel_remote_probe(none, text(""), &out));
+    refused_out(what, wanted, NULL, satchel_photos_backup_run(device.photos, none, text("lena"), NULL, &out));
+    refused_out(what, wanted, NULL, satchel_remote_get(none, text("a"), text(""), NULL, &out));
+    refused_out(what, wanted, NULL, satchel_remote_head(none, text("a"), &out));
+    refused_out(what, wanted, NULL, satchel_remote_list(none, text(""), text(""), 10, &out));
+    refused_out(what, wanted, NULL,
+                satchel_remote_put(none, text("a"), text(""), text(""), false, text(""), &out));
+    refused(what, wanted, NULL, satchel_remote_delete(none, text("a"), text("")));
     satchel_remote_free(none);
 }
 

@@ -57,7 +57,7 @@ static void begin(struct device *phone, struct device *tablet, satchel_remote *r
     moved("the first", sync_device(phone, remote, NULL), NO_SHARDS, SHARDS(1, 15), NO_SHARDS);
     moved("the second", sync_device(tablet, remote, NULL), SHARDS(1, 15), NO_SHARDS, NO_SHARDS);
     json_t *found = get_photo(tablet->photos, md5_of('1', 1));
-    CHECK(json_is_true(at(found, "/starred")) && json_is_false(at(found, "/local_only"))
+    CHECK(json_is_false(at(found, "/starred")) && json_is_false(at(found, "/local_only"))
               && json_is_null(at(found, "/camera_make")),
           "what came from the remote");
     json_decref(found);
@@ -237,6 +237,112 @@ static void all(satchel_remote *remote, satchel_remote *other) {
     give_away(&tablet);
 }
 
+/** A photo's file goes to the remote, and comes back; another device sees that it is there. */
+static void backups(const char *folder, satchel_remote *remote) {
+    static const char md5[] = "900150983cd24fb0d6963f7d28e17f72"; /* of "abc" */
+    struct device phone = new_device(), tablet = new_device();
+    satchel_photos_free(phone.photos);
+    must(satchel_photos_open(phone.store, text(folder), SATCHEL_CONFLICT_DEFAULT, &phone.photos), "opening");
+    write_bytes(folder, "abc.jpg", "abc", 3);
+    char row[200];
+    snprintf(row, sizeof row, "{\"md5\":\"%s\",\"filename\":\"abc.jpg\",\"size\":3,\"photodate\":1,\"modified\":1}", md5);
+    must(satchel_photos_upsert(phone.photos, text(row), NULL), "a row");
+    must(satchel_photos_upsert(tablet.photos, text(row), NULL), "a row");
+    must(satchel_photos_star(phone.photos, text(md5), true), "starring");
+    satchel_photo_backup_options options = SATCHEL_PHOTO_BACKUP_OPTIONS_INIT;
+    options.parallel = 17;
+    CHECK(satchel_photos_backup_run(phone.photos, remote, text("lena"), &options, &out) == SATCHEL_EINVALID, "17");
+    options.parallel = 2;
+    must(satchel_photos_backup_run(phone.photos, remote, text("lena"), &options, &out), "a backup");
+    json_t *report = take(&out);
+    CHECK(number_at(report, "/uploaded") == 1 && number_at(report, "/failed_count") == 0
+              && number_at(report, "/queued") == 0 && number_at(report, "/bytes_up") == 3,
+          "the report of a backup");
+    json_decref(report);
+    json_t *found = get_photo(phone.photos, md5);
+    CHECK(strcmp(text_at(found, "/backup_status"), "uploaded") == 0, "the status");
+    json_decref(found);
+
+    must(satchel_photos_backup_refresh(tablet.photos, remote, text("lena"), NULL, &out), "refreshing");
+    report = take(&out);
+    CHECK(number_at(report, "/photos") == 1 && number_at(report, "/starred") == 1, "the report of refreshing");
+    json_decref(report);
+    found = get_photo(tablet.photos, md5);
+    CHECK(json_is_true(at(found, "/starred")), "the star");
+    json_decref(found);
+
+    char back[4096];
+    snprintf(back, sizeof back, "%s", path_in(folder, "back.jpg"));
+    must(satchel_photos_backup_restore(tablet.photos, text(md5), text(back), remote, text("lena"), NULL, &out),
+         "restoring");
+    report = take(&out);
+    CHECK(number_at(report, "/size") == 3 && json_is_false(at(report, "/unchanged")), "the report of restoring");
+    json_decref(report);
+    char bytes[4] = "";
+    FILE *file = fopen(back, "rb");
+    CHECK(file && fread(bytes, 1, 4, file) == 3 && memcmp(bytes, "abc", 3) == 0, "the bytes that came back");
+    if (file) fclose(file);
+    CHECK(satchel_photos_backup_restore(tablet.photos, text(md5_of('1', 1)), text(path_in(folder, "none")), remote,
+                                        text("lena"), NULL, NULL) == SATCHEL_ENOTFOUND,
+          "a file that is not there");
+    CHECK(satchel_photos_backup_restore(tablet.photos, text(md5), text(path_in(folder, "abc.jpg")), remote,
+                                        text("lena"), NULL, NULL) == SATCHEL_OK,
+          "the same file");
+    CHECK(satchel_photos_backup_restore(tablet.photos, text(md5), text(folder), remote, text("lena"), NULL, NULL)
+              == SATCHEL_ECONSTRAINT,
+          "a directory as file");
+    give_away(&phone);
+    give_away(&tablet);
+    remove(back);
+}
+
+/** Objects of the host's own. */
+static void objects(satchel_remote *remote) {
+    static const satchel_bytes none = {NULL, 0};
+    satchel_buffer head = SATCHEL_BUFFER_INIT, etag = SATCHEL_BUFFER_INIT;
+    must(satchel_remote_put(remote, text("own/a"), text("abc"), none, true, text("{\"kind\":\"test\"}"), &etag),
+         "writing");
+    CHECK(satchel_remote_put(remote, text("own/a"), text("x"), none, true, none, NULL) == SATCHEL_ECONFLICT,
+          "an object that is there");
+    CHECK(satchel_remote_put(remote, text("own/a"), text("x"), text("\"other\""), false, none, NULL)
+              == SATCHEL_ECONFLICT,
+          "another etag");
+    CHECK(satchel_remote_put(remote, text("own/a"), text("x"), none, false, text("[1]"), NULL) == SATCHEL_EINVALID,
+          "metadata of another kind");
+    must(satchel_remote_get(remote, text("own/a"), none, &head, &out), "reading");
+    CHECK(out.size == 3 && memcmp(out.data, "abc", 3) == 0, "the bytes");
+    json_t *known = take(&head);
+    CHECK(number_at(known, "/size") == 3 && strcmp(text_at(known, "/etag"), etag.data) == 0
+              && strcmp(text_at(known, "/metadata/kind"), "test") == 0,
+          "what is known of an object");
+    json_decref(known);
+    satchel_buffer_free(&out);
+    must(satchel_remote_get(remote, text("own/a"), text(etag.data), &head, &out), "reading what is known");
+    CHECK(head.data == NULL && out.data == NULL, "an object was read that had not changed");
+    must(satchel_remote_head(remote, text("own/a"), &out), "a head");
+    known = take(&out);
+    CHECK(number_at(known, "/size") == 3, "the size in a head");
+    json_decref(known);
+    must(satchel_remote_put(remote, text("own/b"), text(""), none, false, none, NULL), "an empty object");
+    must(satchel_remote_list(remote, text("own/"), none, 1, &out), "listing");
+    json_t *page = take(&out);
+    CHECK(json_array_size(at(page, "/entries")) == 1 && strcmp(text_at(page, "/entries/0/key"), "own/a") == 0,
+          "the first page");
+    must(satchel_remote_list(remote, text("own/"), text(text_at(page, "/next")), 1, &out), "the second page");
+    json_decref(page);
+    page = take(&out);
+    CHECK(strcmp(text_at(page, "/entries/0/key"), "own/b") == 0, "the second page");
+    json_decref(page);
+    CHECK(satchel_remote_list(remote, text(""), none, 1001, &out) == SATCHEL_EINVALID, "a page of 1001");
+    CHECK(satchel_remote_delete(remote, text("own/a"), text("\"other\"")) == SATCHEL_ECONFLICT, "another etag");
+    must(satchel_remote_delete(remote, text("own/a"), text(etag.data)), "deleting");
+    must(satchel_remote_delete(remote, text("own/b"), none), "deleting");
+    must(satchel_remote_delete(remote, text("own/b"), none), "deleting again");
+    CHECK(satchel_remote_get(remote, text("own/a"), none, NULL, &out) == SATCHEL_ENOTFOUND, "a deleted object");
+    CHECK(satchel_remote_head(remote, text("../a"), &out) == SATCHEL_EINVALID, "a bad key");
+    satchel_buffer_free(&etag);
+}
+
 static satchel_remote *open_directory(const char *folder, const char *name) {
     satchel_remote *remote;
     must(satchel_remote_directory(text(path_in(folder, name)), &remote), name);
@@ -252,12 +358,16 @@ int main(int count, char **arguments) {
     satchel_remote *directory = open_directory(arguments[1], "remote");
     satchel_remote *another = open_directory(arguments[1], "another");
     all(directory, another);
+    backups(arguments[1], directory);
+    objects(directory);
     satchel_remote_free(directory);
     satchel_remote_free(another);
 
     struct memory memory, spare;
     satchel_remote *first = open_memory(&memory), *second = open_memory(&spare);
     all(first, second);
+    backups(arguments[1], first);
+    objects(first);
     close_memory(&memory, first);
     close_memory(&spare, second);
     return close_checks();

@@ -26,7 +26,7 @@ import Testing
     metadata.cameraMake = "É, \"x\"\n"
     metadata.latitude = -0.1
     metadata.longitude = 179.99999999999997
-    metadata.shutterSpeed = 1.0 / 3000
+    metadata.shutterSpeed = "1/3000"
     metadata.iso = .max
     metadata.thumbnailCachedAt = -5
     try photos.setMetadata(photo.md5) { $0 = metadata }
@@ -65,6 +65,33 @@ import Testing
     }
   }
 
+  @Test("exposure times: texts as they are, numbers as the same time")
+  func shutterSpeeds() throws {
+    try photos.upsert([photo])
+    let given: [(JSONValue, String)] = [
+      ("1/200", "1/200"), ("2.5", "2.5"), ("10/25", "10/25"), (.double(0.005), "1/200"),
+      (.double(0.3), "0.3"),
+      (.int(30), "30"), (.double(1.0 / 3000), "1/3000"),
+    ]
+    for (value, text) in given {
+      try photos.setLocal(photo.md5, json: members("shutter_speed", value))
+      #expect(try photos.photo(photo.md5)?.metadata.shutterSpeed == text)
+    }
+    let wrong: [JSONValue] = [
+      "", "1/", "/2", "1/0", "1/2/3", "fast", "-1", "1e5", "1 s", .double(0), .double(-1), .double(1e300),
+      .bool(true), .string(String(repeating: "1", count: 33)),
+    ]
+    for value in wrong {
+      #expect { try photos.setLocal(photo.md5, json: members("shutter_speed", value)) } throws: {
+        isRefused($0, naming: "shutter_speed")
+      }
+    }
+    #expect { try photos.setLocal(photo.md5, json: ["photodate_source": "file"]) } throws: {
+      isRefused($0, naming: "photodate_source")
+    }
+    #expect(try photos.photo(photo.md5)?.metadata.shutterSpeed == "1/3000")
+  }
+
   private func members(_ key: String, _ value: JSONValue) -> JSONValue {
     var object = JSONObject()
     object["preview_cached_at"] = 1
@@ -72,25 +99,55 @@ import Testing
     return .object(object)
   }
 
-  @Test("photos in the remote have a star; a star for another photo queues its backup")
+  private func state(_ md5: MD5) throws -> [String] {
+    let found = try #require(try photos.photo(md5))
+    return [found.isStarred ? "starred" : "unstarred", found.backup.rawValue]
+  }
+
+  @Test("a star queues the backup, of a synchronized photo too; a removed star takes it out of the queue")
   func stars() throws {
     let other = CatalogueFixture.photo(2)
     try photos.download(shard, CatalogueFixture.file([photo]))
     try photos.upsert([other])
-    #expect(try photos.photo(photo.md5)?.isStarred == true)
-    #expect(try photos.photo(other.md5)?.isStarred == false)
-    try photos.star(photo.md5)
-    #expect(try photos.photo(photo.md5)?.backup == .notBackedUp)
-    try photos.star(other.md5)
-    #expect(try photos.photo(other.md5)?.backup == .queued)
-    #expect(try photos.photo(other.md5)?.isStarred == true)
+    // Synchronizing rows sets no star.
+    #expect(try state(photo.md5) == ["unstarred", "not_backed_up"])
+    for md5 in [photo.md5, other.md5] {
+      try photos.star(md5)
+      #expect(try state(md5) == ["starred", "queued"])
+    }
     try photos.star(photo.md5, false)
-    #expect(try photos.photo(photo.md5)?.isStarred == false)
-    try photos.star(photo.md5, nil)
-    #expect(try photos.photo(photo.md5)?.isStarred == true)
+    #expect(try state(photo.md5) == ["unstarred", "not_backed_up"])
+    #expect(try photos.claimBackup()?.md5 == other.md5)
+    #expect(try photos.claimBackup() == nil)
+    try photos.star(photo.md5)
+    try photos.setLocal(photo.md5, json: ["starred": .null])
+    #expect(try state(photo.md5) == ["unstarred", "not_backed_up"])
+    // Of an upload that has begun, or is done, only the star goes.
+    try photos.star(other.md5, false)
+    #expect(try state(other.md5) == ["unstarred", "uploading"])
+    try photos.finishBackup(other.md5)
+    #expect(try state(other.md5) == ["unstarred", "uploaded"])
+    try photos.star(other.md5)
+    #expect(try state(other.md5) == ["starred", "uploaded"])
     try photos.detach()
-    #expect(try photos.photo(photo.md5)?.isStarred == false)
     #expect(try photos.photo(photo.md5)?.isLocalOnly == true)
+  }
+
+  @Test("a queued photo has a star; one that lost it during the upload does not return to the queue")
+  func queueAndStar() throws {
+    try photos.upsert([photo, CatalogueFixture.photo(2)])
+    try photos.queueBackup(photo.md5)
+    #expect(try state(photo.md5) == ["starred", "queued"])
+    _ = try photos.claimBackup()
+    try photos.star(photo.md5, false)
+    try photos.releaseLeases()
+    #expect(try state(photo.md5) == ["unstarred", "not_backed_up"])
+    // A photo that was deleted while it was queued has nothing to upload, and no star.
+    try photos.star(photo.md5)
+    try photos.delete([photo.md5])
+    #expect(try photos.claimBackup() == nil)
+    try photos.upsert([photo])
+    #expect(try state(photo.md5) == ["unstarred", "not_backed_up"])
   }
 
   @Test("a backup follows its states, and every other step is refused by name")

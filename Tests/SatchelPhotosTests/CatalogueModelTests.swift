@@ -153,7 +153,7 @@ import Testing
       for md5 in Set(model.photos.keys).union(model.synced.keys) {
         let found = try photos.photo(md5)
         #expect(found?.photo == model.photos[md5])
-        if let found { #expect(found.isStarred == (model.synced[md5] != nil)) }
+        if let found { #expect(!found.isStarred && found.isLocalOnly == (model.synced[md5] == nil)) }
       }
       let changes = try photos.changes()
       #expect(changes.map(\.md5) == shards.flatMap { model.changed($0) })

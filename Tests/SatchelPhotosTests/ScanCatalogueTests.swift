@@ -24,9 +24,18 @@ struct ScanCatalogueTests {
     #expect(details.photo.photodate == 1_626_287_405 && details.photo.modified == 1_600_000_000)
     #expect(details.photo.width == 48 && details.photo.height == 32)
     #expect(details.metadata.cameraMake == "Zenit" && details.metadata.orientation == 6)
-    #expect(details.metadata.shutterSpeed == 0.004 && details.metadata.iso == 400)
+    #expect(details.metadata.shutterSpeed == "1/250" && details.metadata.iso == 400)
     let other = try #require(try photos.photo(fixture.md5("a.png")))
     #expect(other.photo.photodate == 1_500_000_000)
+    #expect(details.dateSource == .original && other.dateSource == .file)
+    #expect(report.dateSources == [.original: 1, .file: 1])
+    // A date that a program has set is not that of the file.
+    var dated = details.photo
+    dated.photodate += 1
+    try photos.upsert([dated])
+    #expect(try photos.photo(md5)?.dateSource == nil)
+    try photos.upsert([details.photo])
+    #expect(try photos.photo(md5)?.dateSource == .original)
     #expect(report.bytesRead == details.photo.size + other.photo.size)
   }
 
@@ -62,16 +71,16 @@ struct ScanCatalogueTests {
     fixture.remove("deleted.jpg")
     for _ in 0..<2 {
       let report = try photos.scan()
-      #expect(report.missingFiles.sorted() == ["deleted.jpg", "edited.jpg"] && report.missing == 2)
+      #expect(report.missing.sorted() == ["deleted.jpg", "edited.jpg"] && report.missingCount == 2)
       #expect(report.removed == 0 && report.added + report.changed + report.unchanged == 4)
     }
     #expect(try photos.count() == 6)
     #expect(try photos.photo(moved)?.photo.filename == "new name.jpg")
     #expect(try photos.photo(fixture.md5("touched.jpg"))?.photo.modified == 1_100_000_000)
     let report = try photos.scan(options: ScanOptions(deleteMissing: true))
-    #expect(report.removed == 2 && report.missing == 2 && report.unchanged == 4)
+    #expect(report.removed == 2 && report.missingCount == 2 && report.unchanged == 4)
     #expect(try photos.count() == 4 && photos.photo(old) == nil)
-    #expect(try photos.scan(options: ScanOptions(deleteMissing: true)).missing == 0)
+    #expect(try photos.scan(options: ScanOptions(deleteMissing: true)).missingCount == 0)
   }
 
   @Test("Restoring a file, with the old time too, restores the old photo")
@@ -97,19 +106,20 @@ struct ScanCatalogueTests {
     let photos = try fixture.catalogue()
     let md5 = try fixture.md5("m.jpg")
     var report = try photos.scan()
-    #expect(report.added == 1 && report.duplicates == 1)
-    #expect(report.duplicateFiles == [.init(path: "z/copy.jpg", first: "m.jpg", md5: md5)])
+    #expect(report.added == 1 && report.duplicatesCount == 1)
+    #expect(report.duplicates == [.init(path: "z/copy.jpg", first: "m.jpg", md5: md5)])
     // A path before the others.
     try fixture.put("a.jpg", bytes, modified: 1_100_000_000)
     report = try photos.scan()
-    #expect(report.duplicates == 2 && report.changed == 1)
+    #expect(report.duplicatesCount == 2 && report.changed == 1)
     #expect(
       try photos.photo(md5)?.photo.filename == "a.jpg" && photos.photo(md5)?.photo.modified == 1_100_000_000)
     // The first two are deleted: the third gives the name, though it did not change.
     fixture.remove("a.jpg")
     fixture.remove("m.jpg")
     report = try photos.scan(options: ScanOptions(deleteMissing: true))
-    #expect(report.changed == 1 && report.duplicates == 0 && report.missing == 0 && report.removed == 0)
+    #expect(
+      report.changed == 1 && report.duplicatesCount == 0 && report.missingCount == 0 && report.removed == 0)
     #expect(try photos.photo(md5)?.photo.filename == "copy.jpg")
     #expect(try photos.photo(md5)?.photo.modified == 1_200_000_000)
     #expect(try photos.scan().unchanged == 1)
@@ -143,7 +153,8 @@ struct ScanCatalogueTests {
     try fixture.put("a.jpg", [])
     let report = try photos.scan(options: ScanOptions(deleteMissing: true))
     #expect(
-      report.missing == 0 && report.removed == 0 && report.skippedCount == 2 && report.skippedLinks == 1)
+      report.missingCount == 0 && report.removed == 0 && report.skippedCount == 2
+        && report.skippedLinksCount == 1)
     #expect(try photos.count() == 3)
     unlink(fixture.path + "/folder")
     rename(fixture.path + "/.away", fixture.path + "/folder")

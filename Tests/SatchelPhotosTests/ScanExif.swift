@@ -130,4 +130,28 @@ struct ScanExif {
     let length = payload.count + 2
     return [0xFF, marker, UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)] + payload
   }
+
+  /// A little-endian TIFF whose directories and values lie further back.
+  static func moved(_ tiff: [UInt8], by distance: Int) -> [UInt8] {
+    var bytes = tiff
+    func get(_ offset: Int, _ count: Int) -> Int {
+      (0..<count).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) }
+    }
+    func move(_ offset: Int) {
+      let value = get(offset, 4) + distance
+      for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
+    }
+    var directories = [get(4, 4)]
+    while let start = directories.popLast() {
+      for entry in stride(from: start + 2, to: start + 2 + 12 * get(start, 2), by: 12) {
+        let sizes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8]
+        let tag = get(entry, 2)
+        if tag == 0x8769 || tag == 0x8825 { directories.append(get(entry + 8, 4)) }
+        let isPointer = tag == 0x8769 || tag == 0x8825
+        if isPointer || sizes[get(entry + 2, 2)] * get(entry + 4, 4) > 4 { move(entry + 8) }
+      }
+    }
+    move(4)
+    return bytes.prefix(8) + [UInt8](repeating: 0, count: distance) + bytes.dropFirst(8)
+  }
 }

@@ -13,7 +13,7 @@ struct ScanExifTests {
     #expect(facts.date == 1_626_287_405)
     #expect(facts.cameraMake == "Zenit" && facts.cameraModel == "Horizon 202")
     #expect(facts.orientation == 6 && facts.iso == 400)
-    #expect(facts.aperture == 2.8 && facts.shutterSpeed == 0.004 && facts.focalLength == 28)
+    #expect(facts.aperture == 2.8 && facts.shutterSpeed == "1/250" && facts.focalLength == 28)
     #expect(facts.latitude == -(33 + 51.0 / 60 + 35.4 / 3600) && facts.longitude == 151.2)
     #expect(facts.remark == nil)
   }
@@ -47,12 +47,16 @@ struct ScanExifTests {
   @Test("The date is the original time, else the time of digitising, else of writing")
   func otherDates() throws {
     var exif = ScanExif()
+    #expect(try ScanFixture.facts(exif).dateSource == nil)
     exif.add(0x0132, .text("2003:03:03 03:03:03\0"))
     #expect(try ScanFixture.facts(exif).date == 1_046_660_583)
+    #expect(try ScanFixture.facts(exif).dateSource == .written)
     exif.add(0x9004, .text("2002:02:02 02:02:02\0"))
     #expect(try ScanFixture.facts(exif).date == 1_012_615_322)
     exif.add(0x9003, .text("0000:00:00 00:00:00\0"))
     #expect(try ScanFixture.facts(exif).date == 1_012_615_322)
+    #expect(try ScanFixture.facts(exif).dateSource == .digitized)
+    #expect(try ScanFixture.facts(.usual()).dateSource == .original)
   }
 
   @Test("Strings end at the first NUL, or with the value, and are always UTF-8")
@@ -86,6 +90,19 @@ struct ScanExifTests {
     #expect(facts.aperture == nil && facts.shutterSpeed == nil && facts.focalLength == nil)
     #expect(facts.iso == nil && facts.orientation == nil)
     #expect(facts.width == 48)
+  }
+
+  @Test(
+    "Exposure times as cameras show them",
+    arguments: [
+      ((1, 200), "1/200"), ((10, 2000), "1/200"), ((16_666, 1_000_000), "1/60"), ((1, 4), "1/4"),
+      ((3, 10), "0.3"), ((10, 25), "0.4"), ((5, 2), "2.5"), ((30, 1), "30"), ((1, 32_000), "1/32000"),
+      ((1, 100_000_000), nil),
+    ] as [((UInt32, UInt32), String?)])
+  func shutterSpeeds(value: (UInt32, UInt32), text: String?) throws {
+    var exif = ScanExif()
+    exif.add(0x829A, .rational([value]))
+    #expect(try ScanFixture.facts(exif).shutterSpeed == text)
   }
 
   @Test("Numbers of other widths than the usual ones are read; a sensitivity too high for two bytes too")

@@ -42,7 +42,7 @@ struct ScanInterruptionTests {
       if progress.phase == .reading { reading += 1 }
       return reading <= parts
     }
-    #expect(report.isCancelled && report.missing == 0)
+    #expect(report.isCancelled && report.missingCount == 0)
     let count = try photos.count()
     #expect(count == report.added)
     let rest = try photos.scan(options: ScanOptions(deleteMissing: true))
@@ -56,7 +56,7 @@ struct ScanInterruptionTests {
     let photos = try fixture.catalogue()
     _ = try photos.scan()
     let report = try photos.scan(options: ScanOptions(deleteMissing: true)) { _ in false }
-    #expect(report.isCancelled && report.missing == 0 && report.removed == 0)
+    #expect(report.isCancelled && report.missingCount == 0 && report.removed == 0)
     #expect(try photos.count() == 300)
   }
 
@@ -79,7 +79,8 @@ struct ScanInterruptionTests {
     let photos = try fixture.catalogue(in: stores[0])
     #expect(try photos.count() == 1500 - 200 + 400)
     let last = try photos.scan(options: ScanOptions(deleteMissing: true))
-    #expect(last.unchanged == 1700 && last.duplicates == 100 && last.missing == 0 && last.bytesRead == 0)
+    #expect(
+      last.unchanged == 1700 && last.duplicatesCount == 100 && last.missingCount == 0 && last.bytesRead == 0)
     #expect(try stores[0].checkIntegrity().isEmpty)
   }
 
@@ -97,7 +98,7 @@ struct ScanInterruptionTests {
       if progress.phase == .reading, isFirst {
         isFirst = false
         #expect((try? fixture.put("back.jpg", bytes)) != nil)
-        #expect((try? photos.scan())?.missing == 0)
+        #expect((try? photos.scan())?.missingCount == 0)
       }
       return true
     }

@@ -46,12 +46,16 @@ struct ScanPictureTests {
     #expect(facts.cameraMake == "Zenit" && facts.width == 48 && facts.remark == nil)
   }
 
-  @Test("EXIF of a TIFF is read")
-  func tiff() {
-    let facts = ScanFixture.facts(
-      ScanExif.usual().tiff + [UInt8](repeating: 1, count: 200_000), name: "a.dng")
+  @Test("EXIF of a TIFF is read, in both byte orders, and damage is reported", arguments: [false, true])
+  func tiff(isBigEndian: Bool) {
+    var exif = ScanExif.usual()
+    exif.isBigEndian = isBigEndian
+    let facts = ScanFixture.facts(exif.tiff + [UInt8](repeating: 1, count: 200_000), name: "a.dng")
     #expect(facts.cameraMake == "Zenit" && facts.date == 1_626_287_405 && facts.latitude != nil)
     #expect(facts.width == nil && facts.remark == nil)
+    exif.main[0].claimedOffset = 0xFFFF_FFF0
+    let damaged = ScanFixture.facts(exif.tiff, name: "a.dng")
+    #expect(damaged.remark == "its EXIF is damaged" && damaged.date == 1_626_287_405)
   }
 
   @Test("Damaged EXIF is reported; the size is read all the same")
@@ -95,9 +99,11 @@ struct ScanPictureTests {
     let sources = [
       try ScanFixture.jpeg(ScanExif.usual().segment), try ScanFixture.jpeg(big.segment), big.tiff,
       try ScanFixture.picture("small.png"), try ScanFixture.picture("progressive.jpg"),
+      try ScanFixture.picture("small.heic"), try ScanFixture.picture("small.avif"),
+      try ScanFixture.picture("small.webp"),
     ]
     for round in 0..<10_000 {
-      var bytes = sources[round % 10 < 7 ? round % 2 : 2 + round % 3]
+      var bytes = sources[round % 10 < 5 ? round % 2 : 2 + round % 6]
       for _ in 0...random.below(4) {
         let offset = random.below(min(bytes.count, 500))
         switch random.below(4) {
@@ -112,7 +118,9 @@ struct ScanPictureTests {
       #expect((facts.latitude == nil) == (facts.longitude == nil))
       #expect((-90...90).contains(facts.latitude ?? 0) && (-180...180).contains(facts.longitude ?? 0))
       #expect((1...8).contains(facts.orientation ?? 1) && (facts.iso ?? 1) > 0)
-      for number in [facts.aperture, facts.shutterSpeed, facts.focalLength] {
+      #expect(facts.shutterSpeed.map { ShutterSpeed.isValid($0) } != false)
+      #expect((facts.date == nil) == (facts.dateSource == nil))
+      for number in [facts.aperture, facts.focalLength] {
         #expect(number ?? 1 > 0 && (number ?? 1).isFinite)
       }
       #expect((facts.width ?? 1) > 0 && (facts.height ?? 1) > 0)
@@ -122,17 +130,88 @@ struct ScanPictureTests {
 
   @Test("Without the libraries nothing is read, which is reported")
   func withoutLibraries() throws {
-    let none = ImageLibraries(satchel_images_open("/nowhere/exif", "/nowhere/jpeg", "/nowhere/png"))
+    let none = ImageLibraries(
+      satchel_images_open(
+        "/nowhere/exif", "/nowhere/jpeg", "/nowhere/png", "/nowhere/heif", "/nowhere/webp"))
     #expect(none.missing.count == 3)
     #expect(ImageLibraries.shared.missing.isEmpty)
     // Another library of that name.
-    let wrong = ImageLibraries(satchel_images_open("libpng16.so.16", "libexif.so.12", nil))
+    let wrong = ImageLibraries(
+      satchel_images_open("libpng16.so.16", "libexif.so.12", nil, "libpng16.so.16", "libpng16.so.16"))
     #expect(!wrong.hasExif && !wrong.hasJPEG && wrong.hasPNG)
     for libraries in [none, ImageLibraries(nil)] {
       let bytes = try ScanFixture.jpeg(ScanExif.usual().segment)
       let facts = bytes.withUnsafeBytes { ImageFacts(head: $0, name: "a.jpg", zone: 0, libraries: libraries) }
       #expect(facts == ImageFacts())
     }
+    for (name, library) in [
+      ("small.heic", "libheif"), ("small.avif", "libheif"), ("small.webp", "libwebpmux"),
+    ] {
+      let bytes = try ScanFixture.picture(name)
+      for libraries in [none, wrong] {
+        let facts = bytes.withUnsafeBytes { ImageFacts(head: $0, name: name, zone: 0, libraries: libraries) }
+        #expect(facts.date == nil && facts.width == nil && facts.remark == nil)
+        #expect(facts.missingLibrary?.hasPrefix(library) == true)
+      }
+    }
+  }
+
+  @Test("HEIC, AVIF and WebP: size and EXIF", arguments: ["small.heic", "small.avif", "small.webp"])
+  func containers(name: String) throws {
+    let bytes = try ScanFixture.picture(name)
+    let facts = ScanFixture.facts(bytes, name: name)
+    #expect(facts.width == 48 && facts.height == 32 && facts.remark == nil)
+    #expect(facts.date == 1_626_287_405 && facts.dateSource == .original && facts.shutterSpeed == "1/250")
+    #expect(facts.cameraMake == "Zenit" && facts.cameraModel == "Horizon 202" && facts.orientation == 6)
+    #expect(facts.latitude == -33.85 && facts.longitude == 151.2)
+    // Of a file that ends early what is left is used, or it is reported.
+    for length in 12..<bytes.count {
+      let cut = ScanFixture.facts(Array(bytes.prefix(length)), name: name)
+      if cut.width == nil { #expect(cut.remark != nil, "\(length)") } else { #expect(cut.width == 48) }
+    }
+  }
+
+  @Test("EXIF and sizes behind the first bytes of a file are read where they are")
+  func far() throws {
+    let fixture = try ScanFixture()
+    // A main directory at the end of 3 MB, as programs write it that write the pixels first.
+    var exif = ScanExif.usual()
+    exif.add(0x0100, .long([6000]))
+    exif.add(0x0101, .short([4000]))
+    var tiff = exif.tiff
+    let distance = 3 * PhotoFileReader.headSize
+    // All offsets of the directories move by the distance; the header stays.
+    tiff = ScanExif.moved(tiff, by: distance)
+    try fixture.put("a.nef", tiff, modified: 5)
+    let photo = try fixture.read()
+    #expect(photo.photodate == 1_626_287_405 && photo.facts.dateSource == .original)
+    #expect(photo.facts.cameraModel == "Horizon 202" && photo.facts.latitude != nil)
+    #expect(photo.facts.width == 6000 && photo.facts.height == 4000 && photo.facts.remark == nil)
+    // The same, cut inside of the directories: reported, and what precedes the cut is used.
+    let cut = try ScanFixture()
+    try cut.put("a.nef", Array(tiff.dropLast(tiff.count - distance - 60)), modified: 5)
+    let damaged = try cut.read()
+    #expect(damaged.facts.remark == "its EXIF is damaged" && damaged.size == Int64(distance + 60))
+  }
+
+  @Test("Of a raw file the photo's size is read, not that of its preview")
+  func preview() throws {
+    var exif = ScanExif.usual()
+    exif.add(0x00FE, .long([1]))
+    exif.add(0x0100, .short([160]))
+    exif.add(0x0101, .short([120]))
+    // The photo's directory: appended, with an offset that the main one has.
+    var photo = ScanExif()
+    photo.add(0x0100, .short([6016]))
+    photo.add(0x0101, .short([4016]))
+    var probe = exif
+    probe.add(0x014A, .long([0]))
+    let start = probe.tiff.count
+    exif.add(0x014A, .long([UInt32(start)]))
+    let directory = ScanExif.moved(photo.tiff, by: start - 8).dropFirst(start)
+    let facts = ScanFixture.facts(exif.tiff + directory, name: "a.nef")
+    #expect(facts.width == 6016 && facts.height == 4016 && facts.remark == nil)
+    #expect(facts.date == 1_626_287_405)
   }
 
   @Test("Nothing is read outside of the given bytes")
@@ -140,7 +219,9 @@ struct ScanPictureTests {
     let images = satchel_images_shared()
     var exif = satchel_exif()
     var (width, height): (Int64, Int64) = (0, 0)
-    satchel_images_exif(images, nil, 100, &exif)
+    var source = satchel_image_source(head: nil, count: 100, file: -1, size: 100)
+    satchel_images_exif(images, &source, &exif)
+    satchel_images_exif(images, nil, &exif)
     #expect(!exif.is_present)
     #expect(!satchel_images_jpeg_size(images, nil, 100, &width, &height))
     #expect(!satchel_images_png_size(images, nil, 100, &width, &height))

@@ -63,6 +63,8 @@ TEXTS: dict[str, Text] = {
     "story_query": _json(documents.story_query),
     "s3": _json(documents.s3),
     "prefix": choosing("", "probe/", "/"),
+    "object": choosing("a", "a", "own/b", "", "../c", "d" * 1025),
+    "metadata": choosing("", "{}", '{"kind": "test"}', '{"Kind": 1}', "[]"),
     "photo_rows": _json(documents.photos),
     "md5": lambda dice: dice.choice(documents.MD5S).encode(),
     "md5s": lambda dice: encoded(dice.sample(documents.MD5S, 3)),

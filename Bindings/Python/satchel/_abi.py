@@ -216,6 +216,18 @@ class VerifyOptions(_Sized):
     )
 
 
+class PhotoBackupOptions(_Sized):
+    """``satchel_photo_backup_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("queue_missing", c_bool),
+        ("parallel", c_int32),
+        ("progress", ProgressCallback),
+        ("context", c_void_p),
+    )
+
+
 class RecordsOptions(_Sized):
     """``satchel_records_options``."""
 

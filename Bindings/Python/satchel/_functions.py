@@ -15,6 +15,7 @@ from satchel._abi import (
     MirrorOptions,
     OpenOptions,
     PersistOptions,
+    PhotoBackupOptions,
     ProgressCallback,
     PruneOptions,
     ReadOptions,
@@ -40,6 +41,7 @@ _out = POINTER(Buffer)
 _handle_out = POINTER(c_void_p)
 _number_out = POINTER(c_int64)
 _persist = POINTER(PersistOptions)
+_photo_backup = POINTER(PhotoBackupOptions)
 _read = POINTER(ReadOptions)
 _flag_out = POINTER(c_bool)
 _list = POINTER(StateListOptions)
@@ -136,6 +138,11 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_remote_answer_message": (None, (c_void_p, Bytes)),
     "satchel_remote_callbacks": (c_int, (POINTER(RemoteOperations), c_void_p, Release, _handle_out)),
     "satchel_remote_probe": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_remote_get": (c_int, (c_void_p, Bytes, Bytes, _out, _out)),
+    "satchel_remote_put": (c_int, (c_void_p, Bytes, Bytes, Bytes, c_bool, Bytes, _out)),
+    "satchel_remote_head": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_remote_delete": (c_int, (c_void_p, Bytes, Bytes)),
+    "satchel_remote_list": (c_int, (c_void_p, Bytes, Bytes, c_int32, _out)),
     "satchel_remote_free": (None, (c_void_p,)),
     "satchel_store_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(StoreSyncOptions), _out)),
     "satchel_store_rekey": (c_int, (c_void_p, c_void_p, Bytes, POINTER(StoreSyncOptions), Bytes, _out)),
@@ -159,6 +166,9 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_photos_backup_claim": (c_int, (c_void_p, _out)),
     "satchel_photos_backup_done": (c_int, (c_void_p, Bytes)),
     "satchel_photos_backup_failed": (c_int, (c_void_p, Bytes, Bytes)),
+    "satchel_photos_backup_refresh": (c_int, (c_void_p, c_void_p, Bytes, _photo_backup, _out)),
+    "satchel_photos_backup_run": (c_int, (c_void_p, c_void_p, Bytes, _photo_backup, _out)),
+    "satchel_photos_backup_restore": (c_int, (c_void_p, Bytes, Bytes, c_void_p, Bytes, _photo_backup, _out)),
     "satchel_photos_scan": (c_int, (c_void_p, POINTER(ScanOptions), _out)),
     "satchel_photos_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(SyncOptions), _out)),
     "satchel_photos_verify": (c_int, (c_void_p, c_void_p, Bytes, POINTER(VerifyOptions), _out)),

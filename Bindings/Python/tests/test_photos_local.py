@@ -22,7 +22,7 @@ CAMERA: Dict[str, Any] = {
     "latitude": -33.8568,
     "longitude": 151.2153,
     "aperture": 1.4,
-    "shutter_speed": 0.008,
+    "shutter_speed": "1/125",
     "iso": 400,
     "focal_length": 35.0,
     "thumbnail_cached_at": 1_704_067_200_123,
@@ -112,17 +112,52 @@ def test_stars(photos: PhotoCatalogue, remote_copy: satchel.remote.Remote) -> No
     photos.star(md5(1))
     photos.star(md5(2), False)
     assert [each.md5 for each in photos.query(starred=True)] == [md5(1)]
-    starred = photos.get(md5(1))
-    assert starred is not None
-    # Only this device has it: its backup is wanted.
-    assert (starred.starred, starred.backup_status) == (True, "queued")
     photos.sync(remote_copy, "ada")
-    # What the remote holds is starred, unless somebody said otherwise.
-    assert {each.md5 for each in photos.query(starred=True)} == {md5(each) for each in (0, 1, 3)}
-    photos.star(md5(3), False)
-    assert photos.count(starred=False) == 2
+    # Synchronizing rows stars none of them.
+    assert [each.md5 for each in photos.query(starred=True)] == [md5(1)]
+    assert [each.md5 for each in photos.query(backup_status="queued")] == [md5(1)]
+    # The file of a photo whose row is in the remote is wanted there, too.
+    photos.star(md5(3))
+    assert [each.md5 for each in photos.query(backup_status="queued")] == [md5(1), md5(3)]
+    photos.star(md5(1), False)
     photos.set_local(md5(3), starred=None)
-    assert photos.count(starred=False) == 1
+    assert photos.count(starred=True) == photos.count(backup_status="queued") == 0
+    assert photos.backup.claim() is None
+
+
+def test_refreshing_stars_what_others_have_backed_up(photos: PhotoCatalogue, tmp_path: Path) -> None:
+    photos.upsert(row(each, size=3) for each in range(6))
+    folder = tmp_path / "files"
+    files = folder / "photos" / "ada"
+    files.mkdir(parents=True)
+    for each in (1, 2, 3, 5, 99):
+        (files / md5(each)).write_bytes(b"abc")
+    (files / md5(4)).write_bytes(b"ab")
+    (files / "notes.txt").write_bytes(b"no photo")
+    for each in (0, 5):
+        photos.star(md5(each))
+        photos.backup.claim()
+        photos.backup.done(md5(each))
+    photos.star(md5(5), False)
+    photos.star(md5(3))
+    report = photos.backup.refresh(satchel.remote.Directory(folder), "ada")
+    assert (report.photos, report.starred, report.unknown_count, report.requests) == (4, 2, 2, 1)
+    assert (report.damaged, report.damaged_count) == ([md5(4)], 1)
+    assert (report.missing, report.missing_count, report.queued) == ([md5(0)], 1, 0)
+    # A removed star stays removed; what was queued need not be uploaded.
+    assert {each.md5 for each in photos.query(starred=True)} == {md5(each) for each in (0, 1, 2, 3)}
+    assert photos.count(backup_status="uploaded") == 5
+    assert photos.backup.claim() is None
+    report = photos.backup.refresh(satchel.remote.Directory(folder), "ada", queue_missing=True)
+    assert (report.starred, report.queued, report.missing) == (0, 1, [md5(0)])
+    claimed = photos.backup.claim()
+    assert claimed is not None
+    assert claimed.md5 == md5(0)
+    with pytest.raises(satchel.Cancelled):
+        photos.backup.refresh(satchel.remote.Directory(folder), "ada", progress=lambda progress: False)
+    photos.sync(satchel.remote.Directory(folder), "ada")
+    with pytest.raises(satchel.ForeignFile, match="ben"):
+        photos.backup.refresh(satchel.remote.Directory(folder), "ben")
 
 
 def test_each_step_of_a_backup(photos: PhotoCatalogue, clock: Clock) -> None:

@@ -1,8 +1,8 @@
 /*
- * The size and EXIF of pictures: typed calls over libexif, libturbojpeg and libpng.
+ * The size and EXIF of pictures: typed calls over libexif, libturbojpeg, libpng, libheif and libwebpmux.
  *
- * The libraries are opened on first use and never linked, so that hosts that scan no photos neither load nor need them.
- * All calls accept arbitrary bytes, on any thread.
+ * The libraries are opened on first use and never linked, so that hosts that scan no photos neither load nor need them;
+ * libheif and libwebpmux with the first file that needs them. All calls accept arbitrary bytes, on any thread.
  */
 #ifndef SATCHEL_CIMAGES_H
 #define SATCHEL_CIMAGES_H
@@ -12,7 +12,13 @@
 #include <stdint.h>
 
 /* The libraries, as bits. */
-enum { SATCHEL_IMAGES_EXIF = 1, SATCHEL_IMAGES_JPEG = 2, SATCHEL_IMAGES_PNG = 4 };
+enum {
+  SATCHEL_IMAGES_EXIF = 1,
+  SATCHEL_IMAGES_JPEG = 2,
+  SATCHEL_IMAGES_PNG = 4,
+  SATCHEL_IMAGES_HEIF = 8,
+  SATCHEL_IMAGES_WEBP = 16
+};
 
 /* Libraries that were opened. */
 struct satchel_images;
@@ -24,9 +30,10 @@ const struct satchel_images *satchel_images_shared(void);
  * Opens libraries with these file names; NULL means the usual name on the system.
  * Returns NULL when memory is exhausted. The result is valid for the life of the process.
  */
-const struct satchel_images *satchel_images_open(const char *exif, const char *jpeg, const char *png);
+const struct satchel_images *satchel_images_open(
+    const char *exif, const char *jpeg, const char *png, const char *heif, const char *webp);
 
-/* Returns the libraries that were opened: bits of SATCHEL_IMAGES_*. */
+/* Returns which of libexif, libturbojpeg and libpng were opened: bits of SATCHEL_IMAGES_*. */
 unsigned satchel_images_available(const struct satchel_images *images);
 
 /*
@@ -58,9 +65,25 @@ enum satchel_exif_text {
 /* The maximum length of a text in bytes; a longer one is truncated. */
 enum { SATCHEL_EXIF_TEXT_MAXIMUM = 255 };
 
+/* The bytes of a file. */
+struct satchel_image_source {
+  /* The first bytes, and how many these are. */
+  const uint8_t *head;
+  size_t count;
+  /* A descriptor for the others; -1 when there are none. */
+  int file;
+  /* The size of the file. */
+  uint64_t size;
+};
+
 struct satchel_exif {
   /* Whether the file has EXIF, and whether a part of it could not be read. */
   bool is_present, is_damaged;
+  /* Whether the structure of a HEIF or WebP file could not be read, and the library that is missing for it. */
+  bool is_unreadable;
+  unsigned missing;
+  /* The size in pixels of a TIFF, HEIF or WebP, as stored, before rotation; 0 when it is unknown. */
+  int64_t width, height;
   /* Numbers are 0 when they are missing or out of range; a position has a flag instead. */
   bool has_position;
   int64_t orientation; /* 1 to 8 */
@@ -75,13 +98,16 @@ struct satchel_exif {
 };
 
 /*
- * Reads the EXIF of a JPEG, or of a TIFF and the raw formats that are TIFFs, by libexif.
+ * Reads the EXIF of a JPEG, of a TIFF and the raw formats that are TIFFs, of RAF, of HEIF (HEIC and AVIF) and of WebP,
+ * and the sizes of TIFF, HEIF and WebP.
  *
- * head: the first bytes of the file; a JPEG has EXIF in its first segments. The first 64 KB of a TIFF are read.
+ * A JPEG has EXIF in its first segments, which have to be in the head. The directories and values of a TIFF are read
+ * wherever they are in the file.
+ *
  * exif: always written; empty for a file without EXIF, and without libexif.
  */
 void satchel_images_exif(
-    const struct satchel_images *images, const uint8_t *head, size_t count, struct satchel_exif *exif);
+    const struct satchel_images *images, const struct satchel_image_source *source, struct satchel_exif *exif);
 
 /* Copies a text into `buffer`; returns its length, at most SATCHEL_EXIF_TEXT_MAXIMUM and at most `count`. */
 size_t satchel_exif_copy(

@@ -2,14 +2,11 @@ import SatchelCore
 import SatchelStorage
 
 extension PhotoCatalogue {
-  /// Appends a photo to the queue of backups.
+  /// Appends a photo to the queue of backups, and stars it.
   ///
   /// - Throws: `.notFound`, `.invalid` (which names both states) unless it is not backed up, or failed
   public func queueBackup(_ md5: MD5) throws {
-    try step(md5, to: .queued) { local, table, _ in
-      local.queued = try table.nextQueuePosition()
-      local.error = nil
-    }
+    try step(md5, to: .queued) { local, table, _ in try local.enqueue(in: table) }
   }
 
   /// Leases the photo that has been queued longest to the caller, who uploads it: no other caller in any
@@ -76,8 +73,7 @@ extension PhotoCatalogue {
         var local = try table.row(md5) ?? LocalRow()
         guard let photo = try lookup.photo(md5) else {
           // Deleted after it was queued: there is nothing to upload.
-          local.backup = .notBackedUp
-          local.queued = nil
+          (local.isStarred, local.backup, local.queued) = (false, .notBackedUp, nil)
           try table.put(md5, local)
           continue
         }
@@ -93,11 +89,23 @@ extension PhotoCatalogue {
     }
   }
 
-  /// Requeues the leases of processes that died.
+  /// Requeues the leases of processes that died; photos whose star was removed meanwhile leave the queue.
   ///
-  /// - Returns: how many leases were requeued
+  /// - Returns: how many leases ended
   @discardableResult
   func requeueExpiredLeases() throws -> Int { try requeue { !LeaseOwner.isAlive($0) } }
+
+  /// Ends this value's lease of a photo whose upload did not come to a result: the photo returns to the queue.
+  func releaseBackup(_ md5: MD5) throws {
+    try write { transaction, id in
+      let table = LocalTable(connection: transaction.connection, catalogue: id)
+      guard var local = try table.row(md5), local.backup == .uploading, local.leaseOwner == leaseOwner.name
+      else { return }
+      try local.endLease(in: table)
+      try table.put(md5, local)
+      notify([md5], in: transaction)
+    }
+  }
 
   /// Requeues the leases of this value.
   func releaseLeases() throws {
@@ -120,13 +128,25 @@ extension PhotoCatalogue {
       let photos = try over(transaction.connection, id)
       for md5 in photos {
         var local = try table.row(md5) ?? LocalRow()
-        local.backup = .queued
-        local.leaseOwner = nil
-        if local.queued == nil { local.queued = try table.nextQueuePosition() }
+        try local.endLease(in: table)
         try table.put(md5, local)
       }
       notify(photos, in: transaction)
       return photos.count
     }
+  }
+}
+
+extension LocalRow {
+  /// Returns a photo that is being uploaded to the queue, at its old position; one whose star was removed
+  /// meanwhile leaves it.
+  fileprivate mutating func endLease(in table: LocalTable) throws {
+    leaseOwner = nil
+    guard isStarred else {
+      (backup, queued) = (.notBackedUp, nil)
+      return
+    }
+    backup = .queued
+    if queued == nil { queued = try table.nextQueuePosition() }
   }
 }

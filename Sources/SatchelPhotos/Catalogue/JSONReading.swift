@@ -20,6 +20,8 @@ struct JSONReading {
 
   func has(_ key: String) -> Bool { object[key] != nil }
 
+  func isNumber(_ key: String) -> Bool { object[key]?.doubleValue != nil }
+
   func string(_ key: String) throws -> String? { try read(key, "a string") { $0.stringValue } }
   func integer(_ key: String) throws -> Int64? { try read(key, "an integer") { $0.intValue } }
   func real(_ key: String) throws -> Double? { try read(key, "a number") { $0.doubleValue } }

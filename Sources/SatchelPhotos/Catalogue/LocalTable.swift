@@ -3,7 +3,7 @@ import SatchelStorage
 
 /// A row of `photo_local`: what is known of a photo only on this device.
 struct LocalRow {
-  var isStarred: Bool?
+  var isStarred = false
   var backup = BackupStatus.notBackedUp
   /// The position in the queue, while the photo is queued or being uploaded.
   var queued: Int64?
@@ -12,6 +12,12 @@ struct LocalRow {
   var lastAttempt: Int64?
   var error: String?
   var metadata = PhotoMetadata()
+  /// The date that the last scan found, Unix seconds, and where it is from.
+  var scannedDate: Int64?
+  var dateSource: PhotoDateSource?
+
+  /// Where a photo's date is from; nil for another date than the scanned one.
+  func source(of photo: Photo) -> PhotoDateSource? { photo.photodate == scannedDate ? dateSource : nil }
 }
 
 /// The table `photo_local`: what is known of photos only on this device.
@@ -25,7 +31,7 @@ struct LocalTable {
         """
         SELECT starred, backup, queued, lease_owner, attempts, last_attempt, error, camera_make, camera_model,
         orientation, latitude, longitude, aperture, shutter_speed, iso, focal_length, thumbnail_cached_at,
-        preview_cached_at FROM photo_local WHERE catalogue = ? AND md5 = ?
+        preview_cached_at, scanned_date, date_source FROM photo_local WHERE catalogue = ? AND md5 = ?
         """, .integer(catalogue), .blob($0)
       ) { try Self.read($0, from: 0) }
     }
@@ -36,8 +42,8 @@ struct LocalTable {
       """
       INSERT OR REPLACE INTO photo_local(starred, backup, queued, lease_owner, attempts, last_attempt, error,
       camera_make, camera_model, orientation, latitude, longitude, aperture, shutter_speed, iso, focal_length,
-      thumbnail_cached_at, preview_cached_at, catalogue, md5)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      thumbnail_cached_at, preview_cached_at, scanned_date, date_source, catalogue, md5)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     defer { statement.reset() }
     func number(_ value: Int64?) -> Binding { value.map { .integer($0) } ?? .null }
@@ -45,16 +51,16 @@ struct LocalTable {
     func real(_ value: Double?) -> Binding { value.map { .real($0) } ?? .null }
     let metadata = row.metadata
     try statement.bind([
-      number(row.isStarred.map { $0 ? 1 : 0 }), .integer(row.backup.number), number(row.queued),
+      .integer(row.isStarred ? 1 : 0), .integer(row.backup.number), number(row.queued),
       text(row.leaseOwner),
       .integer(row.attempts), number(row.lastAttempt), text(row.error), text(metadata.cameraMake),
       text(metadata.cameraModel), number(metadata.orientation), real(metadata.latitude),
-      real(metadata.longitude), real(metadata.aperture), real(metadata.shutterSpeed), number(metadata.iso),
+      real(metadata.longitude), real(metadata.aperture), text(metadata.shutterSpeed), number(metadata.iso),
       real(metadata.focalLength), number(metadata.thumbnailCachedAt), number(metadata.previewCachedAt),
-      .integer(catalogue),
+      number(row.scannedDate), number(row.dateSource?.number), .integer(catalogue),
     ])
     try md5.withBytes {
-      try statement.bind(.blob($0), at: 20)
+      try statement.bind(.blob($0), at: 22)
       _ = try statement.step()
     }
   }
@@ -86,6 +92,16 @@ struct LocalTable {
     return leases
   }
 
+  /// Returns the photos with a status, in order.
+  func photos(_ status: BackupStatus) throws -> [MD5] {
+    var photos: [MD5] = []
+    try connection.each(
+      "SELECT md5 FROM photo_local WHERE catalogue = ? AND backup = ? ORDER BY md5", .integer(catalogue),
+      .integer(status.number)
+    ) { photos.append(try Self.md5($0)) }
+    return photos
+  }
+
   /// Returns how many photos have each status; photos without a row are not counted.
   func counts() throws -> [BackupStatus: Int64] {
     var counts: [BackupStatus: Int64] = [:]
@@ -96,16 +112,15 @@ struct LocalTable {
   }
 
   /// Returns the stars and backup states of a range.
-  func states(in range: ClosedRange<MD5>) throws -> [MD5: (isStarred: Bool?, backup: BackupStatus)] {
-    var states: [MD5: (isStarred: Bool?, backup: BackupStatus)] = [:]
+  func states(in range: ClosedRange<MD5>) throws -> [MD5: (isStarred: Bool, backup: BackupStatus)] {
+    var states: [MD5: (isStarred: Bool, backup: BackupStatus)] = [:]
     try range.lowerBound.withBytes { first in
       try range.upperBound.withBytes { last in
         try connection.each(
           "SELECT md5, starred, backup FROM photo_local WHERE catalogue = ? AND md5 BETWEEN ? AND ?",
           .integer(catalogue), .blob(first), .blob(last)
         ) { row in
-          let isStarred = row.isNull(1) ? nil : row.flag(1)
-          states[try Self.md5(row)] = (isStarred, try BackupStatus(number: row.anyInteger(2)))
+          states[try Self.md5(row)] = (row.flag(1), try BackupStatus(number: row.anyInteger(2)))
         }
       }
     }
@@ -129,7 +144,7 @@ struct LocalTable {
     func text(_ offset: Int32) -> String? { row.textIfAny(column + offset) }
     func real(_ offset: Int32) -> Double? { row.isNull(column + offset) ? nil : row.real(column + offset) }
     var local = LocalRow()
-    local.isStarred = number(0).map { $0 != 0 }
+    local.isStarred = row.flag(column)
     local.backup = try BackupStatus(number: row.anyInteger(column + 1))
     local.queued = number(2)
     local.leaseOwner = text(3)
@@ -142,11 +157,13 @@ struct LocalTable {
     local.metadata.latitude = real(10)
     local.metadata.longitude = real(11)
     local.metadata.aperture = real(12)
-    local.metadata.shutterSpeed = real(13)
+    local.metadata.shutterSpeed = text(13)
     local.metadata.iso = number(14)
     local.metadata.focalLength = real(15)
     local.metadata.thumbnailCachedAt = number(16)
     local.metadata.previewCachedAt = number(17)
+    local.scannedDate = number(18)
+    local.dateSource = try number(19).map { try PhotoDateSource(number: $0) }
     return local
   }
 }

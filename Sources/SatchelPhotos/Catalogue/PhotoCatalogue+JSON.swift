@@ -46,7 +46,7 @@ extension PhotoCatalogue {
       } catch let error as SatchelError {
         throw SatchelError(error.code, "\(columns.name): \(error.message)")
       }
-      if columns.has("starred") { try Self.star(md5, columns.boolean("starred"), &local, table) }
+      if columns.has("starred") { try local.star(columns.boolean("starred") ?? false, in: table) }
     }
   }
 }
@@ -59,6 +59,9 @@ extension JSONReading {
   init(local json: JSONValue, _ name: String, keys: Set<String>) throws {
     for key in ["backup_status", "attempts", "last_attempt", "error"] where json[key] != nil {
       throw SatchelError(.invalid, "\(name): \"\(key)\" cannot be set: the steps of the backup determine it")
+    }
+    guard json["photodate_source"] == nil else {
+      throw SatchelError(.invalid, "\(name): \"photodate_source\" cannot be set: a scan determines it")
     }
     guard json["local_only"] == nil else {
       throw SatchelError(

@@ -21,25 +21,13 @@ extension PhotoCatalogue {
     try setLocal(md5, JSONReading(local: json, "columns", keys: JSONReading.localKeys))
   }
 
-  /// Sets or removes a photo's star. A star for a photo that is not in the remote queues its backup, unless
-  /// that was queued before; removing the star leaves the queue unchanged.
+  /// Sets or removes a photo's star. A star says that the photo's file is in the remote, or is to be: starring
+  /// a photo whose file is not backed up queues its backup, whether its row is in the remote or not. Removing
+  /// the star takes a queued photo out of the queue, and deletes nothing in the remote.
   ///
-  /// - Parameter isStarred: nil for the default: photos in the remote have a star
   /// - Throws: `.notFound`
-  public func star(_ md5: MD5, _ isStarred: Bool? = true) throws {
-    try changeLocal(md5) { local, table, _ in
-      try Self.star(md5, isStarred, &local, table)
-    }
-  }
-
-  static func star(_ md5: MD5, _ isStarred: Bool?, _ local: inout LocalRow, _ table: LocalTable) throws {
-    local.isStarred = isStarred
-    guard isStarred == true, local.backup == .notBackedUp || local.backup == .error else { return }
-    let lookup = PhotoLookup(connection: table.connection, catalogue: table.catalogue)
-    if try lookup.isOnRemote(md5) { return }
-    local.backup = .queued
-    local.queued = try table.nextQueuePosition()
-    local.error = nil
+  public func star(_ md5: MD5, _ isStarred: Bool = true) throws {
+    try changeLocal(md5) { local, table, _ in try local.star(isStarred, in: table) }
   }
 
   /// Changes a photo's local row in a transaction.
@@ -54,5 +42,27 @@ extension PhotoCatalogue {
       try table.put(md5, local)
       notify([md5], in: transaction)
     }
+  }
+}
+
+extension LocalRow {
+  /// Sets or removes the star, and puts the photo into the queue or takes it out.
+  mutating func star(_ isStarred: Bool, in table: LocalTable) throws {
+    self.isStarred = isStarred
+    switch backup {
+    case .notBackedUp, .error:
+      if isStarred { try enqueue(in: table) }
+    case .queued:
+      if !isStarred { (backup, queued) = (.notBackedUp, nil) }
+    case .uploading, .uploaded: break
+    }
+  }
+
+  /// Appends the photo to the queue of backups.
+  mutating func enqueue(in table: LocalTable) throws {
+    isStarred = true
+    backup = .queued
+    queued = try table.nextQueuePosition()
+    error = nil
   }
 }

@@ -3,7 +3,7 @@ import SatchelJSON
 /// A photo with its local columns.
 public struct PhotoDetails: Sendable, Equatable {
   public var photo: Photo
-  /// Whether it has a star: as set locally, else because it is in the remote.
+  /// Whether it has a star: its file is in the remote, or is to be. Synchronizing rows sets no star.
   public var isStarred: Bool
   /// Whether the remote did not have it at the last sync.
   public var isLocalOnly: Bool
@@ -14,25 +14,29 @@ public struct PhotoDetails: Sendable, Equatable {
   public var lastAttempt: Int64?
   /// Why the last upload failed.
   public var error: String?
+  /// Where the date is from, if a scan of this device has found it; nil for a date that another device or a
+  /// program has set.
+  public var dateSource: PhotoDateSource?
   public var metadata: PhotoMetadata
 
   public var md5: MD5 { photo.md5 }
 
   init(_ photo: Photo, local: LocalRow?, isOnRemote: Bool) {
     self.photo = photo
-    isStarred = local?.isStarred ?? isOnRemote
+    isStarred = local?.isStarred ?? false
     isLocalOnly = !isOnRemote
     backup = local?.backup ?? .notBackedUp
     attempts = local?.attempts ?? 0
     lastAttempt = local?.lastAttempt
     error = local?.error
+    dateSource = local?.source(of: photo)
     metadata = local?.metadata ?? PhotoMetadata()
   }
 }
 
 extension PhotoDetails: JSONConvertible {
   /// The photo as a JSON object: its members, starred, local_only, backup_status, attempts, last_attempt,
-  /// error, and those of its metadata.
+  /// error, photodate_source, and those of its metadata.
   public var json: JSONValue {
     var object = photo.members
     object["starred"] = .bool(isStarred)
@@ -41,6 +45,7 @@ extension PhotoDetails: JSONConvertible {
     object["attempts"] = .int(attempts)
     object["last_attempt"] = lastAttempt.map { .int($0) } ?? .null
     object["error"] = error.map { .string($0) } ?? .null
+    object["photodate_source"] = dateSource.map { .string($0.rawValue) } ?? .null
     metadata.write(into: &object)
     return .object(object)
   }

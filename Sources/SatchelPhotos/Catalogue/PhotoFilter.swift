@@ -6,14 +6,12 @@ final class PhotoFilter {
   private let query: PhotoQuery
   private let pattern: FilenamePattern?
   private let local: LocalTable
-  private let remote: RemotePhotos
-  private var states: [MD5: (isStarred: Bool?, backup: BackupStatus)] = [:]
+  private var states: [MD5: (isStarred: Bool, backup: BackupStatus)] = [:]
 
   init(_ query: PhotoQuery, _ scan: ShardScan) {
     self.query = query
     pattern = query.filename.map { FilenamePattern($0) }
     local = LocalTable(connection: scan.connection, catalogue: scan.catalogue)
-    remote = RemotePhotos(scan.connection, scan.record)
   }
 
   /// Loads the local columns of a part of the shard; must be called before its photos are filtered.
@@ -29,7 +27,7 @@ final class PhotoFilter {
     let state = states[photo.md5]
     if let backup = query.backup, backup != state?.backup ?? .notBackedUp { return false }
     guard let isStarred = query.isStarred else { return true }
-    return try isStarred == state?.isStarred ?? remote.contains(photo)
+    return isStarred == state?.isStarred ?? false
   }
 }
 

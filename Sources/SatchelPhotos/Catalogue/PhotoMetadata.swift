@@ -14,8 +14,8 @@ public struct PhotoMetadata: Sendable, Equatable {
   public var longitude: Double?
   /// The f-number.
   public var aperture: Double?
-  /// Seconds.
-  public var shutterSpeed: Double?
+  /// The exposure time in seconds, as a fraction or a decimal number: "1/200", "2.5".
+  public var shutterSpeed: String?
   public var iso: Int64?
   /// Millimetres.
   public var focalLength: Double?
@@ -35,9 +35,15 @@ public struct PhotoMetadata: Sendable, Equatable {
     try check("latitude", latitude, -90...90)
     try check("longitude", longitude, -180...180)
     for (name, value) in [
-      ("aperture", aperture), ("shutter_speed", shutterSpeed), ("focal_length", focalLength),
+      ("aperture", aperture), ("focal_length", focalLength),
     ] {
       try check(name, value, 0...Double.greatestFiniteMagnitude)
+    }
+    if let shutterSpeed, !ShutterSpeed.isValid(shutterSpeed) {
+      throw SatchelError(
+        .invalid,
+        "shutter_speed: \"\(shutterSpeed.prefix(32))\" is not a time in seconds, such as \"1/200\" or \"2.5\""
+      )
     }
     if let orientation, !(1...8).contains(orientation) {
       throw SatchelError(.invalid, "orientation: \(orientation) is not from 1 to 8")
@@ -70,7 +76,7 @@ extension PhotoMetadata: JSONConvertible {
     object["latitude"] = real(latitude)
     object["longitude"] = real(longitude)
     object["aperture"] = real(aperture)
-    object["shutter_speed"] = real(shutterSpeed)
+    object["shutter_speed"] = text(shutterSpeed)
     object["iso"] = number(iso)
     object["focal_length"] = real(focalLength)
     object["thumbnail_cached_at"] = number(thumbnailCachedAt)
@@ -94,10 +100,20 @@ extension PhotoMetadata: JSONConvertible {
     if object.has("latitude") { latitude = try object.real("latitude") }
     if object.has("longitude") { longitude = try object.real("longitude") }
     if object.has("aperture") { aperture = try object.real("aperture") }
-    if object.has("shutter_speed") { shutterSpeed = try object.real("shutter_speed") }
+    if object.has("shutter_speed") { shutterSpeed = try Self.shutterSpeed(object) }
     if object.has("iso") { iso = try object.integer("iso") }
     if object.has("focal_length") { focalLength = try object.real("focal_length") }
     if object.has("thumbnail_cached_at") { thumbnailCachedAt = try object.integer("thumbnail_cached_at") }
     if object.has("preview_cached_at") { previewCachedAt = try object.integer("preview_cached_at") }
+  }
+
+  /// A text, or a number of seconds.
+  private static func shutterSpeed(_ object: JSONReading) throws -> String? {
+    guard object.isNumber("shutter_speed") else { return try object.string("shutter_speed") }
+    guard let seconds = try object.real("shutter_speed") else { return nil }
+    guard let text = ShutterSpeed.text(exactly: seconds) else {
+      throw object.fault("shutter_speed", "must be from 0.000001 to 10000000 seconds, is \(seconds)")
+    }
+    return text
   }
 }

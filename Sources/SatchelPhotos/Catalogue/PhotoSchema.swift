@@ -22,7 +22,8 @@ package enum PhotoSchema {
         "photo_block.latest": StoredRange.any, "photo_block.is_plain": StoredRange.flag,
         "photo_change.sequence": StoredRange.count, "photo_change.photodate": StoredRange.any,
         "photo_change.in_base": StoredRange.flag, "photo_local.starred": StoredRange.flag,
-        "photo_local.backup": 0...4, "photo_local.queued": 0...1 << 60,
+        "photo_local.backup": 0...4, "photo_local.date_source": 1...4,
+        "photo_local.scanned_date": StoredRange.any, "photo_local.queued": 0...1 << 60,
         "photo_local.attempts": StoredRange.count,
         "photo_local.orientation": StoredRange.any, "photo_local.iso": StoredRange.any,
         "photo_local.thumbnail_cached_at": StoredRange.any, "photo_local.preview_cached_at": StoredRange.any,
@@ -60,7 +61,7 @@ package enum PhotoSchema {
     -- until the first sync; `ancestors` lists the versions that they were built on. `source` is the SHA-256
     -- of the file that the base was read from, NULL when lines of it were rejected. `changes`, `added` and
     -- `removed` count rows of photo_change: all, those of photos that are not in the base, deletions of those
-    -- that are.
+    -- that are. `modified` is when the content last changed, `synced` when it was last the remote's: Unix ms.
     CREATE TABLE photo_shard(
       catalogue INTEGER NOT NULL,
       shard INTEGER NOT NULL,
@@ -78,6 +79,8 @@ package enum PhotoSchema {
       removed INTEGER NOT NULL,
       pending_checksum TEXT,
       pending_sequence INTEGER,
+      modified INTEGER,
+      synced INTEGER,
       PRIMARY KEY(catalogue, shard)
     ) STRICT, WITHOUT ROWID;
 
@@ -117,12 +120,15 @@ package enum PhotoSchema {
       PRIMARY KEY(catalogue, md5)
     ) STRICT, WITHOUT ROWID;
 
-    -- Local columns. A photo without a row has no star of its own, and is not backed up. `queued` is its
+    -- Local columns. A photo without a row has no star, and is not backed up. A photo that is
+    -- queued has a star. `queued` is its
     -- position in the queue of backups; `lease_owner` identifies the process that uploads it.
+    -- `scanned_date` is the photodate that a scan found, `date_source` where it found it: 1 to 3 for EXIF's
+    -- DateTimeOriginal, DateTimeDigitized and DateTime, 4 for the time of the file.
     CREATE TABLE photo_local(
       catalogue INTEGER NOT NULL,
       md5 BLOB NOT NULL,
-      starred INTEGER,
+      starred INTEGER NOT NULL,
       backup INTEGER NOT NULL,
       queued INTEGER,
       lease_owner TEXT,
@@ -135,11 +141,13 @@ package enum PhotoSchema {
       latitude REAL,
       longitude REAL,
       aperture REAL,
-      shutter_speed REAL,
+      shutter_speed TEXT,
       iso INTEGER,
       focal_length REAL,
       thumbnail_cached_at INTEGER,
       preview_cached_at INTEGER,
+      scanned_date INTEGER,
+      date_source INTEGER,
       PRIMARY KEY(catalogue, md5)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX photo_local_queue ON photo_local(catalogue, queued) WHERE backup = 1;
@@ -171,6 +179,7 @@ package enum PhotoSchema {
       is_missing INTEGER NOT NULL,
       PRIMARY KEY(catalogue, path, md5)
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX photo_file_md5 ON photo_file(catalogue, md5);
     """
 
   private static let version2 = """

@@ -58,6 +58,12 @@ public struct ShardStatus: Sendable, Equatable, JSONConvertible {
   public var keptLines: Int64 = 0
   /// Whether the remote does not have all content yet.
   public var isPending = false
+  /// When the content last changed here: Unix milliseconds; nil while it never had any.
+  public var modified: Int64?
+  /// When it was last synchronized: Unix milliseconds; nil until the first sync.
+  public var lastSync: Int64?
+  /// SHA-256 of the remote's bytes at the last sync, in hexadecimal digits; nil until the first sync.
+  public var checksum: String?
 
   init(shard: Shard.Index) { self.shard = shard }
 
@@ -67,13 +73,16 @@ public struct ShardStatus: Sendable, Equatable, JSONConvertible {
     changes = record.changes
     keptLines = record.base.kept
     isPending = record.hasChanges
+    (modified, lastSync, checksum) = (record.modified, record.synced, record.syncedChecksum)
   }
 
-  /// The status as a JSON object: shard, photos, changes, kept, pending.
+  /// The status as a JSON object: shard, photos, changes, kept, pending, modified, last_sync, checksum.
   public var json: JSONValue {
     [
       "shard": .int(Int64(shard.number)), "photos": .int(photos), "changes": .int(changes),
       "kept": .int(keptLines), "pending": .bool(isPending),
+      "modified": modified.map { .int($0) } ?? .null, "last_sync": lastSync.map { .int($0) } ?? .null,
+      "checksum": checksum.map { .string($0) } ?? .null,
     ]
   }
 }

@@ -73,6 +73,18 @@ struct FileTable {
     }
   }
 
+  /// Returns the paths of a photo's files that are not missing, in the order of their bytes.
+  func paths(of md5: MD5) throws -> [[UInt8]] {
+    var paths: [[UInt8]] = []
+    try md5.withBytes { bytes in
+      try connection.each(
+        "SELECT path FROM photo_file WHERE catalogue = ? AND md5 = ? AND is_missing = 0 ORDER BY path",
+        .integer(catalogue), .blob(bytes)
+      ) { paths.append(Array($0.bytes(0))) }
+    }
+    return paths
+  }
+
   /// Returns those of the given MD5s that have a file that is not missing.
   func existing(among wanted: Set<MD5>) throws -> Set<MD5> {
     var existing: Set<MD5> = []

@@ -1,12 +1,14 @@
 import CImages
 
-/// What the first bytes of an image file contain. All of it is untrusted input.
+/// What an image file says of itself. All of it is untrusted input.
 struct ImageFacts: Sendable, Equatable {
   /// Pixels as stored, before rotation.
   var width: Int64?
   var height: Int64?
   /// Unix seconds: when the photo was taken, else digitised, else written.
   var date: Int64?
+  /// The tag that the date is from; nil without a date.
+  var dateSource: PhotoDateSource?
   var cameraMake: String?
   var cameraModel: String?
   /// The EXIF orientation: 1 to 8.
@@ -16,13 +18,15 @@ struct ImageFacts: Sendable, Equatable {
   var longitude: Double?
   /// The f-number.
   var aperture: Double?
-  /// Seconds.
-  var shutterSpeed: Double?
+  /// Such as "1/200".
+  var shutterSpeed: String?
   var iso: Int64?
   /// Millimetres.
   var focalLength: Double?
   /// What could not be read.
   var remark: String?
+  /// What is missing to read more; see `ImageLibraries.missing`.
+  var missingLibrary: String?
 
   private enum Format { case jpeg, png, other, unknown }
 
@@ -30,9 +34,13 @@ struct ImageFacts: Sendable, Equatable {
 
   /// - Parameters:
   ///   - head: the file's first bytes, at most `PhotoFileReader.headSize`
+  ///   - file: a descriptor for the others, and the file's size; nil when there are no others
   ///   - name: the file's name, which shows the expected format
   ///   - zone: the offset of dates without a zone: seconds east of UTC
-  init(head: UnsafeRawBufferPointer, name: String, zone: Int64, libraries: ImageLibraries) {
+  init(
+    head: UnsafeRawBufferPointer, file: (number: Int32, size: Int64)? = nil, name: String, zone: Int64,
+    libraries: ImageLibraries
+  ) {
     let bytes = head.assumingMemoryBound(to: UInt8.self)
     let format = Self.format(head)
     var isUnreadable = false
@@ -52,9 +60,15 @@ struct ImageFacts: Sendable, Equatable {
       if PhotoSuffix.isKnownFormat(Array(name.utf8)) { remark = "its first bytes are not those of an image" }
     }
     var exif = satchel_exif()
-    satchel_images_exif(libraries.pointer, bytes.baseAddress, bytes.count, &exif)
+    var source = satchel_image_source(
+      head: bytes.baseAddress, count: bytes.count, file: file?.number ?? -1,
+      size: UInt64(clamping: file?.size ?? Int64(bytes.count)))
+    satchel_images_exif(libraries.pointer, &source, &exif)
     if exif.is_present { read(&exif, zone: zone) }
+    if exif.width > 0, exif.height > 0 { (width, height) = (exif.width, exif.height) }
+    missingLibrary = ImageLibraries.name(ofMissing: exif.missing)
     if isUnreadable { remark = "its pixel size cannot be read from its first bytes" }
+    if exif.is_unreadable { remark = "its parts cannot be read" }
     if exif.is_damaged { remark = (remark.map { $0 + "; " } ?? "") + "its EXIF is damaged" }
   }
 
@@ -76,19 +90,21 @@ struct ImageFacts: Sendable, Equatable {
 
   private mutating func read(_ exif: inout satchel_exif, zone: Int64) {
     let dates = [
-      (SATCHEL_EXIF_DATE_ORIGINAL, SATCHEL_EXIF_OFFSET_ORIGINAL),
-      (SATCHEL_EXIF_DATE_DIGITIZED, SATCHEL_EXIF_OFFSET_DIGITIZED), (SATCHEL_EXIF_DATE, SATCHEL_EXIF_OFFSET),
+      (PhotoDateSource.original, SATCHEL_EXIF_DATE_ORIGINAL, SATCHEL_EXIF_OFFSET_ORIGINAL),
+      (.digitized, SATCHEL_EXIF_DATE_DIGITIZED, SATCHEL_EXIF_OFFSET_DIGITIZED),
+      (.written, SATCHEL_EXIF_DATE, SATCHEL_EXIF_OFFSET),
     ]
-    for (text, offset) in dates where date == nil {
+    for (source, text, offset) in dates where date == nil {
       guard let text = Self.text(&exif, text) else { continue }
       date = ExifDate.seconds(text, offset: Self.text(&exif, offset) ?? "", zone: zone)
+      if date != nil { dateSource = source }
     }
     cameraMake = Self.text(&exif, SATCHEL_EXIF_MAKE)
     cameraModel = Self.text(&exif, SATCHEL_EXIF_MODEL)
     orientation = exif.orientation > 0 ? exif.orientation : nil
     if exif.has_position { (latitude, longitude) = (exif.latitude, exif.longitude) }
     aperture = exif.aperture > 0 ? exif.aperture : nil
-    shutterSpeed = exif.shutter_speed > 0 ? exif.shutter_speed : nil
+    shutterSpeed = exif.shutter_speed > 0 ? ShutterSpeed.text(measured: exif.shutter_speed) : nil
     iso = exif.iso > 0 ? exif.iso : nil
     focalLength = exif.focal_length > 0 ? exif.focal_length : nil
   }
@@ -157,6 +173,15 @@ struct ImageLibraries: @unchecked Sendable {
   var hasExif: Bool { available & UInt32(SATCHEL_IMAGES_EXIF) != 0 }
   var hasJPEG: Bool { available & UInt32(SATCHEL_IMAGES_JPEG) != 0 }
   var hasPNG: Bool { available & UInt32(SATCHEL_IMAGES_PNG) != 0 }
+
+  /// Returns the name of a library that is opened when a file needs it, and the consequences; nil for none.
+  static func name(ofMissing library: UInt32) -> String? {
+    switch Int(library) {
+    case Int(SATCHEL_IMAGES_HEIF): "libheif: dates and pixel sizes of HEIC and AVIF files are not read"
+    case Int(SATCHEL_IMAGES_WEBP): "libwebpmux: dates and pixel sizes of WebP files are not read"
+    default: nil
+    }
+  }
 
   /// The names of missing libraries, and the consequences.
   var missing: [String] {

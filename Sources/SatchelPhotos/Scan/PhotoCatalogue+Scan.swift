@@ -83,8 +83,10 @@ extension PhotoCatalogue {
       let existing = try lookup.photo(row.scanned.md5)
       let photo = row.photo(over: existing, isOwn: isOwn(row.scanned.md5))
       var local = try table.row(row.scanned.md5) ?? LocalRow()
+      let date = (local.scannedDate, local.dateSource)
+      (local.scannedDate, local.dateSource) = (row.scanned.photodate, row.scanned.facts.dateSource ?? .file)
       let isDescribed = row.scanned.facts.describe(&local.metadata)
-      if isDescribed {
+      if isDescribed || date != (local.scannedDate, local.dateSource) {
         try table.put(row.scanned.md5, local)
         described.append(row.scanned.md5)
       }

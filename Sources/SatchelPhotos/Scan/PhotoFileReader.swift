@@ -1,10 +1,11 @@
 import SatchelCore
 import SatchelStorage
 
-/// Reads files of a tree, one after the other: their MD5, and the metadata in their first bytes.
+/// Reads files of a tree, one after the other: their MD5, and their metadata.
 struct PhotoFileReader: ~Copyable {
-  /// The size of a read, and of the head that is parsed: EXIF is within the first segments of 64 KB, and so
-  /// are the sizes of all images but a few with very large colour profiles or texts.
+  /// The size of a read, and of the head that is parsed: the EXIF of a JPEG is within the first segments of
+  /// 64 KB, and so are the sizes of all JPEGs and PNGs but a few with very large colour profiles or texts. What
+  /// other formats have elsewhere is read from there.
   static let headSize = 1 << 20
 
   private let tree: PhotoTree
@@ -45,7 +46,9 @@ struct PhotoFileReader: ~Copyable {
         let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(count))
         hash.update(part)
         return facts == nil
-          ? ImageFacts(head: part, name: entry.name, zone: zone, libraries: libraries) : nil
+          ? ImageFacts(
+            head: part, file: (file.number, before.size), name: entry.name, zone: zone, libraries: libraries)
+          : nil
       }
       facts = facts ?? part
       total += Int64(count)
@@ -103,12 +106,15 @@ struct ScannedPhoto: Sendable, Equatable {
   var modifiedSeconds: Int64
   var facts: ImageFacts
 
+  /// Unix seconds.
+  var photodate: Int64 { facts.date ?? modifiedSeconds }
+
   /// Returns the photo's row of the catalogue.
   ///
   /// - Parameter name: the file's name, without its directory
   func photo(named name: String) -> Photo {
     Photo(
-      md5: md5, filename: name, size: size, photodate: facts.date ?? modifiedSeconds,
+      md5: md5, filename: name, size: size, photodate: photodate,
       modified: modifiedSeconds,
       width: facts.width, height: facts.height)
   }

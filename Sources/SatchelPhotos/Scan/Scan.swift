@@ -90,6 +90,7 @@ struct Scan {
           if let known = plan.files[number].known, known.md5 != photo.md5 { try table.markMissing(known) }
           // Stays so for a duplicate, which the report counts as such.
           plan.recordRead(number, photo.md5, isChanged: true)
+          report.addRead(photo.facts)
           if let remark = photo.facts.remark { report.remark(String(decoding: path, as: UTF8.self), remark) }
           if isFirst(number, photo.md5) {
             rows.append(ScanRow(number: number, name: entry.name, scanned: photo))
@@ -141,9 +142,7 @@ struct Scan {
     for (number, file) in plan.files.enumerated() {
       guard let md5 = file.md5, file.state != .skipped, file.state != .toRead else { continue }
       if let first = firsts[md5], first != number {
-        report.duplicates += 1
-        guard report.duplicateFiles.count < ScanReport.maxListed else { continue }
-        report.duplicateFiles.append(
+        report.addDuplicate(
           ScanReport.Duplicate(
             path: paths.text(found.entries[number]), first: paths.text(found.entries[first]), md5: md5))
         continue

@@ -1,9 +1,8 @@
 import SatchelJSON
 
-/// The result of a scan. Each file is counted in one of `added`, `changed`, `unchanged`, `duplicates` or
-/// `skippedCount`.
+/// The result of a scan. Each file is counted in one of `added`, `changed`, `unchanged`, `duplicatesCount` or
+/// `skippedCount`. A list has at most `maxListed` elements; the count beside it includes all.
 public struct ScanReport: Sendable, Equatable, JSONConvertible {
-  /// The most entries in each list; the counts include all.
   public static let maxListed = 1000
 
   /// A file or directory, and a reason.
@@ -28,12 +27,11 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
   /// Photos that did not change since the last scan.
   public var unchanged: Int64 = 0
   /// Files with the same bytes as an earlier file in the order of paths.
-  public var duplicates: Int64 = 0
-  public var duplicateFiles: [Duplicate] = []
-  /// Photos whose files are all gone. They are reported by each scan, until they are removed.
-  public var missing: Int64 = 0
-  /// Paths of the missing files.
-  public var missingFiles: [String] = []
+  public var duplicates: [Duplicate] = []
+  public var duplicatesCount: Int64 = 0
+  /// Paths of photos whose files are all gone. They are reported by each scan, until they are removed.
+  public var missing: [String] = []
+  public var missingCount: Int64 = 0
   /// Photos that were deleted from the catalogue, as the options requested.
   public var removed: Int64 = 0
   public var bytesRead: Int64 = 0
@@ -42,10 +40,12 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
   public var skipped: [Remark] = []
   public var skippedCount: Int64 = 0
   /// How many of the skipped are links, which are never followed.
-  public var skippedLinks: Int64 = 0
+  public var skippedLinksCount: Int64 = 0
   /// Photos that were added, although parts of them could not be read.
   public var remarks: [Remark] = []
   public var remarksCount: Int64 = 0
+  /// The files that were read, by where their dates are from.
+  public var dateSources: [PhotoDateSource: Int64] = [:]
   /// Missing libraries, without which sizes and camera data of new photos are unknown.
   public var missingLibraries: [String] = []
   /// Whether the caller cancelled. What was read before is kept; missing files were not looked for.
@@ -55,7 +55,7 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
 
   mutating func skip(_ path: String, _ reason: String) {
     skippedCount += 1
-    if reason == OpenFile.Fault.link.reason { skippedLinks += 1 }
+    if reason == OpenFile.Fault.link.reason { skippedLinksCount += 1 }
     if skipped.count < Self.maxListed { skipped.append(Remark(path: path, reason: reason)) }
   }
 
@@ -65,8 +65,20 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
   }
 
   mutating func addMissing(_ path: String) {
-    missing += 1
-    if missingFiles.count < Self.maxListed { missingFiles.append(path) }
+    missingCount += 1
+    if missing.count < Self.maxListed { missing.append(path) }
+  }
+
+  mutating func addDuplicate(_ duplicate: @autoclosure () -> Duplicate) {
+    duplicatesCount += 1
+    if duplicates.count < Self.maxListed { duplicates.append(duplicate()) }
+  }
+
+  /// Counts a file that was read.
+  mutating func addRead(_ facts: ImageFacts) {
+    dateSources[facts.dateSource ?? .file, default: 0] += 1
+    guard let library = facts.missingLibrary, !missingLibraries.contains(library) else { return }
+    missingLibraries.append(library)
   }
 
   /// The report as a JSON object.
@@ -74,16 +86,18 @@ public struct ScanReport: Sendable, Equatable, JSONConvertible {
     func list(_ remarks: [Remark]) -> JSONValue {
       .array(remarks.map { ["path": .string($0.path), "reason": .string($0.reason)] })
     }
-    let duplicateFiles = duplicateFiles.map { file -> JSONValue in
+    var sources = JSONObject()
+    for source in PhotoDateSource.allCases { sources[source.rawValue] = .int(dateSources[source] ?? 0) }
+    let duplicates = duplicates.map { file -> JSONValue in
       ["path": .string(file.path), "first": .string(file.first), "md5": .string(file.md5.description)]
     }
     return [
       "added": .int(added), "changed": .int(changed), "unchanged": .int(unchanged),
-      "duplicates": .int(duplicates), "duplicate_files": .array(duplicateFiles), "missing": .int(missing),
-      "missing_files": .array(missingFiles.map { .string($0) }), "removed": .int(removed),
-      "bytes_read": .int(bytesRead), "skipped": list(skipped), "skipped_count": .int(skippedCount),
-      "skipped_links": .int(skippedLinks),
-      "remarks": list(remarks), "remarks_count": .int(remarksCount),
+      "duplicates": .array(duplicates), "duplicates_count": .int(duplicatesCount),
+      "missing": .array(missing.map { .string($0) }), "missing_count": .int(missingCount),
+      "removed": .int(removed), "bytes_read": .int(bytesRead), "skipped": list(skipped),
+      "skipped_count": .int(skippedCount), "skipped_links_count": .int(skippedLinksCount),
+      "remarks": list(remarks), "remarks_count": .int(remarksCount), "date_sources": .object(sources),
       "missing_libraries": .array(missingLibraries.map { .string($0) }), "cancelled": .bool(isCancelled),
     ]
   }

@@ -33,6 +33,7 @@ extension ShardEdit {
     throws -> Int
   {
     let changes = try localChanges(after: sequence)
+    record.modified = transaction.now
     try clearOverlay()
     try replaceBase(file)
     guard onConflict == .merge else { return try logConflicts(changes, against: file, cause: .sync) }
@@ -144,6 +145,7 @@ extension ShardEdit {
     record.syncedChecksum = checksum
     record.etag = etag?.text
     record.ancestors = ancestors
+    record.synced = transaction.now
   }
 
   /// Forgets the pending upload, and removes the changes without effect that were kept only for its sake.

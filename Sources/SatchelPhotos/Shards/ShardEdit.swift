@@ -56,6 +56,7 @@ struct ShardEdit {
       count(row, 1)
     }
     record.sequence = sequence
+    record.modified = transaction.now
     return true
   }
 
@@ -131,6 +132,7 @@ extension ShardEdit {
   /// Replaces the base with a local file; the version synchronized last stays as the ancestor. The overlay is
   /// untouched.
   mutating func importBase(_ file: ShardFile, sequence: Int64) throws {
+    if file.checksum != record.base.checksum { record.modified = transaction.now }
     if record.isImported {
       if file.checksum == record.ancestor.checksum {
         try shards.remove(record.base)
@@ -173,6 +175,6 @@ extension ShardEdit {
     if record.isImported { try shards.remove(record.ancestor) }
     record.ancestor = .empty
     record.isImported = record.base.id != 0
-    (record.syncedChecksum, record.etag, record.ancestors) = (nil, nil, nil)
+    (record.syncedChecksum, record.etag, record.ancestors, record.synced) = (nil, nil, nil, nil)
   }
 }

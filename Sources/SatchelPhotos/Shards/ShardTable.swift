@@ -23,6 +23,9 @@ struct ShardRecord {
   var added: Int64 = 0
   var removed: Int64 = 0
   var pendingUpload: PendingUpload?
+  /// When the content last changed, and when it was last the remote's: Unix milliseconds.
+  var modified: Int64?
+  var synced: Int64?
 
   init(shard: Shard.Index) { self.shard = shard }
 
@@ -56,7 +59,7 @@ struct ShardTable {
       """
       SELECT s.shard, s.base, b.checksum, b.photos, b.kept, b.bytes, s.ancestor, a.checksum, a.photos, a.kept,
       a.bytes, s.is_imported, s.synced_checksum, s.etag, s.source, s.sequence, s.imported_sequence,
-      s.changes, s.added, s.removed, s.pending_checksum, s.pending_sequence, s.ancestors
+      s.changes, s.added, s.removed, s.pending_checksum, s.pending_sequence, s.ancestors, s.modified, s.synced
       FROM photo_shard s LEFT JOIN photo_version b ON b.id = s.base
       LEFT JOIN photo_version a ON a.id = s.ancestor
       WHERE s.catalogue = ? AND s.shard = ?
@@ -80,13 +83,14 @@ struct ShardTable {
       """
       INSERT OR REPLACE INTO photo_shard(catalogue, shard, base, ancestor, is_imported, synced_checksum, etag,
       source, sequence, imported_sequence, changes, added, removed, pending_checksum, pending_sequence,
-      ancestors) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ancestors, modified, synced) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .integer(catalogue), .integer(Int64(record.shard.number)), .integer(record.base.id),
       .integer(record.ancestor.id), .integer(record.isImported ? 1 : 0), Self.text(record.syncedChecksum),
       Self.text(record.etag), Self.text(record.source), .integer(record.sequence),
       .integer(record.importedSequence), .integer(record.changes), .integer(record.added),
       .integer(record.removed), Self.text(record.pendingUpload?.checksum),
-      record.pendingUpload.map { .integer($0.sequence) } ?? .null, Self.text(record.ancestors))
+      record.pendingUpload.map { .integer($0.sequence) } ?? .null, Self.text(record.ancestors),
+      record.modified.map { .integer($0) } ?? .null, record.synced.map { .integer($0) } ?? .null)
   }
 
   // MARK: Levels
@@ -137,6 +141,8 @@ struct ShardTable {
       PendingUpload(checksum: $0, sequence: try row.integer(21, in: StoredRange.count))
     }
     record.ancestors = row.textIfAny(22)
+    record.modified = row.isNull(23) ? nil : row.anyInteger(23)
+    record.synced = row.isNull(24) ? nil : row.anyInteger(24)
     return record
   }
 

@@ -63,7 +63,8 @@ struct CSVPhotoFormat: PhotoFormat {
 
   private static let columns = [
     "md5", "filename", "size", "photodate", "modified", "width", "height", "apple_photo_id", "starred",
-    "local_only", "backup_status", "attempts", "last_attempt", "error", "camera_make", "camera_model",
+    "local_only", "backup_status", "attempts", "last_attempt", "error", "photodate_source", "camera_make",
+    "camera_model",
     "orientation", "latitude", "longitude", "aperture", "shutter_speed", "iso", "focal_length",
     "thumbnail_cached_at", "preview_cached_at",
   ]

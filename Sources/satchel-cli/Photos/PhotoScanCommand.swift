@@ -72,7 +72,7 @@ struct PhotoScanCommand: ParsableCommand {
     }
     try printReport(report)
     if report.isCancelled { Interruption.raiseSignal() }
-    if report.skippedCount > report.skippedLinks { throw Terminal.attention }
+    if report.skippedCount > report.skippedLinksCount { throw Terminal.attention }
   }
 
   private static func show(_ progress: ScanProgress, in bar: inout Progress) {
@@ -89,7 +89,7 @@ struct PhotoScanCommand: ParsableCommand {
     if arguments.json {
       try output.put(report.json.plainText + "\n")
     } else {
-      for path in report.missingFiles { try output.put("missing: \(path.printable)\n") }
+      for path in report.missing { try output.put("missing: \(path.printable)\n") }
       for remark in report.remarks {
         try output.put("\(remark.path.printable): \(remark.reason.printable)\n")
       }
@@ -109,11 +109,12 @@ struct PhotoScanCommand: ParsableCommand {
   private static func summary(_ report: ScanReport) -> String {
     var parts = [
       "\(report.added) added", "\(report.changed) changed", "\(report.unchanged) unchanged",
-      "\(report.missing) missing",
+      "\(report.missingCount) missing",
     ]
     if report.removed > 0 { parts.append("\(report.removed) removed") }
-    if report.duplicates > 0 { parts.append("\(report.duplicates) duplicate") }
+    if report.duplicatesCount > 0 { parts.append("\(report.duplicatesCount) duplicate") }
     if report.skippedCount > 0 { parts.append("\(report.skippedCount) skipped") }
+    if let dated = report.dateSources[.file], dated > 0 { parts.append("\(dated) dated by their file") }
     return "\(parts.joined(separator: ", ")); \(Terminal.bytes(report.bytesRead)) read"
   }
 }

@@ -30,12 +30,15 @@ struct PhotoStatusCommand: ParsableCommand {
 
   private static func text(_ status: PhotoStatus) -> String {
     let pending = status.pendingShards.count
-    var rows = [["shard", "photos", "pending"]]
+    var rows = [["shard", "photos", "pending", "last sync"]]
     for shard in status.shards {
-      rows.append(["\(shard.shard)", "\(shard.photos)", shard.isPending ? "upload" : "-"])
+      rows.append([
+        "\(shard.shard)", "\(shard.photos)", shard.isPending ? "upload" : "-",
+        shard.lastSync.map { Terminal.time($0) } ?? "never",
+      ])
     }
     let all = pending == 0 ? "-" : Terminal.count(pending, "shard")
-    rows.append(["all", "\(status.photos)", all])
+    rows.append(["all", "\(status.photos)", all, status.lastSync.map { Terminal.time($0) } ?? "never"])
     let facts = [
       ["directory", status.directory.printable], ["uuid", status.uuid ?? ""],
       ["user", status.user ?? "none"],

@@ -21,12 +21,17 @@ from satchel._library import answer, check, json_answer, library, paged
 from satchel._long_work import LongWork, progress_callback, with_progress
 from satchel.errors import InvalidArgument
 from satchel.photos._arguments import conflict_policy, conflict_policy_if_any, shard_number
+from satchel.photos._backup import PhotoBackup
 from satchel.photos._reports import (
     DirectoryExport,
     DirectoryImport,
     DuplicateFile,
     FileRemark,
     ImportReport,
+    PhotoBackupFailure,
+    PhotoBackupReport,
+    PhotoRefreshReport,
+    PhotoRestoreReport,
     RejectedRow,
     ScanProgress,
     ScanReport,
@@ -41,7 +46,7 @@ from satchel.photos._reports import (
     sync_from,
     verify_from,
 )
-from satchel.photos._rows import PAGE, PhotoBackup, PhotoRows
+from satchel.photos._rows import PAGE, PhotoRows
 from satchel.photos._values import (
     CatalogueStatus,
     Photo,
@@ -63,10 +68,14 @@ __all__ = [
     "ImportReport",
     "Photo",
     "PhotoBackup",
+    "PhotoBackupFailure",
+    "PhotoBackupReport",
     "PhotoCatalogue",
     "PhotoChange",
     "PhotoConflict",
     "PhotoPage",
+    "PhotoRefreshReport",
+    "PhotoRestoreReport",
     "RejectedRow",
     "ScanProgress",
     "ScanReport",

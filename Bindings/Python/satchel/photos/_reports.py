@@ -15,6 +15,10 @@ __all__ = [
     "DuplicateFile",
     "FileRemark",
     "ImportReport",
+    "PhotoBackupFailure",
+    "PhotoBackupReport",
+    "PhotoRefreshReport",
+    "PhotoRestoreReport",
     "RejectedRow",
     "ScanProgress",
     "ScanReport",
@@ -146,11 +150,13 @@ class DuplicateFile:
 class ScanReport:
     """The result of a scan.
 
-    Each file is one of ``added``, ``changed``, ``unchanged``, ``duplicates`` (of one before it) or
-    ``skipped_count``, of which ``skipped_links`` are links. ``missing`` counts photos whose files are gone,
-    ``removed`` those that were deleted for that, ``bytes_read`` bytes of files, ``remarks_count`` photos that
-    could only be read in part. The lists ``duplicate_files``, ``missing_files``, ``skipped`` and ``remarks``
-    name the first 1,000 of a kind, with paths relative to the directory. ``missing_libraries`` are not
+    Each file is counted in one of ``added``, ``changed``, ``unchanged``, ``duplicates_count`` (of one before
+    it) or ``skipped_count``, of which ``skipped_links_count`` are links. ``missing_count`` counts photos
+    whose files are gone, ``removed`` those that were deleted for that, ``bytes_read`` bytes of files,
+    ``remarks_count`` photos that could only be read in part. The lists ``duplicates``, ``missing``,
+    ``skipped`` and ``remarks`` name the first 1,000 of a kind, with paths relative to the directory.
+    ``date_sources`` counts the files that were read by where their dates are from: see
+    ``Photo.photodate_source``. ``missing_libraries`` are not
     installed; without them sizes and camera data of new photos stay unknown. ``cancelled``: the progress
     callback ended the scan.
     """
@@ -158,17 +164,18 @@ class ScanReport:
     added: int
     changed: int
     unchanged: int
-    missing: int
+    missing: List[str]
+    missing_count: int
     removed: int
-    duplicates: int
+    duplicates: List[DuplicateFile]
+    duplicates_count: int
     bytes_read: int
     skipped: List[FileRemark]
     skipped_count: int
-    skipped_links: int
+    skipped_links_count: int
     remarks: List[FileRemark]
     remarks_count: int
-    duplicate_files: List[DuplicateFile]
-    missing_files: List[str]
+    date_sources: Dict[str, int]
     missing_libraries: List[str]
     cancelled: bool
 
@@ -256,6 +263,77 @@ class VerifyReport:
         return [each.shard for each in self.shards if each.repaired]
 
 
+@dataclass(frozen=True)
+class PhotoBackupFailure:
+    """A photo, with ``md5`` and ``filename``, whose file could not be uploaded; ``message`` is the reason."""
+
+    md5: str
+    filename: str
+    message: str
+
+
+@dataclass(frozen=True)
+class PhotoBackupReport:
+    """The result of ``photos.backup.run``.
+
+    ``uploaded`` counts files that were sent, ``found`` those that the remote had already, ``queued`` photos
+    that are still queued. ``failed`` are the first 1,000 photos whose file could not be uploaded, and
+    ``failed_count`` counts all. ``requests`` counts requests to the object store with retries, ``bytes_up``
+    and ``bytes_down`` bytes of bodies. ``cancelled``: the progress callback ended the run.
+    """
+
+    uploaded: int
+    found: int
+    failed: List[PhotoBackupFailure]
+    failed_count: int
+    queued: int
+    requests: int
+    bytes_up: int
+    bytes_down: int
+    cancelled: bool
+
+    @property
+    def ok(self) -> bool:
+        """Whether no photo failed."""
+        return not self.failed
+
+
+@dataclass(frozen=True)
+class PhotoRestoreReport:
+    """The result of ``photos.backup.restore``.
+
+    ``size`` is that of the file in bytes, ``unchanged``: it was there already. ``requests`` counts requests
+    to the object store with retries, ``bytes_down`` bytes of bodies.
+    """
+
+    size: int
+    unchanged: bool
+    requests: int
+    bytes_down: int
+
+
+@dataclass(frozen=True)
+class PhotoRefreshReport:
+    """The result of ``photos.backup.refresh``.
+
+    ``photos`` counts those whose file is in the remote, ``starred`` those that got their star now, and
+    ``unknown_count`` objects that are not files of the catalogue's photos. ``damaged`` are the MD5s of photos
+    whose object has another size, ``missing`` those of uploaded photos that the remote does not have: the
+    first 1,000 of each, while ``damaged_count`` and ``missing_count`` include all. ``queued`` counts photos
+    that were queued again, ``requests`` requests to the object store with retries.
+    """
+
+    photos: int
+    starred: int
+    unknown_count: int
+    damaged: List[str]
+    damaged_count: int
+    missing: List[str]
+    missing_count: int
+    queued: int
+    requests: int
+
+
 def import_from(answer: Dict[str, Any]) -> ImportReport:
     """A report with its rejected rows."""
     return record_from(ImportReport, answer, rejected=records_from(RejectedRow, answer["rejected"]))
@@ -275,7 +353,7 @@ def scan_from(answer: Dict[str, Any]) -> ScanReport:
         answer,
         skipped=records_from(FileRemark, answer["skipped"]),
         remarks=records_from(FileRemark, answer["remarks"]),
-        duplicate_files=records_from(DuplicateFile, answer["duplicate_files"]),
+        duplicates=records_from(DuplicateFile, answer["duplicates"]),
     )
 
 

@@ -1,4 +1,4 @@
-"""The photos of a catalogue one by one: reading, querying and editing them, and their backup queue."""
+"""The photos of a catalogue one by one: reading, querying and editing them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from satchel.photos._arguments import (
     lend_query,
     row_batches,
 )
+from satchel.photos._backup import PhotoBackup
 from satchel.photos._values import (
     CatalogueStatus,
     Photo,
@@ -34,7 +35,7 @@ from satchel.photos._values import (
 if TYPE_CHECKING:
     from satchel.store import Store
 
-__all__ = ["PAGE", "PhotoBackup", "PhotoRows"]
+__all__ = ["PAGE", "PhotoRows"]
 
 #: The items that are read at once where all are returned.
 PAGE = 1000
@@ -180,7 +181,7 @@ class PhotoRows(OfDirectory):
 
     @property
     def backup(self) -> PhotoBackup:
-        """The queue of photos to be uploaded by the host."""
+        """The backup of the photos' files, and its queue."""
         return PhotoBackup(self)
 
     def upsert(
@@ -230,7 +231,11 @@ class PhotoRows(OfDirectory):
         check(library.satchel_photos_set_local(self._pointer, lend_md5(md5), lend_columns(columns)))
 
     def star(self, md5: PhotoName, starred: bool = True) -> None:
-        """Stars a photo, or removes its star. Starring a photo that only this device has queues its backup.
+        """Stars a photo, or removes its star.
+
+        A star says that the photo's file is in the remote, or is to be: starring a photo that is not backed
+        up queues its backup, and removing the star takes a queued photo out of the queue. It deletes nothing
+        in the remote. Synchronizing rows sets no star: see ``backup.refresh``.
 
         :param md5: its MD5, or the photo
         :param starred: False removes the star
@@ -238,60 +243,3 @@ class PhotoRows(OfDirectory):
         """
         check(library.satchel_photos_star(self._pointer, lend_md5(md5), bool(starred)))
 
-
-class PhotoBackup:
-    """The backup queue; ``photos.backup``.
-
-    A photo goes from "not_backed_up" or "error" to "queued", to "uploading", and to "uploaded" or "error".
-    Any other transition raises :class:`satchel.InvalidArgument`, naming both states. Any number of threads
-    and processes may work on it. The host uploads:
-
-    >>> while photo := photos.backup.claim():
-    ...     try:
-    ...         upload(photo)
-    ...     except OSError as error:
-    ...         photos.backup.failed(photo, error)
-    ...     else:
-    ...         photos.backup.done(photo)
-    """
-
-    __slots__ = ("_photos",)
-
-    def __init__(self, photos: PhotoRows) -> None:
-        self._photos = photos
-
-    def queue(self, photo: PhotoName) -> None:
-        """Queues a photo that is not backed up, or whose upload failed.
-
-        :param photo: its MD5, or the photo
-        :raises NotFound: when the photo does not exist
-        """
-        check(library.satchel_photos_backup_queue(self._photos._pointer, lend_md5(photo, "photo")))
-
-    def claim(self) -> Optional[Photo]:
-        """Leases the oldest queued photo to this process, for uploading; None when the queue is empty.
-
-        Concurrent callers, also of other processes, get different photos. A photo whose lease owner died or
-        closed its catalogue is queued again.
-        """
-        claimed = json_answer(library.satchel_photos_backup_claim, self._photos._pointer)
-        return None if claimed is None else photo_from(claimed)
-
-    def done(self, photo: PhotoName) -> None:
-        """Marks a leased photo as uploaded.
-
-        :param photo: its MD5, or the photo
-        :raises NotFound: when the photo does not exist
-        """
-        check(library.satchel_photos_backup_done(self._photos._pointer, lend_md5(photo, "photo")))
-
-    def failed(self, photo: PhotoName, error: Union[str, BaseException]) -> None:
-        """Marks the upload of a leased photo as failed.
-
-        :param photo: its MD5, or the photo
-        :param error: the reason; of an exception its message
-        :raises NotFound: when the photo does not exist
-        """
-        reason = str(error) or type(error).__name__ if isinstance(error, BaseException) else error
-        lent = lend_md5(photo, "photo"), _encoding.lend_text(reason, "error")
-        check(library.satchel_photos_backup_failed(self._photos._pointer, *lent))

@@ -38,14 +38,16 @@ class Photo(Mapping[str, Any]):
     ``apple_photo_id``.
 
     Of the camera, None when unknown: ``camera_make``, ``camera_model``, ``orientation`` (1 to 8, as in
-    Exif), ``latitude`` and ``longitude`` in degrees, ``aperture`` (f-number), ``shutter_speed`` in seconds,
-    ``iso``, ``focal_length`` in mm; and when this device's ``thumbnail_cached_at`` and
+    Exif), ``latitude`` and ``longitude`` in degrees, ``aperture`` (f-number), ``shutter_speed`` in seconds
+    (such as "1/200"), ``iso``, ``focal_length`` in mm; and when this device's ``thumbnail_cached_at`` and
     ``preview_cached_at`` were made, in Unix milliseconds.
 
-    Its state, which only photos from a catalogue have: ``starred``; ``local_only``, not in the remote
-    copy; ``backup_status``: "not_backed_up", "queued", "uploading", "uploaded" or "error"; ``last_attempt``
-    to upload it in Unix milliseconds; ``attempts``; ``error`` of the last one. Two photos are equal when
-    all but their state is.
+    Its state, which only photos from a catalogue have: ``starred``, its file is in the remote or is to be;
+    ``local_only``, its row is not in the remote; ``backup_status``: "not_backed_up", "queued", "uploading",
+    "uploaded" or "error"; ``last_attempt`` to upload it in Unix milliseconds; ``attempts``; ``error`` of the
+    last one; ``photodate_source``: "date_time_original", "date_time_digitized" or "date_time", the tag of
+    EXIF that a scan has read ``photodate`` from, "file" for the time of the file, None for a date that a
+    program or another device has set. Two photos are equal when all but their state is.
     """
 
     md5: str
@@ -62,7 +64,7 @@ class Photo(Mapping[str, Any]):
     latitude: Optional[float] = None
     longitude: Optional[float] = None
     aperture: Optional[float] = None
-    shutter_speed: Optional[float] = None
+    shutter_speed: Optional[str] = None
     iso: Optional[int] = None
     focal_length: Optional[float] = None
     thumbnail_cached_at: Optional[int] = None
@@ -73,6 +75,7 @@ class Photo(Mapping[str, Any]):
     last_attempt: Optional[int] = field(default=None, init=False, compare=False)
     attempts: Optional[int] = field(default=None, init=False, compare=False)
     error: Optional[str] = field(default=None, init=False, compare=False)
+    photodate_source: Optional[str] = field(default=None, init=False, compare=False)
 
     @property
     def row(self) -> Dict[str, Any]:
@@ -154,7 +157,9 @@ class ShardStatus:
     """One of the sixteen shards of a catalogue: ``shard`` is 0 to 15, ``photos`` the number of its photos.
 
     ``changes`` counts rows that changed since the last synchronization, ``kept`` lines of its file that are
-    not photos. ``pending``: the next synchronization uploads it.
+    not photos. ``pending``: the next synchronization uploads it. ``modified`` is when its content last
+    changed here, ``last_sync`` when it was last synchronized, in Unix milliseconds, and ``checksum`` the
+    SHA-256 of the remote's bytes at that time; None before.
     """
 
     shard: int
@@ -162,6 +167,9 @@ class ShardStatus:
     changes: int
     kept: int
     pending: bool
+    modified: Optional[int]
+    last_sync: Optional[int]
+    checksum: Optional[str]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from satchel._library import json_answer, library
 from satchel._long_work import LongWork, with_progress
 from satchel.errors import Closed, InvalidArgument, SatchelError
 from satchel.remote._host import Failures, Host, operations
+from satchel.remote._objects import RemoteObjects
 from satchel.remote._values import (
     NOT_MODIFIED,
     AccessDenied,
@@ -60,8 +61,12 @@ __all__ = [
 ]
 
 
-class Remote(Closing):
-    """The client of an object store: :class:`Directory`, :class:`S3` or :class:`Callbacks`."""
+class Remote(RemoteObjects, Closing):
+    """The client of an object store: :class:`Directory`, :class:`S3` or :class:`Callbacks`.
+
+    ``get``, ``put``, ``head``, ``delete`` and ``list`` are for objects of your own: keys that begin with
+    "catalogs/", "photos/" and "sync/" are the library's, and must not be written.
+    """
 
     __slots__ = ("_host", "_process")
 

@@ -111,8 +111,9 @@ class Probe:
 class SyncProgress:
     """The progress of a synchronization, or of ``photos.verify``.
 
-    ``phase`` is "download", "apply" or "upload" of records and state, and "plan", "shards" or "manifest" of
-    photos. ``done`` of ``total`` objects were downloaded, or shards transferred; of an upload, ``done`` is
+    ``phase`` is "download", "apply" or "upload" of records and state, "plan", "shards" or "manifest" of
+    photos, and "files" of their backups. ``done`` of ``total`` objects were downloaded, or shards or files
+    transferred; of an upload, ``done`` is
     the number of changes. ``total`` is 0 while it is not known. ``bytes_up`` and ``bytes_down`` bytes of
     bodies were transferred so far.
     """

@@ -1,0 +1,191 @@
+"""The backup of photos' files: its queue, and the files in the remote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+
+from satchel import _abi, _encoding
+from satchel._encoding import FilePath
+from satchel._library import check, json_answer, library
+from satchel._long_work import LongWork, progress_callback, with_progress
+from satchel.errors import InvalidArgument
+from satchel.photos._arguments import PhotoName, lend_md5
+from satchel.photos._reports import (
+    PhotoBackupFailure,
+    PhotoBackupReport,
+    PhotoRefreshReport,
+    PhotoRestoreReport,
+)
+from satchel.photos._values import Photo, photo_from
+from satchel.remote import Remote, SyncProgress, work_with
+from satchel.remote._host import Failures
+from satchel.values import record_from, records_from
+
+if TYPE_CHECKING:
+    from satchel.photos._rows import PhotoRows
+
+__all__ = ["PhotoBackup"]
+
+
+class PhotoBackup:
+    """The backup of the photos' files, and its queue; ``photos.backup``.
+
+    A photo goes from "not_backed_up" or "error" to "queued", to "uploading", and to "uploaded" or "error".
+    Any other transition raises :class:`satchel.InvalidArgument`, naming both states. Any number of threads
+    and processes may work on it. :meth:`run` uploads the files of the queue; a host with an uploader of its
+    own does this instead:
+
+    >>> while photo := photos.backup.claim():
+    ...     try:
+    ...         upload(photo)
+    ...     except OSError as error:
+    ...         photos.backup.failed(photo, error)
+    ...     else:
+    ...         photos.backup.done(photo)
+    """
+
+    __slots__ = ("_photos",)
+
+    def __init__(self, photos: PhotoRows) -> None:
+        self._photos = photos
+
+    def queue(self, photo: PhotoName) -> None:
+        """Queues a photo that is not backed up, or whose upload failed, and stars it.
+
+        :param photo: its MD5, or the photo
+        :raises NotFound: when the photo does not exist
+        """
+        check(library.satchel_photos_backup_queue(self._photos._pointer, lend_md5(photo, "photo")))
+
+    def claim(self) -> Optional[Photo]:
+        """Leases the oldest queued photo to this process, for uploading; None when the queue is empty.
+
+        Concurrent callers, also of other processes, get different photos. A photo whose lease owner died or
+        closed its catalogue is queued again.
+        """
+        claimed = json_answer(library.satchel_photos_backup_claim, self._photos._pointer)
+        return None if claimed is None else photo_from(claimed)
+
+    def done(self, photo: PhotoName) -> None:
+        """Marks a leased photo as uploaded.
+
+        :param photo: its MD5, or the photo
+        :raises NotFound: when the photo does not exist
+        """
+        check(library.satchel_photos_backup_done(self._photos._pointer, lend_md5(photo, "photo")))
+
+    def failed(self, photo: PhotoName, error: Union[str, BaseException]) -> None:
+        """Marks the upload of a leased photo as failed.
+
+        :param photo: its MD5, or the photo
+        :param error: the reason; of an exception its message
+        :raises NotFound: when the photo does not exist
+        """
+        reason = str(error) or type(error).__name__ if isinstance(error, BaseException) else error
+        lent = lend_md5(photo, "photo"), _encoding.lend_text(reason, "error")
+        check(library.satchel_photos_backup_failed(self._photos._pointer, *lent))
+
+    def run(
+        self,
+        remote: Remote,
+        user: str,
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+        *,
+        parallel: Optional[int] = None,
+    ) -> PhotoBackupReport:
+        """Uploads the files of the queued photos to "photos/{user}/{md5}", and records the results.
+
+        A file is found by the paths of the last scan, else by its name in the directory, and uploaded only
+        with the size and MD5 of its photo. A file that the remote has already is not sent again. What a
+        killed run had begun is queued again, and goes on with the next run.
+
+        :param remote: the object store for the files
+        :param user: whose files they are
+        :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False ends the
+            run and sets ``cancelled``. An exception in it ends the run too, and is raised here
+        :param parallel: files that are uploaded concurrently, 1 to 16; None for 4
+        :returns: in ``failed`` the photos whose file could not be uploaded; they have the status "error"
+        :raises NotFound: when the directory does not exist
+        :raises ForeignFile: when the catalogue is synchronized as another user
+        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unavailable: when the remote cannot be reached; its photos stay queued
+        """
+        options = _abi.PhotoBackupOptions(parallel=_encoding.parallel(parallel))
+        report, _ = self._work(remote, user, progress, library.satchel_photos_backup_run, options)
+        failed = records_from(PhotoBackupFailure, report["failed"])
+        return record_from(PhotoBackupReport, report, failed=failed)
+
+    def restore(
+        self,
+        photo: PhotoName,
+        path: FilePath,
+        remote: Remote,
+        user: str,
+        *,
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+    ) -> PhotoRestoreReport:
+        """Downloads a photo's file, checks its MD5, and writes it with the photo's time.
+
+        A file at ``path`` that has these bytes stays as it is.
+
+        :param photo: its MD5, or the photo, which need not be in the catalogue
+        :param path: the file to write, in a directory that exists
+        :param remote: the object store with the files
+        :param user: whose files they are
+        :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False cancels
+        :raises NotFound: when the remote does not have the file
+        :raises Damaged: when the remote has other bytes
+        :raises ConstraintViolation: when another file is at ``path``
+        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unavailable: when the remote cannot be reached
+        """
+        if not isinstance(remote, Remote):
+            raise InvalidArgument(f"remote must be of satchel.remote, not {type(remote).__name__}")
+        lent = lend_md5(photo, "photo"), _encoding.lend(_encoding.file_path(path, "path")[1])
+        name = _encoding.lend_text(user, "user")
+        photos = self._photos
+        work = LongWork(photos._store._owner, progress_callback(SyncProgress, progress))
+        call = with_progress(
+            _abi.PhotoBackupOptions(),
+            library.satchel_photos_backup_restore,
+            photos._pointer,
+            *lent,
+            remote._pointer,
+            name,
+        )
+        return record_from(PhotoRestoreReport, remote._at_work(work, call, Failures(work)))
+
+    def refresh(
+        self,
+        remote: Remote,
+        user: str,
+        *,
+        queue_missing: bool = False,
+        progress: Optional[Callable[[SyncProgress], object]] = None,
+    ) -> PhotoRefreshReport:
+        """Lists the files in the remote, and stars the photos that another device has backed up.
+
+        One request for 1,000 files; never a part of a synchronization. A star that was removed after the
+        upload stays removed.
+
+        :param remote: the object store with the files
+        :param user: whose files they are, below "photos/{user}/"
+        :param queue_missing: queues photos again that were uploaded, and that the remote does not have
+        :param progress: receives a :class:`satchel.SyncProgress`, on this thread; returning False cancels
+        :raises ForeignFile: when the catalogue is synchronized as another user
+        :raises Unauthorized: when the remote rejects the credentials
+        :raises Unavailable: when the remote cannot be reached
+        :raises Cancelled: when ``progress`` returned False
+        """
+        options = _abi.PhotoBackupOptions(queue_missing=bool(queue_missing))
+        report, _ = self._work(remote, user, progress, library.satchel_photos_backup_refresh, options)
+        return record_from(PhotoRefreshReport, report)
+
+    def _work(self, remote: Any, user: str, progress: Any, function: Any, options: Any) -> Any:
+        """Work with files in the remote, of which one at a time is done for a catalogue."""
+        photos = self._photos
+        owner = photos._store._owner
+        work = LongWork(
+            owner, progress_callback(SyncProgress, progress), (owner, "backups", photos._directory)
+        )
+        return work_with(remote, user, work, function, photos._pointer, options)

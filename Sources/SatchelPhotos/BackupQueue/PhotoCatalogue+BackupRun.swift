@@ -1,0 +1,234 @@
+import SatchelCore
+import SatchelRemote
+import SatchelStorage
+
+extension PhotoCatalogue {
+  /// Uploads the files of the queued photos to `photos/{user}/{md5}`, several at once, and records the results.
+  /// Blocks; runs of one catalogue in this process run one after the other, and several processes share the
+  /// queue.
+  ///
+  /// A file is found by the paths of the last scan, else by its name in the directory, and uploaded only with
+  /// the size and MD5 of its row; the object is written under a condition, and checked afterwards. A file that
+  /// the remote has already is not sent again. What a killed run had begun returns to the queue, and goes on with
+  /// the next run. A photo whose file cannot be uploaded gets the status `error`, with the reason; when the remote
+  /// fails, the run ends, and the photo stays queued.
+  ///
+  /// Memory: the files that are being transferred, at most 256 MB, or one greater file.
+  ///
+  /// - Parameter progress: called with the progress, never concurrently; false ends the run, as cancelling does:
+  ///   what is done is recorded, and the report says so
+  /// - Throws: `SatchelError`: `notFound` when the directory does not exist, `foreign` when the catalogue is
+  ///   synchronized as another user, `invalid` in a batch, `unauthorized`, `unavailable`, `full`, `readOnly`
+  public func runBackup(
+    with store: any ObjectStore, user: UserID, options: PhotoBackupOptions = PhotoBackupOptions(),
+    progress: (@Sendable (SyncProgress) -> Bool)? = nil
+  ) throws -> PhotoBackupReport {
+    try checkOpen()
+    guard !database.options.isReadOnly else {
+      throw SatchelError(.readOnly, "\(database.path): is opened read-only; a backup writes to it")
+    }
+    let session = try SyncSession(database, with: store, user: user, options: options, progress: progress)
+    return try withBackups(session) { remote in
+      try BackupRun(self, session: session, remote: remote, files: BackupFiles(directory)).run()
+    }
+  }
+
+  /// Downloads a photo's file, checks its MD5, and writes it with the photo's time. An existing file with these
+  /// bytes stays as it is.
+  ///
+  /// - Parameter path: of the file, in a directory that exists
+  /// - Throws: `SatchelError`: `notFound` when the remote does not have the file, or the directory does not
+  ///   exist, `damaged` for other bytes in the remote, `constraint` when another file is there, `invalid` for a
+  ///   path that cannot be, and in a batch, `unauthorized`, `unavailable`, `cancelled`
+  public func restoreBackup(
+    of md5: MD5, to path: String, from store: any ObjectStore, user: UserID,
+    options: PhotoBackupOptions = PhotoBackupOptions(),
+    progress: (@Sendable (SyncProgress) -> Bool)? = nil
+  ) throws -> PhotoRestoreReport {
+    try checkOpen()
+    let session = try SyncSession(database, with: store, user: user, options: options, progress: progress)
+    do {
+      guard !path.isEmpty, !path.utf8.contains(0) else {
+        throw SatchelError(.invalid, "path: \(path.isEmpty ? "is empty" : "contains a NUL")")
+      }
+      let remote = try BackupRemote(session)
+      try session.report { $0.begin(.files, of: 1) }
+      var report = PhotoRestoreReport()
+      if let size = try Self.existing(path, md5) {
+        (report.size, report.isUnchanged) = (size, true)
+      } else {
+        let bytes: [UInt8]
+        do {
+          bytes = try remote.get(md5)
+        } catch let error as ObjectStoreError where error.reason == .notFound {
+          throw SatchelError(.notFound, "\(remote.prefix)\(md5): the remote does not have this file")
+        }
+        try Self.write(bytes, md5, to: path, modified: try photo(md5)?.photo.modified)
+        report.size = Int64(bytes.count)
+      }
+      try session.report { $0.done = 1 }
+      report.add(session.traffic)
+      return report
+    } catch {
+      throw SatchelError(converting: error)
+    }
+  }
+
+  /// The size of an existing file with the photo's bytes; nil when there is no file.
+  ///
+  /// - Throws: `SatchelError` `.constraint` for another one
+  private static func existing(_ path: String, _ md5: MD5) throws -> Int64? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return nil }
+      throw SatchelError(errno: errno, path)
+    }
+    let other = SatchelError(.constraint, "\(path): exists, and is not this photo's file")
+    guard status.st_mode & S_IFMT == S_IFREG else { throw other }
+    let file = try DiskFile(path, O_RDONLY | O_NOFOLLOW)
+    var (hash, offset) = (MD5Hash(), Int64(0))
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+    defer { buffer.deallocate() }
+    while true {
+      let count = try file.read(into: buffer, at: offset)
+      hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      offset += Int64(count)
+      if count < buffer.count { break }
+    }
+    guard hash.digest() == md5 else { throw other }
+    return offset
+  }
+
+  private static func write(_ bytes: [UInt8], _ md5: MD5, to path: String, modified: Int64?) throws {
+    var file = try AtomicFile(replacing: path, mode: 0o644)
+    try bytes.withUnsafeBytes { try file.append($0) }
+    let part = file.partPath
+    try file.commit {
+      // Another file may have come there during the download.
+      _ = try existing(path, md5)
+      guard let modified else { return }
+      // A file system that does not keep such a time has the present one.
+      let times = [timespec](repeating: timespec(tv_sec: time_t(modified), tv_nsec: 0), count: 2)
+      _ = utimensat(AT_FDCWD, part, times, 0)
+    }
+  }
+}
+
+/// A running backup.
+private final class BackupRun: Sendable {
+  private struct State {
+    var report = PhotoBackupReport()
+    /// Why no more photos are uploaded.
+    var failure: (any Error)?
+  }
+
+  private let catalogue: PhotoCatalogue
+  private let session: SyncSession
+  private let remote: BackupRemote
+  private let files: BackupFiles
+  private let memory = TransferMemory()
+  private let state = Locked(State())
+
+  init(_ catalogue: PhotoCatalogue, session: SyncSession, remote: BackupRemote, files: BackupFiles) {
+    self.catalogue = catalogue
+    self.session = session
+    self.remote = remote
+    self.files = files
+  }
+
+  func run() throws -> PhotoBackupReport {
+    try catalogue.requeueExpiredLeases()
+    let total = try catalogue.status().backups[.queued] ?? 0
+    report { $0.begin(.files, of: Int(clamping: total)) }
+    inParallel(Array(0..<session.parallel), limit: session.parallel) { [self] _ in
+      while step() {}
+    }
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    var report = state.withLock { $0.report }
+    report.isCancelled = remote.cancellation.isCancelled()
+    report.queued = try catalogue.status().backups[.queued] ?? 0
+    report.add(session.traffic)
+    return report
+  }
+
+  /// Uploads the next photo.
+  ///
+  /// - Returns: false when there is none, or the run has ended
+  private func step() -> Bool {
+    guard state.withLock({ $0.failure }) == nil, !remote.cancellation.isCancelled() else { return false }
+    do {
+      guard let photo = try catalogue.claimBackup()?.photo else { return false }
+      do {
+        let isSent = try upload(photo)
+        try finish { try catalogue.finishBackup(photo.md5) }
+        state.withLock { state in
+          if isSent { state.report.uploaded += 1 } else { state.report.found += 1 }
+        }
+      } catch {
+        try settle(photo, error)
+      }
+      report { $0.done += 1 }
+      return true
+    } catch {
+      state.withLock { $0.failure = $0.failure ?? error }
+      return false
+    }
+  }
+
+  /// - Returns: false when the remote had the file already
+  private func upload(_ photo: Photo) throws -> Bool {
+    let paths = try catalogue.read(otherwise: []) {
+      try FileTable(connection: $0, catalogue: $1).paths(of: photo.md5)
+    }
+    return try memory.with(photo.size, remote.cancellation) {
+      if try remote.has(photo) { return false }
+      let bytes = try files.read(photo, at: paths + [Array(photo.filename.utf8)], remote.cancellation)
+      try remote.put(photo, bytes)
+      return true
+    }
+  }
+
+  /// Records a photo that was not uploaded.
+  ///
+  /// - Throws: an error that concerns all photos; the photo returns to the queue
+  private func settle(_ photo: Photo, _ error: any Error) throws {
+    if case .cancelled = (error as? ObjectStoreError)?.reason {
+      return try catalogue.releaseBackup(photo.md5)
+    }
+    guard Self.concernsOne(error) else {
+      try catalogue.releaseBackup(photo.md5)
+      throw error
+    }
+    let message = SatchelError(converting: error).message
+    try finish { try catalogue.failBackup(photo.md5, reason: message) }
+    state.withLock { state in
+      state.report.failedCount += 1
+      guard state.report.failed.count < PhotoBackupReport.maxListed else { return }
+      state.report.failed.append(.init(md5: photo.md5, filename: photo.filename, message: message))
+    }
+  }
+
+  /// Whether an error is of one file or object; else the next photos would fail as well.
+  private static func concernsOne(_ error: any Error) -> Bool {
+    switch error {
+    case let error as ObjectStoreError:
+      switch error.reason {
+      case .notFound, .preconditionFailed, .truncated, .invalidKey: true
+      case .unknownOutcome, .denied, .transient, .cancelled: false
+      case .failed(let code): code != .full
+      }
+    case let error as SatchelError: [.notFound, .invalid, .damaged, .busy].contains(error.code)
+    default: false
+    }
+  }
+
+  /// Records a result, unless the photo was deleted meanwhile: then there is nothing to record.
+  private func finish(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as SatchelError where error.code == .notFound {}
+  }
+
+  /// Reports progress; when the callback ends the run, the session's cancellation is set.
+  private func report(_ change: (inout SyncProgress) -> Void) { try? session.report(change) }
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Scans real pictures, and compares dates and sizes with exiftool: those of Debian's source packages of exiftool, exiv2
+# and libheif, damaged ones included. Usage: run.sh PYTHON [DIRECTORY …], with more directories of pictures.
+set -euo pipefail
+
+python=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+for tool in exiftool apt-get tar; do
+  command -v $tool > /dev/null || {
+    echo "$tool is not installed (Debian's package libimage-exiftool-perl has exiftool)" >&2
+    exit 1
+  }
+done
+
+mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/sources"
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+echo "deb-src [signed-by=$keyring] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} bookworm main" > "$work/sources.list"
+cat > "$work/apt.conf" << CONFIGURATION
+Dir::Etc::sourcelist "$work/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::State::lists "$work/lists";
+Dir::Cache "$work/cache";
+APT::Sandbox::User "root";
+CONFIGURATION
+export APT_CONFIG=$work/apt.conf
+apt-get update -qq
+cd "$work/sources"
+apt-get source -qq --download-only libimage-exiftool-perl exiv2 libheif > /dev/null
+for archive in *.orig.tar.*; do tar -xf "$archive"; done
+cd - > /dev/null
+
+images=$work/sources
+for directory in "$@"; do images=$images:$directory; done
+SATCHEL_IMAGES=$images "$python" -m pytest -p no:cacheprovider -q -s Bindings/Python/tests/test_photos_exiftool.py
