@@ -12,7 +12,9 @@ PHOTOS = [" ".join(words[1:]) for words, _ in COMMANDS if words[0] == "photos"]
 
 def test_all_commands_exist():
     conflicts = ["conflicts list", "conflicts show", "conflicts reapply", "conflicts dismiss"]
-    words = ["scan", "status", "query", "sync", "verify", "export", "import", *conflicts, "probe", "detach"]
+    backups = ["backup run", "backup restore", "backup refresh"]
+    words = ["scan", "status", "query", "sync", "verify", *backups, "export", "import"]
+    words += [*conflicts, "probe", "detach"]
     assert words == PHOTOS
 
 
