@@ -133,7 +133,7 @@ build-tests: setup ## The Swift suites and the tool, debug build
 	@swift build --build-tests --scratch-path .build-test $(STRICT)
 
 .PHONY: test-swift
-test-swift: $(call needs,setup-servers build-tests) ## The Swift suites, beside a real object store
+test-swift: $(call needs,setup-tests setup-servers build-tests) ## The Swift suites, beside a real object store
 	@$(call log,$@,$(call beside,ministack) swift test --skip-build --scratch-path .build-test $(STRICT))
 
 .PHONY: test-tool
@@ -355,7 +355,7 @@ PACKAGES := gcc libsqlite3-dev libjansson-dev libutf8proc-dev nettle-dev pkg-con
   libcurl4-openssl-dev libexpat1-dev libexif-dev libturbojpeg0-dev libpng-dev
 HEADERS := sqlite3.h jansson.h utf8proc.h nettle/sha2.h curl/curl.h expat.h libexif/exif-data.h turbojpeg.h png.h
 SERVER_PACKAGES := radosgw ceph-mon ceph-osd ceph-common openssl
-TEST_PACKAGES := openssl valgrind cmake doxygen g++ git $(shell python3 -c 'import ensurepip, venv' 2>&1 | sed -n '$$s/.*/python3-venv/p')
+TEST_PACKAGES := openssl libheif1 libwebpmux3 valgrind cmake doxygen g++ git $(shell python3 -c 'import ensurepip, venv' 2>&1 | sed -n '$$s/.*/python3-venv/p')
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 define install-missing
