@@ -92,6 +92,8 @@ public final class StateStore: Sendable {
   }
 
   /// Sets a value that is encoded as JSON; see `set(_:_:sensitive:synced:)`.
+  // A literal is a JSONValue, which keeps the order of its keys.
+  @_disfavoredOverload
   public func set<Value: Encodable>(
     _ key: String, _ value: Value, sensitive: Bool = false, synced: Bool? = nil
   ) throws {

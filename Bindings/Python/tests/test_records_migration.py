@@ -132,7 +132,8 @@ def test_an_interrupt_is_raised_as_it_is(store: satchel.Store, interrupt: Any) -
 
 
 @pytest.mark.parametrize(
-    "answer", [None, 5, [], "text", {"a": {1}}, {1: 2}, {"a": float("nan")}, b"no json", b'{"a":1,"a":2}']
+    "answer",
+    [None, 5, [], "text", {"a": {object()}}, {1: 2}, {"a": float("nan")}, b"no json", b'{"a":1,"a":2}'],
 )
 def test_what_is_no_document_is_no_answer(store: satchel.Store, answer: Any) -> None:
     filled(store)

@@ -190,15 +190,14 @@ package struct SyncLogRun {
   /// - Returns: nil when nothing is in the way of new changes
   private mutating func resolve() throws -> Round? {
     let state = try ledger.state()
-    // As above: what is prepared or confirmed without the log's key would not be of that log.
-    for head in [state.head, state.upload.flatMap { try? SyncHead(parsing: $0.head) }] {
-      if let head { try remote.authorize(head) }
-    }
+    // As above: what is confirmed without the log's key would not be of that log.
+    if let head = state.head { try remote.authorize(head) }
     guard let upload = state.upload else {
       if try ledger.hasInFlight() { while try ledger.resolveUpload() {} }
       return nil
     }
-    if upload.base == state.etag {
+    // One with another key is not written again: whether it was written, the condition of the next one tells.
+    if upload.base == state.etag, let head = try? SyncHead(parsing: upload.head), remote.has(keyOf: head) {
       // The same bytes under the same condition: nobody can tell the two writes apart.
       return try commit(upload, compactions: state.compactions) ? .committed : .again(Self.raced)
     }

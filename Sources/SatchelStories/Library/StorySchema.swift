@@ -13,8 +13,8 @@ package enum StorySchema {
         "story_file.minutes": StoredRange.any, "story_file.path_count": StoredRange.any,
         "story_file.shortest_time": StoredRange.any, "story_file.longest_time": StoredRange.any,
         "story_file.is_purchased": StoredRange.flag, "story_purchase.is_purchased": StoredRange.flag,
-        "story_state.purchases": StoredRange.any, "story_progress.library": StoredRange.any,
-        "story_progress.read_at": StoredRange.any, "story_visit.id": StoredRange.any,
+        "story_state.purchases": StoredRange.any, "story_progress.read_at": StoredRange.any,
+        "story_visit.id": StoredRange.any,
         "story_visit.is_ending": StoredRange.flag,
       ]))
 

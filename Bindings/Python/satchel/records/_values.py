@@ -125,7 +125,10 @@ class RejectedRecord:
 
 @dataclass(frozen=True)
 class PutReport:
-    """The result of ``put_many(…, skip_rejected=True)``: the number of records ``written``, and the rest."""
+    """The result of ``put_many(…, skip_rejected=True)``.
+
+    ``written`` is the number of records that were written; ``rejected`` are the others, as they were given.
+    """
 
     written: int
     rejected: List[RejectedRecord]
