@@ -134,7 +134,7 @@ class Turn(ABC):
             self.prepare()
             with Line(self.told["admin"], self.dice) if self.is_line_broken else nullcontext():
                 self.live(seconds)
-                for _ in range(4):
+                for _ in range(12):
                     # A machine that has much else to do.
                     if all(self.counts().values()):
                         break
