@@ -54,7 +54,8 @@
   /// The result of a query as a model for a user interface, which follows the store while it exists.
   ///
   /// It conforms to `Observable`: a view that reads `records` is updated with them.
-  @MainActor public final class LiveRecords<Document: Decodable & Sendable>: Observable {
+  @MainActor
+  public final class LiveRecords<Document: Decodable & Sendable>: Observable {
     private let registrar = ObservationRegistrar()
     private var currentRecords: [TypedRecord<Document>]
     private var currentError: SatchelError?
