@@ -7,6 +7,8 @@ from pathlib import Path
 
 KIND = r"(?:struct|class|enum|protocol|typealias)"
 DECLARATION = re.compile(rf"^public (?:final |indirect )*{KIND} (\w+)", re.MULTILINE)
+# A file whose declarations all stand in a condition, indented.
+CONDITIONAL = re.compile(r"(?://.*\n)*#if ")
 HEADING = "## All types"
 # Its functions are the C interface.
 EXCLUDED = "SatchelC"
@@ -17,7 +19,10 @@ def declared(sources: Path) -> set[str]:
     found: set[str] = set()
     for path in sources.rglob("*.swift"):
         if EXCLUDED not in path.relative_to(sources).parts:
-            found |= set(DECLARATION.findall(path.read_text(encoding="utf-8")))
+            text = path.read_text(encoding="utf-8")
+            if CONDITIONAL.match(text):
+                text = re.sub(r"^  ", "", text, flags=re.MULTILINE)
+            found |= set(DECLARATION.findall(text))
     return found
 
 
