@@ -223,6 +223,12 @@ test-sqlite: setup-tests setup-servers lib build-tests ## The C, Python and Swif
 test-images: setup-tests lib ## Dates and sizes of real pictures, compared with exiftool (Debian's libimage-exiftool-perl)
 	@SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python Tests/images/run.sh $(PYTHON)
 
+.PHONY: test-corpora
+test-corpora: setup-tests lib ## Suites and real documents of others: CORPORA=… is a folder with clones, see CONTRIBUTING.md
+	@for suite in 'suites.py $(CORPORA)' 'artworks.py $(CORPORA)/collection'; do \
+	  SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python $(PYTHON) Tests/corpora/$$suite || exit 1; \
+	done
+
 .PHONY: check
 check: lint ## Everything within an hour: tests (longer where chance is in them), formatting, types, sanitizers
 	@SATCHEL_CRASHES=300 SATCHEL_CRASH_SECONDS=120 SATCHEL_KILLS=1000 $(MAKE) --no-print-directory test
