@@ -36,6 +36,8 @@ from .record_sync_goals import record_sync_rows, record_sync_table
 from .records import app_start, record_growth, records
 from .report import goal_table, markdown
 from .runner import Figures
+from .search import reading as reading_of_search
+from .search import search, search_rows, search_table
 from .stories import check_stories
 from .story_data import MANY, QUICK_MANY, QUICK_SINGLE, SINGLE, Corpus
 from .story_goals import story_growth_row, story_rows
@@ -44,14 +46,15 @@ from .sync import synchronize
 RESTORES = 3
 """Rounds of W2 for one of W1: they are short, and noisier."""
 SYNC_ROUNDS = 3
-"""At most, of W7: requests are the same in each."""
+"""At most, of W7, where requests are the same in each, and of W8."""
 LOADS = 50
 """Fresh processes that load a library."""
-WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "sync")
+WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "W8", "sync")
 """W1 with W2, which reads what it wrote, and its growth; W5 with an app's start; W6 with size and load."""
 TABLES = {
     "W5": lambda figures: f"{record_table(figures['records'])}\n\n{start_table(figures)}",
     "W7": lambda figures: record_sync_table(figures["record-sync"], tuple({*QUICK_SYNCED, *SYNCED})),
+    "W8": lambda figures: search_table(figures["search"]),
     "sync": lambda figures: sync_table(figures["sync"]),
 }
 """What is printed of a workload that is measured alone."""
@@ -151,6 +154,7 @@ class Measured:
             "W5": self.records,
             "W6": self.calls,
             "W7": self.synchronize_records,
+            "W8": self.search,
             "sync": self.synchronize,
         }
         self.part = Part(self.rounds)
@@ -210,6 +214,11 @@ class Measured:
         self.part.figures["record-sync"] = measured
         self.part.rows += record_sync_rows(measured, self.synced)
 
+    def search(self) -> None:
+        generate(self.shape)
+        self.part.figures["search"] = search(self.shape, min(self.rounds, SYNC_ROUNDS), self.with_satchel)
+        self.part.rows += search_rows(self.part.figures["search"], self.shape)
+
     def calls(self) -> None:
         self.part.figures["calls"] = calls(self.rounds, self.with_satchel)
         loads = LOADS // 5 if self.quick else LOADS
@@ -232,9 +241,10 @@ class Measured:
             "W5, Satchel by records": record_table(self.figures["record-growth"]),
             f"W5, an app's start with {self.record_sets[0].name} records": start_table(self.figures),
             "W7, everyone": record_sync_table(self.figures["record-sync"], self.synced),
+            "W8, everyone": search_table(self.figures["search"]),
         }
         readings = [reading(self.gallery), reading_of_records(self.record_sets[0])]
-        readings.append(reading_of_synced(self.synced))
+        readings += [reading_of_synced(self.synced), reading_of_search(self.shape)]
         subjects = ("\n".join(readings), tables)
         content = markdown(self.rows, self.figures, self.shape, self.stories, turns, picture.name, subjects)
         report.write_text(content, encoding="utf-8")
