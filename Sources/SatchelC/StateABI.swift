@@ -15,6 +15,19 @@ public func satchel_state_configure(
   }
 }
 
+@_cdecl("satchel_state_declare") @implementation
+public func satchel_state_declare(
+  _ store: OpaquePointer!, _ declaration: satchel_bytes, _ migrate: satchel_record_migration!,
+  _ context: UnsafeMutableRawPointer!
+) -> satchel_status {
+  guarded {
+    let host = migrate.map { HostMigration($0, context) }
+    let declared = try StateDeclaration(json: declaration.json("declaration"), callback: host?.body)
+    let store = try Handles.stores.borrow(store)
+    try HostWork.on(store.work) { try store.state.declare(declared) }
+  }
+}
+
 @_cdecl("satchel_state_set_key") @implementation
 public func satchel_state_set_key(_ store: OpaquePointer!, _ key: satchel_bytes) -> satchel_status {
   guarded { try Handles.stores.borrow(store).state.setKey(Array(key.raw("key"))) }

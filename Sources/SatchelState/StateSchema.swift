@@ -12,6 +12,7 @@ package enum StateSchema {
         "state_synced.is_synced": StoredRange.flag, "state_synced.removed_at": StoredRange.time,
         "state_synced.item_limit": itemLimit, "state_synced.max_age": maxAge,
         "state_synced.is_unique": StoredRange.flag,
+        "state_migration.version": 2...Int64(Int32.max),
       ]))
 
   static let itemLimit: ClosedRange<Int64> = 1...Int64.max
@@ -68,5 +69,13 @@ package enum StateSchema {
       maximum REAL,
       PRIMARY KEY(kind, name)
     ) STRICT, WITHOUT ROWID;
+
+    -- The migrations that the values went through: the one with the highest version is the last, and without any
+    -- they have version 1. `kept` is a JSON object of what migrating back needs.
+    CREATE TABLE state_migration(
+      version INTEGER PRIMARY KEY,
+      steps TEXT NOT NULL,
+      kept TEXT NOT NULL
+    ) STRICT;
     """
 }

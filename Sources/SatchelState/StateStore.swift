@@ -17,6 +17,8 @@ public final class StateStore: Sendable {
   let outbox: Outbox
   let saver: StateSaver
   let keyring = Keyring()
+  /// The declared defaults of values.
+  let defaults = Locked(JSONObject())
 
   /// - Parameter outbox: has been drained, or will be when all entry kinds are registered
   /// - Throws: `.newer` when the state tables have a newer schema version, `.closed`, `.io`
@@ -75,7 +77,7 @@ public final class StateStore: Sendable {
     try mark(id, StateMark.requested(synced, of: id))
   }
 
-  /// Returns a value; nil when the key has none.
+  /// Returns a value, or its declared default; nil when the key has neither.
   ///
   /// - Throws: `SatchelError` `.invalid` for a sensitive value whose encryption key is not set, `.damaged`
   ///   for one that was modified outside of the library, `.closed`, `.io`
@@ -84,7 +86,7 @@ public final class StateStore: Sendable {
     let name = try StateName(key, as: "key")
     // Read the store before the keyring: a new key is in the keyring before the first value is sealed with
     // it.
-    guard let stored = try stored(.value(name)) else { return nil }
+    guard let stored = try stored(.value(name)) else { return defaults.withLock { $0[key] } }
     let location = "state/\(key)"
     let bytes =
       stored.isSealed ? try SealedValue.open(stored.bytes, by: keyring.keys, at: location) : stored.bytes

@@ -56,6 +56,47 @@ static void membership(satchel_store *store) {
     CHECK(satchel_state_member_has(store, text("seen"), text("1"), NULL) == SATCHEL_EINVALID, "no out");
 }
 
+static bool doubling(
+    void *context, int32_t from, int32_t to, satchel_bytes record, satchel_record_answer *answer) {
+    (void)record;
+    ++*(int *)context;
+    if (from != 2 || to != 3) {
+        satchel_record_answer_message(answer, text("no such step"));
+        return false;
+    }
+    satchel_record_answer_document(answer, text("{\"theme\":\"dark\",\"size\":24}"));
+    return true;
+}
+
+static void value_is(satchel_store *store, const char *key, const char *expected) {
+    must(satchel_state_get(store, text(key), &out), key);
+    if (expected == NULL) CHECK(out.data == NULL, "%s", out.data);
+    else CHECK(out.data && strcmp(out.data, expected) == 0, "%s", out.data);
+    satchel_buffer_free(&out);
+}
+
+static void declared(satchel_store *store) {
+    int calls = 0;
+    must(satchel_state_set(store, text("colours"), text("\"dark\""), false), "setting");
+    value_is(store, "size", NULL);
+    satchel_bytes declaration = text(
+        "{\"defaults\":{\"size\":12,\"font\":\"serif\"},\"version\":3,"
+        "\"migrations\":[[{\"rename\":{\"from\":\"/colours\",\"to\":\"/theme\"}}],\"callback\"]}");
+    must(satchel_state_declare(store, declaration, doubling, &calls), "declaring");
+    CHECK(calls == 1, "%d calls", calls);
+    value_is(store, "colours", NULL);
+    value_is(store, "theme", "\"dark\"");
+    value_is(store, "size", "24");
+    value_is(store, "font", "\"serif\"");
+    must(satchel_state_declare(store, declaration, NULL, NULL), "declaring again");
+    CHECK(calls == 1, "%d calls", calls);
+    CHECK(satchel_state_declare(store, text("{\"defaults\":{\"font\":\"sans\"}}"), NULL, NULL) == SATCHEL_EINVALID,
+          "another default");
+    CHECK(satchel_state_declare(store, text("{\"version\":2}"), NULL, NULL) == SATCHEL_ENEWER, "an older app");
+    CHECK(satchel_state_declare(store, text("{\"version\":4}"), NULL, NULL) == SATCHEL_EINVALID, "a missing step");
+    CHECK(satchel_state_declare(store, text("[]"), NULL, NULL) == SATCHEL_EINVALID, "no object");
+}
+
 static void inserted(satchel_store *store) {
     const char *items[] = {"\"c\"", "\"a\"", "\"b\""};
     const int64_t times[] = {3000, 1000, 2000};
@@ -75,6 +116,7 @@ int main(void) {
     scores(store);
     membership(store);
     inserted(store);
+    declared(store);
     must(satchel_store_close(store), "closing");
     return close_checks();
 }

@@ -165,6 +165,7 @@ final class HostileFixture: Sendable {
 
     try store.state.set("theme", "dark", synced: true)
     try store.state.set("gone", 1, synced: true)
+    try store.state.set("dropped", [1])
     try store.state.remove("gone")
     try store.state.setKey(Array(repeating: 7, count: 32))
     try store.state.set("token", "secret", sensitive: true)
@@ -173,6 +174,15 @@ final class HostileFixture: Sendable {
     }
     _ = try store.state.set(named: "seen").add("a")
     try store.state.scores("likes", synced: true).add("tea", 0.5)
+    try store.state.declare(
+      StateDeclaration(
+        version: 2,
+        migrations: [
+          .steps([
+            try MigrationStep(json: ["remove": ["path": "/dropped"]]),
+            try MigrationStep(json: ["default": ["path": "/size", "value": 12]]),
+          ])
+        ]))
     _ = try store.state.flush()
     try sync(store, folder)
     _ = try courses.put("c1", ["name": .string("Changed \(device)"), "teacher": "t1"])

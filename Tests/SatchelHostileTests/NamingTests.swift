@@ -16,7 +16,8 @@ private let independent: Set<String> = [
   "record.created",
   "record.modified", "record.revision", "record_collection.shape", "record_collection.version",
   "record_conflict.id", "record_conflict.time", "record_migration.version", "section.updated_at",
-  "state_item.number", "state_item.time", "state_saved.through", "state_saved.time", "state_saved.writer",
+  "state_item.number", "state_item.time", "state_migration.version", "state_saved.through",
+  "state_saved.time", "state_saved.writer",
   "state_synced.item_limit", "state_synced.max_age", "state_synced.maximum", "state_synced.minimum",
   "state_synced.name", "state_synced.removed_at",
   "sync_entry.id", "sync_entry.pending", "sync_entry.seq", "sync_log.next_generation", "sync_writer.sequence",
@@ -69,7 +70,7 @@ private let optional: Set<String> = [
   "photo_local", "record_kept", "setting", "state_item", "state_synced", "state_value", "story_purchase",
   // What is noted about work that was done, and is done again without it.
   "change", "photo_conflict", "photo_date", "photo_file", "record_conflict", "record_migration",
-  "remote_probe", "state_saved", "story_tag", "story_visit",
+  "remote_probe", "state_migration", "state_saved", "story_tag", "story_visit",
 ]
 
 @Suite("check names what contradicts the rest of a store")

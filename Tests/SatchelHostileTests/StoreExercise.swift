@@ -193,6 +193,11 @@ final class StoreExercise {
           .steps([try MigrationStep(json: ["remove": ["path": "older"]])]),
         ])
     }
+    for version in [1, 3] {
+      attempt("declare state \(version)") {
+        try store.state.declare(StateDeclaration(version: version, migrations: [.steps([]), .steps([])]))
+      }
+    }
     attempt("set state") {
       try store.state.set("theme", "light")
       try store.state.list("history", limit: 3).push("new")

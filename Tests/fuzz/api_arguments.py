@@ -74,6 +74,7 @@ TEXTS: dict[str, Text] = {
     "identity": choosing("https://objects.example/box"),
     "user": choosing("me", "me", "me", "a.b-c_D"),
     "declaration": _json(documents.declaration),
+    "state_declaration": _json(documents.state_declaration),
     "identifier": lambda dice: documents.identifier(dice).encode(),
     "record": _json(documents.record),
     "record_list": _json(documents.records),

@@ -132,6 +132,15 @@ def declaration(dice: Dice) -> object:
     return whole
 
 
+def state_declaration(dice: Dice) -> object:
+    """Defaults and versions of state."""
+    whole: dict[str, object] = {"defaults": {"theme": dice.choice(["light", "light", "dark"])}}
+    if dice.random() < 0.5:
+        step = dice.choice([[{"rename": {"from": "/theme", "to": "/colours"}}], "callback", []])
+        whole |= {"version": dice.choice([1, 2, 2, 3, 2**31 - 1]), "migrations": [step]}
+    return whole
+
+
 def record(dice: Dice) -> object:
     """A document that fits any of the collections, mostly."""
     whole: dict[str, object] = {"title": dice.choice("abc"), "level": dice.choice([1, 2, 3, None])}

@@ -168,6 +168,7 @@ ROLES = {
     "satchel_records_resolve": "records resolution",
     "satchel_records_free": "records",
     "satchel_state_configure": "store",
+    "satchel_state_declare": "store state_declaration",
     "satchel_state_set_key": "store key",
     "satchel_state_rotate_key": "store key",
     "satchel_state_set_synced": "store name bounds",

@@ -33,15 +33,8 @@ extension CollectionDeclaration {
       self.relations = relations
     case ("schema", .object), ("schema", .bool): schema = value
     case ("version", .int(let number)) where (1...Int64(Int32.max)).contains(number): version = Int(number)
-    case ("migrations", .array(let elements)):
-      migrations = try elements.enumerated().map { position, element in
-        do {
-          return try RecordMigration(json: element, callback: callback)
-        } catch var error as JSONError {
-          error.pointer = "/migrations/\(position)" + (error.pointer ?? "")
-          throw error
-        }
-      }
+    case ("migrations", _):
+      migrations = try RecordMigration.list(value, at: "/migrations", callback: callback)
     case ("on_conflict", .string(let policy)):
       guard let policy = ConflictPolicy(rawValue: policy) else { fallthrough }
       onConflict = policy
@@ -50,7 +43,6 @@ extension CollectionDeclaration {
       throw JSONError("must be one of \(names)", pointer: "/on_conflict")
     case ("synced", .bool(let synced)): isSynced = synced
     case ("synced", _): throw JSONError("must be true or false", pointer: "/synced")
-    case ("migrations", _): throw JSONError("must be an array", pointer: "/migrations")
     case ("indexes", _): throw JSONError("must be an array", pointer: "/indexes")
     case ("relations", _): throw JSONError("must be an object", pointer: "/relations")
     case ("schema", _): throw JSONError("must be a JSON Schema: an object, true or false", pointer: "/schema")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, TypeVar, Union
 
 from satchel import _abi, _callbacks, _encoding
 from satchel._documents import encoded, lend_json, plain
@@ -23,9 +23,14 @@ __all__ = [
     "Relation",
     "items_of",
     "lend_declaration",
+    "migrating",
+    "on_migrate",
     "opened",
     "steps_of",
+    "versions",
 ]
+
+_Result = TypeVar("_Result")
 
 #: Takes a document of one version, and returns that of the next.
 Step = Callable[[Dict[str, Any]], Any]
@@ -101,6 +106,7 @@ def lend_declaration(
     steps: Optional[List[Any]],
     on_conflict: Any,
     synced: Any,
+    sensitive: Any = None,
 ) -> _abi.Bytes:
     """Encodes the declaration of a collection; None is left out.
 
@@ -108,7 +114,7 @@ def lend_declaration(
     """
     if not isinstance(name, str):
         raise InvalidArgument(f"name must be a str, not {type(name).__name__}")
-    declared: Dict[str, Any] = {"name": name}
+    declared: Dict[str, Any] = {"name": name, **versions(version, steps)}
     if indexes is not None:
         declared["indexes"] = [_index(each) for each in items_of(indexes, "indexes")]
     if relations is not None:
@@ -117,16 +123,30 @@ def lend_declaration(
         if not isinstance(schema, (bool, Mapping)):
             raise InvalidArgument(f"schema must be a dict, not {type(schema).__name__}")
         declared["schema"] = dict(schema) if isinstance(schema, Mapping) else schema
-    if version is not None:
-        declared["version"] = _encoding.whole(version, "version", 1, 2**31 - 1)
-    if steps is not None:
-        declared["migrations"] = [_declared(each) for each in steps]
     if on_conflict is not None:
         _encoding.choice(_abi.CONFLICT_POLICY, on_conflict, "on_conflict")
         declared["on_conflict"] = on_conflict
     if synced is not None:
         declared["synced"] = bool(synced)
+    if sensitive is not None:
+        declared["sensitive"] = [_path(each) for each in items_of(sensitive, "sensitive")]
     return lend_json(declared, "the declaration")
+
+
+def versions(version: Any, steps: Optional[List[Any]]) -> Dict[str, Any]:
+    """The part of a declaration that says of which version it is; None is left out."""
+    declared: Dict[str, Any] = {}
+    if version is not None:
+        declared["version"] = _encoding.whole(version, "version", 1, 2**31 - 1)
+    if steps is not None:
+        declared["migrations"] = [_declared(each) for each in steps]
+    return declared
+
+
+def _path(path: Any) -> str:
+    if not isinstance(path, str):
+        raise InvalidArgument(f"sensitive: a path must be a str, not {type(path).__name__}")
+    return path
 
 
 def _declared(step: Any) -> Any:
@@ -163,19 +183,31 @@ def _relation(relation: Any, path: Any) -> Any:
 
 
 def opened(store: Store, declaration: _abi.Bytes, steps: Optional[List[Any]], redeclare: bool) -> Handle:
-    """Opens a collection.
+    """Opens a collection; see :func:`migrating`.
+
+    :param redeclare: whether what is not declared is dropped
+    """
+
+    def call(context: int) -> Handle:
+        options = _abi.RecordsOptions(migrate=on_migrate, context=context, redeclare=redeclare)
+        return Handle.made_by(
+            "collection", library.satchel_records_open, store._pointer, declaration, ctypes.byref(options)
+        )
+
+    return migrating(store, steps, call)
+
+
+def migrating(store: Store, steps: Optional[List[Any]], call: Callable[[int], _Result]) -> _Result:
+    """The result of a call that migrates by :data:`on_migrate`.
 
     :param steps: the migrations, of which the functions are called meanwhile
-    :param redeclare: whether what is not declared is dropped
+    :param call: gets the context of the callback
     :raises SatchelError: the exception of a function is its cause
     """
     run = _Run(steps or [], store._owner)
     context = _callbacks.register(run.migrate, store._owner)
-    options = _abi.RecordsOptions(migrate=_on_migrate, context=context, redeclare=redeclare)
     try:
-        return Handle.made_by(
-            "collection", library.satchel_records_open, store._pointer, declaration, ctypes.byref(options)
-        )
+        return call(context)
     except SatchelError as error:
         if run.raised is None:
             raise
@@ -233,4 +265,4 @@ def _migrate(context: Optional[int], start: int, to: int, record: Any, answer: i
         return False
 
 
-_on_migrate = _abi.RecordMigration(_migrate)
+on_migrate = _abi.RecordMigration(_migrate)

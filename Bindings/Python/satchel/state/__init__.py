@@ -17,12 +17,14 @@ set it once on each device. The name must then have at most 248 bytes, and no co
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, List, Optional, Type
 
 from satchel import _abi, _encoding
 from satchel._documents import Reader, lend_json
 from satchel._encoding import Duration
 from satchel._library import answer, check, json_answer, library, scalar_answer, value_of
+from satchel.records._declarations import MigrationStep, migrating, on_migrate, steps_of, versions
 from satchel.state._lists import Scores, StateItem, StateList, StateMembers, mark, milliseconds
 
 if TYPE_CHECKING:
@@ -68,6 +70,42 @@ class State:
         )
         check(library.satchel_state_configure(self._store._pointer, ctypes.byref(options)))
 
+    def declare(
+        self,
+        defaults: Optional[Mapping[str, Any]] = None,
+        *,
+        version: Optional[int] = None,
+        migrations: Optional[Sequence[MigrationStep]] = None,
+    ) -> None:
+        """Declares defaults of values, and migrates the values to the declared version.
+
+        >>> store.state.declare({"theme": "light", "size": 12}, version=2, migrations=[
+        ...     [{"rename": {"from": "/colours", "to": "/theme"}}],
+        ... ])
+
+        Defaults are valid for this store until it is closed; they are neither stored nor listed by
+        :meth:`keys`. Several parts of an app may declare theirs.
+
+        :param defaults: what :meth:`get` returns for keys without a value
+        :param version: the version that the app expects; None migrates nothing
+        :param migrations: the steps from version 1 to 2, 2 to 3 and so on, each as for ``store.records``: a
+            list of steps, a function, or a :class:`satchel.Migration`. The document is the dict of all values
+            by their keys, without the sensitive ones. All pending ones run in one transaction, after a backup
+            beside the store; pending changes are saved before. An app that is older than the values migrates
+            them back, as far as the migrations have inverses
+        :raises InvalidArgument: for another default than the declared one, for a migration that is missing or
+            fails, and for pending migrations in a batch
+        :raises NewerStore: for values of a newer version that cannot be migrated back
+        :raises ReadOnly: when a read-only store has another version
+        :raises Busy: while changes are spooled. Nothing is changed then
+        """
+        steps = steps_of(migrations)
+        declared = {"defaults": dict(defaults or {}), **versions(version, steps)}
+        arguments = self._store._pointer, lend_json(declared, "the declaration"), on_migrate
+        migrating(
+            self._store, steps, lambda context: check(library.satchel_state_declare(*arguments, context))
+        )
+
     def set(
         self, key: str, value: Any, sensitive: bool = False, synced: Optional[bool] = None
     ) -> None:
@@ -90,7 +128,7 @@ class State:
         """Returns a value, dataclasses as dicts.
 
         :param key: of the value
-        :param default: returned when the key is missing
+        :param default: returned when the key has neither a value nor a declared default
         :param of: a dataclass that an object is read as
         :raises InvalidArgument: for a sensitive value without its key, and for a value that does not fit the
             dataclass, with its JSON Pointer

@@ -28,6 +28,23 @@ extension RecordMigration: JSONConvertible {
     }
   }
 
+  /// Reads the migrations of a declaration.
+  ///
+  /// - Parameter pointer: the place of `json`, for errors
+  package static func list(
+    _ json: JSONValue, at pointer: String, callback: RecordCallback.Body?
+  ) throws -> [RecordMigration] {
+    guard case .array(let elements) = json else { throw JSONError("must be an array", pointer: pointer) }
+    return try elements.enumerated().map { position, element in
+      do {
+        return try RecordMigration(json: element, callback: callback)
+      } catch var error as JSONError {
+        error.pointer = "\(pointer)/\(position)" + (error.pointer ?? "")
+        throw error
+      }
+    }
+  }
+
   /// The declaration; `init(json:callback:)` reads it.
   public var json: JSONValue {
     switch self {

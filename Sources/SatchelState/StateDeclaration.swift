@@ -1,0 +1,137 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// What an app declares about the values of its state: defaults, and the version that its code expects.
+public struct StateDeclaration: Sendable {
+  /// What is read for keys without a value. They are not stored.
+  public var defaults: JSONObject
+  /// The version of the values; nil migrates nothing.
+  public var version: Int?
+  /// The migrations from version 1 to 2, from 2 to 3 and so on. The document that they change is the object of
+  /// all values by their keys, without the sensitive ones, so that `/theme` is the path of the value `theme`;
+  /// a function gets it with the id "state".
+  public var migrations: [RecordMigration]
+  /// The host's function for stored migrations that are "callback".
+  var callback: RecordCallback.Body?
+
+  public init(defaults: JSONObject = [:], version: Int? = nil, migrations: [RecordMigration] = []) {
+    self.defaults = defaults
+    self.version = version
+    self.migrations = migrations
+  }
+
+  /// Reads the JSON form of the public interfaces; see `satchel_state_declare`.
+  ///
+  /// - Parameter callback: the host's function for migrations that are "callback"
+  /// - Throws: `SatchelError` `.invalid` with the JSON Pointer
+  package init(json: JSONValue, callback: RecordCallback.Body? = nil) throws {
+    self.init()
+    self.callback = callback
+    try naming("declaration") {
+      guard case .object(let members) = json else { throw JSONError("must be an object", pointer: "") }
+      for (key, value) in members where !value.isNull {
+        switch (key, value) {
+        case ("defaults", .object(let defaults)): self.defaults = defaults
+        case ("defaults", _): throw JSONError("must be an object", pointer: "/defaults")
+        case ("version", .int(let number)) where (1...Int64(Int32.max)).contains(number):
+          version = Int(number)
+        case ("version", _): throw JSONError("must be an integer from 1 to 2147483647", pointer: "/version")
+        case ("migrations", _):
+          migrations = try RecordMigration.list(value, at: "/migrations", callback: callback)
+        default:
+          throw JSONError(
+            "no such part of a declaration; there are defaults, version and migrations",
+            pointer: JSONPath.pointer([key]))
+        }
+      }
+    }
+  }
+}
+
+extension StateStore {
+  /// Declares defaults, and migrates the values to the declared version: all pending migrations in one
+  /// transaction, after a backup beside the store. Pending changes are saved first.
+  ///
+  /// Several parts of an app may declare defaults. They are valid for this store until it is closed, and are
+  /// neither stored nor listed by `keys(prefix:)`. An app that is older than the values gets them back in its
+  /// version, if the migrations have inverses.
+  ///
+  /// - Throws: `SatchelError` `.invalid` for an invalid key, for another default than the declared one, for a
+  ///   missing or failing migration, and in a transaction; `.newer` when the values cannot be migrated back;
+  ///   `.readOnly` when a store opened read-only has another version; `.busy` while changes are spooled. Nothing
+  ///   is changed then.
+  public func declare(_ declaration: StateDeclaration) throws {
+    try checkOpen()
+    for (key, value) in declaration.defaults {
+      _ = try StateName(key, as: "key")
+      _ = try Self.bytes(of: value, at: "state/\(key)")
+    }
+    try defaults.withLock { try Self.check(declaration.defaults, against: $0) }
+    if let version = declaration.version {
+      guard version >= 1 else { throw SatchelError(.invalid, "version: must be 1 or more") }
+      try migrate(to: version, declaration)
+    }
+    // Another thread may have declared others meanwhile.
+    try defaults.withLock { declared in
+      try Self.check(declaration.defaults, against: declared)
+      for (key, value) in declaration.defaults { declared[key] = value }
+    }
+  }
+
+  private static func check(_ defaults: JSONObject, against declared: JSONObject) throws {
+    for (key, value) in defaults {
+      if let known = declared[key], known != value {
+        throw SatchelError(.invalid, "state/\(key): another default is declared already")
+      }
+    }
+  }
+
+  private func migrate(to version: Int, _ declaration: StateDeclaration) throws {
+    let stored = try storedVersion()
+    if stored == version { return }
+    guard !database.options.isReadOnly else {
+      throw SatchelError(
+        stored > version ? .newer : .readOnly,
+        "state: its values have version \(stored); a store opened read-only cannot migrate them")
+    }
+    guard !database.isInTransaction else {
+      throw SatchelError(
+        .invalid, "state: its values must be migrated, which a transaction cannot contain: declare it before")
+    }
+    guard try flush() else {
+      throw SatchelError(
+        .busy, "state: cannot be migrated while the outbox file has changes that were not drained")
+    }
+    try database.prepare(StateSchema.subject)
+    let backup = try backUpBeforeMigrating(to: version, declaration)
+    do {
+      try database.write { transaction in
+        try StateMigrationRun(transaction, database, declaration).migrate(to: version)
+      }
+    } catch {
+      // Nothing was changed: an app that fails at each start must not fill the disk with backups.
+      if let backup { unlink(backup) }
+      throw error
+    }
+  }
+
+  private func storedVersion() throws -> Int {
+    guard try database.has(StateSchema.subject) else { return 1 }
+    return try database.read { try StateTables(connection: $0).version() }
+  }
+
+  /// - Returns: the path of the backup; nil when no values are migrated
+  private func backUpBeforeMigrating(to version: Int, _ declaration: StateDeclaration) throws -> String? {
+    let stored: Int? = try database.read { connection in
+      let tables = StateTables(connection: connection)
+      let stored = try tables.version()
+      guard stored != version, try tables.hasPlainValues() else { return nil }
+      // Throws before a backup is made when the migration is impossible.
+      _ = try tables.migrations(from: stored, to: version, declaration, isEmpty: false)
+      return stored
+    }
+    guard let stored, !database.isMemory else { return nil }
+    return try database.backup(to: "\(database.path).before-state-\(stored)-\(database.clock.now())").path
+  }
+}
