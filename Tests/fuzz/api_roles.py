@@ -139,6 +139,7 @@ ROLES = {
     "satchel_store_batch": "store",
     "satchel_store_enter": "store",
     "satchel_store_leave": "store",
+    "satchel_store_flush": "store",
     "satchel_store_backup": "store backups",
     "satchel_store_backup_rotate": "store rotated",
     "satchel_store_restore": "backups stores",

@@ -20,8 +20,6 @@ public final class RecordCollection: Sendable {
   /// The collection's row in the current read transactions, one for each connection that reads.
   private let snapshots = Locked<[CollectionSnapshot]>([])
   let mirroring = Locked<RecordMirror?>(nil)
-  /// The subscription that keeps a mirror up to date.
-  let observation = Locked<ChangeFeed.Subscription?>(nil)
 
   init(
     _ store: RecordStore, id: Int64, version: Int, _ generation: Int64, _ declaration: CollectionDeclaration
@@ -35,7 +33,10 @@ public final class RecordCollection: Sendable {
     migrations = declaration.migrations
   }
 
-  deinit { store.dropMirror(of: id, owner: ObjectIdentifier(self)) }
+  deinit {
+    store.dropMirror(of: id, owner: ObjectIdentifier(self))
+    if let mirror = mirroring.withLock({ $0 }) { store.unfollow(mirror, completing: true) }
+  }
 
   var database: Database { store.database }
 

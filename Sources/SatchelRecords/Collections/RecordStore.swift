@@ -16,6 +16,10 @@ package final class RecordStore: Sendable {
   private let known = Locked<(transaction: UInt64, collections: [Int64: WorkingCollection])>((0, [:]))
   private let hasWritten = Locked(false)
   private let mirrors = Locked<[Int64: RecordMirror]>([:])
+  /// The mirrors that are written after commits, and what notes these commits.
+  let followed = Locked<[FollowedMirror]>([])
+  let mirrorChanges = Locked<ChangeFeed.Subscription?>(nil)
+  let delayedWork = DelayedWork()
   let liveQueries = LiveQueries()
   /// Applies the entries of the sync log that a declaration concerns, without network.
   private let applying = Locked<(@Sendable () throws -> Void)?>(nil)
@@ -29,6 +33,7 @@ package final class RecordStore: Sendable {
     registerEntries()
     // Holds the queries and not this store, which they hold.
     database.whenClosing { [liveQueries] _ in liveQueries.stop() }
+    database.whenClosing { [delayedWork] _ in delayedWork.finish() }
     database.whenClosing { [weak self] _ in try self?.mergeKeys() }
   }
 
