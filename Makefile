@@ -223,19 +223,34 @@ test-sqlite: setup-tests setup-servers lib build-tests ## The C, Python and Swif
 test-images: setup-tests lib ## Dates and sizes of real pictures, compared with exiftool (Debian's libimage-exiftool-perl)
 	@SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python Tests/images/run.sh $(PYTHON)
 
+.PHONY: test-corpora
+test-corpora: setup-tests lib ## Suites and real documents of others: CORPORA=… is a folder with clones, see CONTRIBUTING.md
+	@for suite in 'suites.py $(CORPORA)' 'artworks.py $(CORPORA)/collection'; do \
+	  SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python $(PYTHON) Tests/corpora/$$suite || exit 1; \
+	done
+
 .PHONY: check
-check: lint ## Everything: tests (longer where chance is in them), formatting, types, the simulator, sanitizers
+check: lint ## Everything within an hour: tests (longer where chance is in them), formatting, types, sanitizers
 	@SATCHEL_CRASHES=300 SATCHEL_CRASH_SECONDS=120 SATCHEL_KILLS=1000 $(MAKE) --no-print-directory test
 	@$(call fuzz-api,60)
-	SATCHEL_SIMULATIONS=100000 swift test -c release -Xswiftc -enable-testing --scratch-path .build-simulation \
-	  --filter SimulationTests
-	swift test --sanitize=thread --scratch-path .build-thread
-	# What XCTest leaks is not ours.
-	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address
+	@$(MAKE) --no-print-directory check-thread
+	@$(MAKE) --no-print-directory check-address
+
+# The Swift suites in an optimized build with a sanitizer.
+sanitized = swift test -c release -Xswiftc -enable-testing --sanitize=$(1) --scratch-path .build-$(1)
+
+.PHONY: check-thread
+check-thread: setup-tests setup-servers ## The Swift suites under the thread sanitizer
+	@$(call log,$@,$(call beside,ministack) $(call sanitized,thread))
+
+.PHONY: check-address
+check-address: setup-tests setup-servers ## The Swift suites under the address sanitizer
+	@# What XCTest leaks is not ours.
+	@$(call log,$@,ASAN_OPTIONS=detect_leaks=0 $(call beside,ministack) $(call sanitized,address))
 
 # The long searches, each a target of its own.
 SOAK_SYNC := $(addprefix soak-sync-,ministack $(RACING))
-SOAK := soak-power soak-mutations soak-api soak-damages $(SOAK_SYNC)
+SOAK := soak-power soak-simulations soak-mutations soak-api soak-damages $(SOAK_SYNC)
 
 .PHONY: soak
 soak: setup-tests ## The long searches: hours
@@ -247,12 +262,18 @@ soak-power: setup-tests lib ## 5,000 states of each workload that a loss of powe
 	@$(call log,$@,SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python \
 	  $(PYTHON) Tests/crash/power.py 5000)
 
+.PHONY: soak-simulations
+soak-simulations: setup ## 100,000 schedules of synchronizing photos, and of the log, or SATCHEL_SIMULATIONS=…
+	@$(call log,$@,SATCHEL_SIMULATIONS=$(or $(SATCHEL_SIMULATIONS),100000) swift test -c release \
+	  -Xswiftc -enable-testing --scratch-path .build-simulation --filter SimulationTests)
+
+# The sanitizer's own work with each allocation, which is most of a mutation's time, is reduced.
+MANY_ALLOCATIONS := detect_leaks=0:malloc_context_size=1:max_malloc_fill_size=0:quarantine_size_mb=16
+
 .PHONY: soak-mutations
 soak-mutations: setup ## 100,000 mutated stores under the address sanitizer, or SATCHEL_MUTATIONS=…
-	@swift build -c release -Xswiftc -enable-testing --build-tests --sanitize=address --scratch-path .build-hostile
 	@$(call log,$@,SATCHEL_MUTATIONS=$(or $(SATCHEL_MUTATIONS),100000) SATCHEL_CALL_SECONDS=10 \
-	  ASAN_OPTIONS=detect_leaks=0 swift test -c release -Xswiftc -enable-testing --skip-build --sanitize=address \
-	  --scratch-path .build-hostile --filter SatchelHostileTests)
+	  ASAN_OPTIONS=$(MANY_ALLOCATIONS) $(call sanitized,address) --filter SatchelHostileTests)
 
 .PHONY: soak-api
 soak-api: setup-tests lib ## 10 minutes of random calls of every function of the C interface

@@ -4,8 +4,12 @@ Fails when anything fails or answers wrongly; a goal that is not met is a result
 """
 
 import argparse
+import pickle
 import shutil
 import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
 
 from .build import build
 from .calls import calls
@@ -19,7 +23,7 @@ from .photo_data import GALLERIES, QUICK_GALLERIES
 from .photo_goals import photo_growth_rows, photo_rows, sync_rows
 from .photo_report import photo_table, reading, sync_table
 from .photos import photo_growth, photos
-from .places import CHART, DATA, LIBRARY, REPORT, STORES
+from .places import CHART, DATA, LIBRARY, RECORDS, REPORT, STORES
 from .record_data import QUICK_SETS, SETS
 from .record_goals import record_growth_rows, record_rows, start_rows
 from .record_report import reading as reading_of_records
@@ -32,6 +36,8 @@ from .record_sync_goals import record_sync_rows, record_sync_table
 from .records import app_start, record_growth, records
 from .report import goal_table, markdown
 from .runner import Figures
+from .search import reading as reading_of_search
+from .search import search, search_rows, search_table
 from .stories import check_stories
 from .story_data import MANY, QUICK_MANY, QUICK_SINGLE, SINGLE, Corpus
 from .story_goals import story_growth_row, story_rows
@@ -40,14 +46,15 @@ from .sync import synchronize
 RESTORES = 3
 """Rounds of W2 for one of W1: they are short, and noisier."""
 SYNC_ROUNDS = 3
-"""At most, of W7: requests are the same in each."""
+"""At most, of W7, where requests are the same in each, and of W8."""
 LOADS = 50
 """Fresh processes that load a library."""
-WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "sync")
+WORKLOADS = ("W1", "W3", "W4", "W5", "W6", "W7", "W8", "sync")
 """W1 with W2, which reads what it wrote, and its growth; W5 with an app's start; W6 with size and load."""
 TABLES = {
     "W5": lambda figures: f"{record_table(figures['records'])}\n\n{start_table(figures)}",
     "W7": lambda figures: record_sync_table(figures["record-sync"], tuple({*QUICK_SYNCED, *SYNCED})),
+    "W8": lambda figures: search_table(figures["search"]),
     "sync": lambda figures: sync_table(figures["sync"]),
 }
 """What is printed of a workload that is measured alone."""
@@ -73,12 +80,30 @@ def arguments() -> argparse.Namespace:
         default=WORKLOADS,
         help="these alone, and what else they measure (W1: W2, growth); prints, and writes no report",
     )
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="with --only: writes the report, with the last figures of the other workloads",
+    )
     parser.add_argument("--keep", action="store_true", help="keep the stores afterwards")
     return parser.parse_args()
 
 
+@dataclass
+class Part:
+    """What was measured of one workload, and the rows that it makes."""
+
+    rounds: int
+    """The same for all workloads that stand beside each other in a report."""
+    measured: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))
+    figures: dict[str, Figures] = field(default_factory=dict)
+    stories: dict[Corpus, Figures] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    growth: list[Row] = field(default_factory=list)
+
+
 class Measured:
-    """What was measured, workload by workload, and the rows that it makes."""
+    """What was measured, workload by workload."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.quick: bool = options.quick
@@ -90,10 +115,36 @@ class Measured:
         self.gallery = self.galleries[1]
         self.record_sets = QUICK_SETS if self.quick else SETS
         self.synced = QUICK_SYNCED if self.quick else SYNCED
-        self.figures: dict[str, Figures] = {}
-        self.stories: dict[Corpus, Figures] = {}
-        self.rows: list[Row] = []
-        self.growth: list[Row] = []
+        self.parts: dict[str, Part] = {}
+        self.part = Part(self.rounds)
+
+    @property
+    def in_order(self) -> list[Part]:
+        return [self.parts[workload] for workload in WORKLOADS if workload in self.parts]
+
+    @property
+    def rows(self) -> list[Row]:
+        rows = [row for part in self.in_order for row in part.rows]
+        return rows + [row for part in self.in_order for row in part.growth]
+
+    @property
+    def figures(self) -> dict[str, Figures]:
+        return {name: figures for part in self.in_order for name, figures in part.figures.items()}
+
+    @property
+    def stories(self) -> dict[Corpus, Figures]:
+        return {corpus: figures for part in self.in_order for corpus, figures in part.stories.items()}
+
+    def file(self, workload: str) -> Path:
+        """Where the last figures of a workload are kept."""
+        return RECORDS / f"{workload}{'-quick' if self.quick else ''}.pickle"
+
+    def load(self, workload: str) -> None:
+        """Takes over what was measured of a workload the last time."""
+        try:
+            self.parts[workload] = pickle.loads(self.file(workload).read_bytes())
+        except FileNotFoundError:
+            raise SystemExit(f"{workload} was never measured here: run it with --only {workload}") from None
 
     def measure(self, workload: str) -> None:
         measuring = {
@@ -103,70 +154,85 @@ class Measured:
             "W5": self.records,
             "W6": self.calls,
             "W7": self.synchronize_records,
+            "W8": self.search,
             "sync": self.synchronize,
         }
+        self.part = Part(self.rounds)
         measuring[workload]()
+        self.parts[workload] = self.part
+        if self.with_satchel:
+            self.file(workload).write_bytes(pickle.dumps(self.part))
 
     def persist(self) -> None:
         generate(self.shape)
-        self.figures["persist"] = persist(self.shape, self.rounds, self.with_satchel)
+        self.part.figures["persist"] = persist(self.shape, self.rounds, self.with_satchel)
         restored = restore(self.shape, self.restores, self.with_satchel)
-        self.figures |= {"restore-warm": restored["warm"], "restore-dropped": restored["dropped"]}
-        self.rows += [*persist_rows(self.figures["persist"], self.shape), *restore_rows(restored)]
+        self.part.figures |= {"restore-warm": restored["warm"], "restore-dropped": restored["dropped"]}
+        self.part.rows += [*persist_rows(self.part.figures["persist"], self.shape), *restore_rows(restored)]
         if self.with_satchel:
-            self.figures["growth"] = growth(self.shape)
-            self.growth += growth_rows(self.figures["growth"])
+            self.part.figures["growth"] = growth(self.shape)
+            self.part.growth += growth_rows(self.part.figures["growth"])
 
     def photos(self) -> None:
         measured = photos(self.gallery, self.rounds, self.with_satchel)
-        self.figures["photos"] = measured
-        self.rows += photo_rows(measured, self.gallery)
+        self.part.figures["photos"] = measured
+        self.part.rows += photo_rows(measured, self.gallery)
         if self.with_satchel:
             grown = photo_growth(self.galleries, self.rounds)
-            self.figures["photo-growth"] = grown
-            self.growth += photo_growth_rows(grown, self.galleries)
+            self.part.figures["photo-growth"] = grown
+            self.part.growth += photo_growth_rows(grown, self.galleries)
 
     def synchronize(self) -> None:
         measured = synchronize(self.gallery, self.rounds, self.with_satchel)
-        self.figures["sync"] = measured
-        self.rows += sync_rows(measured)
+        self.part.figures["sync"] = measured
+        self.part.rows += sync_rows(measured)
 
     def check_stories(self) -> None:
         single = QUICK_SINGLE if self.quick else SINGLE
         many = QUICK_MANY if self.quick else MANY
         for corpus in (*single, many):
-            self.stories[corpus] = check_stories(corpus, self.rounds, self.with_satchel)
-            self.figures[corpus.workload] = self.stories[corpus]
-        alone = {corpus: self.stories[corpus] for corpus in single}
-        self.rows += story_rows(alone, (many, self.stories[many]))
+            self.part.stories[corpus] = check_stories(corpus, self.rounds, self.with_satchel)
+            self.part.figures[corpus.workload] = self.part.stories[corpus]
+        alone = {corpus: self.part.stories[corpus] for corpus in single}
+        self.part.rows += story_rows(alone, (many, self.part.stories[many]))
         if self.with_satchel:
-            self.growth.append(story_growth_row(alone))
+            self.part.growth.append(story_growth_row(alone))
 
     def records(self) -> None:
         record_set = self.record_sets[0]
-        self.figures["records"] = records(record_set, self.rounds, self.with_satchel)
+        self.part.figures["records"] = records(record_set, self.rounds, self.with_satchel)
         started = app_start(record_set, self.restores, self.with_satchel)
-        self.figures |= started
-        self.rows += [*record_rows(self.figures["records"], record_set), *start_rows(started, record_set)]
+        self.part.figures |= started
+        self.part.rows += record_rows(self.part.figures["records"], record_set)
+        self.part.rows += start_rows(started, record_set)
         if self.with_satchel:
-            self.figures["record-growth"] = record_growth(self.record_sets, self.rounds)
-            self.growth += record_growth_rows(self.figures["record-growth"], self.record_sets)
+            self.part.figures["record-growth"] = record_growth(self.record_sets, self.rounds)
+            self.part.growth += record_growth_rows(self.part.figures["record-growth"], self.record_sets)
 
     def synchronize_records(self) -> None:
         measured = synchronize_records(self.synced, min(self.rounds, SYNC_ROUNDS), self.with_satchel)
-        self.figures["record-sync"] = measured
-        self.rows += record_sync_rows(measured, self.synced)
+        self.part.figures["record-sync"] = measured
+        self.part.rows += record_sync_rows(measured, self.synced)
+
+    def search(self) -> None:
+        generate(self.shape)
+        self.part.figures["search"] = search(self.shape, min(self.rounds, SYNC_ROUNDS), self.with_satchel)
+        self.part.rows += search_rows(self.part.figures["search"], self.shape)
 
     def calls(self) -> None:
-        self.figures["calls"] = calls(self.rounds, self.with_satchel)
+        self.part.figures["calls"] = calls(self.rounds, self.with_satchel)
         loads = LOADS // 5 if self.quick else LOADS
-        self.figures["footprint"] = footprint(1, loads, self.with_satchel)
-        self.rows += [*call_rows(self.figures["calls"]), *footprint_rows(self.figures["footprint"])]
+        self.part.figures["footprint"] = footprint(1, loads, self.with_satchel)
+        self.part.rows += call_rows(self.part.figures["calls"])
+        self.part.rows += footprint_rows(self.part.figures["footprint"])
 
     def report(self) -> None:
         report = DATA / REPORT.name if self.quick else REPORT
         picture = DATA / CHART.name if self.quick else CHART
-        rows, turns = [*self.rows, *self.growth], {"persist": self.rounds, "restore": self.restores}
+        turns = {
+            workload: f"measured {part.measured}, rounds: {part.rounds}"
+            for workload, part in self.parts.items()
+        }
         tables = {
             f"W3, {self.gallery.name} photos, everyone": photo_table(self.figures["photos"]),
             "W3, Satchel by photos": photo_table(self.figures["photo-growth"]),
@@ -175,13 +241,14 @@ class Measured:
             "W5, Satchel by records": record_table(self.figures["record-growth"]),
             f"W5, an app's start with {self.record_sets[0].name} records": start_table(self.figures),
             "W7, everyone": record_sync_table(self.figures["record-sync"], self.synced),
+            "W8, everyone": search_table(self.figures["search"]),
         }
         readings = [reading(self.gallery), reading_of_records(self.record_sets[0])]
-        readings.append(reading_of_synced(self.synced))
+        readings += [reading_of_synced(self.synced), reading_of_search(self.shape)]
         subjects = ("\n".join(readings), tables)
-        content = markdown(rows, self.figures, self.shape, self.stories, turns, picture.name, subjects)
+        content = markdown(self.rows, self.figures, self.shape, self.stories, turns, picture.name, subjects)
         report.write_text(content, encoding="utf-8")
-        picture.write_text(chart(rows), encoding="utf-8")
+        picture.write_text(chart(self.rows), encoding="utf-8")
         print(f"\nwritten: {report.name}, {picture.name}")
 
 
@@ -198,10 +265,12 @@ def main() -> int:
         if workload in options.only:
             measured.measure(workload)
 
-    print("\n" + goal_table([*measured.rows, *measured.growth]))
-    if set(options.only) == set(WORKLOADS):
-        if measured.with_satchel:
-            measured.report()
+    print("\n" + goal_table(measured.rows))
+    if measured.with_satchel and (options.report or set(options.only) == set(WORKLOADS)):
+        for workload in WORKLOADS:
+            if workload not in measured.parts:
+                measured.load(workload)
+        measured.report()
     else:
         for name in options.only:
             if name in TABLES:

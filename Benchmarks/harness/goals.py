@@ -25,6 +25,8 @@ NAMES = {
     "apsw-normal": "APSW NORMAL",
     "lmdb-nosync": "LMDB, no sync",
     "sqlite3": "libsqlite3",
+    "satchel-search": "**Satchel** from Python",
+    "fts5": "FTS5 by hand",
     "swift-runtime": "Swift runtime",
     "msgspec-minimal": "msgspec minimal",
     "msgspec-uncollected": "msgspec, no GC",

@@ -5,7 +5,6 @@ import os
 import platform
 import sqlite3
 import subprocess
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -47,7 +46,6 @@ def operating_system() -> str:
 
 def machine() -> dict[str, str]:
     return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "processor": f"{processor()}, {os.cpu_count()} cores",
         "memory": memory(),
         "system": f"{operating_system()}, kernel {platform.release()}",

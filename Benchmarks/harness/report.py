@@ -14,8 +14,9 @@ KEYS = {
 }
 """The workloads whose every figure is written down, and which figure."""
 READING = """\
-- Everything runs on one machine in turn, {rounds} rounds ({restores} for W2 and an app's start), each run in
-  its own process; a figure is the median. Two medians of the same thing differ by up to 15 % here.
+- Everything runs on one machine in turn, in rounds (three times as many for W2 and an app's start), each run
+  in its own process; a figure is the median. Two medians of the same thing differ by up to 15 % here.
+  Workloads may be measured on different days; each against its peers and limits on the same day.
 - Ratios are what to read: below 1 Satchel is faster than the peer in that row. Absolute times belong to this
   machine.
 - What syncs every commit is only compared with what syncs every commit. In the class of
@@ -126,14 +127,14 @@ def markdown(
     measured: dict[str, Figures],
     shape: Shape,
     stories: dict[Corpus, Figures],
-    rounds: dict[str, int],
+    turns: dict[str, str],
     chart: str,
     subjects: tuple[str, dict[str, str]],
 ) -> str:
-    """`subjects`: how to read W3, synchronization and W5, and their tables by title."""
+    """`turns`: when each workload was measured; `subjects`: how to read W3, synchronization and W5, and their
+    tables by title.
+    """
     reading = READING.format(
-        rounds=rounds["persist"],
-        restores=rounds["restore"],
         payloads=shape.payloads,
         entities=shape.entities,
         sections=shape.sections,
@@ -141,7 +142,7 @@ def markdown(
         factor=GROWTH,
         faulty=FAULTY_EVERY,
     )
-    facts = "\n".join(f"- {name}: {value}" for name, value in machine().items())
+    facts = "\n".join(f"- {name}: {value}" for name, value in {**machine(), **turns}.items())
     peers = "\n".join(f"- {name}: {value}" for name, value in versions().items())
     parts = [
         "# Results",

@@ -15,7 +15,7 @@ from .places import HERE, LIBRARY, PYTHON_PACKAGE, RECORDS, STORES
 
 TIMEOUT_SECONDS = 400
 BULKY = """
-headers section entity_ids reports exported unchanged changed got page digest final started
+headers section entity_ids found reports exported unchanged changed got page digest final started
 """.split()
 """What a job says only to be checked."""
 

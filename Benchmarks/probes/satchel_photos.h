@@ -24,7 +24,8 @@ static inline satchel_bytes lend(const char *text) { return (satchel_bytes){text
 static inline catalogue open_catalogue(const char *path) {
     catalogue opened = {0};
     expect(satchel_store_open(path, NULL, &opened.store));
-    expect(satchel_photos_open(opened.store, lend(PICTURES), &opened.photos));
+    satchel_conflict_policy policy = SATCHEL_CONFLICT_DEFAULT;
+    expect(satchel_photos_open(opened.store, lend(PICTURES), policy, &opened.photos));
     return opened;
 }
 

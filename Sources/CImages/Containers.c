@@ -67,24 +67,10 @@ static bool find_all(void *library, void *functions, const char *const *names) {
   return true;
 }
 
-static const struct heif_functions *open_heif(const char *name) {
-  static const char *const names[] = {
-      "heif_context_alloc", "heif_context_free", "heif_context_read_from_reader",
-      "heif_context_get_primary_image_handle", "heif_image_handle_release", "heif_image_handle_get_ispe_width",
-      "heif_image_handle_get_ispe_height", "heif_image_handle_get_list_of_metadata_block_IDs",
-      "heif_image_handle_get_metadata_size", "heif_image_handle_get_metadata", NULL};
+/* Opens a library, and returns its functions: `size` bytes of pointers, in the order of `names`; NULL without it. */
+static void *open_functions(const char *name, size_t size, const char *const *names) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  struct heif_functions *functions = library ? calloc(1, sizeof *functions) : NULL;
-  if (functions == NULL || find_all(library, functions, names)) return functions;
-  free(functions);
-  return NULL;
-}
-
-static const struct webp_functions *open_webp(const char *name) {
-  static const char *const names[] = {
-      "WebPMuxCreateInternal", "WebPMuxDelete", "WebPMuxGetCanvasSize", "WebPMuxGetChunk", NULL};
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  struct webp_functions *functions = library ? calloc(1, sizeof *functions) : NULL;
+  void *functions = library ? calloc(1, size) : NULL;
   if (functions == NULL || find_all(library, functions, names)) return functions;
   free(functions);
   return NULL;
@@ -92,9 +78,14 @@ static const struct webp_functions *open_webp(const char *name) {
 
 /* The functions that are opened later are the only part that changes, with the lock held. */
 static const struct heif_functions *heif_of(const struct satchel_images *images) {
+  static const char *const names[] = {
+      "heif_context_alloc", "heif_context_free", "heif_context_read_from_reader",
+      "heif_context_get_primary_image_handle", "heif_image_handle_release", "heif_image_handle_get_ispe_width",
+      "heif_image_handle_get_ispe_height", "heif_image_handle_get_list_of_metadata_block_IDs",
+      "heif_image_handle_get_metadata_size", "heif_image_handle_get_metadata", NULL};
   struct satchel_images *opened = (struct satchel_images *)(uintptr_t)images;
   pthread_mutex_lock(&opened->lock);
-  if (!opened->is_heif_tried) opened->heif = open_heif(opened->heif_name);
+  if (!opened->is_heif_tried) opened->heif = open_functions(opened->heif_name, sizeof *opened->heif, names);
   opened->is_heif_tried = true;
   const struct heif_functions *functions = opened->heif;
   pthread_mutex_unlock(&opened->lock);
@@ -102,9 +93,11 @@ static const struct heif_functions *heif_of(const struct satchel_images *images)
 }
 
 static const struct webp_functions *webp_of(const struct satchel_images *images) {
+  static const char *const names[] = {
+      "WebPMuxCreateInternal", "WebPMuxDelete", "WebPMuxGetCanvasSize", "WebPMuxGetChunk", NULL};
   struct satchel_images *opened = (struct satchel_images *)(uintptr_t)images;
   pthread_mutex_lock(&opened->lock);
-  if (!opened->is_webp_tried) opened->webp = open_webp(opened->webp_name);
+  if (!opened->is_webp_tried) opened->webp = open_functions(opened->webp_name, sizeof *opened->webp, names);
   opened->is_webp_tried = true;
   const struct webp_functions *functions = opened->webp;
   pthread_mutex_unlock(&opened->lock);

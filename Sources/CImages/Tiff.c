@@ -186,6 +186,9 @@ static bool is_wanted(uint32_t tag, bool is_position) {
 
 enum { MAIN, PHOTO, POSITION, DIRECTORIES, KEPT_MAXIMUM = 20 };
 
+/* The tags of the main directory that point to the others. */
+static const uint16_t directory_tags[DIRECTORIES] = {0, 0x8769, 0x8825};
+
 /* The entries of a directory that are kept, each tag once. */
 struct kept {
   const uint8_t *entries[KEPT_MAXIMUM];
@@ -225,10 +228,9 @@ static void write_directory(
     entry += ENTRY;
     written++;
   }
-  static const uint16_t tags[DIRECTORIES] = {0, 0x8769, 0x8825};
   for (int index = PHOTO; pointers != NULL && index < DIRECTORIES; index++) {
     if (pointers[index] == 0) continue;
-    put(tiff, entry, 2, tags[index]);
+    put(tiff, entry, 2, directory_tags[index]);
     put(tiff, entry + 2, 2, 4);
     put(tiff, entry + 4, 4, 1);
     put(tiff, entry + 8, 4, pointers[index]);
@@ -255,13 +257,12 @@ size_t satchel_tiff_compact(
 
   struct directory directories[DIRECTORIES] = {{NULL, 0}};
   directories[MAIN] = read_directory(&tiff, get(&tiff, head + 4, 4));
-  static const uint16_t tags[DIRECTORIES] = {0, 0x8769, 0x8825};
   uint32_t pointers[DIRECTORIES] = {0};
   struct kept kept[DIRECTORIES];
   size_t end = 8;
   for (int index = MAIN; index < DIRECTORIES; index++) {
     if (index != MAIN) {
-      uint32_t offset = whole(&tiff, &directories[MAIN], tags[index], 0);
+      uint32_t offset = whole(&tiff, &directories[MAIN], directory_tags[index], 0);
       if (offset != 0) directories[index] = read_directory(&tiff, offset);
     }
     kept[index] = keep(&tiff, &directories[index], index == POSITION);

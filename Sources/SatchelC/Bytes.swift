@@ -36,6 +36,19 @@ extension satchel_bytes {
   /// Returns the bytes of an optional argument parsed as JSON; null when they are empty.
   func jsonIfAny(_ name: StaticString) throws -> JSONValue { size == 0 ? .null : try json(name) }
 
+  /// Returns the bytes parsed as a JSON array of strings.
+  func textArray(_ name: StaticString) throws -> [String] {
+    guard let elements = try json(name).arrayValue else {
+      throw SatchelError(.invalid, "\(name): not an array of strings")
+    }
+    return try elements.enumerated().map { index, element in
+      guard let text = element.stringValue else {
+        throw SatchelError(.invalid, "\(name): /\(index) is not a string")
+      }
+      return text
+    }
+  }
+
   /// Returns the bytes parsed as a location.
   func location(_ name: StaticString = "location") throws -> Location {
     let bytes = try raw(name)

@@ -118,11 +118,7 @@ public func satchel_records_delete_many(
 ) -> satchel_status {
   count?.pointee = 0
   return guarded {
-    let names = try ids.json("ids").arrayValue?.map(\.stringValue)
-    guard let names, !names.contains(nil) else {
-      throw SatchelError(.invalid, "ids: must be an array of strings")
-    }
-    let deleted = try Handles.records.borrow(records).deleteMany(names.compactMap(\.self))
+    let deleted = try Handles.records.borrow(records).deleteMany(ids.textArray("ids"))
     count?.pointee = Int64(deleted)
   }
 }

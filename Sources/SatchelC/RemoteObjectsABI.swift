@@ -77,11 +77,11 @@ extension satchel_bytes {
       throw SatchelError(.invalid, "\(name): must be an object, is \(json.kind)")
     }
     var texts: [String: String] = [:]
-    for (name, value) in object {
+    for (key, value) in object {
       guard let text = value.stringValue else {
-        throw SatchelError(.invalid, "metadata: a value must be a string, is \(value.kind)")
+        throw SatchelError(.invalid, "\(name): a value must be a string, is \(value.kind)")
       }
-      texts[name] = text
+      texts[key] = text
     }
     return texts
   }

@@ -56,16 +56,7 @@ public func satchel_session_fail(
 public func satchel_session_set_order(_ session: OpaquePointer!, _ names: satchel_bytes) -> satchel_status {
   guarded {
     let session = try Handles.sessions.borrow(session)
-    guard case .array(let list) = try names.json("names") else {
-      throw SatchelError(.invalid, "names: not an array of strings")
-    }
-    try session.setOrder(
-      list.enumerated().map { index, name in
-        guard case .string(let text) = name else {
-          throw SatchelError(.invalid, "names: /\(index) is not a string")
-        }
-        return text
-      })
+    try session.setOrder(names.textArray("names"))
   }
 }
 

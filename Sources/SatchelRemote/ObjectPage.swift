@@ -36,6 +36,34 @@ public struct ObjectPage: Sendable, Equatable {
   }
 }
 
+/// The position in a listing that is read page by page.
+package struct ListingPosition {
+  /// The start of the next page; nil for the first.
+  package private(set) var continuation: ObjectPage.Continuation?
+  package private(set) var isAtEnd = false
+  private var passed: Set<String> = []
+
+  package init() {}
+
+  /// Moves to the page after `page`.
+  ///
+  /// - Throws: `.failed` when that is a page that was read already
+  package mutating func pass(_ page: ObjectPage) throws(ObjectStoreError) {
+    guard let next = page.next else {
+      isAtEnd = true
+      return
+    }
+    guard passed.insert(next.text).inserted else { throw ObjectStoreError.listingDoesNotAdvance }
+    continuation = next
+  }
+}
+
+extension ObjectStoreError {
+  static var listingDoesNotAdvance: ObjectStoreError {
+    ObjectStoreError(.failed(.foreign), "the store's listing does not advance")
+  }
+}
+
 /// A prefix of keys: leading bytes of a key, not necessarily whole components.
 public struct ObjectPrefix: Sendable, CustomStringConvertible {
   public let text: String

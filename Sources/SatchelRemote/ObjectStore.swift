@@ -97,17 +97,15 @@ extension ObjectStore {
     throws(ObjectStoreError)
     -> [ObjectPage.Entry]
   {
-    var (entries, seen) = ([ObjectPage.Entry](), Set<ObjectKey>())
-    var (continuation, passed) = (ObjectPage.Continuation?.none, Set<String>())
-    repeat {
-      let page = try list(prefix, from: continuation, limit: 1000, cancellation: cancellation)
-      let isNew = page.entries.allSatisfy { seen.insert($0.key).inserted }
-      guard isNew, page.next.map({ passed.insert($0.text).inserted }) != false else {
-        throw ObjectStoreError(.failed(.foreign), "the store's listing does not advance")
+    var (entries, seen, position) = ([ObjectPage.Entry](), Set<ObjectKey>(), ListingPosition())
+    while !position.isAtEnd {
+      let page = try list(prefix, from: position.continuation, limit: 1000, cancellation: cancellation)
+      guard page.entries.allSatisfy({ seen.insert($0.key).inserted }) else {
+        throw ObjectStoreError.listingDoesNotAdvance
       }
+      try position.pass(page)
       entries += page.entries
-      continuation = page.next
-    } while continuation != nil
+    }
     return entries.sorted { $0.key < $1.key }
   }
 }

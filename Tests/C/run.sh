@@ -67,6 +67,9 @@ for program in vectors json_values bad_json bad_files bad_handles bad_catalogue 
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
+for program in Benchmarks/probes/satchel_*.c; do
+  succeeds "check $(basename "$program")" gcc -std=c11 -Wall -Wextra -Werror -fsyntax-only "${include[@]}" "$program"
+done
 succeeds "compile stalling_preload" gcc -shared -fPIC -std=c99 -D_POSIX_C_SOURCE=200809L "${strict[@]}" \
   Tests/C/stalling_preload.c -o "$folder/stalling_preload.so" -lsqlite3 -lpthread
 

@@ -124,7 +124,6 @@ struct LiveQueryTests {
   func inHandler() async throws {
     let (ends, end) = AsyncStream.makeStream(of: SatchelError.Code?.self)
     let own = Mutex<LiveQuery?>(nil)
-    own.withLock { $0 = nil }
     let live = try tasks.watch { [store, tasks] _ in
       var code: SatchelError.Code?
       do { try store.close() } catch { code = (error as? SatchelError)?.code }

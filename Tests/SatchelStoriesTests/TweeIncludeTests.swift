@@ -91,6 +91,23 @@ import Testing
     #expect(found.contains { $0.hasSuffix(" unreachable /segments/2") && $0.hasPrefix("warning") })
   }
 
+  @Test("The second argument of renderToSelector is the displayed passage")
+  func selector() throws {
+    let text =
+      ":: Start\n<script>renderToSelector(\"#hud\", \"HUD\");</script>[[End]]\n\n:: HUD\n[[Map]]\n\n"
+      + ":: Map\nHere.\n\n:: End\nOver."
+    #expect(try Self.report("Snowman", text) == [] && TweeFixture.codes(text) == [])
+  }
+
+  @Test("Without a format, a name in quotes may be in code")
+  func unknownFormat() throws {
+    let passages = ":: Start\n[JavaScript]\ngo('Cave');\n\n:: Cave\nDark.\n\n:: Hill\nHigh."
+    #expect(
+      try TweeFixture.story(reading: passages).check().findings.filter { $0.code == .unreachable }.map {
+        "\($0.severity.rawValue) \($0.pointer)"
+      } == ["warning /segments/1", "error /segments/2"])
+  }
+
   @Test("A passage that only a condition names is still an error")
   func asked() throws {
     for (format, code) in [

@@ -15,18 +15,8 @@ for tool in exiftool apt-get tar; do
   }
 done
 
-mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/sources"
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb-src [signed-by=$keyring] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} bookworm main" > "$work/sources.list"
-cat > "$work/apt.conf" << CONFIGURATION
-Dir::Etc::sourcelist "$work/sources.list";
-Dir::Etc::sourceparts "/dev/null";
-Dir::State::lists "$work/lists";
-Dir::Cache "$work/cache";
-APT::Sandbox::User "root";
-CONFIGURATION
-export APT_CONFIG=$work/apt.conf
-apt-get update -qq
+source "$(dirname "$0")/../debian_sources.sh"
+use_debian_sources "$work" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" bookworm
 cd "$work/sources"
 apt-get source -qq --download-only libimage-exiftool-perl exiv2 libheif > /dev/null
 for archive in *.orig.tar.*; do tar -xf "$archive"; done

@@ -35,20 +35,10 @@ for tool in apt-get dpkg-source gcc make tclsh; do
   command -v $tool > /dev/null || fall_back "$tool is not installed (Debian's packages dpkg-dev, gcc, make, tcl)"
 done
 
-mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/source"
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb-src [signed-by=$keyring] $mirror sid main" > "$work/sources.list"
-cat > "$work/apt.conf" << CONFIGURATION
-Dir::Etc::sourcelist "$work/sources.list";
-Dir::Etc::sourceparts "/dev/null";
-Dir::State::lists "$work/lists";
-Dir::Cache "$work/cache";
-APT::Sandbox::User "root";
-CONFIGURATION
-export APT_CONFIG=$work/apt.conf
-apt-get update -qq || fall_back "the lists of $mirror cannot be fetched"
+source "$(dirname "$0")/../debian_sources.sh"
+use_debian_sources "$work" "$mirror" sid || fall_back "the lists of $mirror cannot be fetched"
 
-cd "$work/source"
+cd "$work/sources"
 if [[ $pinned == newest ]] || ! apt-get source -qq --only-source "sqlite3=$pinned" > "$work/source.log" 2>&1; then
   [[ $pinned == newest ]] || echo "warning: sqlite3 $pinned is no longer in the archive; the newest one is taken" >&2
   apt-get source -qq --only-source sqlite3 > "$work/source.log" 2>&1 || {
@@ -75,7 +65,7 @@ gcc -shared -fPIC -O2 -fno-strict-aliasing "${options[@]}" sqlite3.c -o "$work/l
 mv "$work/libsqlite3.so.0" "$folder/libsqlite3.so.0"
 {
   echo "package $package"
-  (cd "$work/source" && sha256sum ./*.dsc ./*.tar.*)
+  (cd "$work/sources" && sha256sum ./*.dsc ./*.tar.*)
   (cd "$folder" && sha256sum libsqlite3.so.0)
   echo "options ${options[*]}"
 } > "$folder/version"

@@ -191,7 +191,7 @@ def keep_unknown(new: Any, old: Any, hint: Any) -> Any:
     if kind is not None:
         if not isinstance(new, dict) or not isinstance(old, dict):
             return new
-        fields, names = {name: hint for name, hint, _ in _fields(kind)}, names_of(kind)
+        fields, names = _hints(kind), _names(kind)
         kept = {name: keep_unknown(child, old.get(name), fields.get(name)) for name, child in new.items()}
         kept.update((name, child) for name, child in old.items() if name not in names)
         return kept
@@ -239,7 +239,7 @@ def _content(value: Any) -> str:
 def _without_unknown(value: Any, hint: Any) -> Any:
     kind = _dataclass_of(hint)
     if kind is not None and isinstance(value, dict):
-        fields, names = {name: hint for name, hint, _ in _fields(kind)}, names_of(kind)
+        fields, names = _hints(kind), _names(kind)
         return {
             name: _without_unknown(child, fields.get(name)) for name, child in value.items() if name in names
         }
@@ -301,6 +301,11 @@ def _fields(kind: Any) -> List[Tuple[str, Any, bool]]:
         for each in dataclasses.fields(kind)
         if each.init
     ]
+
+
+@functools.lru_cache(maxsize=256)
+def _hints(kind: Any) -> Dict[str, Any]:
+    return {name: hint for name, hint, _ in _fields(kind)}
 
 
 def _telling(hint: Any) -> Any:

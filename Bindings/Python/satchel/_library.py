@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional,
 
 from satchel._abi import SONAME, Buffer
 from satchel._functions import FUNCTIONS
-from satchel.errors import Damaged, InternalError, error_for
+from satchel.errors import Damaged, InternalError, SatchelError, error_for
 
 if TYPE_CHECKING:
     from ctypes import _SimpleCData
@@ -109,9 +109,13 @@ free_buffer.restype, free_buffer.argtypes = FUNCTIONS["satchel_buffer_free"]
 def check(status: int) -> None:
     """Raises the error of a status. Must follow the call at once, on the same thread."""
     if status != 0:
-        message = library.satchel_error_message().decode("utf-8", "replace")
-        name = library.satchel_status_name(status).decode("ascii", "replace")
-        raise error_for(status, name, message)
+        raise error_of(status, library.satchel_error_message())
+
+
+def error_of(status: int, message: bytes) -> SatchelError:
+    """The error of a status and its message."""
+    name = library.satchel_status_name(status).decode("ascii", "replace")
+    return error_for(status, name, message.decode("utf-8", "replace"))
 
 
 def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:

@@ -41,7 +41,9 @@ struct JSONEncodingContext {
     try value.encode(to: JSONValueEncoder(slot: slot, context: inside))
     if let failure = run.failure { throw failure }
     let json = slot.finish()
-    return value is any JSONUnordered ? try json?.sortedByText() : json
+    // The dynamic cast takes longer than most values: only what became an array can need it.
+    guard case .array? = json, value is any JSONUnordered else { return json }
+    return try json?.sortedByText()
   }
 
   func json(_ value: some FixedWidthInteger, key: (any CodingKey)? = nil) throws -> JSONValue {

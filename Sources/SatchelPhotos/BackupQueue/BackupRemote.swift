@@ -41,7 +41,7 @@ struct BackupRemote: Sendable {
     let object = try requests.attempt { () throws(ObjectStoreError) in
       try store.get(key, cancellation: cancellation)
     }
-    guard Self.md5(of: object.body) == md5 else {
+    guard MD5(of: object.body) == md5 else {
       throw SatchelError(.damaged, "\(key): its bytes are not those of the photo")
     }
     return object.body
@@ -97,12 +97,6 @@ struct BackupRemote: Sendable {
       try store.get(key, ifNoneMatch: nil, cancellation: cancellation)
     }
     guard case .object(let object) = reading else { return false }
-    return Self.md5(of: object.body) == photo.md5
-  }
-
-  private static func md5(of bytes: [UInt8]) -> MD5 {
-    var hash = MD5Hash()
-    bytes.withUnsafeBytes { hash.update($0) }
-    return hash.digest()
+    return MD5(of: object.body) == photo.md5
   }
 }

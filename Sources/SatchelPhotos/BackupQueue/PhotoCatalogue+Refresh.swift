@@ -86,20 +86,17 @@ private struct BackupRefresh {
     unseen = try catalogue.read(otherwise: []) {
       try Set(LocalTable(connection: $0, catalogue: $1).photos(.uploaded))
     }
-    var (continuation, passed) = (ObjectPage.Continuation?.none, Set<String>())
-    repeat {
+    var position = ListingPosition()
+    while !position.isAtEnd {
       let page = try remote.requests.attempt { () throws(ObjectStoreError) in
         try remote.store.list(
-          remote.prefix, from: continuation, limit: 1000, cancellation: remote.cancellation)
+          remote.prefix, from: position.continuation, limit: 1000, cancellation: remote.cancellation)
       }
-      guard page.next.map({ passed.insert($0.text).inserted }) != false else {
-        throw ObjectStoreError(.failed(.foreign), "the store's listing does not advance")
-      }
+      try position.pass(page)
       try mark(page.entries)
       report.unknownCount += Int64(page.skipped)
       try session.report { $0.done += page.entries.count }
-      continuation = page.next
-    } while continuation != nil
+    }
     try findMissing(queueMissing: queueMissing)
     report.requests = session.traffic.requests
     return report

@@ -138,6 +138,15 @@ extension MD5 {
   }
 }
 
+extension MD5 {
+  /// Computes the MD5 of a file's bytes.
+  init(of bytes: [UInt8]) {
+    var hash = MD5Hash()
+    bytes.withUnsafeBytes { hash.update($0) }
+    self = hash.digest()
+  }
+}
+
 /// Computes the MD5 of bytes that arrive in parts.
 struct MD5Hash {
   private var context = md5_ctx()

@@ -140,16 +140,10 @@ enum ObjectProof: Sendable {
     let claimed = object.metadata[SyncRemote.checksumName]
     if claimed == checksum {
       self = .sound
-    } else if object.etag.text.filter({ $0 != "\"" }) == ObjectProof.md5(object.body) {
+    } else if object.etag.text.filter({ $0 != "\"" }) == MD5(of: object.body).description {
       self = .sound
     } else {
       self = claimed == nil ? .unknown : .broken
     }
-  }
-
-  private static func md5(_ bytes: [UInt8]) -> String {
-    var hash = MD5Hash()
-    bytes.withUnsafeBytes { hash.update($0) }
-    return hash.digest().description
   }
 }

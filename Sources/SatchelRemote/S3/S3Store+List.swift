@@ -19,7 +19,7 @@ extension S3Store {
     if let continuation { seen.insert(Array(continuation.text.utf8)) }
     for entry in listing.entries {
       guard seen.insert(Array(entry.key.utf8)).inserted else {
-        throw ObjectStoreError(.failed(.foreign), "the store's listing does not advance")
+        throw ObjectStoreError.listingDoesNotAdvance
       }
       if let found = Self.entry(entry, below: base, prefix) {
         page.entries.append(found)

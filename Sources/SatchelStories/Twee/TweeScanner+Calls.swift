@@ -52,7 +52,12 @@ extension TweeScanner {
       includes || Self.leading.contains(where: { isNamed($0, before: offset) })
         || (format == .chapbook && isNamed("go", before: offset))
     else { return false }
-    let argument = bytes.skipSpace(from: offset + 1, to: end)
+    var argument = bytes.skipSpace(from: offset + 1, to: end)
+    // Its first argument is the selector of an element.
+    if isNamed("rendertoselector", before: offset), let selector = quoted(at: argument, to: end) {
+      let comma = bytes.skipSpace(from: selector.end, to: end)
+      if bytes[comma] == UInt8(ascii: ",") { argument = bytes.skipSpace(from: comma + 1, to: end) }
+    }
     guard bytes[argument] != UInt8(ascii: "`"), let name = quoted(at: argument, to: end) else {
       addJump(TweeMarkup(.jump, offset..<offset + 1))
       return true

@@ -56,6 +56,8 @@ struct TweeScanner {
       default: position += 1
       }
     }
+    // Without a format it is not known where the body has code.
+    if format == .unknown { mention(body) }
   }
 
   /// Fills `markups` with the jumps of a body of JavaScript.

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generic, List, Optional, Tuple,
 
 from satchel import _callbacks
 from satchel._handles import Dependent, Handle
-from satchel._library import library, value_of
-from satchel.errors import error_for
+from satchel._library import error_of, library, value_of
 from satchel.records._values import Record, record_of
 
 if TYPE_CHECKING:
@@ -126,8 +125,7 @@ class Watch(Dependent, Generic[_Document]):
     def _result(self, taken: Tuple[int, bytes]) -> List[Record[_Document]]:
         status, data = taken
         if status != 0:
-            name = library.satchel_status_name(status).decode("ascii", "replace")
-            raise error_for(status, name, data.decode("utf-8", "replace"))
+            raise error_of(status, data)
         return [record_of(each, self._read) for each in value_of(data)]
 
     def __iter__(self) -> Watch[_Document]:

@@ -96,9 +96,11 @@ class State:
             dataclass, with its JSON Pointer
         :raises Damaged: for a sensitive value that was tampered with
         """
-        read = Reader(of, "state")
+        read = None if of is None else Reader(of, "state")
         found = answer(library.satchel_state_get, self._store._pointer, _encoding.lend_text(key, "key"))
-        return default if found is None else read(value_of(found), key)
+        if found is None:
+            return default
+        return value_of(found) if read is None else read(value_of(found), key)
 
     def remove(self, key: str) -> None:
         """Removes a value, sensitive or not.

@@ -1,0 +1,271 @@
+"""The documents of a collection: reading and querying them."""
+
+from __future__ import annotations
+
+import ctypes
+import warnings as _warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Generic,
+    List,
+    Optional,
+    Type,
+    TypeVar,
+    Union,
+)
+
+from satchel import _encoding
+from satchel._documents import Reader
+from satchel._handles import Dependent
+from satchel._library import answer, json_answer, library, scalar_answer, value_of
+from satchel.errors import InvalidArgument, NotFound, SchemaWarning
+from satchel.records._declarations import (
+    Index,
+    MigrationStep,
+    Relation,
+    items_of,
+    lend_declaration,
+    opened,
+    steps_of,
+)
+from satchel.records._queries import lend_query
+from satchel.records._values import Record, record_of
+from satchel.records._watch import Watch
+
+if TYPE_CHECKING:
+    from satchel.store import Store
+
+__all__ = ["ReadableCollection", "ids_of"]
+
+_Document = TypeVar("_Document")
+# The number of records that iterate() reads at once.
+_PORTION = 500
+
+
+class ReadableCollection(Dependent, Generic[_Document]):
+    """The part of :class:`satchel.Records` that reads and queries documents."""
+
+    __slots__ = ("_name", "_read", "_store")
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        of: Optional[Type[_Document]],
+        indexes: Optional[Iterable[Union[str, Index, Mapping[str, Any]]]],
+        relations: Optional[Mapping[str, Union[str, Relation, Mapping[str, Any]]]],
+        schema: Optional[Union[Mapping[str, Any], bool]],
+        version: Optional[int],
+        migrations: Optional[Sequence[MigrationStep]],
+        redeclare: bool,
+        on_conflict: Optional[str],
+        synced: Optional[bool],
+    ) -> None:
+        """Use ``store.records``."""
+        steps = steps_of(migrations)
+        lent = lend_declaration(name, indexes, relations, schema, version, steps, on_conflict, synced)
+        self._name = name
+        self._store = store
+        self._read: Reader[_Document] = Reader(of, name)
+        super().__init__(
+            opened(store, lent, steps, bool(redeclare)), store._owner, library.satchel_records_free
+        )
+        store._adopt(self)
+        if schema is not None:
+            self._issue_warnings()
+
+    @property
+    def name(self) -> str:
+        """The collection's name."""
+        return self._name
+
+    def _issue_warnings(self) -> None:
+        try:
+            for warning in self.warnings:
+                # At the caller of store.records.
+                _warnings.warn(f"{self._name}: schema: {warning}", SchemaWarning, stacklevel=4)
+        except SchemaWarning:
+            self.close()
+            raise
+
+    @property
+    def warnings(self) -> List[str]:
+        """The keywords of the collection's schema that have no effect.
+
+        They are no keywords of draft 2020-12, probably misspelled: "/properties/n/minimun: unknown keyword,
+        without effect: did you mean "minimum"?". Given a schema, ``store.records`` issues a
+        :class:`satchel.SchemaWarning` for each.
+        """
+        found: List[str] = json_answer(library.satchel_records_warnings, self._pointer)
+        return found
+
+    def get(self, id: str) -> Optional[_Document]:
+        """A record's document: a dict, or what the collection was opened ``of``.
+
+        :param id: of the record
+        :returns: a copy; None when the record does not exist
+        :raises InvalidArgument: for a document that does not fit the dataclass; the message names record and
+            JSON Pointer
+        """
+        data = answer(library.satchel_records_get, self._handle.pointer, _encoding.lend_text(id, "id"))
+        return None if data is None else self._read(value_of(data), id)
+
+    def text(self, id: str) -> Optional[bytes]:
+        """A record's document as JSON in UTF-8, byte for byte as written.
+
+        :param id: of the record
+        :returns: None when the record does not exist
+        """
+        return answer(library.satchel_records_get, self._handle.pointer, _encoding.lend_text(id, "id"))
+
+    def record(self, id: str) -> Optional[Record[_Document]]:
+        """A record with its metadata, otherwise as :meth:`get`.
+
+        :param id: of the record
+        :returns: None when the record does not exist
+        """
+        found = json_answer(library.satchel_records_record, self._pointer, _encoding.lend_text(id, "id"))
+        return None if found is None else record_of(found, self._read)
+
+    def get_many(self, ids: Iterable[str]) -> Dict[str, _Document]:
+        """The documents of records, by id, in the order of ``ids``; missing ones are left out.
+
+        :param ids: of the records
+        """
+        wanted = ids_of(ids)
+        found = {each.id: each.document for each in self._by_id(wanted)}
+        return {id: found[id] for id in wanted if id in found}
+
+    def iterate(
+        self,
+        where: Optional[Mapping[str, Any]] = None,
+        order_by: Optional[Union[str, Iterable[str]]] = None,
+    ) -> Iterator[Record[_Document]]:
+        """The records that match, read in portions: only their ids are held in memory.
+
+        The ids are those of one snapshot; each record is read when its turn comes, and one that was deleted
+        until then is left out. ``where`` and ``order_by`` are those of :meth:`list`.
+        """
+        return self._portions(self.ids(where, order_by))
+
+    def _portions(self, ids: List[str]) -> Iterator[Record[_Document]]:
+        for first in range(0, len(ids), _PORTION):
+            portion = ids[first : first + _PORTION]
+            found = {each.id: each for each in self._by_id(portion)}
+            yield from (found[id] for id in portion if id in found)
+
+    def _by_id(self, ids: List[str]) -> List[Record[_Document]]:
+        return self.list({"@id": {"in": ids}}) if ids else []
+
+    def list(
+        self,
+        where: Optional[Mapping[str, Any]] = None,
+        order_by: Optional[Union[str, Iterable[str]]] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+    ) -> List[Record[_Document]]:
+        """The records that match, see :mod:`satchel.records`; by default all, in the order of insertion.
+
+        They are read from one snapshot, and all are held in memory: use ``limit`` for large results.
+
+        :param where: conditions, such as ``{"credits": {"gte": 5}}``
+        :param order_by: a path, "-path" for descending, or several
+        :param limit: the maximum number of records
+        :param offset: the number of records to skip
+        :raises InvalidArgument: for an invalid operator or path, and as in :meth:`get`
+        """
+        lent = lend_query(where, order_by, limit, offset)
+        found = json_answer(library.satchel_records_list, self._pointer, lent)
+        return [record_of(each, self._read) for each in found]
+
+    def ids(
+        self,
+        where: Optional[Mapping[str, Any]] = None,
+        order_by: Optional[Union[str, Iterable[str]]] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+    ) -> List[str]:
+        """The ids of the records that match.
+
+        ``where``, ``order_by``, ``limit`` and ``offset`` are those of :meth:`list`.
+        """
+        lent = lend_query(where, order_by, limit, offset, documents=False)
+        return [each["id"] for each in json_answer(library.satchel_records_list, self._pointer, lent)]
+
+    def count(self, where: Optional[Mapping[str, Any]] = None) -> int:
+        """The number of records that match; by default all, in constant time.
+
+        :param where: as in :meth:`list`
+        """
+        return scalar_answer(
+            ctypes.c_int64, library.satchel_records_count, self._pointer, lend_query(where)
+        )
+
+    def watch(
+        self,
+        where: Optional[Mapping[str, Any]] = None,
+        order_by: Optional[Union[str, Iterable[str]]] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+    ) -> Watch[_Document]:
+        """A live query: the records that match now, and again whenever a commit changes them.
+
+        >>> with courses.watch(order_by="title", limit=20) as results:
+        ...     for records in results:
+        ...         show(records)
+
+        A commit of this process or of another; results come at most once in 100 ms, always that of the last
+        commit, and not when it is the same as before. The query runs again after each commit that changes the
+        collection, on a thread of the library, at the cost of :meth:`list`.
+
+        ``where``, ``order_by``, ``limit`` and ``offset`` are those of :meth:`list`.
+
+        :returns: an iterator, for ``for`` and ``async for``; close it, or use it in a ``with`` block
+        :raises InvalidArgument: for an invalid operator or path
+        """
+        lent = lend_query(where, order_by, limit, offset)
+        return Watch(self._store, self._pointer, lent, self._read)
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self.text(id) is not None
+
+    def __getitem__(self, id: str) -> _Document:
+        """The document of a record, as :meth:`get`.
+
+        :raises NotFound: a KeyError, when the record does not exist
+        """
+        document = self.get(id)
+        if document is None:
+            raise NotFound(f"{self._name}/{id}: there is no such record")
+        return document
+
+    def __iter__(self) -> Iterator[Record[_Document]]:
+        """All records, as :meth:`iterate`."""
+        return self.iterate()
+
+    def __len__(self) -> int:
+        """The number of records."""
+        return self.count()
+
+    def __bool__(self) -> bool:
+        # An empty collection is still true.
+        return True
+
+    @property
+    def _pointer(self) -> int:
+        return self._handle.pointer
+
+    def __repr__(self) -> str:
+        return f"<satchel.Records {self._name!r}{', closed' if self.closed else ''}>"
+
+
+def ids_of(ids: Any) -> List[str]:
+    """The ids of an iterable of them."""
+    names = items_of(ids, "ids")
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidArgument(f"ids must be strings, not {type(name).__name__}")
+    return names
