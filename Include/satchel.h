@@ -3699,7 +3699,7 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  * | "@outbox_damaged" | a part of the outbox file cannot be read, see below        |
  * | "@mirror_failed"  | a mirror could not be written after a commit               |
  * | "@mirror_edited"  | another program changed a mirror                           |
- * | "@unsaved"        | state could not be saved, neither in the store nor spooled |
+ * | "@unsaved"        | state or deferred puts could be neither saved nor spooled  |
  *
  * Rejected writes are kept in the table outbox_rejected with the reason. Of a damaged
  * outbox file, the readable writes are drained; the file is renamed and
@@ -3896,6 +3896,32 @@ SATCHEL_API satchel_status satchel_store_collections(
 SATCHEL_API satchel_status satchel_records_put(
     satchel_records *records, satchel_bytes id, satchel_bytes document,
     int64_t if_revision, int64_t *revision);
+
+/**
+ * Writes a record later: with the tenth deferred put of the store, within five seconds, by
+ * satchel_store_flush(), or by satchel_store_close().
+ *
+ * When this returns, nothing is durable: a kill of the process loses the record. Deferred
+ * puts are written in order, in one transaction. All other calls for records of the same
+ * store, also those that read, first write what is deferred; so they see it, and may wait
+ * for a batch of another thread. In a batch this is an ordinary put.
+ *
+ * A put that the store cannot take later is spooled. One that violates a unique index or a
+ * relation is kept among the rejected writes, and observers receive "@rejected"; when the
+ * outbox file cannot be written either, they receive "@unsaved", and it is tried again.
+ *
+ * @param records   the collection
+ * @param id        the id of the record
+ * @param document  a JSON object; stored byte for byte
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid id or document;
+ * SATCHEL_ECONSTRAINT when the document violates the schema; SATCHEL_ECONFLICT when the
+ * declaration of the handle was replaced; SATCHEL_EREADONLY. The tenth also SATCHEL_EBUSY,
+ * SATCHEL_EFULL and others when neither the store nor the outbox file can be written; the
+ * puts stay deferred.
+ */
+SATCHEL_API satchel_status satchel_records_put_deferred(
+    satchel_records *records, satchel_bytes id, satchel_bytes document);
 
 /**
  * Writes several records in one transaction, all or none.

@@ -1,6 +1,7 @@
 extension Store {
-  /// Writes what is still to be written: changes of state, and mirrors that are older than the last commit;
-  /// drains the outbox file. What was changed before survives a kill of the process afterwards.
+  /// Writes what is still to be written: deferred puts of records, changes of state, and mirrors that are older
+  /// than the last commit; drains the outbox file. What was changed before survives a kill of the process
+  /// afterwards.
   ///
   /// All parts are tried. What cannot be written stays in memory, and is tried again.
   ///
@@ -13,8 +14,16 @@ extension Store {
     guard !database.isWriting else {
       throw SatchelError(.invalid, "a store cannot be flushed in a batch; flush before or after it")
     }
-    let saving = Result { try state.flush() }
+    let saving = Result { try saveChanges() }
     try recordStore.completeMirrors()
     return try saving.get()
+  }
+
+  /// Writes deferred puts and changes of state.
+  func saveChanges() throws -> Bool {
+    let writing = Result { try recordStore.writeDeferred() }
+    let isSaved = try state.flush()
+    try writing.get()
+    return isSaved
   }
 }

@@ -126,6 +126,24 @@ static void attach(const char *folder) {
     satchel_store_close(other);
 }
 
+static void defer(void) {
+    satchel_records *later = opened("{\"name\":\"later\",\"schema\":{\"properties\":{\"n\":{\"type\":\"integer\"}}}}",
+                                    false);
+    CHECK(satchel_records_put_deferred(later, text("a"), text("{\"n\":1}")) == SATCHEL_OK, "deferred");
+    CHECK(satchel_records_put_deferred(later, text("b"), text("{\"n\":\"x\"}")) == SATCHEL_ECONSTRAINT, "the schema");
+    CHECK(satchel_records_put_deferred(later, text("b"), text("{")) == SATCHEL_EINVALID, "no JSON");
+    CHECK(satchel_records_put_deferred(NULL, text("b"), text("{}")) == SATCHEL_EINVALID, "no collection");
+    int64_t count = 0;
+    CHECK(satchel_records_count(later, text(""), &count) == SATCHEL_OK && count == 1, "a read sees it");
+    must(satchel_store_begin(store), "a batch");
+    CHECK(satchel_store_flush(store, NULL) == SATCHEL_EINVALID, "no flush in a batch");
+    must(satchel_store_rollback(store), "its end");
+    CHECK(satchel_records_put_deferred(later, text("b"), text("{}")) == SATCHEL_OK &&
+              satchel_store_flush(store, NULL) == SATCHEL_OK,
+          "flushed");
+    satchel_records_free(later);
+}
+
 static void warn(void) {
     satchel_records *talks = opened("{\"name\":\"talks\",\"schema\":{\"minimun\":1,\"type\":\"object\"}}", false);
     satchel_buffer found = SATCHEL_BUFFER_INIT;
@@ -182,6 +200,7 @@ int main(int argc, char **argv) {
     if (argc != 2) return 2;
     must(satchel_store_open(":memory:", NULL, &store), "opening a store in memory");
     declare_again();
+    defer();
     warn();
     put_valid();
     update_and_delete();

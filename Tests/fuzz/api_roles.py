@@ -150,6 +150,7 @@ ROLES = {
     "satchel_store_collections": "store",
     "satchel_store_drop_collection": "store collection",
     "satchel_records_put": "records identifier record",
+    "satchel_records_put_deferred": "records identifier record",
     "satchel_records_put_many": "records record_list",
     "satchel_records_put_valid": "records record_list",
     "satchel_records_warnings": "records",

@@ -195,6 +195,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_store_collections": (c_int, (c_void_p, _out)),
     "satchel_records_warnings": (c_int, (c_void_p, _out)),
     "satchel_records_put": (c_int, (c_void_p, Bytes, Bytes, c_int64, _number_out)),
+    "satchel_records_put_deferred": (c_int, (c_void_p, Bytes, Bytes)),
     "satchel_records_put_many": (c_int, (c_void_p, Bytes, _number_out)),
     "satchel_records_put_valid": (c_int, (c_void_p, Bytes, _out)),
     "satchel_records_update": (c_int, (c_void_p, Bytes, Bytes, c_int64, _number_out)),

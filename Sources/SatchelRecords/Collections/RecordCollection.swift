@@ -35,6 +35,7 @@ public final class RecordCollection: Sendable {
 
   deinit {
     store.dropMirror(of: id, owner: ObjectIdentifier(self))
+    if store.isReleased.withLock({ $0 }) { try? store.writeDeferred() }
     if let mirror = mirroring.withLock({ $0 }) { store.unfollow(mirror, completing: true) }
   }
 
@@ -58,7 +59,7 @@ public final class RecordCollection: Sendable {
   }
 
   /// Returns the collection's row, read once for all reads that share a transaction.
-  private func row(_ connection: Connection) throws -> CollectionRow {
+  func row(_ connection: Connection) throws -> CollectionRow {
     let number = connection.snapshot
     if number != 0, let known = snapshots.withLock({ $0.first { $0.number == number } }) { return known.row }
     guard let row = try CollectionRow.read(id, connection) else {
@@ -87,7 +88,7 @@ public final class RecordCollection: Sendable {
 
   /// Throws `.conflict` for a handle whose declared indexes, relations or schema may not be enforced any
   /// more.
-  private func checkGeneration(_ shape: CollectionShape) throws {
+  func checkGeneration(_ shape: CollectionShape) throws {
     guard shape.generation != generation else { return }
     throw SatchelError(
       .conflict,
