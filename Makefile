@@ -327,6 +327,19 @@ $(SERVERS)/%.txt: Tests/Servers/%.txt | setup-debian-tests
 	$(SERVERS)/bin/python -m pip install --quiet --requirement $<
 	@cp $< $@
 
+# What people write, without .in; each has a file of versions and hashes beside it, which is installed.
+REQUIREMENTS := Bindings/Python/requirements-dev Bindings/Python/wheel-requirements Benchmarks/requirements \
+  Tests/Servers/requirements Tests/Servers/requirements-more
+
+.PHONY: requirements
+requirements: setup-tests ## Pin Python's packages with their hashes; UPGRADE=1 takes newer versions
+	@$(PYTHON) -m pip install --quiet uv
+	@for each in $(REQUIREMENTS); do \
+	  (cd $$(dirname $$each) && $(CURDIR)/$(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate \
+	    --no-emit-index-url --custom-compile-command 'make requirements' --python-version 3.11 $(if $(UPGRADE),--upgrade) \
+	    $$(basename $$each).in --output-file $$(basename $$each).txt) || exit 1; \
+	done
+
 .PHONY: setup-debian-tests
 setup-debian-tests:
 	@$(call install-missing,$(TEST_PACKAGES),)

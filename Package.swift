@@ -112,7 +112,7 @@ let package = Package(
 // The tool is built only where it is asked for: apps that import the library do not fetch what the tool depends on.
 if Context.environment["SATCHEL_TOOL"] != nil {
   package.dependencies.append(
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"))
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"))
   package.products.append(.executable(name: "satchel-cli", targets: ["satchel-cli"]))
   package.targets.append(
     .executableTarget(

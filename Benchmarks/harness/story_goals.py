@@ -9,6 +9,7 @@ from .story_data import Corpus
 FACTORS = {1_000: 0.35, 100_000: 0.25, 1_000_000: 0.2}
 """By segments, the share of msgspec's time that Satchel may take."""
 FACTOR_OF_MANY = 0.3
+LIMIT_FACTOR = 2.0
 PEER = STORY_PEERS[0]
 
 
@@ -37,8 +38,9 @@ def story_row(
         figures,
         peers,
         f"satchel{two}",
-        goal=f"≤ {factor} × msgspec minimal" if factor else "–",
+        goal=f"≤ {factor} × msgspec minimal" if factor else "",
         factor=factor,
+        limit_factor=LIMIT_FACTOR if factor else None,
         named=PEER,
         limit=f"limit-scan{two}",
     )

@@ -268,5 +268,7 @@ import Testing
     while let photo = try photos.claimBackup() { mine.append("\(photo.md5)") }
     // Ten that were not claimed before, and the ten of the killed process.
     #expect(mine.count == 20 && Set(mine).isSuperset(of: leases[0].map(String.init)))
+    // The others still ran.
+    for process in processes.dropFirst() { #expect(process.kill()) }
   }
 }
