@@ -693,6 +693,24 @@ SATCHEL_API satchel_status satchel_store_leave(satchel_store *store);
 SATCHEL_API satchel_status satchel_store_commit(satchel_store *store);
 
 /**
+ * Writes what is still to be written: deferred puts of records, changes of state, and
+ * mirrors that are older than the last commit; drains the outbox file.
+ *
+ * What was written before survives a kill of the process afterwards.
+ *
+ * @param store         an open store
+ * @param[out] spooled  whether changes are in the outbox file, because the store cannot be
+ *                      written; may be NULL
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID in a batch, which could still be rolled back,
+ * and for a mirror that another program changed or that cannot hold a record;
+ * SATCHEL_EBUSY during a batch that was begun on this thread; SATCHEL_EFULL, SATCHEL_EIO
+ * and others when neither the store nor the outbox file, or a mirror, can be written. All
+ * parts are tried; what could not be written stays in memory and is tried again.
+ */
+SATCHEL_API satchel_status satchel_store_flush(satchel_store *store, bool *spooled);
+
+/**
  * Rolls back the batch that the calling thread carries, and the open batches inside it.
  *
  * Waits for calls of other threads in the batch.
@@ -3681,7 +3699,7 @@ SATCHEL_API void satchel_stories_free(satchel_stories *stories);
  * | "@outbox_damaged" | a part of the outbox file cannot be read, see below        |
  * | "@mirror_failed"  | a mirror could not be written after a commit               |
  * | "@mirror_edited"  | another program changed a mirror                           |
- * | "@unsaved"        | state could not be saved, neither in the store nor spooled |
+ * | "@unsaved"        | state or deferred puts could be neither saved nor spooled  |
  *
  * Rejected writes are kept in the table outbox_rejected with the reason. Of a damaged
  * outbox file, the readable writes are drained; the file is renamed and
@@ -3890,6 +3908,32 @@ SATCHEL_API satchel_status satchel_records_put(
     int64_t if_revision, int64_t *revision);
 
 /**
+ * Writes a record later: with the tenth deferred put of the store, within five seconds, by
+ * satchel_store_flush(), or by satchel_store_close().
+ *
+ * When this returns, nothing is durable: a kill of the process loses the record. Deferred
+ * puts are written in order, in one transaction. All other calls for records of the same
+ * store, also those that read, first write what is deferred; so they see it, and may wait
+ * for a batch of another thread. In a batch this is an ordinary put.
+ *
+ * A put that the store cannot take later is spooled. One that violates a unique index or a
+ * relation is kept among the rejected writes, and observers receive "@rejected"; when the
+ * outbox file cannot be written either, they receive "@unsaved", and it is tried again.
+ *
+ * @param records   the collection
+ * @param id        the id of the record
+ * @param document  a JSON object; stored byte for byte
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid id or document;
+ * SATCHEL_ECONSTRAINT when the document violates the schema; SATCHEL_ECONFLICT when the
+ * declaration of the handle was replaced; SATCHEL_EREADONLY. The tenth also SATCHEL_EBUSY,
+ * SATCHEL_EFULL and others when neither the store nor the outbox file can be written; the
+ * puts stay deferred.
+ */
+SATCHEL_API satchel_status satchel_records_put_deferred(
+    satchel_records *records, satchel_bytes id, satchel_bytes document);
+
+/**
  * Writes several records in one transaction, all or none.
  *
  * @param records     the collection
@@ -4068,9 +4112,20 @@ SATCHEL_API satchel_status satchel_records_watch(
     satchel_records *records, satchel_bytes query, satchel_records_watch_callback callback,
     void *context, void (*release)(void *context), satchel_observer **out);
 
+/** The format of a mirror's file. */
+typedef enum satchel_mirror_format {
+    /** JSON as other programs write it: an object with the documents by id, or an array
+     *  of objects that have their ids in a member. An existing file keeps its form. The
+     *  file has no revisions, times and version. */
+    SATCHEL_FORMAT_PLAIN = 0,
+    /** One record a line with its revision and times, and a checksum of them all. */
+    SATCHEL_FORMAT_CHECKSUMMED = 1
+} satchel_mirror_format;
+
 /** Whether a write changes the store or the mirror first. */
 typedef enum satchel_mirror_mode {
-    /** The store first; the mirror is written after each commit. */
+    /** The store first; a thread of the store writes the mirror once for the commits of
+     *  about half a second. */
     SATCHEL_MIRROR_STORE_FIRST = 0,
     /** The mirror before each commit; the write fails when the mirror cannot be
      *  written. */
@@ -4096,27 +4151,41 @@ typedef struct satchel_mirror_options {
     satchel_mirror_prefer prefer;
     /** Which side a write changes first. */
     satchel_mirror_mode mode;
+    /** The format of the file. */
+    satchel_mirror_format format;
+    /** The member of the objects of a plain array that is the id; empty for "id", "_id" or
+     *  "uuid", the first of them that the file's first object has. A new file is an array
+     *  when it is given, otherwise an object. */
+    satchel_bytes id_member;
 } satchel_mirror_options;
 
 /** The default options for attaching a mirror. */
 #define SATCHEL_MIRROR_OPTIONS_INIT \
-    { sizeof(satchel_mirror_options), SATCHEL_PREFER_NONE, SATCHEL_MIRROR_STORE_FIRST }
+    { sizeof(satchel_mirror_options), SATCHEL_PREFER_NONE, SATCHEL_MIRROR_STORE_FIRST, \
+      SATCHEL_FORMAT_PLAIN, { NULL, 0 } }
 
 /**
- * Attaches a mirror: one JSON file with the whole collection, replaced at each commit.
+ * Attaches a mirror: one JSON file with the whole collection, replaced as a whole.
  *
- * For collections that people may want to read; the cost of a write grows with the
- * collection. The mirror is attached until this handle is freed.
+ * For collections that people or other programs read, of at most 256 MiB. The mirror is
+ * attached until this handle is freed.
+ *
+ * With SATCHEL_MIRROR_STORE_FIRST, a thread of the store writes the file once for commits
+ * in quick succession: when none came for half a second, and within about five seconds.
+ * satchel_store_flush(), satchel_store_close(), satchel_records_verify_mirror() and
+ * freeing this handle complete it. With SATCHEL_MIRROR_FILE_FIRST, each commit writes the
+ * file before, and its cost grows with the collection.
  *
  * A file that exists is compared with the collection first. It is replaced when this
- * store wrote it last, or when it contains nothing that the store lacks. With
- * SATCHEL_MIRROR_FILE_FIRST, the store imports what it lacks when the file lacks nothing.
- * Otherwise neither side is changed, unless `prefer` selects one.
+ * store wrote it last, or when it contains nothing that the store lacks; it is imported
+ * when the store has nothing that the file lacks, as an empty collection. Otherwise
+ * neither side is changed, unless `prefer` selects one.
  *
- * When the file cannot be written after a commit, observers receive "@mirror_failed".
- * When another program changed the file, they receive "@mirror_edited", and the file is
- * not written until a mirror is attached or rebuilt. With SATCHEL_MIRROR_FILE_FIRST, the
- * write fails instead. The result is
+ * When the file cannot be written after a commit, or a document has another value where a
+ * plain array has the ids, observers receive "@mirror_failed". When another program
+ * changed the file, they receive "@mirror_edited", and the file is not written until a
+ * mirror is attached or rebuilt. With SATCHEL_MIRROR_FILE_FIRST, the write fails instead.
+ * The result is
  *
  * | field         | type           | meaning                                           |
  * | ------------- | -------------- | ------------------------------------------------- |
@@ -4129,15 +4198,18 @@ typedef struct satchel_mirror_options {
  * @param[out] out  a JSON object; may be NULL
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for a file that differs (the message counts
- * and names the differences), for a file that cannot be parsed (with line and column),
- * and inside a batch. On failure nothing is changed.
+ * and names the differences), for a file that cannot be parsed (with line and column), for
+ * a document that has no place for the record's id, and inside a batch;
+ * SATCHEL_ECONSTRAINT when a record of the file violates the schema, a unique index or a
+ * relation. On failure nothing is changed.
  */
 SATCHEL_API satchel_status satchel_records_mirror(
     satchel_records *records, satchel_bytes path, const satchel_mirror_options *options,
     satchel_buffer *out);
 
 /**
- * Compares the collection with its mirror.
+ * Compares the collection with its mirror, which first gets what was committed since it
+ * was written, unless another program changed it.
  *
  * The result is an array of differences:
  *

@@ -18,7 +18,7 @@ extension Store {
   ///   `path` is a file that is not a backup, `.cancelled`, `.full`, `.io`; no partial copy remains
   @discardableResult
   public func backup(to path: String, progress: BackupProgress = { _, _ in true }) throws -> BackupReport {
-    try saveState()
+    try saveUnsaved()
     return try database.backup(to: path, progress: progress)
   }
 
@@ -34,14 +34,14 @@ extension Store {
     into directory: String, keeping keep: Int, progress: BackupProgress = { _, _ in true }
   ) throws -> BackupReport {
     guard keep >= 1 else { throw SatchelError(.invalid, "keep: \(keep) must be 1 or more") }
-    try saveState()
+    try saveUnsaved()
     return try BackupRotation(directory: directory, keep: keep)
       .backUp(database, time: database.clock.now(), progress: progress)
   }
 
-  /// Writes pending app state, so that the backup contains it.
-  private func saveState() throws {
-    if !isReadOnly, !database.isWriting { _ = try state.flush() }
+  /// Writes deferred puts and pending app state, so that the backup contains it.
+  private func saveUnsaved() throws {
+    if !isReadOnly, !database.isWriting { _ = try saveChanges() }
   }
 
   /// Replaces a store with a copy of a backup. The backup is checked first and is not changed; an existing

@@ -53,11 +53,13 @@ extension Store {
   ///
   /// - Throws: the error of `body`; `SatchelError` `.busy`, `.readOnly`, `.full`, `.io`
   public func batch<Result>(_ body: () throws -> Result) throws -> Result {
-    try outbox.write(in: database) { _ in try body() }
+    try recordStore.writeDeferred()
+    return try outbox.write(in: database) { _ in try body() }
   }
 
   /// Begins a batch without a closure. It belongs to the calling thread and to threads that `enter` it.
   package func begin() throws {
+    try recordStore.writeDeferred()
     try outbox.drainSpooled(database)
     try database.begin()
   }

@@ -54,7 +54,7 @@ extension Store {
     let session = try SyncSession(database, with: remote, user: user, options: options, progress: progress)
     return try session.withTurn(syncTurn) {
       let identity = try identity(of: remote)
-      _ = try state.flush()
+      _ = try saveChanges()
       var report =
         options.isDryRun
         ? try preview(in: session, identity, options)
@@ -82,7 +82,7 @@ extension Store {
     let session = try SyncSession(database, with: remote, user: user, options: options)
     return try session.withTurn(syncTurn) {
       let identity = try identity(of: remote)
-      _ = try state.flush()
+      _ = try saveChanges()
       return try syncLog(in: session, identity, options) { try $0.rekey(to: key) }
     }
   }

@@ -58,6 +58,8 @@ public final class Store: Sendable {
     if !database.options.isReadOnly { _ = try? outbox.drain(in: database) }
   }
 
+  deinit { recordStore.release() }
+
   /// The migrations of the store's schema, oldest first. A released migration is never changed. The other
   /// subjects create their tables on first use.
   static let migrations = [

@@ -48,6 +48,13 @@ public func satchel_records_put(
   }
 }
 
+@_cdecl("satchel_records_put_deferred") @implementation
+public func satchel_records_put_deferred(
+  _ records: OpaquePointer!, _ id: satchel_bytes, _ document: satchel_bytes
+) -> satchel_status {
+  guarded { try Handles.records.borrow(records).putDeferred(id.raw("id"), document.raw("document")) }
+}
+
 @_cdecl("satchel_records_put_many") @implementation
 public func satchel_records_put_many(
   _ records: OpaquePointer!, _ documents: satchel_bytes, _ count: UnsafeMutablePointer<Int64>!

@@ -24,7 +24,16 @@ public func satchel_records_mirror(
     case SATCHEL_PREFER_STORE.rawValue: prefer = .store
     case let other: throw SatchelError(.invalid, "prefer: \(other) is not a satchel_mirror_prefer")
     }
-    let report = try Handles.records.borrow(records).mirror(path.text("path"), prefer: prefer, mode: mode)
+    let format: MirrorFormat
+    switch reader.choice(\.format) ?? SATCHEL_FORMAT_PLAIN.rawValue {
+    case SATCHEL_FORMAT_PLAIN.rawValue:
+      let member = try (reader.value(\.id_member) ?? satchel_bytes()).text("id_member")
+      format = .plain(idMember: member.isEmpty ? nil : member)
+    case SATCHEL_FORMAT_CHECKSUMMED.rawValue: format = .checksummed
+    case let other: throw SatchelError(.invalid, "format: \(other) is not a satchel_mirror_format")
+    }
+    let report = try Handles.records.borrow(records).mirror(
+      path.text("path"), prefer: prefer, format: format, mode: mode)
     if let out { try give(report.json, to: out) }
   }
 }

@@ -110,6 +110,17 @@ public func satchel_store_rollback(_ store: OpaquePointer!) -> satchel_status {
   guarded { try Handles.stores.borrow(store).rollback() }
 }
 
+@_cdecl("satchel_store_flush") @implementation
+public func satchel_store_flush(
+  _ store: OpaquePointer!, _ spooled: UnsafeMutablePointer<Bool>!
+) -> satchel_status {
+  spooled?.pointee = false
+  return guarded {
+    let isSaved = try Handles.stores.borrow(store).flush()
+    spooled?.pointee = !isSaved
+  }
+}
+
 @_cdecl("satchel_store_batch") @implementation
 public func satchel_store_batch(
   _ store: OpaquePointer!, _ batch: UnsafeMutablePointer<Int64>!

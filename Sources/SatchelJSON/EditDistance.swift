@@ -44,3 +44,21 @@ package struct EditDistance {
     return last[columns - start] < bound ? last[columns - start] : nil
   }
 }
+
+extension EditDistance {
+  /// Returns the name that was probably meant by one that does not exist: at most two edits away, one for every
+  /// three bytes.
+  package static func nearest(to name: String, among names: some Sequence<String>) -> String? {
+    let text = Array(name.utf8)
+    guard (2...64).contains(text.count) else { return nil }
+    var bound = min(2, max(1, text.count / 3)) + 1
+    var distance = EditDistance()
+    var nearest: String?
+    for known in names {
+      let edits = Array(known.utf8).withUnsafeBytes { distance.between(text, $0, below: bound) }
+      guard let edits else { continue }
+      (bound, nearest) = (edits, known)
+    }
+    return nearest
+  }
+}

@@ -58,7 +58,7 @@ package enum ChangeLog {
   }
 
   /// Returns the newest commit's revision.
-  static func newest(_ connection: Connection) throws -> Int64 {
+  package static func newest(_ connection: Connection) throws -> Int64 {
     try connection.number("SELECT max(revision) FROM change")
   }
 

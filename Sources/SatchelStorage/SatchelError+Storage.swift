@@ -54,7 +54,7 @@ extension SatchelError {
   var isTransient: Bool { (code == .busy || code == .io) && !isBlockedByBatch }
 
   /// Whether the write waited for another batch of this process.
-  var isBlockedByBatch: Bool { underlying is BatchIsOpen }
+  package var isBlockedByBatch: Bool { underlying is BatchIsOpen }
 
   /// Whether the store cannot accept any change at present, as opposed to rejecting this change.
   package var isAboutStore: Bool {
@@ -65,7 +65,7 @@ extension SatchelError {
   }
 
   /// Whether the change will fail every time it is tried.
-  var isRejection: Bool {
+  package var isRejection: Bool {
     switch code {
     case .invalid, .notFound, .foreign, .conflict, .constraint, .internal: true
     default: false

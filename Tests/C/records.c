@@ -60,18 +60,33 @@ static satchel_status mirror(satchel_records *records, const char *path, int pre
     return status;
 }
 
+static const char *content(const char *path, char *buffer, size_t size) {
+    FILE *file = fopen(path, "rb");
+    if (!file) give_up(path);
+    buffer[fread(buffer, 1, size - 1, file)] = 0;
+    fclose(file);
+    return buffer;
+}
+
 static void attach(const char *folder) {
     char path[1024], report[2048];
     snprintf(path, sizeof path, "%s/notes.json", folder);
     satchel_records *notes = opened("{\"name\":\"notes\"}", false);
     must(put(notes, "n1", "{\"n\":1}"), "writing");
     CHECK(satchel_records_mirror(notes, text(path), NULL, NULL) == SATCHEL_OK, "attached without options");
+    must(put(notes, "n2", "{\"n\":2}"), "writing");
+    bool spooled = true;
+    CHECK(satchel_store_flush(store, &spooled) == SATCHEL_OK && !spooled, "flushed");
+    CHECK(satchel_store_flush(NULL, &spooled) == SATCHEL_EINVALID, "no store");
+    CHECK(strcmp(content(path, report, sizeof report), "{\n\"n1\":{\"n\":1},\n\"n2\":{\"n\":2}\n}\n") == 0,
+          "the mirror is an object by id: %s", report);
 
     /* The same collection of another store, which has lost the record. */
     satchel_store *other = NULL;
     satchel_records *lost = NULL;
     must(satchel_store_open(":memory:", NULL, &other), "opening another store");
     must(satchel_records_open(other, text("{\"name\":\"notes\"}"), NULL, &lost), "opening its collection");
+    must(put(lost, "n3", "{}"), "writing");
     for (int mode = 0; mode <= 1; mode++) {
         int none = mode == 0 ? SATCHEL_PREFER_NONE : 9;
         CHECK(mirror(lost, path, none, mode, report, sizeof report) == SATCHEL_EINVALID && !*report,
@@ -79,10 +94,24 @@ static void attach(const char *folder) {
     }
     CHECK(mirror(lost, path, SATCHEL_PREFER_FILE, 7, report, sizeof report) == SATCHEL_EINVALID, "no mode");
     CHECK(mirror(lost, path, SATCHEL_PREFER_FILE, 0, report, sizeof report) == SATCHEL_OK &&
-              strcmp(report, "{\"imported\":1,\"quarantined\":null}") == 0,
+              strcmp(report, "{\"imported\":2,\"quarantined\":null}") == 0,
           "the file wins: %s", report);
     int64_t count = 0;
-    CHECK(satchel_records_count(lost, text(""), &count) == SATCHEL_OK && count == 1, "it was imported");
+    CHECK(satchel_records_count(lost, text(""), &count) == SATCHEL_OK && count == 3, "it was imported");
+
+    satchel_mirror_options options = SATCHEL_MIRROR_OPTIONS_INIT;
+    options.id_member = text("code");
+    char array[1024];
+    snprintf(array, sizeof array, "%s/array.json", folder);
+    CHECK(satchel_records_mirror(lost, text(array), &options, NULL) == SATCHEL_OK &&
+              strstr(content(array, report, sizeof report), "[\n{\"code\":\"n3\"}") == report,
+          "an array: %s", report);
+    options.format = (satchel_mirror_format)9;
+    CHECK(satchel_records_mirror(lost, text(array), &options, NULL) == SATCHEL_EINVALID, "no format");
+    options.format = SATCHEL_FORMAT_CHECKSUMMED;
+    CHECK(satchel_records_mirror(lost, text(array), &options, NULL) == SATCHEL_OK &&
+              strstr(content(array, report, sizeof report), "\"sha256\""),
+          "with a checksum: %s", report);
 
     FILE *file = fopen(path, "w");
     if (!file) give_up(path);
@@ -95,6 +124,24 @@ static void attach(const char *folder) {
     satchel_records_free(lost);
     satchel_records_free(notes);
     satchel_store_close(other);
+}
+
+static void defer(void) {
+    satchel_records *later = opened("{\"name\":\"later\",\"schema\":{\"properties\":{\"n\":{\"type\":\"integer\"}}}}",
+                                    false);
+    CHECK(satchel_records_put_deferred(later, text("a"), text("{\"n\":1}")) == SATCHEL_OK, "deferred");
+    CHECK(satchel_records_put_deferred(later, text("b"), text("{\"n\":\"x\"}")) == SATCHEL_ECONSTRAINT, "the schema");
+    CHECK(satchel_records_put_deferred(later, text("b"), text("{")) == SATCHEL_EINVALID, "no JSON");
+    CHECK(satchel_records_put_deferred(NULL, text("b"), text("{}")) == SATCHEL_EINVALID, "no collection");
+    int64_t count = 0;
+    CHECK(satchel_records_count(later, text(""), &count) == SATCHEL_OK && count == 1, "a read sees it");
+    must(satchel_store_begin(store), "a batch");
+    CHECK(satchel_store_flush(store, NULL) == SATCHEL_EINVALID, "no flush in a batch");
+    must(satchel_store_rollback(store), "its end");
+    CHECK(satchel_records_put_deferred(later, text("b"), text("{}")) == SATCHEL_OK &&
+              satchel_store_flush(store, NULL) == SATCHEL_OK,
+          "flushed");
+    satchel_records_free(later);
 }
 
 static void warn(void) {
@@ -153,6 +200,7 @@ int main(int argc, char **argv) {
     if (argc != 2) return 2;
     must(satchel_store_open(":memory:", NULL, &store), "opening a store in memory");
     declare_again();
+    defer();
     warn();
     put_valid();
     update_and_delete();

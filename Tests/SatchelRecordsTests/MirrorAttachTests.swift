@@ -25,7 +25,8 @@ struct MirrorAttachTests {
     if isEdited { bytes[bytes.count / 2] ^= 1 }
     let image = image(bytes)
     let owner = ObjectIdentifier(MirrorAttachTests.self)
-    let mirror = RecordMirror(path: "/x/c.json", mode: mode, owner: owner)
+    let mirror = RecordMirror(
+      path: "/x/c.json", .checksummed, mode, of: 1, named: "c", owner: owner)
     let memory = MirrorHistory(last: "else", before: isKnown ? image.digest : nil, state: "else")
     switch try MirrorDecision(image, memory, mirror, collection: "c", version: 1, records: { store }) {
     case .write: return "write"
@@ -34,12 +35,14 @@ struct MirrorAttachTests {
     }
   }
 
-  @Test("a file is overwritten only when it has nothing that the store lacks, or the store wrote it")
+  @Test(
+    "a file is overwritten only when it has nothing that the store lacks, or the store wrote it; imported only when the store has nothing that it lacks"
+  )
   func decisions() throws {
     let (a, b, other) = (Self.record("a", "{}"), Self.record("b", "{}"), Self.record("a", #"{"n":1}"#))
     let cases: [([MirrorRecord], [MirrorRecord], String, String)] = [
       ([], [], "write", "write"), ([a], [a], "write", "write"), ([], [a], "write", "refuse"),
-      ([a], [a, b], "write", "refuse"), ([a], [], "refuse", "take"), ([a, b], [a], "refuse", "take"),
+      ([a], [a, b], "write", "refuse"), ([a], [], "take", "take"), ([a, b], [a], "take", "take"),
       ([a], [b], "refuse", "refuse"), ([a], [other], "refuse", "refuse"),
       ([a, b], [other], "refuse", "refuse"), ([a], [other, b], "refuse", "refuse"),
     ]
@@ -56,13 +59,16 @@ struct MirrorAttachTests {
   @Test(
     "with the file first, a file whose commit was never made is taken as it is, unless others wrote since")
   func interruptedCommit() throws {
-    for isAlone in [true, false] {
+    for (isAlone, format) in [
+      (true, MirrorFormat.checksummed), (false, .checksummed), (true, .plain()), (false, .plain()),
+      (true, .plain(idMember: "key")),
+    ] {
       let shelf = try RecordShelf(onDisk: true)
       let folder = try #require(shelf.directory).path
       let courses = try shelf.collection("courses")
       try courses.put("c1", ["n": 1])
       try courses.put("c2", ["n": 2])
-      try courses.mirror(folder + "/courses.json", mode: .fileFirst)
+      try courses.mirror(folder + "/courses.json", format: format, mode: .fileFirst)
       try courses.put("c3", ["n": 3])
       // The store as an interrupted commit leaves it.
       _ = try shelf.database.backup(to: folder + "/before.satchel")
@@ -76,13 +82,14 @@ struct MirrorAttachTests {
       let before = RecordStore(database: database, outbox: Outbox(path: database.path))
       let again = try before.open(CollectionDeclaration("courses"))
       if isAlone {
-        #expect(try again.mirror(folder + "/courses.json", mode: .fileFirst).imported == 2)
+        #expect(try again.mirror(folder + "/courses.json", format: format, mode: .fileFirst).imported == 2)
         #expect(try again.ids() == ["c1", "c3"] && again.get("c1")?.document == ["n": 11])
       } else {
         try again.put("c4", ["n": 4])
         #expect(
-          message(.invalid) { try again.mirror(folder + "/courses.json", mode: .fileFirst) }.contains(
-            "(c2, c4)"))
+          message(.invalid) { try again.mirror(folder + "/courses.json", format: format, mode: .fileFirst) }
+            .contains(
+              "(c2, c4)"))
         #expect(try again.count() == 4)
       }
     }

@@ -80,7 +80,7 @@ struct RecordKeepingTests {
     let path = (shelf.directory?.path ?? "") + "/courses.json"
     #expect(throws: SatchelError.self) { _ = try courses.verifyMirror() }
     try courses.put("c1", ["a": 1])
-    try courses.mirror(path)
+    try courses.mirror(path, format: .checksummed)
     try courses.put("c2", ["a": 2])
     try courses.delete("c1")
     #expect(try courses.verifyMirror().isEmpty)
@@ -88,6 +88,7 @@ struct RecordKeepingTests {
     let saved = try #require(try MirrorFile.read(path, collection: "courses"))
     try courses.put("c3", ["a": 3])
     try courses.put("c2", ["a": 5])
+    #expect(try courses.verifyMirror().isEmpty)
     try saved.write(to: path)
     #expect(
       try courses.verifyMirror() == [
@@ -111,7 +112,7 @@ struct RecordKeepingTests {
     let courses = try shelf.collection("courses", indexes: [RecordIndex("a")])
     let directory = (shelf.directory?.path ?? "") + "/mirrors"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    try courses.mirror(directory + "/courses.json", mode: .fileFirst)
+    try courses.mirror(directory + "/courses.json", format: .checksummed, mode: .fileFirst)
     try courses.put("c1", ["a": 1])
     try courses.put("c2", ["a": 2])
     #expect(try courses.verifyMirror().isEmpty)
@@ -120,9 +121,11 @@ struct RecordKeepingTests {
       to: directory + "/courses.json")
     let again = try shelf.collection("courses", indexes: [RecordIndex("a")])
     #expect(
-      message(.invalid) { try again.mirror(directory + "/courses.json", mode: .fileFirst) }
-        .contains("1 only in the store (c1)"))
-    try again.mirror(directory + "/courses.json", prefer: .file, mode: .fileFirst)
+      message(.invalid) {
+        try again.mirror(directory + "/courses.json", format: .checksummed, mode: .fileFirst)
+      }
+      .contains("1 only in the store (c1)"))
+    try again.mirror(directory + "/courses.json", prefer: .file, format: .checksummed, mode: .fileFirst)
     #expect(try again.ids() == ["c1", "c2"])
     try MirrorFile(collection: "courses", version: 1, records: file.records.dropFirst()).write(
       to: directory + "/courses.json")

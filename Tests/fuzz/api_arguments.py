@@ -241,7 +241,7 @@ class Arguments:
         return byref(options.value)
 
     def _option_bytes(self, name: str) -> Bytes:
-        roles = {"section": "section_name", "name": "text"}
+        roles = {"section": "section_name", "name": "text", "id_member": "name"}
         is_given = self._dice.random() < (0.9 if name == "identity" else 0.4)
         return self._bytes(roles.get(name, name)) if is_given else Bytes(None, 0)
 

@@ -55,6 +55,7 @@ class Host:
             _abi.Release: _abi.Release(self._release),
             _abi.Clock: _abi.Clock(self._clock),
             _abi.ChangeCallback: _abi.ChangeCallback(self._change),
+            _abi.WatchCallback: _abi.WatchCallback(self._result),
             _abi.SessionCallback: _abi.SessionCallback(self._change),
             _abi.ProgressCallback: _abi.ProgressCallback(self._progress),
             _abi.RecordMigration: _abi.RecordMigration(self._migrate),
@@ -102,6 +103,13 @@ class Host:
         if context is not None and context // 2 % 8 == 0:
             return STRANGE_TIMES[context // 16 % len(STRANGE_TIMES)]
         return int(time.time() * 1000) + (context or 0) * 1000
+
+    def _result(self, context: int | None, status: int, result: Bytes) -> None:
+        data = read(result)
+        # The records, or the message of an error.
+        self._seen(context, data if status == 0 else b"{}")
+        if self._chance(0.3):
+            self._call("change", context or 0)
 
     def _change(self, context: int | None, change: Bytes) -> None:
         self._seen(context, read(change))

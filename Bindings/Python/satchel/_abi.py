@@ -30,6 +30,7 @@ REPORT_FORMAT = {"json": 0, "sarif": 1, "text": 2}
 GRAPH_FORMAT = {"dot": 0, "mermaid": 1}
 CONFLICT_POLICY = {"remote_wins": 1, "local_wins": 2, "newest_wins": 3, "merge": 4, "ask": 5}
 MIRROR_MODE = {"store_first": 0, "file_first": 1}
+MIRROR_FORMAT = {"plain": 0, "checksummed": 1}
 MIRROR_PREFER = {"file": 1, "store": 2}
 REBUILD = {"mirror": 0, "store": 1}
 STATE_KIND = {"value": 0, "list": 1, "set": 2, "scores": 3}
@@ -242,7 +243,13 @@ class RecordsOptions(_Sized):
 class MirrorOptions(_Sized):
     """``satchel_mirror_options``."""
 
-    _fields_ = (("size", c_size_t), ("prefer", c_int), ("mode", c_int))
+    _fields_ = (
+        ("size", c_size_t),
+        ("prefer", c_int),
+        ("mode", c_int),
+        ("format", c_int),
+        ("id_member", Bytes),
+    )
 
 
 class StateOptions(_Sized):

@@ -10,26 +10,23 @@ import dataclasses
 import functools
 import itertools
 import json as _json
-import sys
 import typing
 from enum import Enum
 from typing import (
     Any,
     Callable,
     Dict,
-    FrozenSet,
     Generic,
     Iterable,
     List,
     Optional,
-    Tuple,
     Type,
     TypeVar,
-    Union,
 )
 
 from satchel import _encoding
 from satchel._abi import Bytes
+from satchel._fields import UNIONS, dataclass_of, field_names, fields_of, hints_of, item_hint
 from satchel._library import check, library
 from satchel._types import conversion_of, is_set, sorted_items
 from satchel.errors import InvalidArgument
@@ -50,13 +47,6 @@ _Document = TypeVar("_Document")
 # Types that hold JSON text; in the second, str does as well.
 _JSON = (bytes, bytearray, memoryview)
 _JSON_OR_TEXT = (str, *_JSON)
-
-if sys.version_info >= (3, 10):
-    from types import UnionType
-
-    _UNIONS: Any = (Union, UnionType)
-else:
-    _UNIONS = (Union,)
 
 
 def lend_record(document: Any, name: str) -> Bytes:
@@ -152,7 +142,7 @@ class Reader(Generic[_Document]):
             if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
                 raise InvalidArgument(f"of must be a dataclass, not {kind!r}")
             # Annotation errors are raised now.
-            _fields(kind)
+            fields_of(kind)
         self.kind: Any = kind
         self._collection = collection
         self._unknown: List[bool] = []
@@ -187,15 +177,15 @@ def keep_unknown(new: Any, old: Any, hint: Any) -> Any:
 
     Items of lists are matched with equal ones first, then with those that have the same first field.
     """
-    kind = _dataclass_of(hint)
+    kind = dataclass_of(hint)
     if kind is not None:
         if not isinstance(new, dict) or not isinstance(old, dict):
             return new
-        fields, names = _hints(kind), _names(kind)
+        fields, names = hints_of(kind), field_names(kind)
         kept = {name: keep_unknown(child, old.get(name), fields.get(name)) for name, child in new.items()}
         kept.update((name, child) for name, child in old.items() if name not in names)
         return kept
-    inner = _item_hint(hint)
+    inner = item_hint(hint)
     if inner is None:
         return new
     if isinstance(new, dict) and isinstance(old, dict):
@@ -208,7 +198,7 @@ def keep_unknown(new: Any, old: Any, hint: Any) -> Any:
 def _keep_items(new: List[Any], old: List[Any], hint: Any) -> List[Any]:
     kept, rest, free = list(new), list(range(len(new))), dict.fromkeys(range(len(old)))
     known = [_without_unknown(item, hint) for item in old]
-    for key in (_content, functools.partial(_first, kind=_dataclass_of(hint))):
+    for key in (_content, functools.partial(_first, kind=dataclass_of(hint))):
         places: Dict[Optional[str], List[int]] = {}
         for index in reversed(free):
             places.setdefault(key(known[index]), []).append(index)
@@ -237,79 +227,18 @@ def _content(value: Any) -> str:
 
 
 def _without_unknown(value: Any, hint: Any) -> Any:
-    kind = _dataclass_of(hint)
+    kind = dataclass_of(hint)
     if kind is not None and isinstance(value, dict):
-        fields, names = _hints(kind), _names(kind)
+        fields, names = hints_of(kind), field_names(kind)
         return {
             name: _without_unknown(child, fields.get(name)) for name, child in value.items() if name in names
         }
-    inner = _item_hint(hint)
+    inner = item_hint(hint)
     if inner is not None and isinstance(value, list):
         return [_without_unknown(child, inner) for child in value]
     if inner is not None and isinstance(value, dict):
         return {name: _without_unknown(child, inner) for name, child in value.items()}
     return value
-
-
-@functools.lru_cache(maxsize=1024)
-def _dataclass_of(hint: Any) -> Any:
-    """The dataclass that an annotation names, perhaps as optional; None for other annotations."""
-    if isinstance(hint, type):
-        return hint if dataclasses.is_dataclass(hint) and conversion_of(hint) is None else None
-    if typing.get_origin(hint) in _UNIONS:
-        kinds = [each for each in typing.get_args(hint) if each is not type(None)]
-        return _dataclass_of(kinds[0]) if len(kinds) == 1 else None
-    return None
-
-
-@functools.lru_cache(maxsize=1024)
-def _item_hint(hint: Any) -> Any:
-    """The annotation of the items of a list or the values of a dict; None for other annotations."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in _UNIONS:
-        kinds = [each for each in arguments if each is not type(None)]
-        return _item_hint(kinds[0]) if len(kinds) == 1 else None
-    if origin in (list, collections.abc.Sequence, collections.abc.Iterable) and arguments:
-        return arguments[0]
-    if origin is tuple and arguments[1:] == (...,):
-        return arguments[0]
-    return arguments[1] if origin in (dict, collections.abc.Mapping) and len(arguments) == 2 else None
-
-
-@functools.lru_cache(maxsize=256)
-def _names(kind: Any) -> FrozenSet[str]:
-    return frozenset(names_of(kind))
-
-
-@functools.lru_cache(maxsize=256)
-def _fields(kind: Any) -> List[Tuple[str, Any, bool]]:
-    """Of each field that an instance is made with its name, its annotation, and whether it has a default.
-
-    The annotation is None where it says nothing of how a value is read.
-    """
-    try:
-        hints = typing.get_type_hints(kind)
-    except Exception as error:
-        raise InvalidArgument(f"the annotations of {kind.__name__}: {error}") from error
-    missing = dataclasses.MISSING
-    return [
-        (
-            each.name,
-            _telling(hints.get(each.name)),
-            each.default is not missing or each.default_factory is not missing,
-        )
-        for each in dataclasses.fields(kind)
-        if each.init
-    ]
-
-
-@functools.lru_cache(maxsize=256)
-def _hints(kind: Any) -> Dict[str, Any]:
-    return {name: hint for name, hint, _ in _fields(kind)}
-
-
-def _telling(hint: Any) -> Any:
-    return None if isinstance(hint, type) and hint in _encoding.SCALARS else hint
 
 
 def _made(kind: Any, members: Any, place: str, unknown: List[bool]) -> Any:
@@ -319,10 +248,10 @@ def _made(kind: Any, members: Any, place: str, unknown: List[bool]) -> Any:
     """
     if not isinstance(members, dict):
         raise ValueError(f"{place or 'its root'} is not an object")
-    if not unknown and not _names(kind).issuperset(members):
+    if not unknown and not field_names(kind).issuperset(members):
         unknown.append(True)
     given: Dict[str, Any] = {}
-    for name, hint, has_default in _fields(kind):
+    for name, hint, has_default in fields_of(kind):
         if name in members:
             given[name] = members[name] if hint is None else _read(
                 members[name], hint, f"{place}/{name}", unknown
@@ -348,7 +277,7 @@ def _read(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
     if not arguments:
         bare = next((kind for kind in (tuple, set, frozenset) if kind in (hint, origin)), None)
         return bare(value) if isinstance(value, list) and bare is not None else value
-    if origin in _UNIONS:
+    if origin in UNIONS:
         kinds = [each for each in arguments if each is not type(None)]
         # Which one of several, the value does not say.
         return _read(value, kinds[0], place, unknown) if len(kinds) == 1 else value

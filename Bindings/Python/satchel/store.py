@@ -308,6 +308,21 @@ class Store(SyncingStore):
         with _batches.begun(self._pointer):
             yield
 
+    def flush(self) -> bool:
+        """Writes deferred puts, changes of state, and mirrors, and drains the outbox.
+
+        What was changed before survives a kill of the process afterwards, and mirrors have all commits. All
+        parts are tried; what cannot be written stays in memory, and is tried again.
+
+        :returns: True when all is in the store; False when changes were spooled, because the store cannot be
+            written
+        :raises InvalidArgument: in a batch; for a mirror that another program has changed (the message names
+            the differences), or that cannot hold a record
+        :raises Full, ReadOnly, IOFailure, Damaged, Busy: when neither the store nor the outbox file, or a
+            mirror, can be written
+        """
+        return not scalar_answer(ctypes.c_bool, library.satchel_store_flush, self._pointer)
+
     def backup(self, path: FilePath, progress: Optional[Callable[[BackupProgress], object]] = None) -> Backup:
         """Copies the store into another file, while other calls read and write.
 

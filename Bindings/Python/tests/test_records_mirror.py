@@ -26,17 +26,23 @@ def file(tmp_path: Path) -> Path:
 
 
 def documents(file: Path) -> Dict[str, Any]:
-    return {each["id"]: each["document"] for each in json.loads(file.read_bytes())["records"]}
+    found: Dict[str, Any] = json.loads(file.read_bytes())
+    if "sha256" not in found:
+        return found
+    return {each["id"]: each["document"] for each in found["records"]}
 
 
-def test_the_file_follows_each_commit(
-    store: satchel.Store, courses: Records[Dict[str, Any]], file: Path
+@pytest.mark.parametrize("format", ["plain", "checksummed"])
+def test_the_file_follows_the_commits(
+    store: satchel.Store, courses: Records[Dict[str, Any]], file: Path, format: str
 ) -> None:
-    courses.mirror(file)
+    courses.mirror(file, format=format)
     assert documents(file) == {"a": {"n": 1}, "b": {"n": 2, "o": {"x": [1, 2]}}, "ü/~": {"n": 3}}
     courses.put("c", {"n": 4})
+    store.flush()
     assert documents(file)["c"] == {"n": 4}
     courses.delete("a")
+    store.flush()
     assert "a" not in documents(file)
 
     @store.batch()
@@ -46,10 +52,14 @@ def test_the_file_follows_each_commit(
 
     with pytest.raises(ZeroDivisionError):
         fail()
+    store.flush()
     assert "d" not in documents(file)
     with store.batch():
         courses.put("d", {"n": 5})
         courses.put("e", {"n": 6})
+        with pytest.raises(satchel.InvalidArgument, match="batch"):
+            store.flush()
+    store.flush()
     assert documents(file) == {each.id: each.document for each in courses.list()}
     assert courses.verify_mirror() == []
 
@@ -57,7 +67,7 @@ def test_the_file_follows_each_commit(
 def test_each_difference_is_named_and_either_side_can_be_replaced(
     courses: Records[Dict[str, Any]], file: Path
 ) -> None:
-    courses.mirror(file)
+    courses.mirror(file, format="checksummed")
     whole = json.loads(file.read_bytes())
     # Who edits the file leaves its checksum out.
     whole.pop("sha256", None)
@@ -86,12 +96,12 @@ def test_each_difference_is_named_and_either_side_can_be_replaced(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no json", "[]", '{"format":1}', '{"format":9,"records":[]}', '{"format":1}{}']
+    "text", ["", "no json", "[]", "{}", '{"format":1}', '{"format":9,"records":[]}', '{"format":1}{}']
 )
 def test_a_file_that_cannot_be_understood_changes_nothing(
     courses: Records[Dict[str, Any]], file: Path, text: str
 ) -> None:
-    courses.mirror(file)
+    courses.mirror(file, format="checksummed")
     file.write_text(text)
     with pytest.raises(satchel.InvalidArgument):
         courses.verify_mirror()
@@ -108,8 +118,7 @@ def test_the_file_is_believed_when_it_is_to_be(path: Path, file: Path) -> None:
         courses.put_many({"a": {"n": 1}, "b": {"n": 2}})
         courses.mirror(file)
     whole = json.loads(file.read_bytes())
-    whole.pop("sha256", None)
-    whole["records"][1]["document"]["n"] = 22
+    whole["b"]["n"] = 22
     file.write_text(json.dumps(whole))
     with satchel.open(path) as store:
         courses = store.records("courses")
@@ -138,6 +147,14 @@ def test_what_is_no_mirror_is_refused(courses: Records[Dict[str, Any]], argument
     for mode in ("both", None, 0):
         with pytest.raises(satchel.InvalidArgument):
             courses.mirror("x", mode=mode)  # type: ignore[arg-type]
+    for wrong in ("array", None, 0):
+        with pytest.raises(satchel.InvalidArgument):
+            courses.mirror("x", format=wrong)  # type: ignore[arg-type]
+    for member in ("", 5):
+        with pytest.raises(satchel.InvalidArgument):
+            courses.mirror("x", id_member=member)  # type: ignore[arg-type]
+    with pytest.raises(satchel.InvalidArgument):
+        courses.mirror("x", format="checksummed", id_member="id")
     with pytest.raises(satchel.InvalidArgument):
         courses.rebuild("both")
 
@@ -154,5 +171,56 @@ def test_a_mirror_ends_with_its_handle(store: satchel.Store, file: Path) -> None
         courses.mirror(file)
         courses.put("a", {})
     before = file.read_bytes()
+    assert documents(file) == {"a": {}}
     store.records("courses").put("b", {})
+    store.flush()
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            '[{"id": "a", "n": 1}, {"n": 2, "id": "b"}]',
+            [{"id": "a", "n": 1}, {"n": 2, "id": "b"}, {"id": "c", "n": 3}],
+        ),
+        ('{"a": {"n": 1}, "b": {"n": 2}}', {"a": {"n": 1}, "b": {"n": 2}, "c": {"n": 3}}),
+    ],
+)
+def test_a_file_that_an_app_had_before_is_adopted(
+    store: satchel.Store, file: Path, before: str, after: Any
+) -> None:
+    file.write_text(before)
+    courses = store.records("courses")
+    assert courses.mirror(file) == MirrorReport(imported=2, quarantined=None)
+    assert courses.get("b") == json.loads(before)[1 if before.startswith("[") else "b"]
+    courses.put("c", {"n": 3})
+    store.flush()
+    assert json.loads(file.read_bytes()) == after
+    assert courses.verify_mirror() == []
+    assert store.check() == []
+
+
+def test_the_member_that_is_the_id_can_be_named(store: satchel.Store, file: Path) -> None:
+    courses = store.records("courses")
+    file.write_text('[{"code": "a", "n": 1}]')
+    with pytest.raises(satchel.InvalidArgument, match=r'line 1, column 2, at /0: has no "id"; id_member'):
+        courses.mirror(file)
+    assert courses.mirror(file, id_member="code").imported == 1
+    courses.put("b", {"n": 2})
+    assert courses.verify_mirror() == []
+    assert json.loads(file.read_bytes()) == [{"code": "a", "n": 1}, {"code": "b", "n": 2}]
+    courses.put("c", {"code": "another"})
+    with pytest.raises(satchel.InvalidArgument, match="courses/c: at /code: is not the record's id"):
+        store.flush()
+    courses.put("c", {"code": "c"})
+    assert store.flush()
+    assert courses.verify_mirror() == []
+
+
+def test_closing_completes_the_file(path: Path, file: Path) -> None:
+    with satchel.open(path) as store:
+        courses = store.records("courses")
+        courses.mirror(file)
+        courses.put_many({"a": {"n": 1}, "b": {"n": 2}})
+    assert documents(file) == {"a": {"n": 1}, "b": {"n": 2}}

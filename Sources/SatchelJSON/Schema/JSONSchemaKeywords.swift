@@ -58,17 +58,6 @@ enum JSONSchemaKeywords {
   /// Returns the keyword that was probably meant.
   static func suggestion(for keyword: String) -> String? {
     if isKnown("$" + keyword) { return "$" + keyword }
-    let text = Array(keyword.utf8)
-    guard (2...64).contains(text.count) else { return nil }
-    // One edit for every three bytes, and at most two.
-    var bound = min(2, max(1, text.count / 3)) + 1
-    var distance = EditDistance()
-    var nearest: String?
-    for known in known {
-      let edits = Array(known.utf8).withUnsafeBytes { distance.between(text, $0, below: bound) }
-      guard let edits else { continue }
-      (bound, nearest) = (edits, known)
-    }
-    return nearest
+    return EditDistance.nearest(to: keyword, among: known)
   }
 }

@@ -131,6 +131,14 @@ struct JSONSchemaNames: Sendable {
     (self.bytes, self.entries, self.positions) = (bytes, entries, positions)
   }
 
+  /// The names, by their numbers.
+  var texts: [String] {
+    positions.map { position in
+      let entry = entries[position]
+      return String(decoding: bytes[entry.start..<entry.start + entry.count], as: UTF8.self)
+    }
+  }
+
   /// Returns the number of a name; nil when it is not there.
   ///
   /// - Parameter hint: the number that is compared first: members usually come in the order of the schema

@@ -119,6 +119,26 @@ struct RecordSchemaCheck: Sendable {
     return check.warnings
   }
 
+  /// Rejects a path to a value that no document of the collection has.
+  ///
+  /// - Throws: `.invalid` with the path and the one that was probably meant
+  func checkPath(_ path: DocumentPath, of collection: String) throws {
+    let components = path.path.components
+    guard let found = schema.excludedMember(of: components, reachesArrays: path.reachesArrays) else { return }
+    let name = components[found.position]
+    let reason =
+      found.position > 0 && found.suggestion == nil
+      ? "the schema has no \"\(name)\" in \"\(components[found.position - 1])\""
+      : "the schema has no \"\(name)\""
+    var meant = components
+    if let suggestion = found.suggestion { meant[found.position] = suggestion }
+    let likely = path.path.isPointer ? JSONPath.pointer(meant) : meant.joined(separator: ".")
+    throw SatchelError(
+      .invalid,
+      "\(collection): \"\(path.text)\": \(reason)"
+        + (found.suggestion == nil ? "" : ": did you mean \"\(likely)\"?"))
+  }
+
   /// - Throws: `.constraint` with the JSON Pointers of the values that violate the schema
   func check(_ body: UnsafeRawBufferPointer, _ location: @autoclosure () -> String) throws {
     let violations = try schema.check(body)

@@ -29,6 +29,7 @@ struct DeclarationRun {
     // A declaration with only a name does not change the version.
     if declared.declaration.isBare, row.version > 0 { declaration.version = Int(row.version) }
     let prepared = try PreparedDeclaration(declaration)
+    try declared.checkPaths(prepared.schema)
     if row.version > 0, row.version != Int64(prepared.version) {
       try MigrationRun(row, prepared, work).run()
       // Every document may have changed: indexes and references are rebuilt.

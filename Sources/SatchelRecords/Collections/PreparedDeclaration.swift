@@ -7,6 +7,7 @@ struct PreparedDeclaration {
   let declaration: CollectionDeclaration
   let indexes: [(path: DocumentPath, isUnique: Bool)]
   let relations: [(path: DocumentPath, relation: RecordRelation)]
+  let schema: RecordSchemaCheck?
   /// The form of the declaration in the store when nothing else was declared.
   let text: [UInt8]
 
@@ -36,7 +37,17 @@ struct PreparedDeclaration {
         throw SatchelError(.invalid, "\(declaration.name): the path \"\(path.text)\" is declared twice")
       }
     }
-    if let schema = declaration.schema, !schema.isNull { _ = try RecordSchemaCheck(schema) }
+    schema = try declaration.schema.flatMap { $0.isNull ? nil : try RecordSchemaCheck($0) }
     text = try naming("declaration") { try declaration.stored.json.serialized() }
+  }
+
+  /// Rejects indexes and relations of values that no document has.
+  ///
+  /// - Parameter schema: of the collection
+  /// - Throws: `.invalid`
+  func checkPaths(_ schema: RecordSchemaCheck?) throws {
+    for path in indexes.map(\.path) + relations.map(\.path) {
+      try schema?.checkPath(path, of: declaration.name)
+    }
   }
 }

@@ -8,21 +8,37 @@ extension RecordCollection {
   public func put<Document: Encodable>(
     _ id: String, _ document: Document, ifRevision expected: Int64? = nil
   ) throws -> RecordReceipt {
-    let json: JSONValue
+    try put(id, encoded(document, id), ifRevision: expected)
+  }
+
+  /// Writes a value that is encoded as a JSON object later; see `putDeferred(_:_:)`.
+  public func putDeferred<Document: Encodable>(_ id: String, _ document: Document) throws {
+    try putDeferred(id, encoded(document, id))
+  }
+
+  private func encoded<Document: Encodable>(_ document: Document, _ id: String) throws -> JSONValue {
     do {
-      json = try JSONValue(encoding: document)
+      return try JSONValue(encoding: document)
     } catch let error as EncodingError {
       throw SatchelError(.invalid, "\(name)/\(id): \(JSONError(error))", underlying: error)
     }
-    return try put(id, json, ifRevision: expected)
   }
 
   /// Writes the document of a record that was read before, if nobody has changed it since.
   ///
+  /// What the app has changed is laid over the document that was read: members that `Document` does not have are
+  /// kept, also those of nested objects and of the elements of arrays, and so is the representation of values that
+  /// were not changed. A member that was set to nil is removed. The elements of an array are matched with equal
+  /// ones first, then with those whose first encoded member has the same value; others are new.
+  ///
   /// - Throws: as `put(_:_:ifRevision:)`; `.conflict` when the record has another revision, or was deleted
   @discardableResult
-  public func put<Document: Encodable>(_ record: TypedRecord<Document>) throws -> RecordReceipt {
-    try put(record.id, record.document, ifRevision: record.revision)
+  public func put<Document: Codable>(_ record: TypedRecord<Document>) throws -> RecordReceipt {
+    let stored = try naming("\(name)/\(record.id)") { try JSONValue(parsing: record.stored) }
+    let before = try encoded(decoded(stored, record.id, as: Document.self), record.id)
+    let document = DocumentChange.applied(
+      to: stored, before: before, after: try encoded(record.document, record.id))
+    return try put(record.id, document, ifRevision: record.revision)
   }
 
   /// Returns a record with its document decoded as a value; nil when there is no such record.
@@ -45,12 +61,19 @@ extension RecordCollection {
   func typed<Document: Decodable>(
     _ record: Record, as type: Document.Type
   ) throws -> TypedRecord<Document> {
+    TypedRecord(
+      id: record.id, revision: record.revision, created: record.created, modified: record.modified,
+      syncStatus: record.syncStatus, document: try decoded(record.document, record.id, as: type),
+      stored: record.body)
+  }
+
+  private func decoded<Document: Decodable>(
+    _ document: JSONValue, _ id: String, as type: Document.Type
+  ) throws -> Document {
     do {
-      return TypedRecord(
-        id: record.id, revision: record.revision, created: record.created, modified: record.modified,
-        syncStatus: record.syncStatus, document: try record.document.decode(as: type))
+      return try document.decode(as: type)
     } catch let error as DecodingError {
-      throw SatchelError(.invalid, "\(name)/\(record.id): \(JSONError(error))", underlying: error)
+      throw SatchelError(.invalid, "\(name)/\(id): \(JSONError(error))", underlying: error)
     }
   }
 }

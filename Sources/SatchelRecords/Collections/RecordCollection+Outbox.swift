@@ -8,6 +8,7 @@ extension RecordCollection {
   func writingThroughOutbox<Result>(
     _ entry: @autoclosure () throws -> JSONValue, _ body: (RecordWork, WorkingCollection) throws -> Result
   ) throws -> Result? {
+    try store.writeDeferred()
     // Part of the thread's transaction: only the whole transaction can be spooled.
     if store.database.isInTransaction || store.database.options.isReadOnly { return try write(body) }
     let outcome = try store.outbox.perform(in: store.database, entry: entry) { _ in try write(body) }

@@ -20,8 +20,6 @@ public final class RecordCollection: Sendable {
   /// The collection's row in the current read transactions, one for each connection that reads.
   private let snapshots = Locked<[CollectionSnapshot]>([])
   let mirroring = Locked<RecordMirror?>(nil)
-  /// The subscription that keeps a mirror up to date.
-  let observation = Locked<ChangeFeed.Subscription?>(nil)
 
   init(
     _ store: RecordStore, id: Int64, version: Int, _ generation: Int64, _ declaration: CollectionDeclaration
@@ -35,7 +33,11 @@ public final class RecordCollection: Sendable {
     migrations = declaration.migrations
   }
 
-  deinit { store.dropMirror(of: id, owner: ObjectIdentifier(self)) }
+  deinit {
+    store.dropMirror(of: id, owner: ObjectIdentifier(self))
+    if store.isReleased.withLock({ $0 }) { try? store.writeDeferred() }
+    if let mirror = mirroring.withLock({ $0 }) { store.unfollow(mirror, completing: true) }
+  }
 
   var database: Database { store.database }
 
@@ -57,7 +59,7 @@ public final class RecordCollection: Sendable {
   }
 
   /// Returns the collection's row, read once for all reads that share a transaction.
-  private func row(_ connection: Connection) throws -> CollectionRow {
+  func row(_ connection: Connection) throws -> CollectionRow {
     let number = connection.snapshot
     if number != 0, let known = snapshots.withLock({ $0.first { $0.number == number } }) { return known.row }
     guard let row = try CollectionRow.read(id, connection) else {
@@ -86,7 +88,7 @@ public final class RecordCollection: Sendable {
 
   /// Throws `.conflict` for a handle whose declared indexes, relations or schema may not be enforced any
   /// more.
-  private func checkGeneration(_ shape: CollectionShape) throws {
+  func checkGeneration(_ shape: CollectionShape) throws {
     guard shape.generation != generation else { return }
     throw SatchelError(
       .conflict,

@@ -4,10 +4,10 @@ import SatchelStorage
 
 /// The order in which a collection and its mirror are written.
 public enum MirrorMode: Sendable {
-  /// The store first; the file is written after each commit.
+  /// The store first; the file is written once for the commits of about half a second, on a thread of the
+  /// store.
   case storeFirst
-  /// The file first, before each commit; when mirroring begins, the store imports the records that only the
-  /// file has.
+  /// The file first, before each commit.
   case fileFirst
 }
 
@@ -35,18 +35,36 @@ public struct MirrorReport: Sendable, Equatable, JSONConvertible {
 /// An attached mirror.
 final class RecordMirror: Sendable {
   let path: String
+  let format: MirrorFormat
   let mode: MirrorMode
+  /// The collection's number and name.
+  let collection: Int64
+  let collectionName: String
   /// The handle that keeps the mirror.
   let owner: ObjectIdentifier
+  /// The form of the file.
+  let layout: Locked<MirrorLayout>
   /// Serializes rewrites: none may replace a newer state with an older one.
   let rewriteLock = ConditionLock()
   /// The file's stamp and digest when it was last found to have nothing that the store lacks.
   private let accepted = Locked<(stamp: MirrorImage.Stamp, digest: String)?>(nil)
 
-  init(path: String, mode: MirrorMode, owner: ObjectIdentifier) {
+  /// Whether the last attempt to write the file failed.
+  let isFailing = Locked(false)
+  /// The number of the newest commit that the file has.
+  private let written = Locked<Int64>(-1)
+
+  init(
+    path: String, _ format: MirrorFormat, _ mode: MirrorMode, of collection: Int64, named name: String,
+    owner: ObjectIdentifier
+  ) {
     self.path = path
+    self.format = format
     self.mode = mode
+    self.collection = collection
+    collectionName = name
     self.owner = owner
+    layout = Locked(MirrorLayout(new: format))
   }
 
   /// The last component of the path.
@@ -56,6 +74,11 @@ final class RecordMirror: Sendable {
   func accept(_ stamp: MirrorImage.Stamp?, _ digest: String) {
     accepted.withLock { $0 = stamp.map { ($0, digest) } }
   }
+
+  /// Remembers that the file has everything up to a commit.
+  func noteWritten(_ commit: Int64) { written.withLock { $0 = max($0, commit) } }
+
+  func isWritten(_ commit: Int64) -> Bool { written.withLock { $0 >= commit } }
 
   /// Returns the digest of the current file if it is the one that was accepted.
   func acceptedDigest() -> String? {

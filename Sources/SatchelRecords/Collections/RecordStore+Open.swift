@@ -12,6 +12,7 @@ extension RecordStore {
   ///   store opened read-only
   package func open(_ declaration: CollectionDeclaration) throws -> RecordCollection {
     let prepared = try PreparedDeclaration(declaration)
+    try prepared.checkPaths(prepared.schema)
     let name = declaration.name
     let hasTables = try database.prepare(SyncLogSchema.subject) && database.prepare(RecordSchema.subject)
     if hasTables, let known = try openUnchanged(prepared) {

@@ -16,6 +16,16 @@ package final class RecordStore: Sendable {
   private let known = Locked<(transaction: UInt64, collections: [Int64: WorkingCollection])>((0, [:]))
   private let hasWritten = Locked(false)
   private let mirrors = Locked<[Int64: RecordMirror]>([:])
+  /// The mirrors that are written after commits, and what notes these commits.
+  let followed = Locked<[FollowedMirror]>([])
+  let mirrorChanges = Locked<ChangeFeed.Subscription?>(nil)
+  let delayedWork = DelayedWork()
+  /// In the order in which they were deferred.
+  let deferredPuts = Locked<[DeferredPut]>([])
+  /// Held while they are written.
+  let writingDeferred = ConditionLock()
+  let job = Locked<DelayedWork.Job?>(nil)
+  let isReleased = Locked(false)
   let liveQueries = LiveQueries()
   /// Applies the entries of the sync log that a declaration concerns, without network.
   private let applying = Locked<(@Sendable () throws -> Void)?>(nil)
@@ -28,7 +38,9 @@ package final class RecordStore: Sendable {
     self.outbox = outbox
     registerEntries()
     // Holds the queries and not this store, which they hold.
+    database.whenClosing { [weak self] _ in try self?.writeDeferred() }
     database.whenClosing { [liveQueries] _ in liveQueries.stop() }
+    database.whenClosing { [delayedWork] _ in delayedWork.finish() }
     database.whenClosing { [weak self] _ in try self?.mergeKeys() }
   }
 
@@ -120,13 +132,15 @@ package final class RecordStore: Sendable {
   /// Writes, as part of the thread's transaction if there is one. `body` must check everything before it
   /// changes anything.
   func write<Result>(_ body: (RecordWork) throws -> Result) throws -> Result {
+    try writeDeferred()
     try outbox.drainSpooled(database)
     return try database.join { try body(work(in: $0)) }
   }
 
   /// Writes in one transaction, or in a savepoint of the thread's transaction.
   func transaction<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-    try outbox.write(in: database, body)
+    try writeDeferred()
+    return try outbox.write(in: database, body)
   }
 
   /// Reads one snapshot of the store; inside a transaction of the same thread, including its writes.
@@ -137,6 +151,7 @@ package final class RecordStore: Sendable {
         return try body(transaction.connection)
       }
     }
+    try writeDeferred()
     return try database.read(body)
   }
 

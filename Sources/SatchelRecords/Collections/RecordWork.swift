@@ -156,7 +156,7 @@ final class RecordWork {
   private func writeMirror(of collection: WorkingCollection) throws {
     guard let mirror = store.mirror(of: collection.id), mirror.mode == .fileFirst else { return }
     do {
-      try store.writeMirror(mirror, of: collection.id, in: connection, isCommitting: true)
+      try store.writeMirror(mirror, in: connection, isCommitting: true)
     } catch let edited as EditedMirror {
       throw edited.error
     }

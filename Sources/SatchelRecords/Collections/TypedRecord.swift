@@ -3,6 +3,9 @@ import SatchelJSON
 /// A record whose document is a Swift value: its metadata as in `Record`, and the decoded document.
 ///
 /// The document's members can be read and set on the record itself: `task.title` is `task.document.title`.
+///
+/// The record remembers the document that it was read from: members that `Document` does not have are kept when the
+/// record is put back; see `RecordCollection.put(_:)`.
 @dynamicMemberLookup
 public struct TypedRecord<Document>: Identifiable {
   public var id: String
@@ -14,6 +17,8 @@ public struct TypedRecord<Document>: Identifiable {
   public var modified: Int64
   public var syncStatus: RecordSyncStatus
   public var document: Document
+  /// The stored document from which `document` was decoded.
+  let stored: [UInt8]
 
   public subscript<Member>(dynamicMember member: WritableKeyPath<Document, Member>) -> Member {
     get { document[keyPath: member] }

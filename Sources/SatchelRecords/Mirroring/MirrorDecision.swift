@@ -7,8 +7,8 @@ import SatchelStorage
 enum MirrorDecision {
   /// The file is written from the store: it does not exist, or has nothing that the store lacks.
   case write
-  /// The store imports the file's records: `isWhole` makes the collection equal to the file; otherwise only
-  /// differing and missing records are imported.
+  /// The store imports the file's records, because it has none that the file lacks: `isWhole` makes the
+  /// collection equal to the file; otherwise only differing and missing records are imported.
   case importFile(MirrorFile, isWhole: Bool)
   /// Each side may have records that the other lacks: neither is changed without a preference. The file is
   /// nil when it cannot be parsed.
@@ -29,7 +29,8 @@ enum MirrorDecision {
     }
     let file: MirrorFile
     do {
-      file = try MirrorFile(parsing: image.bytes, collection: collection)
+      file = try MirrorFile(
+        parsing: image.bytes, as: mirror.format, collection: collection, version: version)
       guard file.version == version else {
         throw JSONError("holds records of version \(file.version), not \(version)", pointer: "/version")
       }
@@ -43,23 +44,26 @@ enum MirrorDecision {
       return
     }
     let records = try records()
-    if mirror.mode == .fileFirst, let previous = file.previous, previous == history.last {
+    let previous =
+      file.layout == .checksummed ? file.previous : MirrorCommit(of: image, mirror.path)?.previous
+    if mirror.mode == .fileFirst, let previous, previous == history.last {
       // The file was written for a commit that this store did not complete; nobody else has written to it
       // since.
-      let store = MirrorFile(collection: collection, version: version, records: records)
+      let store = MirrorFile(
+        collection: collection, version: version, previous: nil, records: records, file.layout)
       if try SHA256.digest(store.serialized()).hexadecimal == history.state {
         self = .importFile(file, isWhole: true)
         return
       }
     }
     let differences = try MirrorFile.compare(store: records, mirror: file)
-    let differing = differences.contains { $0.kind == .differs }
-    switch mirror.mode {
-    case .storeFirst where !differing && !differences.contains { $0.kind == .missingInStore }:
+    if differences.isEmpty
+      || mirror.mode == .storeFirst && differences.allSatisfy({ $0.kind == .missingInFile })
+    {
       self = .write
-    case .fileFirst where !differing && !differences.contains { $0.kind == .missingInFile }:
-      self = differences.isEmpty ? .write : .importFile(file, isWhole: false)
-    default:
+    } else if differences.allSatisfy({ $0.kind == .missingInStore }) {
+      self = .importFile(file, isWhole: false)
+    } else {
       self = .reject(Self.rejection(differences, mirror.path, collection), file)
     }
   }

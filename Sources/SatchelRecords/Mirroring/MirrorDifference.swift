@@ -30,7 +30,8 @@ extension MirrorFile {
     -> [MirrorDifference]
   {
     let here = store.sorted(by: MirrorRecord.precedes)
-    let there = mirror.records
+    let there =
+      mirror.layout == .checksummed ? mirror.records : mirror.records.sorted(by: MirrorRecord.precedes)
     var differences: [MirrorDifference] = []
     var (one, other) = (0, 0)
     while one < here.count || other < there.count {
@@ -41,7 +42,8 @@ extension MirrorFile {
         differences.append(MirrorDifference(id: there[other].id, kind: .missingInStore, pointer: nil))
         other += 1
       } else {
-        if let difference = try difference(here[one], there[other]) { differences.append(difference) }
+        let difference = try difference(here[one], there[other], idMember: mirror.layout.idMember)
+        if let difference { differences.append(difference) }
         one += 1
         other += 1
       }
@@ -49,17 +51,35 @@ extension MirrorFile {
     return differences
   }
 
-  private static func difference(_ one: MirrorRecord, _ other: MirrorRecord) throws -> MirrorDifference? {
+  /// - Parameter idMember: the member that a document may lack, because the mirror's layout adds it
+  private static func difference(
+    _ one: MirrorRecord, _ other: MirrorRecord, idMember: String?
+  ) throws -> MirrorDifference? {
     if one == other { return nil }
     var pointer: String?
     if one.document != other.document {
-      let documents = try (JSONValue(parsing: one.document), JSONValue(parsing: other.document))
+      let documents = try (
+        value(one.document, without: idMember, of: one.id),
+        value(other.document, without: idMember, of: one.id)
+      )
       pointer = firstDifference(documents.0, documents.1).map { JSONPath.pointer($0) }
     }
+    // A plain file has neither revision nor times.
     let isSame =
-      one.revision == other.revision && one.created == other.created && one.modified == other.modified
+      one.revision == 0 || other.revision == 0
+      || one.revision == other.revision && one.created == other.created && one.modified == other.modified
     guard pointer != nil || !isSame else { return nil }
     return MirrorDifference(id: one.id, kind: .differs, pointer: pointer)
+  }
+
+  /// Returns a document, without the member that is its id.
+  private static func value(_ document: [UInt8], without member: String?, of id: String) throws -> JSONValue {
+    let value = try JSONValue(parsing: document)
+    guard let member, case .object(var members) = value, let found = members[member] else { return value }
+    let isID = found.stringValue?.hasSameBytes(as: id) ?? (found.intValue.map { String($0) == id } ?? false)
+    guard isID else { return value }
+    members[member] = nil
+    return .object(members)
   }
 
   /// Returns the path to the first value that differs; nil when all are equal. Scanned documents have at most

@@ -7,15 +7,19 @@ struct MirrorDocument: JSONSink {
   private var isObject = false
 
   /// Appends a document without its white space; numbers and strings keep their bytes.
-  static func append(_ document: [UInt8], to text: inout [UInt8]) throws(JSONError) {
+  ///
+  /// - Parameter maximumDepth: the maximum number of levels
+  static func append(
+    _ document: [UInt8], to text: inout [UInt8], maximumDepth: Int
+  ) throws(JSONError) {
     var sink = MirrorDocument()
     let outcome = document.withUnsafeBytes { bytes in
       Result { () throws(JSONError) in try JSONScanner.scan(bytes, into: &sink) }
     }
     try outcome.get()
     guard sink.isObject else { throw JSONError("the document is no object") }
-    guard sink.deepest <= MirrorFile.maximumDepth else {
-      throw JSONError("a document in a mirror has at most \(MirrorFile.maximumDepth) levels")
+    guard sink.deepest <= maximumDepth else {
+      throw JSONError("a document in a mirror has at most \(maximumDepth) levels")
     }
     var isText = false
     var isEscaped = false

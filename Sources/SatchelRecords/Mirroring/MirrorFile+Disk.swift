@@ -8,9 +8,16 @@ extension MirrorFile {
   /// - Throws: `SatchelError` `.invalid` with line, column and pointer for a file that is damaged or not a
   ///   mirror; `.io`, `.noMemory`.
   package static func read(_ path: String, collection: String) throws -> MirrorFile? {
+    try read(path, as: .checksummed, collection: collection, version: 1)
+  }
+
+  /// Reads the mirror of a collection in the given format; see `read(_:collection:)`.
+  static func read(
+    _ path: String, as format: MirrorFormat, collection: String, version: Int
+  ) throws -> MirrorFile? {
     guard let (bytes, _) = try contents(of: path) else { return nil }
     do {
-      return try MirrorFile(parsing: bytes, collection: collection)
+      return try MirrorFile(parsing: bytes, as: format, collection: collection, version: version)
     } catch let error as JSONError {
       throw SatchelError(error, in: path)
     }
@@ -53,8 +60,9 @@ extension MirrorFile {
       throw SatchelError(.invalid, "\(path): not a regular file")
     }
     let size = Int(clamping: status.st_size)
-    guard size <= JSONTape.maximumSize else {
-      throw SatchelError(.invalid, "\(path): a mirror has at most 4 GiB")
+    guard size <= maximumSize else {
+      throw SatchelError(
+        .invalid, "\(path): has \(size) bytes; a mirror has at most \(maximumSize)")
     }
     let bytes = try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       while count < size {

@@ -39,7 +39,7 @@ struct MirrorImage {
 
   /// Reads a file; nil when it does not exist.
   ///
-  /// - Throws: `SatchelError` `.invalid` for something that is not a regular file, or has more than 4 GiB;
+  /// - Throws: `SatchelError` `.invalid` for something that is not a regular file, or is too large;
   ///   `.io`, `.noMemory`
   static func read(_ path: String) throws -> MirrorImage? {
     guard let (bytes, status) = try MirrorFile.contents(of: path) else { return nil }

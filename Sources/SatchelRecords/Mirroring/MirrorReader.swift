@@ -11,15 +11,32 @@ extension MirrorFile {
   package init(parsing text: [UInt8], collection: String) throws {
     self = try text.withUnsafeBytes { try MirrorReader($0).file(of: collection) }
   }
+
+  /// Reads the text of a mirror in the given format.
+  ///
+  /// - Parameter version: of the documents of a plain file, which does not have it
+  /// - Throws: `JSONError` with line, column and pointer
+  init(parsing text: [UInt8], as format: MirrorFormat, collection: String, version: Int) throws {
+    guard case .plain(let idMember) = format else {
+      try self.init(parsing: text, collection: collection)
+      return
+    }
+    self = try text.withUnsafeBytes {
+      try MirrorReader($0).plainFile(of: collection, version: version, idMember: idMember)
+    }
+  }
 }
 
 /// Reads a mirror strictly: everything must be valid.
-struct MirrorReader {
+private struct MirrorReader {
   private let tape: JSONTape
 
   init(_ bytes: UnsafeRawBufferPointer) throws { tape = try JSONTape(bytes) }
 
   func file(of collection: String) throws -> MirrorFile {
+    guard tape.member("format", of: tape.root) != nil else {
+      throw failure("not a mirror with a checksum; attach a plain file with format=\"plain\"", tape.root, [])
+    }
     let names: [StaticString] = ["format", "collection", "version", "records"]
     let (root, optional) = try members(of: tape.root, names, optional: ["sha256", "previous"], at: [])
     let format = try integer(root[0], in: 1...Int64.max, at: ["format"])
@@ -40,10 +57,62 @@ struct MirrorReader {
       records.append(try record(element, of: collection, at: ["records", String(index)]))
       indexes.append(element)
     }
-    try checkDistinct(records, indexes)
+    try checkDistinct(records, indexes, in: ["records"])
     return MirrorFile(
       collection: collection, version: Int(version), previous: optional[0] == nil ? nil : previous,
-      records: records)
+      records: records, .checksummed)
+  }
+
+  func plainFile(of collection: String, version: Int, idMember: String?) throws -> MirrorFile {
+    let isArray = tape[tape.root].kind == .array
+    guard isArray || tape[tape.root].kind == .object else {
+      throw failure("neither an array of objects nor an object with the documents by id", tape.root, [])
+    }
+    if tape.member("format", of: tape.root) != nil, tape.member("records", of: tape.root) != nil,
+      tape.member("collection", of: tape.root).map({ tape[$0].kind == .string }) == true
+    {
+      throw failure("a mirror with a checksum; attach it with format=\"checksummed\"", tape.root, [])
+    }
+    let layout = MirrorLayout(plain: tape, idMember: idMember)
+    var records: [MirrorRecord] = []
+    var indexes: [Int] = []
+    for (index, element) in tape.children(of: tape.root).enumerated() {
+      let path = isArray ? [String(index)] : [tape.text(element - 1)]
+      guard tape[element].kind == .object else {
+        throw failure(
+          "not an object: a plain mirror is an array of objects, or an object with the documents by id",
+          element, path)
+      }
+      var place = (isArray ? element : element - 1, path)
+      var id = path[0]
+      if let member = layout.idMember {
+        guard let found = tape.value(of: member, in: element) else {
+          throw failure("has no \"\(member)\"; id_member names the member that is the id", element, path)
+        }
+        place = (found, path + [member])
+        guard let text = tape.idText(found) else {
+          throw failure("an id must be a string or an integer", place.0, place.1)
+        }
+        id = text
+      }
+      try check(&id, of: collection, place.0, place.1)
+      // Without the indentation that another program has written.
+      var document: [UInt8] = []
+      try MirrorDocument.append(
+        Array(tape.bytes[tape.rawRange(element)]), to: &document, maximumDepth: JSONValue.maximumDepth)
+      records.append(MirrorRecord(id: id, revision: 0, created: 0, modified: 0, document: document))
+      indexes.append(element)
+    }
+    if isArray { try checkDistinct(records, indexes, in: []) }
+    return MirrorFile(collection: collection, version: version, previous: nil, records: records, layout)
+  }
+
+  private func check(_ id: inout String, of collection: String, _ index: Int, _ path: [String]) throws {
+    do {
+      try id.withUTF8 { try RecordID.check(UnsafeRawBufferPointer($0), in: collection) }
+    } catch let error as SatchelError {
+      throw failure(error.message, index, path)
+    }
   }
 
   private func checkSum(_ index: Int, records: Int) throws {
@@ -60,11 +129,7 @@ struct MirrorReader {
       throw failure("not an object", found[4], path + ["document"])
     }
     var id = try string(found[0], at: path + ["id"])
-    do {
-      try id.withUTF8 { try RecordID.check(UnsafeRawBufferPointer($0), in: collection) }
-    } catch let error as SatchelError {
-      throw failure(error.message, found[0], path + ["id"])
-    }
+    try check(&id, of: collection, found[0], path + ["id"])
     let anyTime = Int64.min...Int64.max
     return MirrorRecord(
       id: id, revision: try integer(found[1], in: 1...Int64.max, at: path + ["revision"]),
@@ -73,12 +138,12 @@ struct MirrorReader {
       document: Array(tape.bytes[tape.rawRange(found[4])]))
   }
 
-  private func checkDistinct(_ records: [MirrorRecord], _ indexes: [Int]) throws {
+  private func checkDistinct(_ records: [MirrorRecord], _ indexes: [Int], in path: [String]) throws {
     let order = records.indices.sorted { MirrorRecord.precedes(records[$0], records[$1]) }
     for (one, other) in zip(order, order.dropFirst())
     where records[one].id.hasSameBytes(as: records[other].id) {
       let later = max(one, other)
-      throw failure("\"\(records[later].id)\" occurs twice", indexes[later], ["records", String(later)])
+      throw failure("\"\(records[later].id)\" occurs twice", indexes[later], path + [String(later)])
     }
   }
 

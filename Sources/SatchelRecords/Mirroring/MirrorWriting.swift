@@ -7,54 +7,66 @@ struct EditedMirror: Error {
   var error: SatchelError
 }
 
-extension RecordCollection {
-  /// Brings a mirror's file up to date.
+extension RecordStore {
+  /// Brings a mirror's file up to date. Must not run in a transaction of the thread.
   ///
   /// - Parameter isForced: whether the file is overwritten whatever it has
   /// - Throws: `EditedMirror`; `SatchelError`
-  func update(_ mirror: RecordMirror, isForced: Bool = false) throws {
+  func updateMirror(_ mirror: RecordMirror, isForced: Bool = false) throws {
     if mirror.mode == .fileFirst, !database.options.isReadOnly {
       // In a transaction, because commits write the file themselves.
-      return try store.transaction { _ in
-        try write { work, _ in
+      return try transaction { _ in
+        try write { work in
           try work.flush()
-          try store.writeMirror(mirror, of: id, in: work.connection, isForced: isForced)
+          try writeMirror(mirror, in: work.connection, isForced: isForced)
         }
       }
     }
     try mirror.rewriteLock.withLock {
       // Locked before the state is read: otherwise another process could write an older one afterwards.
       let file = try AtomicFile(replacing: mirror.path)
-      guard
-        let rewrite = try read({ connection, row in
-          try MirrorRewrite(mirror, row, connection, isForced: isForced)
-        })
-      else { return }
-      if rewrite.needsHistoryWrite, !database.options.isReadOnly {
-        // Stored before the file is written: a process that dies between both leaves one of two files that
-        // the store knows.
-        try database.write(isSynced: false) {
-          try MirrorTable(connection: $0.connection, collection: id, name: mirror.name).write(rewrite.history)
+      var commit: Int64 = 0
+      let rewrite = try database.read { connection -> MirrorRewrite? in
+        commit = try ChangeLog.newest(connection)
+        return try CollectionRow.read(mirror.collection, connection).flatMap {
+          try MirrorRewrite(mirror, $0, connection, isForced: isForced)
         }
       }
-      try rewrite.perform(mirror, file)
+      if let rewrite {
+        if rewrite.needsHistoryWrite, !database.options.isReadOnly {
+          // Stored before the file is written: a process that dies between both leaves one of two files that
+          // the store knows.
+          try database.write(isSynced: false) {
+            try MirrorTable(connection: $0.connection, collection: mirror.collection, name: mirror.name)
+              .write(rewrite.history)
+          }
+        }
+        try rewrite.perform(mirror, file)
+      }
+      mirror.noteWritten(commit)
     }
   }
-}
 
-extension RecordStore {
+  /// Writes the file if it may be older than the last commit.
+  ///
+  /// - Throws: as `updateMirror`
+  func completeMirror(_ mirror: RecordMirror) throws {
+    let newest = try database.read { try ChangeLog.newest($0) }
+    if !mirror.isWritten(newest) { try updateMirror(mirror) }
+  }
+
   /// Writes a mirror's file as part of a transaction.
   ///
   /// - Parameter isCommitting: whether the transaction changes the collection, and can still fail
   func writeMirror(
-    _ mirror: RecordMirror, of collection: Int64, in connection: Connection, isForced: Bool = false,
-    isCommitting: Bool = false
+    _ mirror: RecordMirror, in connection: Connection, isForced: Bool = false, isCommitting: Bool = false
   ) throws {
-    guard let row = try CollectionRow.read(collection, connection),
+    guard let row = try CollectionRow.read(mirror.collection, connection),
       let rewrite = try MirrorRewrite(
         mirror, row, connection, isForced: isForced, isCommitting: isCommitting)
     else { return }
-    try MirrorTable(connection: connection, collection: collection, name: mirror.name).write(rewrite.history)
+    try MirrorTable(connection: connection, collection: mirror.collection, name: mirror.name)
+      .write(rewrite.history)
     try rewrite.perform(mirror, AtomicFile(replacing: mirror.path))
   }
 
@@ -76,6 +88,8 @@ extension RecordStore {
 struct MirrorRewrite {
   private let text: [UInt8]
   private let replacedDigest: String?
+  /// What is noted beside a plain file that is written before its commit.
+  private let note: MirrorCommit?
   /// The digests that the store has to record before the file is written.
   let history: MirrorHistory
   /// Whether the store has not recorded them yet.
@@ -90,17 +104,27 @@ struct MirrorRewrite {
     let records = try RecordStore.mirrorRecords(connection, row)
     let known = try MirrorTable(connection: connection, collection: row.id, name: mirror.name).read()
     replacedDigest = try Self.digestOfReplacedFile(mirror, known, row, records, isForced: isForced)
-    let file = MirrorFile(collection: row.name, version: Int(row.version), records: records)
-    let state = try file.serialized()
-    let stateDigest = SHA256.digest(state).hexadecimal
-    if isCommitting {
-      text = try MirrorFile(
-        collection: row.name, version: Int(row.version), previous: known.last, records: records
-      ).serialized()
-    } else {
-      text = state
+    let layout = mirror.layout.withLock { $0 }
+    func text(previous: String?) throws -> [UInt8] {
+      let file = MirrorFile(
+        collection: row.name, version: Int(row.version), previous: previous, records: records, layout)
+      let text = try file.serialized()
+      guard text.count <= MirrorFile.maximumSize else {
+        throw SatchelError(
+          .invalid,
+          "\(mirror.path): the collection \(row.name) is too large: a mirror has at most "
+            + "\(MirrorFile.maximumSize) bytes")
+      }
+      return text
     }
-    let digest = isCommitting ? SHA256.digest(text).hexadecimal : stateDigest
+    let state = try text(previous: nil)
+    let stateDigest = SHA256.digest(state).hexadecimal
+    let hasPrevious = isCommitting && layout == .checksummed
+    self.text = hasPrevious ? try text(previous: known.last) : state
+    let digest = hasPrevious ? SHA256.digest(self.text).hexadecimal : stateDigest
+    note =
+      isCommitting && !hasPrevious && digest != replacedDigest
+      ? known.last.map { MirrorCommit(file: digest, previous: $0) } : nil
     history = MirrorHistory(last: digest, before: replacedDigest, state: stateDigest)
     needsHistoryWrite = known.last != digest
     if replacedDigest == digest {
@@ -111,7 +135,10 @@ struct MirrorRewrite {
 
   /// - Parameter file: replaces the mirror's file
   func perform(_ mirror: RecordMirror, _ file: consuming AtomicFile) throws {
-    if replacedDigest != history.last { try MirrorFile.write(text, to: file) }
+    if replacedDigest != history.last {
+      try note?.write(of: mirror.path)
+      try MirrorFile.write(text, to: file)
+    }
     mirror.accept(.now(mirror.path), history.last ?? "")
   }
 
@@ -122,10 +149,10 @@ struct MirrorRewrite {
   ) throws -> String? {
     if let known = mirror.acceptedDigest() { return known }
     guard let image = try MirrorImage.read(mirror.path) else { return nil }
+    if isForced { return image.digest }
     let decision = try MirrorDecision(
       image, history, mirror, collection: row.name, version: Int(row.version), records: { records })
     switch decision {
-    case _ where isForced: break
     case .write: break
     case .reject(let error, _): throw EditedMirror(error: error)
     case .importFile:

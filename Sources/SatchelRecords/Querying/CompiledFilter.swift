@@ -19,6 +19,19 @@ indirect enum CompiledFilter: Sendable {
     }
   }
 
+  /// Rejects paths to values that no document has.
+  ///
+  /// - Throws: `.invalid`
+  func check(_ schema: RecordSchemaCheck, of collection: String) throws {
+    switch self {
+    case .test(let test):
+      if case .document(let path) = test.path { try schema.checkPath(path, of: collection) }
+    case .all(let parts), .any(let parts):
+      for part in parts { try part.check(schema, of: collection) }
+    case .not(let part): try part.check(schema, of: collection)
+    }
+  }
+
   func matches(_ candidate: borrowing Candidate) throws -> Bool {
     switch self {
     case .test(let test): return try test.matches(candidate)

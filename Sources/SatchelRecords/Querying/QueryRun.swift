@@ -17,6 +17,15 @@ struct QueryRun {
     fetch = RecordFetch(connection, row)
   }
 
+  /// Rejects a query with a path to a value that no document has.
+  ///
+  /// - Throws: `.invalid`
+  func check(_ query: CompiledQuery) throws {
+    guard let schema = shape.schema else { return }
+    try query.filter.check(schema, of: shape.name)
+    for case .document(let path) in query.order.map(\.path) { try schema.checkPath(path, of: shape.name) }
+  }
+
   private func plan(
     _ filter: CompiledFilter, order: [CompiledQuery.Order] = [], limited: Bool = false
   ) throws -> QueryPlan {
@@ -60,6 +69,7 @@ struct QueryRun {
   // MARK: Counting
 
   func count(_ filter: CompiledFilter) throws -> Int {
+    if let schema = shape.schema { try filter.check(schema, of: shape.name) }
     let plan = try plan(filter)
     switch plan.path {
     case .index(let access) where access.decides: return try entries(access)
@@ -77,6 +87,7 @@ struct QueryRun {
   // MARK: Listing
 
   func run(_ query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
+    try check(query)
     var window = query.window
     guard !window.isOver else { return }
     let plan = try plan(query.filter, order: query.order, limited: window.limit != nil)

@@ -51,7 +51,8 @@ extension RecordCollection {
     _ query: RecordQuery, reading: @escaping @Sendable (RecordCollection) throws -> Content,
     _ handler: @escaping @Sendable (Result<Content, SatchelError>) -> Void
   ) throws -> LiveQuery {
-    _ = try CompiledQuery(query)
+    let compiled = try CompiledQuery(query)
+    try read { connection, row in try QueryRun(self, connection, row).check(compiled) }
     let last = Locked<Result<Content, SatchelError>?>(nil)
     let subject = HostWork.Subject(ObjectIdentifier(database))
     let number = try store.liveQueries.add(name, in: database) { [self] in

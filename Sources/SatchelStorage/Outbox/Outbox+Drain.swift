@@ -129,6 +129,12 @@ extension Outbox {
     }
   }
 
+  /// Keeps a change that the store rejected without having been spooled. The tables must be prepared.
+  package func reject(_ entry: JSONValue, because reason: String, in transaction: Transaction) throws {
+    try keep(try naming("entry") { try entry.serialized() }, "", 0, reason, in: transaction)
+    transaction.note(.rejected, of: subject(of: entry))
+  }
+
   private func keep(
     _ entry: [UInt8], _ identity: String, _ number: Int64, _ reason: String, in transaction: Transaction
   ) throws {

@@ -92,23 +92,36 @@ class Records(Collection[_Document]):
         self,
         path: FilePath,
         prefer: Optional[str] = None,
-        *,
+        format: str = "plain",
         mode: str = "store_first",
+        *,
+        id_member: Optional[str] = None,
     ) -> MirrorReport:
-        """Keeps a copy of the collection in one JSON file, replaced at each commit, until this is closed.
+        """Keeps a copy of the collection in one JSON file, replaced as a whole, until this is closed.
 
         An existing file is compared with the collection first. It is overwritten when this store wrote it
-        last, or when it has no record that the store lacks. Otherwise neither side is changed, unless
-        ``prefer`` names the side that wins.
+        last, or when it has no record that the store lacks. It is imported when the store has none that the
+        file lacks, as when the collection is empty. Otherwise neither side is changed, unless ``prefer``
+        names the side that wins.
 
         :param path: the file; its directory must exist
         :param prefer: the side that wins where both differ: "file": the store imports the file, and keeps the
             records that only the store has; "store": the file is quarantined beside the new one; None raises
-        :param mode: the side that is written first: "store_first", or "file_first", with which the store
-            imports the records that it lacks, when the file lacks none
+        :param format: "plain": JSON as other programs write it, an object with the documents by id, or an
+            array of objects that have their ids in a member; an existing file keeps its form. It has no
+            revisions and times. "checksummed": with these, and a checksum
+        :param mode: "store_first": a thread of the store writes the file once for commits in quick
+            succession, when none came for half a second, and within about five seconds; ``store.flush()``,
+            closing and :meth:`verify_mirror` complete it. "file_first": each commit writes the file before
+        :param id_member: the member of the objects of a plain array that is the id; None for "id", "_id" or
+            "uuid", the first of them that the file's first object has. A new file is an array when it is
+            given, otherwise an object
         :returns: the number of imported records, and the path of the quarantined file
         :raises InvalidArgument: for a file that differs (the message counts and names the differences) or
-            cannot be parsed (line and column), and in a batch; nothing is changed
+            cannot be parsed (line, column and pointer), for a document that has another value where the array
+            has the id, and in a batch; nothing is changed
+        :raises ConstraintViolation: for a record of the file that violates the schema, a unique index or a
+            relation; nothing is imported
         :raises NotFound, ReadOnly, Full, IOFailure: when the file cannot be written now. Later, observers
             are notified of "@mirror_failed", or of "@mirror_edited" when another program changed the file,
             which is then left alone; with "file_first" the write fails
@@ -117,7 +130,12 @@ class Records(Collection[_Document]):
         options = _abi.MirrorOptions(
             prefer=0 if prefer is None else _encoding.choice(_abi.MIRROR_PREFER, prefer, "prefer"),
             mode=_encoding.choice(_abi.MIRROR_MODE, mode, "mode"),
+            format=_encoding.choice(_abi.MIRROR_FORMAT, format, "format"),
         )
+        if id_member is not None:
+            if id_member == "" or format != "plain":
+                raise InvalidArgument("id_member must not be empty, and belongs to the format 'plain'")
+            options.id_member = _encoding.lend_text(id_member, "id_member")
         found = json_answer(
             library.satchel_records_mirror, self._pointer, _encoding.lend(file), ctypes.byref(options)
         )
@@ -125,6 +143,8 @@ class Records(Collection[_Document]):
 
     def verify_mirror(self) -> List[MirrorDifference]:
         """Compares the collection with its mirror.
+
+        The file first gets what was committed since it was written, unless another program has changed it.
 
         :returns: one difference for each record that differs
         :raises InvalidArgument: without a mirror, or when it cannot be parsed (line and column)

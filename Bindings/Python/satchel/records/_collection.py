@@ -9,7 +9,7 @@ from typing import Any, Literal, Optional, Tuple, TypeVar, Union, overload
 from satchel import _encoding
 from satchel._abi import Bytes
 from satchel._documents import lend_json, lend_record, text_of
-from satchel._library import json_answer, library, scalar_answer, value_of
+from satchel._library import check, json_answer, library, scalar_answer, value_of
 from satchel.errors import Conflict, InvalidArgument
 from satchel.records._reading import ReadableCollection, ids_of
 from satchel.records._values import PutReport, put_report_from
@@ -26,13 +26,30 @@ class Collection(ReadableCollection[_Document]):
 
     __slots__ = ()
 
-    def put(self, id: str, document: Union[_Document, Any], *, if_revision: Optional[int] = None) -> int:
+    def put(
+        self,
+        id: str,
+        document: Union[_Document, Any],
+        *,
+        if_revision: Optional[int] = None,
+        deferred: bool = False,
+    ) -> int:
         """Writes a record durably: inserts it, or replaces the stored one.
+
+        With ``deferred`` it is written later: with the tenth deferred put of the store, within five seconds,
+        by ``store.flush()``, or when the store is closed. When this returns, nothing is durable: a kill of
+        the process loses the record. Deferred puts are written in order, in one transaction. All other calls
+        for records of the same store, also those that read, first write what is deferred; so they see it, and
+        may wait for a batch of another thread. In a batch, and for a dataclass without some of the members
+        that were read, it is an ordinary put. One that the store cannot take later is spooled; for one that
+        violates a unique index or a relation, which is kept among the rejected writes, observers are notified
+        of "@rejected".
 
         :param id: 1 to 255 bytes of UTF-8 without control characters
         :param document: a dict or a dataclass, copied; or the text of a JSON object, in bytes or str
         :param if_revision: the revision that the record must have, 0 when it must not exist
-        :returns: its new revision, from 1; 0 when the write was spooled
+        :param deferred: whether it may be written later; not with ``if_revision``
+        :returns: its new revision, from 1; 0 when the write was spooled or deferred
         :raises ConstraintViolation: when it violates the schema, a unique index or a relation; the message
             names collection, id and JSON Pointer
         :raises Conflict: when the record has another revision than ``if_revision``
@@ -40,8 +57,14 @@ class Collection(ReadableCollection[_Document]):
         :raises Full, ReadOnly, IOFailure, Damaged, Busy: when it cannot be spooled either. Writes in a
             batch, in memory and in a store opened read-only are never spooled
         """
+        if deferred and if_revision is not None:
+            raise InvalidArgument("a put with if_revision cannot be deferred")
         if self._read.may_keep(document):
             return self._put_keeping(id, document, if_revision)
+        if deferred:
+            texts = _encoding.lend_text(id, "id"), lend_record(document, "document")
+            check(library.satchel_records_put_deferred(self._handle.pointer, *texts))
+            return 0
         lent = _encoding.lend_text(id, "id"), lend_record(document, "document"), _revision(if_revision)
         return scalar_answer(ctypes.c_int64, library.satchel_records_put, self._handle.pointer, *lent)
 

@@ -26,6 +26,7 @@ __all__ = [
     "migrating",
     "on_migrate",
     "opened",
+    "paths_of",
     "steps_of",
     "versions",
 ]
@@ -160,6 +161,17 @@ def items_of(values: Any, name: str) -> List[Any]:
     if isinstance(values, (str, bytes, bytearray, Mapping)) or not isinstance(values, Iterable):
         raise InvalidArgument(f"{name} must be a list, not {type(values).__name__}")
     return list(values)
+
+
+def paths_of(indexes: Any, relations: Any) -> List[Any]:
+    """The paths of declared indexes and relations; those that are invalid are refused later."""
+    paths = list(relations) if isinstance(relations, Mapping) else []
+    for index in indexes or []:
+        if isinstance(index, Index):
+            paths.append(index.path)
+        else:
+            paths.append(index.get("path") if isinstance(index, Mapping) else index)
+    return paths
 
 
 def _index(index: Any) -> Any:

@@ -8,48 +8,80 @@ from typing import Any, Dict, Tuple
 from satchel import _encoding
 from satchel._abi import Bytes
 from satchel._documents import is_dataclass, lend_json
+from satchel._fields import missing_field
 from satchel.errors import InvalidArgument
 from satchel.records._declarations import items_of
 
-__all__ = ["lend_query"]
+__all__ = ["check_path", "lend_query"]
 
 _LARGEST = 2**63 - 1
 
 
 def lend_query(
-    where: Any, order_by: Any = None, limit: Any = None, offset: Any = None, **more: Any
+    where: Any, order_by: Any = None, limit: Any = None, offset: Any = None, *, of: Any = None, **more: Any
 ) -> Bytes:
-    """Encodes a query; None is left out."""
+    """Encodes a query; None is left out.
+
+    :param of: the dataclass of the documents, whose fields the paths must lead to
+    """
     # An empty query selects everything.
     query: Dict[str, Any] = dict(more)
     if where is not None:
-        query["where"] = _filter(where)
+        query["where"] = _filter(where, of)
     if order_by is not None:
         query["order_by"] = order_by if isinstance(order_by, str) else items_of(order_by, "order_by")
+        ordered = query["order_by"]
+        for path in [ordered] if isinstance(ordered, str) else ordered:
+            check_path(path[1:] if isinstance(path, str) and path[:1] == "-" else path, of)
     for name, number in (("limit", limit), ("offset", offset)):
         if number is not None:
             query[name] = _encoding.whole(number, name, 0, _LARGEST)
     return lend_json(query, "query") if query else _encoding.NOTHING
 
 
-def _filter(where: Any) -> Any:
+def check_path(path: Any, of: Any) -> None:
+    """Refuses a path that does not lead to a field of a dataclass.
+
+    :raises InvalidArgument: with the path that was probably meant
+    """
+    if of is None or not isinstance(path, str) or path[:1] in ("", "@"):
+        return
+    is_pointer = path.startswith("/")
+    if is_pointer:
+        parts = [part.replace("~1", "/").replace("~0", "~") for part in path[1:].split("/")]
+    else:
+        parts = path.split(".")
+    found = missing_field(of, parts)
+    if found is None:
+        return
+    position, kind, likely = found
+    text = ""
+    if likely is not None:
+        meant = [*parts[:position], likely, *parts[position + 1 :]]
+        escaped = [part.replace("~", "~0").replace("/", "~1") for part in meant]
+        text = f': did you mean "{"/" + "/".join(escaped) if is_pointer else ".".join(meant)}"?'
+    raise InvalidArgument(f'"{path}": {kind.__name__} has no field "{parts[position]}"{text}')
+
+
+def _filter(where: Any, of: Any) -> Any:
     try:
-        return _condition(where)
+        return _condition(where, of)
     except RecursionError:
         raise InvalidArgument("where has too many levels, or contains itself") from None
 
 
-def _condition(where: Any) -> Any:
+def _condition(where: Any, of: Any) -> Any:
     if not isinstance(where, Mapping):
         raise InvalidArgument(f"a condition must be a dict, not {type(where).__name__}")
-    return dict(_term(name, value) for name, value in where.items())
+    return dict(_term(name, value, of) for name, value in where.items())
 
 
-def _term(name: Any, value: Any) -> Tuple[Any, Any]:
+def _term(name: Any, value: Any, of: Any) -> Tuple[Any, Any]:
     if name in ("any", "all") and not isinstance(value, Mapping):
-        return name, [_condition(each) for each in items_of(value, name)]
+        return name, [_condition(each, of) for each in items_of(value, name)]
     if name == "not" and isinstance(value, Mapping):
-        return name, _condition(value)
+        return name, _condition(value, of)
+    check_path(name, of)
     if is_dataclass(value):
         # Otherwise its fields would be read as operators.
         return name, {"eq": value}

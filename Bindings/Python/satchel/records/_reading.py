@@ -29,9 +29,10 @@ from satchel.records._declarations import (
     items_of,
     lend_declaration,
     opened,
+    paths_of,
     steps_of,
 )
-from satchel.records._queries import lend_query
+from satchel.records._queries import check_path, lend_query
 from satchel.records._values import Record, record_of
 from satchel.records._watch import Watch
 
@@ -66,10 +67,13 @@ class ReadableCollection(Dependent, Generic[_Document]):
     ) -> None:
         """Use ``store.records``."""
         steps = steps_of(migrations)
-        lent = lend_declaration(name, indexes, relations, schema, version, steps, on_conflict, synced)
         self._name = name
         self._store = store
         self._read: Reader[_Document] = Reader(of, name)
+        indexes = None if indexes is None else items_of(indexes, "indexes")
+        for path in paths_of(indexes, relations):
+            check_path(path, of)
+        lent = lend_declaration(name, indexes, relations, schema, version, steps, on_conflict, synced)
         super().__init__(
             opened(store, lent, steps, bool(redeclare)), store._owner, library.satchel_records_free
         )
@@ -175,9 +179,11 @@ class ReadableCollection(Dependent, Generic[_Document]):
         :param order_by: a path, "-path" for descending, or several
         :param limit: the maximum number of records
         :param offset: the number of records to skip
-        :raises InvalidArgument: for an invalid operator or path, and as in :meth:`get`
+        :raises InvalidArgument: for an invalid operator or path, and as in :meth:`get`; for a path to what no
+            document can have: the dataclass that the collection was opened ``of`` has no such field, or the
+            schema forbids it. The message names the one that was probably meant
         """
-        lent = lend_query(where, order_by, limit, offset)
+        lent = lend_query(where, order_by, limit, offset, of=self._read.kind)
         found = json_answer(library.satchel_records_list, self._pointer, lent)
         return [record_of(each, self._read) for each in found]
 
@@ -192,7 +198,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
 
         ``where``, ``order_by``, ``limit`` and ``offset`` are those of :meth:`list`.
         """
-        lent = lend_query(where, order_by, limit, offset, documents=False)
+        lent = lend_query(where, order_by, limit, offset, of=self._read.kind, documents=False)
         return [each["id"] for each in json_answer(library.satchel_records_list, self._pointer, lent)]
 
     def count(self, where: Optional[Mapping[str, Any]] = None) -> int:
@@ -200,9 +206,8 @@ class ReadableCollection(Dependent, Generic[_Document]):
 
         :param where: as in :meth:`list`
         """
-        return scalar_answer(
-            ctypes.c_int64, library.satchel_records_count, self._pointer, lend_query(where)
-        )
+        lent = lend_query(where, of=self._read.kind)
+        return scalar_answer(ctypes.c_int64, library.satchel_records_count, self._pointer, lent)
 
     def watch(
         self,
@@ -226,7 +231,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
         :returns: an iterator, for ``for`` and ``async for``; close it, or use it in a ``with`` block
         :raises InvalidArgument: for an invalid operator or path
         """
-        lent = lend_query(where, order_by, limit, offset)
+        lent = lend_query(where, order_by, limit, offset, of=self._read.kind)
         return Watch(self._store, self._pointer, lent, self._read)
 
     def __contains__(self, id: object) -> bool:

@@ -1,0 +1,171 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// A record that is written later.
+struct DeferredPut {
+  let collection: Int64
+  let name: String
+  let version: Int
+  let key: [UInt8]
+  let document: [UInt8]
+
+  /// The entry for the outbox file.
+  var entry: JSONValue {
+    get throws {
+      try key.withUnsafeBytes { key in
+        try document.withUnsafeBytes { try RecordCollection.putEntry(name, version, key, $0, nil) }
+      }
+    }
+  }
+}
+
+extension RecordCollection {
+  /// Writes a record later: with the tenth deferred put of the store, within five seconds, by
+  /// `Store.flush()`, or when the store is closed. When this returns, nothing is durable: a kill of the process
+  /// loses the record. Deferred puts are written in order, in one transaction.
+  ///
+  /// All other calls for records by the same `Store`, reads as well as writes, first write what is deferred; so
+  /// they see it, and may wait for a batch of another thread. In a batch this is an ordinary `put`.
+  ///
+  /// A put that the store cannot take later is spooled to the outbox file. One that violates a unique index or a
+  /// relation is kept among the outbox's rejected entries, and observers are notified of "@rejected".
+  ///
+  /// - Throws: `SatchelError` `.invalid` for an invalid id or document; `.constraint` for a document that violates
+  ///   the schema; `.conflict` when the declaration was replaced; `.readOnly`, `.closed`. The tenth: `.busy`,
+  ///   `.full` and others when neither the store nor the outbox file can be written; the puts stay deferred.
+  public func putDeferred(_ id: String, _ document: UnsafeRawBufferPointer) throws {
+    var id = id
+    try id.withUTF8 { try putDeferred(UnsafeRawBufferPointer($0), document) }
+  }
+
+  /// Writes a record given as a JSON value later; see `putDeferred(_:_:)`.
+  public func putDeferred(_ id: String, _ document: JSONValue) throws {
+    let bytes = try naming("\(name)/\(id)") { try document.serialized() }
+    try bytes.withUnsafeBytes { try putDeferred(id, $0) }
+  }
+
+  package func putDeferred(_ key: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer) throws {
+    try RecordID.check(key, in: name)
+    try checkDocument(document, key)
+    if database.isInTransaction {
+      _ = try put(key, document, ifRevision: nil)
+      return
+    }
+    guard !database.options.isReadOnly else {
+      throw SatchelError(.readOnly, "\(database.path): opened read-only; open it writable to change it")
+    }
+    let shape = try database.read { connection in try store.shape(of: row(connection), connection) }
+    try checkGeneration(shape)
+    try shape.schema?.check(document, "\(name)/\(String(decoding: key, as: UTF8.self))")
+    try store.deferPut(
+      DeferredPut(collection: id, name: name, version: version, key: Array(key), document: Array(document)))
+  }
+}
+
+extension RecordStore {
+  /// The maximum number of deferred puts, and of bytes of their documents.
+  private static let maxDeferred = 10
+  private static let maxDeferredBytes = 4 << 20
+  /// The maximum time that a put is deferred, and the delay after a failure, in milliseconds.
+  private static let delay: Int64 = 5000
+
+  func deferPut(_ put: DeferredPut) throws {
+    let isFull = deferredPuts.withLock { puts in
+      puts.append(put)
+      return puts.count >= Self.maxDeferred
+        || puts.reduce(0) { $0 + $1.document.count } >= Self.maxDeferredBytes
+    }
+    if isFull { return try writeDeferred() }
+    try delayedWork.request(deferredJob())
+  }
+
+  private func deferredJob() -> DelayedWork.Job {
+    job.withLock { known in
+      if let known { return known }
+      let made = DelayedWork.Job(quiet: Self.delay, limit: Self.delay) { [weak self] in
+        guard let self else { return nil }
+        do {
+          try writeDeferred()
+        } catch let error as SatchelError where error.code == .closed {
+        } catch {
+          database.notify(.unsaved, of: .records)
+          return Self.delay
+        }
+        return nil
+      }
+      known = made
+      return made
+    }
+  }
+
+  /// Writes what is deferred, before any other call for records; in a transaction it does nothing.
+  ///
+  /// - Throws: when neither the store nor the outbox file can be written: the puts stay deferred
+  package func writeDeferred() throws {
+    guard deferredPuts.withLock({ !$0.isEmpty }), !database.isInTransaction else { return }
+    try HostWork.deferringNotifications {
+      try writingDeferred.withLock {
+        // They stay in the queue until they are written, so that other calls wait for them.
+        let puts = deferredPuts.withLock { $0 }
+        guard !puts.isEmpty else { return }
+        do {
+          try writeTogether(puts)
+          deferredPuts.withLock { $0.removeFirst(puts.count) }
+        } catch let error as SatchelError where error.isBlockedByBatch || error.code == .closed {
+          throw error
+        } catch {
+          try writeOneByOne(puts)
+        }
+        if deferredPuts.withLock({ $0.isEmpty }) { delayedWork.cancel(deferredJob()) }
+      }
+    }
+  }
+
+  private func writeTogether(_ puts: [DeferredPut]) throws {
+    try database.prepare(OutboxSchema.subject)
+    try outbox.write(in: database) { transaction in
+      for put in puts {
+        do {
+          try database.write { _ in try apply(put) }
+        } catch let error as SatchelError where error.isRejection {
+          try outbox.reject(try put.entry, because: error.message, in: transaction)
+        }
+      }
+    }
+  }
+
+  /// Writes each put in a transaction of its own, or spools it.
+  private func writeOneByOne(_ puts: [DeferredPut]) throws {
+    for put in puts {
+      do {
+        _ = try outbox.perform(in: database, entry: { try put.entry }) { _ in try apply(put) }
+      } catch let error as SatchelError where error.isRejection {
+        try database.prepare(OutboxSchema.subject)
+        try database.write { try outbox.reject(try put.entry, because: error.message, in: $0) }
+      }
+      _ = deferredPuts.withLock { $0.removeFirst() }
+    }
+  }
+
+  private func apply(_ put: DeferredPut) throws {
+    try write { work in
+      let collection = try work.collection(put.collection)
+      guard collection.row.version == put.version else {
+        throw SatchelError(
+          .invalid,
+          "\(put.name): was migrated to version \(collection.row.version) since the put was deferred")
+      }
+      _ = try put.key.withUnsafeBytes { key in
+        try put.document.withUnsafeBytes { try work.put(key, $0, in: collection) }
+      }
+    }
+  }
+
+  /// Writes what is deferred, and what is deferred from now on by the end of the collection's object: the store
+  /// was released.
+  package func release() {
+    isReleased.withLock { $0 = true }
+    try? writeDeferred()
+  }
+}

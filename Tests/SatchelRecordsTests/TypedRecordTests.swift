@@ -1,0 +1,91 @@
+import SatchelCore
+import SatchelJSON
+import SatchelRecords
+import SatchelStorage
+import Testing
+
+@Suite("Typed records")
+struct TypedRecordTests {
+  private struct Person: Codable, Hashable {
+    var name: String
+    var mail: String?
+  }
+
+  private struct Course: Codable, Hashable {
+    var title: String
+    var room: String?
+    var teacher: Person?
+    var students: [Person] = []
+    var tags: [String: Int] = [:]
+  }
+
+  private static let stored = #"""
+    {"future":{"a":[1,{"b":null}]},"title":"Algebra","room":"H1","students":[
+      {"name":"Ada","age":36},{"name":"Emmy","x":1,"mail":"e"},{"name":"Sophie","x":2}],
+     "teacher":{"title":"Dr.","name":"Noether"},"tags":{"a":1.0,"b":2},"note":null}
+    """#
+
+  /// Reads the course, changes it, puts it back, and returns the document.
+  private func after(_ change: (inout TypedRecord<Course>) -> Void) throws -> JSONValue {
+    let courses = try RecordShelf().collection("courses")
+    try courses.put("c1", text: Self.stored)
+    var record = try #require(try courses.get("c1", as: Course.self))
+    change(&record)
+    #expect(try courses.put(record).revision == 2)
+    return try #require(try courses.get("c1")).document
+  }
+
+  @Test("keep what their type does not have, and what was not changed as it was")
+  func unchanged() throws {
+    let before = try JSONValue(parsing: Array(Self.stored.utf8))
+    #expect(try after { _ in } == before)
+    let renamed = try after { $0.title = "Topology" }
+    var expected = try #require(before.objectValue)
+    expected["title"] = "Topology"
+    #expect(renamed == .object(expected))
+    #expect(renamed["tags"]?["a"] == 1.0)
+    #expect(renamed.objectValue?.keys.first == "future")
+  }
+
+  @Test("remove a member that was set to nil, and add one that was not there")
+  func removed() throws {
+    let document = try after {
+      $0.room = nil
+      $0.teacher?.mail = "n"
+    }
+    #expect(document["room"] == nil && document["note"] == .null)
+    #expect(document["teacher"] == ["title": "Dr.", "name": "Noether", "mail": "n"])
+    #expect(try after { $0.teacher = nil }["teacher"] == nil)
+    #expect(try after { $0.tags = ["b": 3] }["tags"] == ["b": 3])
+  }
+
+  @Test("match the elements of arrays with equal ones, then by their first member")
+  func elements() throws {
+    func students(_ change: (inout [Person]) -> Void) throws -> JSONValue? {
+      try after { change(&$0.students) }["students"]
+    }
+    let (ada, emmy, sophie): (JSONValue, JSONValue, JSONValue) = (
+      ["name": "Ada", "age": 36], ["name": "Emmy", "x": 1, "mail": "e"], ["name": "Sophie", "x": 2]
+    )
+    #expect(try students { $0.reverse() } == [sophie, emmy, ada])
+    #expect(try students { $0.remove(at: 1) } == [ada, sophie])
+    #expect(try students { $0[1].mail = nil } == [ada, ["name": "Emmy", "x": 1], sophie])
+    #expect(
+      try students { $0.insert(Person(name: "Emmy", mail: "new"), at: 0) } == [
+        ["name": "Emmy", "mail": "new"], ada, emmy, sophie,
+      ])
+    #expect(try students { $0[0].name = "Grace" } == [["name": "Grace"], emmy, sophie])
+    #expect(try students { $0 = [] } == [])
+  }
+
+  @Test("are refused when somebody has changed the record since")
+  func conflict() throws {
+    let courses = try RecordShelf().collection("courses")
+    try courses.put("c1", text: Self.stored)
+    let record = try #require(try courses.list(as: Course.self).first)
+    try courses.put("c1", Course(title: "Other"))
+    #expect(message(.conflict) { try courses.put(record) }.contains("c1"))
+    // A value alone replaces the document.
+    #expect(try courses.get("c1")?.document == ["title": "Other", "students": [], "tags": [:]])
+  }
+}
