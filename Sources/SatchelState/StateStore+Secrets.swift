@@ -14,6 +14,7 @@ extension StateStore {
       throw SatchelError(.invalid, "key: “\(other)” is sealed with another key")
     }
     try whileNotRotating { keyring.use(key) }
+    keyring.notify()
   }
 
   /// Runs `body` while no other thread changes the key. `body` must not read or write the store, because a

@@ -16,7 +16,7 @@ public final class StateStore: Sendable {
   let database: Database
   let outbox: Outbox
   let saver: StateSaver
-  let keyring = Keyring()
+  var keyring: Keyring { database.keyring }
 
   /// - Parameter outbox: has been drained, or will be when all entry kinds are registered
   /// - Throws: `.newer` when the state tables have a newer schema version, `.closed`, `.io`

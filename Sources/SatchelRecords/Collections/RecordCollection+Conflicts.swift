@@ -39,7 +39,7 @@ extension RecordCollection {
           }
         } else if let key = try? SyncKey(name, conflict.record) {
           // As the record is now.
-          conflict.local = try client.content(of: key, connection)?.content.document.map {
+          conflict.local = try client.content(of: key, isEncrypted: true, connection)?.content.document.map {
             try JSONValue(parsing: $0)
           }
         }

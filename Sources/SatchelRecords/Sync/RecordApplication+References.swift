@@ -72,7 +72,7 @@ extension RecordApplication {
     _ key: SyncKey, _ target: [UInt8], _ relation: CollectionShape.Relation
   ) throws -> Bool {
     let collection = try work.collection(relation.target)
-    guard let base = try tracker.base(key), base.version == collection.row.version,
+    guard let base = try tracker.base(key)?.unlessLocked, base.version == collection.row.version,
       let document = base.content.document
     else { return false }
     do {
@@ -137,7 +137,7 @@ extension RecordApplication {
     guard try !isDeleted || tracker.isPending(name) else { return }
     let versions = ConflictTable.Versions(
       local: try RecordTable(connection: connection).content(row), remote: nil,
-      base: try tracker.base(name)?.bytes)
+      base: try tracker.base(name)?.unlessLocked?.bytes)
     try noteLost(.local, id, collection, versions)
   }
 

@@ -148,7 +148,7 @@ struct RecordApplication {
       var migrating = self.migrating[collection.id] ?? MigratingContent(collection, work)
       defer { self.migrating[collection.id] = migrating }
       let remote = try entry.remote.map { try migrating.version($0) } ?? RecordVersion(deletion)
-      let base = try entry.base.map { try migrating.version($0) }
+      let base = try (entry.base?.unlessLocked).map { try migrating.version($0) }
       item.content = remote.content
       let decision = try RecordDecision.decide(
         local: local.map { RecordVersion($0) }, isChanged: entry.isChanged, base: base, remote: remote,
@@ -197,7 +197,7 @@ struct RecordApplication {
 
   func versions(_ item: Item) -> ConflictTable.Versions {
     ConflictTable.Versions(
-      local: item.local, remote: item.entry.remote?.bytes, base: item.entry.base?.bytes)
+      local: item.local, remote: item.entry.remote?.bytes, base: item.entry.base?.unlessLocked?.bytes)
   }
 
   private mutating func wait(_ item: Item) throws {

@@ -43,7 +43,7 @@ package struct RecordSyncClient: Sendable {
   }
 
   /// The content of a record, to be sent; nil when there is none.
-  package func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing? {
+  package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
     guard let row = try row(of: key.collection, connection) else { return nil }
     let index = store.keys(of: row.id)
     var (id, content) = (key.id, SyncContent?.none)

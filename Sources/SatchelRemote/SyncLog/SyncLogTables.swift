@@ -6,8 +6,9 @@ package struct SyncLogTables: Sendable {
   let database: Database
   let client: any SyncLogClient
   let sizes: SyncSizes
-  /// The key of the digest, if the sync log is encrypted.
-  var digestKey: HMAC?
+  /// The keys of a sync, if the sync log is encrypted.
+  var keys: SyncLogKey?
+  private var digestKey: HMAC? { keys?.digest }
 
   package init(_ database: Database, client: any SyncLogClient) {
     self.init(database, client: client, sizes: SyncSizes())
@@ -146,10 +147,19 @@ package struct SyncLogTables: Sendable {
       "SELECT id FROM sync_entry WHERE base IS NOT NULL AND pending IS NULL AND generation >= ? AND generation <= ?",
       .integer(0), .integer(Int64.max))
     for id in ids {
-      guard let row = try? table.row(id), try client.content(of: row.key, connection) == nil else { continue }
+      guard let row = try? table.row(id), try !hasContent(row.key, connection) else { continue }
       try connection.run(
         "UPDATE sync_entry SET remote = coalesce(remote, base), base = NULL, undecided = 1 WHERE id = ?",
         .integer(id))
+    }
+  }
+
+  private func hasContent(_ key: SyncKey, _ connection: Connection) throws -> Bool {
+    do {
+      return try client.content(of: key, isEncrypted: true, connection) != nil
+    } catch let error as SatchelError where error.code == .invalid || error.code == .unauthorized {
+      // It is there, and cannot be sent: the encryption key is not set.
+      return true
     }
   }
 
@@ -168,6 +178,8 @@ package struct SyncLogTables: Sendable {
   /// middle is made good by the next call.
   package func reconcile() throws {
     guard try SyncTracking.isBound(database) else { return }
+    // Until the store is closed, declaring a collection and setting the store's key apply what waits.
+    if let keys { database.keyring.syncEntries = keys.entries }
     let declared = try database.read { try client.collections($0) }
     var known: Set<String> = []
     try database.read { connection in
@@ -245,6 +257,28 @@ package struct SyncLogTables: Sendable {
     } while last != nil
   }
 
+  /// Decides again about entries that wait, and sends again what could not be sent, because the host has set the store's
+  /// encryption key.
+  package func keyWasSet() throws {
+    guard try SyncTracking.isBound(database) else { return }
+    try database.write { transaction in
+      let (connection, table) = (transaction.connection, SyncRowTable(connection: transaction.connection))
+      let names = try client.sensitiveCollections(connection).union([SyncKey.state])
+      for name in names {
+        guard let collection = try table.collection(name) else { continue }
+        try connection.run(
+          """
+          UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND generation = (SELECT generation FROM sync_log)
+          AND remote IS NOT NULL AND conflict IS NULL AND undecided IS NULL
+          """, .integer(collection))
+        try connection.run(
+          "UPDATE sync_entry SET retry_at = NULL WHERE collection = ? AND retry_at IS NOT NULL",
+          .integer(collection))
+      }
+    }
+    try decideAll()
+  }
+
   /// Names of collections, the number of their entries and the bytes of these.
   package func statistics() throws -> [(collection: String, entries: Int64, bytes: Int64)] {
     guard try SyncTracking.isBound(database) else { return [] }
@@ -282,8 +316,43 @@ extension SyncLogTables: SyncLogLedger {
       guard var state = try SyncLogState.read(transaction.connection, digestKey: digestKey) else {
         throw SatchelError(.notFound, "the store is not bound to a sync log")
       }
-      return try body(transaction, SyncRowTable(connection: transaction.connection), &state)
+      return try body(transaction, rows(transaction.connection), &state)
     }
+  }
+
+  /// The rows, with the key that opens those with sensitive content, if it is known.
+  func rows(_ connection: Connection) throws -> SyncRowTable {
+    SyncRowTable(
+      connection: connection, key: keys?.entries ?? database.keyring.syncEntries,
+      sensitive: keys == nil ? [] : try client.sensitiveCollections(connection))
+  }
+
+  func sensitiveEntry() throws -> SyncKey? {
+    try database.read { connection in
+      let sensitive = try client.sensitiveCollections(connection)
+      guard let state = try SyncLogState.read(connection) else { return nil }
+      let table = SyncRowTable(connection: connection)
+      var found: SyncKey?
+      try connection.each(
+        """
+        SELECT id FROM sync_entry WHERE generation = ? AND seq IS NOT NULL
+        AND substr(coalesce(remote, base), 1, 1) = x'01' LIMIT 1
+        """, .integer(state.generation)
+      ) { found = try table.row(try $0.integer(0))?.key }
+      for name in sensitive where found == nil {
+        guard let collection = try table.collection(name) else { continue }
+        try connection.each(
+          "SELECT id FROM sync_entry WHERE collection = ? AND generation = ? AND seq IS NOT NULL LIMIT 1",
+          .integer(collection), .integer(state.generation)
+        ) { found = try table.row(try $0.integer(0))?.key }
+      }
+      return found
+    }
+  }
+
+  /// Makes the next sync read the whole log, because the stored form of an entry cannot be opened.
+  static func readAgain(_ connection: Connection) throws {
+    try connection.run("UPDATE sync_log SET etag = NULL, digest = ?", .text(SyncDigest().text))
   }
 
   /// Syncs the last transactions to the disk, whatever the store's durability.
@@ -291,11 +360,11 @@ extension SyncLogTables: SyncLogLedger {
     if database.options.durability != .full { try database.sync(always: true) }
   }
 
-  func preview() throws -> [SyncLogReport.Planned] {
+  func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure]) {
     try database.read { connection in
-      guard let state = try SyncLogState.read(connection) else { return [] }
-      let (declared, table) = (Set(try client.collections(connection)), SyncRowTable(connection: connection))
-      var planned: [SyncLogReport.Planned] = []
+      guard let state = try SyncLogState.read(connection) else { return ([], []) }
+      let (declared, table) = (Set(try client.collections(connection)), try rows(connection))
+      var (planned, failed) = ([SyncLogReport.Planned](), [SyncFailure]())
       try connection.each(
         """
         SELECT id FROM sync_entry WHERE pending IS NOT NULL AND +generation = ? AND remote IS NULL AND conflict IS NULL
@@ -305,13 +374,19 @@ extension SyncLogTables: SyncLogLedger {
         guard let row = try table.row(try found.integer(0)), declared.contains(row.key.collection) else {
           return
         }
-        let isDeletion = try client.content(of: row.key, connection)?.content.isDeleted ?? true
+        let isDeletion: Bool
+        do {
+          let outgoing = try client.content(of: row.key, isEncrypted: keys != nil, connection)
+          isDeletion = outgoing?.content.isDeleted ?? true
+        } catch let error as SatchelError {
+          return failed.append(SyncFailure(row.key, error))
+        }
         // The remote never had it.
         if isDeletion, row.base == nil, row.ancestors == nil { return }
         planned.append(
           SyncLogReport.Planned(key: row.key, action: isDeletion ? .deleteRemotely : .upload))
       }
-      return planned
+      return (planned, failed)
     }
   }
 
@@ -365,7 +440,9 @@ extension SyncLogTables: SyncLogLedger {
         let wait = SyncBackoff.delay(afterFailures: Int(attempts) + 1, random: &random)
         try connection.run(
           "UPDATE sync_entry SET attempts = ?, retry_at = ?, error = ?, error_code = ? WHERE id = ?",
-          .integer(min(attempts + 1, 1 << 31)), .integer(transaction.now + wait),
+          .integer(min(attempts + 1, 1 << 31)),
+          // What is sensitive is sent, or named again, by the next sync.
+          failure.error.code == .unauthorized ? .null : .integer(transaction.now + wait),
           .text(failure.error.message), .integer(Int64(failure.error.code.rawValue)), .integer(failure.row))
       }
       for change in obsolete {
