@@ -3772,6 +3772,7 @@ typedef struct satchel_records_options {
  * | `name`        | string          | `[a-z][a-z0-9_]{0,63}`                      |
  * | `indexes`     | array           | paths, or {"path", "unique"}                |
  * | `relations`   | object          | maps paths to relations, see below          |
+ * | `sensitive`   | array or null   | paths of fields that are encrypted, see below |
  * | `schema`      | object or null  | a JSON Schema (2020-12); see satchel_records_warnings() |
  * | `version`     | integer         | the version of the records; 1 when left out |
  * | `migrations`  | array           | the steps from version 1 to 2, 2 to 3, ...  |
@@ -3782,6 +3783,14 @@ typedef struct satchel_records_options {
  * "remote_wins", "local_wins", "newest_wins", "merge" or "ask", as in
  * #satchel_conflict_policy. It and `synced` are those of the latest declaration that has
  * them.
+ *
+ * Fields at the paths of `sensitive` are stored encrypted (AES-256-GCM), with the key of
+ * satchel_state_set_key(), in the store, the outbox file and backups. Declaring them
+ * encrypts the existing records, and `redeclare` without them decrypts them, in the same
+ * transaction. Reading or writing a record without the key is SATCHEL_EINVALID, which
+ * names it; ids, counts, queries without documents and deletions need no key. No index,
+ * relation, condition or order may lead to, into or through such a field, and the
+ * collection has no mirror. A synchronization sends the records only with a `key`.
  *
  * A relation is {"collection", "on_delete": "restrict" (when left out), "cascade" or
  * "nullify", "many": boolean}. The steps to a version are "callback", which has no
@@ -3842,6 +3851,7 @@ SATCHEL_API satchel_status satchel_records_warnings(
  * | `count`       | integer | the number of records      |
  * | `indexes`     | array   | the indexes                |
  * | `relations`   | object  | the relations              |
+ * | `sensitive`   | array   | the encrypted fields       |
  * | `on_conflict` | string  | the conflict policy        |
  * | `synced`      | boolean | whether it is synchronized |
  * | `warnings`    | array   | see satchel_records_warnings() |
@@ -4313,18 +4323,21 @@ SATCHEL_API satchel_status satchel_state_configure(
     satchel_store *store, const satchel_state_options *options);
 
 /**
- * Sets the encryption key for sensitive values.
+ * Sets the encryption key for sensitive values, and for sensitive fields of records.
  *
  * @param store  an open store
  * @param key    32 bytes, from the keychain of the host; copied, never stored
  *
+ * What arrived by a synchronization and waits for the key is applied, and writes that were
+ * spooled for it are written.
+ *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for another length, and when stored values
- * are encrypted with another key; nothing is changed then.
+ * or fields are encrypted with another key; nothing is changed then.
  */
 SATCHEL_API satchel_status satchel_state_set_key(satchel_store *store, satchel_bytes key);
 
 /**
- * Encrypts all sensitive values with another key, in one transaction.
+ * Encrypts all sensitive values and fields with another key, in one transaction.
  *
  * @param store  an open store
  * @param key    the new key, 32 bytes

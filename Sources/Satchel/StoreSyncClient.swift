@@ -46,6 +46,10 @@ struct StoreSyncClient: SyncLogClient {
     return made
   }
 
+  func sensitiveCollections(_ connection: Connection) throws -> Set<String> {
+    try records.sensitiveCollections(connection)
+  }
+
   func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] {
     try records.waiting(for: keys, in: transaction)
   }

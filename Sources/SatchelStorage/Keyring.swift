@@ -10,6 +10,26 @@ package final class Keyring: Sendable {
     var keys: Keys = [:]
     var syncEntries: EncryptionKey?
     var observers: [@Sendable () -> Void] = []
+    var sealed: [Sealed] = []
+  }
+
+  /// What a subject has sealed.
+  package struct Sealed: Sendable {
+    let subject: String
+    /// Returns the name of something that is sealed with another key than the named one; nil when nothing is.
+    let find: @Sendable (_ name: [UInt8], Connection) throws -> String?
+    /// Seals all of it with another key.
+    let reseal: @Sendable (EncryptionKey, Keys, Transaction) throws -> Void
+
+    package init(
+      of subject: String,
+      find: @escaping @Sendable (_ name: [UInt8], Connection) throws -> String?,
+      reseal: @escaping @Sendable (EncryptionKey, Keys, Transaction) throws -> Void
+    ) {
+      self.subject = subject
+      self.find = find
+      self.reseal = reseal
+    }
   }
 
   private let state = Locked(State())
@@ -48,6 +68,26 @@ package final class Keyring: Sendable {
   package func copy(_ other: Keyring) {
     let (current, keys, entries) = other.state.withLock { ($0.current, $0.keys, $0.syncEntries) }
     state.withLock { ($0.current, $0.keys, $0.syncEntries) = (current, keys, entries) }
+  }
+
+  /// Makes it known what a subject has sealed.
+  package func register(_ sealed: Sealed) { state.withLock { $0.sealed.append(sealed) } }
+
+  /// Returns the name of something that is sealed with another key; nil when nothing is.
+  ///
+  /// - Parameter subject: the subject that is not asked
+  package func sealed(
+    notBy name: [UInt8], except subject: String = "", _ connection: Connection
+  ) throws -> String? {
+    for sealed in state.withLock({ $0.sealed }) where sealed.subject != subject {
+      if let found = try sealed.find(name, connection) { return found }
+    }
+    return nil
+  }
+
+  /// Seals everything with another key, as a part of a transaction.
+  package func reseal(with key: EncryptionKey, in transaction: Transaction) throws {
+    for sealed in state.withLock({ $0.sealed }) { try sealed.reseal(key, keys, transaction) }
   }
 
   /// Calls `body` whenever the host has set a key.

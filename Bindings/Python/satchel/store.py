@@ -166,6 +166,7 @@ class Store(SyncingStore):
         redeclare: bool = False,
         on_conflict: Optional[str] = None,
         synced: Optional[bool] = None,
+        sensitive: Optional[Iterable[str]] = None,
     ) -> Records[_Document]: ...
 
     @overload
@@ -182,6 +183,7 @@ class Store(SyncingStore):
         redeclare: bool = False,
         on_conflict: Optional[str] = None,
         synced: Optional[bool] = None,
+        sensitive: Optional[Iterable[str]] = None,
     ) -> Records[Dict[str, Any]]: ...
 
     def records(
@@ -197,6 +199,7 @@ class Store(SyncingStore):
         redeclare: bool = False,
         on_conflict: Optional[str] = None,
         synced: Optional[bool] = None,
+        sensitive: Optional[Iterable[str]] = None,
     ) -> Records[Any]:
         """Opens a collection of documents, and creates it when needed.
 
@@ -226,6 +229,9 @@ class Store(SyncingStore):
             newest, and an edit outlives a deletion; "ask": both versions are kept as a conflict until
             ``records.resolve()``. None keeps the stored one
         :param synced: whether :meth:`sync` includes the collection, True for a new one; None keeps what it is
+        :param sensitive: paths of fields that are stored encrypted (AES-256-GCM), with the key of
+            ``store.state.set_key()``, added to the stored ones; existing records are encrypted at once. They
+            cannot be indexed, queried or sorted by, and are synchronized only with an encrypted remote
         :returns: a new handle at each call, over the same records
         :raises InvalidArgument: for an invalid declaration; for an index, a relation or a schema that differs
             from the stored one, without ``redeclare``; for a migration that fails, naming the record: the
@@ -234,7 +240,18 @@ class Store(SyncingStore):
         :raises NewerStore: when the records have a newer version, and a migration has no inverse
         """
         return Records(
-            self, name, of, indexes, relations, schema, version, migrations, redeclare, on_conflict, synced
+            self,
+            name,
+            of,
+            indexes,
+            relations,
+            schema,
+            version,
+            migrations,
+            redeclare,
+            on_conflict,
+            synced,
+            sensitive,
         )
 
     def collections(self) -> List[CollectionInfo]:

@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 /// Applies a declaration to a collection of the store, in one transaction.
@@ -30,13 +31,14 @@ struct DeclarationRun {
     if declared.declaration.isBare, row.version > 0 { declaration.version = Int(row.version) }
     let prepared = try PreparedDeclaration(declaration)
     if row.version > 0, row.version != Int64(prepared.version) {
-      try MigrationRun(row, prepared, work).run()
+      try MigrationRun(row, prepared, work, sensitive: shape.sensitive).run()
       // Every document may have changed: indexes and references are rebuilt.
       for index in shape.indexes { try drop(index) }
       for relation in shape.relations { try drop(relation) }
       try change([CollectionShape.Index](), to: prepared, row)
       try change([CollectionShape.Relation](), to: prepared, row)
     } else {
+      try seal(shape.sensitive, as: prepared, row)
       try change(shape.indexes, to: prepared, row)
       try change(shape.relations, to: prepared, row)
       if row.version == 0 { try storeMigrations(row.id, prepared) }
@@ -50,7 +52,23 @@ struct DeclarationRun {
     work.forget(id)
     store.forgetShape(of: id)
     transaction.onFailure { [store] in store.forgetShape(of: id) }
-    return RecordCollection(store, id: id, version: prepared.version, stored.generation, declared.declaration)
+    return RecordCollection(
+      store, id: id, version: prepared.version, stored.generation, declared.declaration,
+      hasSensitive: !stored.sensitive.isEmpty)
+  }
+
+  /// Seals the fields of the existing records that are sensitive from now on, and opens those that no longer are.
+  private func seal(_ old: SensitiveFields, as prepared: PreparedDeclaration, _ row: CollectionRow) throws {
+    guard old.paths != prepared.sensitive else { return }
+    let new = SensitiveFields(prepared.sensitive, of: row.name)
+    let keyring = store.database.keyring
+    if !new.isEmpty, store.mirror(of: row.id) != nil { throw RecordStore.noMirror(row.name) }
+    // A key is needed only for what there is to seal.
+    let key =
+      new.isEmpty || keyring.current == nil ? nil : try work.sealingKey(work.collection(row.id), row.name)
+    try RecordSealing(connection: connection, row: row, old: old, new: new, keys: keyring.keys, key: key)
+      .run()
+    if !new.isEmpty, row.isBound { try SyncLogTables.protect(row.name, in: transaction, keyring) }
   }
 
   /// Makes the entries of the sync log undecided that may have waited for this declaration.

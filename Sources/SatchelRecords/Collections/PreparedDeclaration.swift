@@ -7,6 +7,7 @@ struct PreparedDeclaration {
   let declaration: CollectionDeclaration
   let indexes: [(path: DocumentPath, isUnique: Bool)]
   let relations: [(path: DocumentPath, relation: RecordRelation)]
+  let sensitive: [DocumentPath]
   /// The form of the declaration in the store when nothing else was declared.
   let text: [UInt8]
 
@@ -36,7 +37,31 @@ struct PreparedDeclaration {
         throw SatchelError(.invalid, "\(declaration.name): the path \"\(path.text)\" is declared twice")
       }
     }
+    sensitive = try (declaration.sensitive ?? []).map { try path($0) }
+    try Self.checkSensitive(sensitive, indexes.map(\.path), relations.map(\.path), declaration.name)
     if let schema = declaration.schema, !schema.isNull { _ = try RecordSchemaCheck(schema) }
     text = try naming("declaration") { try declaration.stored.json.serialized() }
+  }
+
+  /// - Throws: `.invalid` for a sensitive field that is declared twice, or that an index or a relation is in
+  private static func checkSensitive(
+    _ sensitive: [DocumentPath], _ indexes: [DocumentPath], _ relations: [DocumentPath], _ name: String
+  ) throws {
+    let fields = SensitiveFields(sensitive, of: name)
+    for (what, paths) in [("an index", indexes), ("a relation", relations)] {
+      for path in paths {
+        guard let field = fields.overlapping(path) else { continue }
+        throw SatchelError(
+          .invalid, "\(name): \"\(field.text)\" is sensitive, and \"\(path.text)\" cannot be \(what)")
+      }
+    }
+    for (position, path) in sensitive.enumerated() {
+      guard let other = SensitiveFields(Array(sensitive[..<position]), of: name).overlapping(path) else {
+        continue
+      }
+      throw SatchelError(
+        .invalid,
+        "\(name): \"\(path.text)\" and \"\(other.text)\" are both sensitive, and one is in the other")
+    }
   }
 }

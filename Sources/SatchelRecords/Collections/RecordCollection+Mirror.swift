@@ -16,7 +16,7 @@ extension RecordCollection {
   /// instead.
   ///
   /// - Parameter prefer: which side wins where both differ; nil throws instead
-  /// - Throws: `SatchelError` `.invalid` for an invalid path, for a file that differs or cannot be parsed,
+  /// - Throws: `SatchelError` `.invalid` for a collection with sensitive fields, for an invalid path, for a file that differs or cannot be parsed,
   ///   and in a transaction; `.io`, `.full`
   @discardableResult
   public func mirror(
@@ -28,6 +28,9 @@ extension RecordCollection {
     guard !database.isInTransaction else {
       throw SatchelError(
         .invalid, "\(name): a mirror cannot be attached in a batch; attach it before or after")
+    }
+    guard try read({ try store.shape(of: $1, $0) }).sensitive.isEmpty else {
+      throw RecordStore.noMirror(name)
     }
     try database.prepare(MirrorSchema.subject)
     let mirror = RecordMirror(path: path, mode: mode, owner: ObjectIdentifier(self))

@@ -14,7 +14,7 @@ struct QueryRun {
     self.connection = connection
     self.row = row
     shape = try collection.store.shape(of: row, connection)
-    fetch = RecordFetch(connection, row)
+    fetch = RecordFetch(connection, row, collection.store)
   }
 
   private func plan(
@@ -60,6 +60,7 @@ struct QueryRun {
   // MARK: Counting
 
   func count(_ filter: CompiledFilter) throws -> Int {
+    try shape.checkQueried(filter)
     let plan = try plan(filter)
     switch plan.path {
     case .index(let access) where access.decides: return try entries(access)
@@ -79,6 +80,8 @@ struct QueryRun {
   func run(_ query: CompiledQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
     var window = query.window
     guard !window.isOver else { return }
+    try shape.checkQueried(query.filter)
+    for order in query.order { try shape.checkQueried(order.path) }
     let plan = try plan(query.filter, order: query.order, limited: window.limit != nil)
     if case .ordered(let access) = plan.path { return try runOrdered(access, query, visit) }
     if query.order.isEmpty {

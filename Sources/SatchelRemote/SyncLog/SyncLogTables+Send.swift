@@ -15,6 +15,9 @@ extension SyncLogTables {
       guard state.phase == nil, state.upload == nil else { throw Self.changedMeanwhile }
       let now = try database.time(connection)
       let declared = Set(try client.collections(connection))
+      // Of those that are not sent the first change is tried, so that the report names them.
+      let unsent = keys == nil ? try client.sensitiveCollections(connection) : []
+      var named: Set<String> = []
       var limit = sizes.commit(state.bytes)
       do {
         // The plus keeps the other indexes out: a sync with little to do reads little.
@@ -34,6 +37,9 @@ extension SyncLogTables {
           if collected.isFull(before: sequence, limit) { throw Full() }
           guard let row = try table.row(try found.integer(0)), declared.contains(row.key.collection) else {
             return
+          }
+          if unsent.contains(row.key.collection), row.deletion == nil {
+            guard named.insert(row.key.collection).inserted else { return }
           }
           try collect(row, sequence, connection, now, &collected)
         }

@@ -257,28 +257,6 @@ package struct SyncLogTables: Sendable {
     } while last != nil
   }
 
-  /// Decides again about entries that wait, and sends again what could not be sent, because the host has set the store's
-  /// encryption key.
-  package func keyWasSet() throws {
-    guard try SyncTracking.isBound(database) else { return }
-    try database.write { transaction in
-      let (connection, table) = (transaction.connection, SyncRowTable(connection: transaction.connection))
-      let names = try client.sensitiveCollections(connection).union([SyncKey.state])
-      for name in names {
-        guard let collection = try table.collection(name) else { continue }
-        try connection.run(
-          """
-          UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND generation = (SELECT generation FROM sync_log)
-          AND remote IS NOT NULL AND conflict IS NULL AND undecided IS NULL
-          """, .integer(collection))
-        try connection.run(
-          "UPDATE sync_entry SET retry_at = NULL WHERE collection = ? AND retry_at IS NOT NULL",
-          .integer(collection))
-      }
-    }
-    try decideAll()
-  }
-
   /// Names of collections, the number of their entries and the bytes of these.
   package func statistics() throws -> [(collection: String, entries: Int64, bytes: Int64)] {
     guard try SyncTracking.isBound(database) else { return [] }
@@ -320,74 +298,9 @@ extension SyncLogTables: SyncLogLedger {
     }
   }
 
-  /// The rows, with the key that opens those with sensitive content, if it is known.
-  func rows(_ connection: Connection) throws -> SyncRowTable {
-    SyncRowTable(
-      connection: connection, key: keys?.entries ?? database.keyring.syncEntries,
-      sensitive: keys == nil ? [] : try client.sensitiveCollections(connection))
-  }
-
-  func sensitiveEntry() throws -> SyncKey? {
-    try database.read { connection in
-      let sensitive = try client.sensitiveCollections(connection)
-      guard let state = try SyncLogState.read(connection) else { return nil }
-      let table = SyncRowTable(connection: connection)
-      var found: SyncKey?
-      try connection.each(
-        """
-        SELECT id FROM sync_entry WHERE generation = ? AND seq IS NOT NULL
-        AND substr(coalesce(remote, base), 1, 1) = x'01' LIMIT 1
-        """, .integer(state.generation)
-      ) { found = try table.row(try $0.integer(0))?.key }
-      for name in sensitive where found == nil {
-        guard let collection = try table.collection(name) else { continue }
-        try connection.each(
-          "SELECT id FROM sync_entry WHERE collection = ? AND generation = ? AND seq IS NOT NULL LIMIT 1",
-          .integer(collection), .integer(state.generation)
-        ) { found = try table.row(try $0.integer(0))?.key }
-      }
-      return found
-    }
-  }
-
-  /// Makes the next sync read the whole log, because the stored form of an entry cannot be opened.
-  static func readAgain(_ connection: Connection) throws {
-    try connection.run("UPDATE sync_log SET etag = NULL, digest = ?", .text(SyncDigest().text))
-  }
-
   /// Syncs the last transactions to the disk, whatever the store's durability.
   func sync() throws {
     if database.options.durability != .full { try database.sync(always: true) }
-  }
-
-  func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure]) {
-    try database.read { connection in
-      guard let state = try SyncLogState.read(connection) else { return ([], []) }
-      let (declared, table) = (Set(try client.collections(connection)), try rows(connection))
-      var (planned, failed) = ([SyncLogReport.Planned](), [SyncFailure]())
-      try connection.each(
-        """
-        SELECT id FROM sync_entry WHERE pending IS NOT NULL AND +generation = ? AND remote IS NULL AND conflict IS NULL
-        AND undecided IS NULL ORDER BY pending
-        """, .integer(state.generation)
-      ) { found in
-        guard let row = try table.row(try found.integer(0)), declared.contains(row.key.collection) else {
-          return
-        }
-        let isDeletion: Bool
-        do {
-          let outgoing = try client.content(of: row.key, isEncrypted: keys != nil, connection)
-          isDeletion = outgoing?.content.isDeleted ?? true
-        } catch let error as SatchelError {
-          return failed.append(SyncFailure(row.key, error))
-        }
-        // The remote never had it.
-        if isDeletion, row.base == nil, row.ancestors == nil { return }
-        planned.append(
-          SyncLogReport.Planned(key: row.key, action: isDeletion ? .deleteRemotely : .upload))
-      }
-      return (planned, failed)
-    }
   }
 
   /// Forgets a head that may have been written, and what was in flight with it. Only for a copy of a store: there, what

@@ -69,10 +69,13 @@ class Collection(Dependent, Generic[_Document]):
         redeclare: bool,
         on_conflict: Optional[str],
         synced: Optional[bool],
+        sensitive: Optional[Iterable[str]] = None,
     ) -> None:
         """Use ``store.records``."""
         steps = steps_of(migrations)
-        lent = lend_declaration(name, indexes, relations, schema, version, steps, on_conflict, synced)
+        lent = lend_declaration(
+            name, indexes, relations, schema, version, steps, on_conflict, synced, sensitive
+        )
         self._name = name
         self._store = store
         self._read: Reader[_Document] = Reader(of, name)

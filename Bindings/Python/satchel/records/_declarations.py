@@ -101,6 +101,7 @@ def lend_declaration(
     steps: Optional[List[Any]],
     on_conflict: Any,
     synced: Any,
+    sensitive: Any = None,
 ) -> _abi.Bytes:
     """Encodes the declaration of a collection; None is left out.
 
@@ -126,7 +127,15 @@ def lend_declaration(
         declared["on_conflict"] = on_conflict
     if synced is not None:
         declared["synced"] = bool(synced)
+    if sensitive is not None:
+        declared["sensitive"] = [_path(each) for each in items_of(sensitive, "sensitive")]
     return lend_json(declared, "the declaration")
+
+
+def _path(path: Any) -> str:
+    if not isinstance(path, str):
+        raise InvalidArgument(f"sensitive: a path must be a str, not {type(path).__name__}")
+    return path
 
 
 def _declared(step: Any) -> Any:

@@ -94,7 +94,8 @@ class CollectionInfo:
     """A collection of a store.
 
     ``name`` identifies it; ``version`` is that of its documents, ``count`` the number of records. ``indexes``
-    and ``relations`` are as declared; ``on_conflict`` is its conflict policy, and ``synced`` whether
+    and ``relations`` are as declared; ``sensitive`` are the paths of fields that are encrypted;
+    ``on_conflict`` is its conflict policy, and ``synced`` whether
     ``store.sync`` includes it. ``warnings`` are those of its schema, see :attr:`Records.warnings`.
     """
 
@@ -103,6 +104,7 @@ class CollectionInfo:
     count: int
     indexes: List[Any]
     relations: Dict[str, Any]
+    sensitive: List[str]
     on_conflict: str
     synced: bool
     warnings: List[str]

@@ -1,0 +1,93 @@
+import SatchelCore
+import SatchelStorage
+
+/// Entries with sensitive content.
+extension SyncLogTables {
+  /// The rows, with the key that opens those with sensitive content, if it is known.
+  func rows(_ connection: Connection) throws -> SyncRowTable {
+    SyncRowTable(
+      connection: connection, key: keys?.entries ?? database.keyring.syncEntries,
+      sensitive: keys == nil ? [] : try client.sensitiveCollections(connection))
+  }
+
+  func sensitiveEntry() throws -> SyncKey? {
+    try database.read { connection in
+      let sensitive = try client.sensitiveCollections(connection)
+      guard let state = try SyncLogState.read(connection) else { return nil }
+      let table = SyncRowTable(connection: connection)
+      var found: SyncKey?
+      try connection.each(
+        """
+        SELECT id FROM sync_entry WHERE generation = ? AND seq IS NOT NULL
+        AND substr(coalesce(remote, base), 1, 1) = x'01' LIMIT 1
+        """, .integer(state.generation)
+      ) { found = try table.row(try $0.integer(0))?.key }
+      for name in sensitive where found == nil {
+        guard let collection = try table.collection(name) else { continue }
+        try connection.each(
+          "SELECT id FROM sync_entry WHERE collection = ? AND generation = ? AND seq IS NOT NULL LIMIT 1",
+          .integer(collection), .integer(state.generation)
+        ) { found = try table.row(try $0.integer(0))?.key }
+      }
+      return found
+    }
+  }
+
+  /// Makes the next sync read the whole log, because the stored form of an entry cannot be opened.
+  static func readAgain(_ connection: Connection) throws {
+    try connection.run("UPDATE sync_log SET etag = NULL, digest = ?", .text(SyncDigest().text))
+  }
+
+  /// Decides again about entries that wait, and sends again what could not be sent, because the host has set the store's
+  /// encryption key.
+  package func keyWasSet() throws {
+    guard try SyncTracking.isBound(database) else { return }
+    try database.write { transaction in
+      let (connection, table) = (transaction.connection, SyncRowTable(connection: transaction.connection))
+      let names = try client.sensitiveCollections(connection).union([SyncKey.state])
+      for name in names {
+        guard let collection = try table.collection(name) else { continue }
+        try connection.run(
+          """
+          UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND generation = (SELECT generation FROM sync_log)
+          AND remote IS NOT NULL AND conflict IS NULL AND undecided IS NULL
+          """, .integer(collection))
+        try connection.run(
+          "UPDATE sync_entry SET retry_at = NULL WHERE collection = ? AND retry_at IS NOT NULL",
+          .integer(collection))
+      }
+    }
+    try decideAll()
+  }
+
+  /// Seals the stored entries of a collection whose documents have sensitive parts from now on. Without the key of the
+  /// log their content is removed, and the next sync reads it again. Those of a log that is not encrypted stay as the
+  /// remote has them.
+  package static func protect(_ collection: String, in transaction: Transaction, _ keyring: Keyring) throws {
+    let connection = transaction.connection
+    guard let state = try SyncLogState.read(connection), state.head?.key != nil else { return }
+    let table = SyncRowTable(connection: connection, key: keyring.syncEntries, sensitive: [collection])
+    guard let id = try table.collection(collection) else { return }
+    var (last, isRedacted) = (Int64(0), false)
+    while true {
+      let ids = try table.ids(
+        "SELECT id FROM sync_entry WHERE id > ? AND collection = ? ORDER BY id LIMIT 1000", .integer(last),
+        .integer(id))
+      guard let end = ids.last else { break }
+      for id in ids {
+        guard var row = try table.row(id) else { continue }
+        if table.key == nil {
+          row.remote = try row.remote.map { try SyncStoredEnvelope.redacted($0) }
+          row.base = try row.base.map { try SyncStoredEnvelope.redacted($0) }
+          if let sent = row.inFlight {
+            row.inFlight?.envelope = try SyncStoredEnvelope.redacted(sent.envelope)
+          }
+          isRedacted = true
+        }
+        try table.write(row)
+      }
+      last = end
+    }
+    if isRedacted { try readAgain(connection) }
+  }
+}
