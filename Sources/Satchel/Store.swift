@@ -59,7 +59,9 @@ public final class Store: Sendable {
         return
       }
       // The next sync decides what cannot be decided now.
-      try? SyncLogTables(database, client: StoreSyncClient(recordStore, state)).keyWasSet()
+      try? SyncLogTables(database, client: StoreSyncClient(recordStore, state)).keyWasSet {
+        try RecordSyncClient(recordStore).waitingForKey($0)
+      }
     }
     // Writes that failed earlier are spooled in the outbox file; those that fail again stay there.
     if !database.options.isReadOnly { _ = try? outbox.drain(in: database) }

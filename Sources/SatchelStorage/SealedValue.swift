@@ -7,13 +7,19 @@ package enum SealedValue {
   package static let format: UInt8 = 1
   private static let headLength = 1 + EncryptionKey.nameLength
 
+  /// - Parameter location: is authenticated
   package static func seal(_ text: [UInt8], by key: EncryptionKey, at location: String) -> [UInt8] {
     [format] + key.name + key.seal(text, context: context(location, keyName: key.name))
   }
 
-  /// - Parameter keys: the keys that are set, by name
+  /// - Parameters:
+  ///   - keys: the keys that are set, by name
+  ///   - location: for messages
+  ///   - sealedAt: the location that it was sealed at, if it is another text
   /// - Throws: `.invalid` when the value was sealed with another key, `.damaged` when it was modified
-  package static func open(_ sealed: [UInt8], by keys: Keyring.Keys, at location: String) throws -> [UInt8] {
+  package static func open(
+    _ sealed: [UInt8], by keys: Keyring.Keys, at location: String, sealedAt: String? = nil
+  ) throws -> [UInt8] {
     guard let name = keyName(of: sealed) else {
       throw SatchelError(.damaged, "\(location): is sealed in an unknown format")
     }
@@ -23,7 +29,8 @@ package enum SealedValue {
     guard let key = keys[name] else {
       throw SatchelError(.invalid, "\(location): was sealed with another encryption key")
     }
-    guard let text = key.open(sealed[headLength...], context: context(location, keyName: name)) else {
+    guard let text = key.open(sealed[headLength...], context: context(sealedAt ?? location, keyName: name))
+    else {
       throw SatchelError(.damaged, "\(location): was modified since it was sealed, and cannot be opened")
     }
     return text

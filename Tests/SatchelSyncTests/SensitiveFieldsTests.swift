@@ -199,6 +199,80 @@ struct SensitiveFieldsTests {
     people = try store.records("people", version: 1)
     #expect(try people.get("bob")?.document == ["token": "x", "old": .string(Self.marker)])
     #expect(try store.check().isEmpty)
+    // A version whose only sensitive field is another one, and one without any.
+    people = try store.records(
+      "people", sensitive: ["secret"], version: 2, migrations: [steps], redeclare: true)
+    #expect(try store.collections().first?.sensitive == ["secret"])
+    #expect(try people.get("bob")?.document == ["secret": "x"] && store.check().isEmpty)
+    #expect(try store.database.read { try $0.number(kept) } == 0)
+    people = try store.records("people", version: 1, redeclare: true)
+    #expect(try people.get("bob")?.document == ["token": "x", "old": .string(Self.marker)])
+    #expect(try store.check().isEmpty && store.collections().first?.sensitive == [])
+    let stored =
+      "SELECT count(*) FROM record WHERE is_sealed = 0 AND instr(body, 'MARKER') > 0" as StaticString
+    #expect(try store.database.read { try $0.number(stored) } == 2)
+  }
+
+  @Test("are not known to be sealed when the first write was rolled back")
+  func rolledBack() throws {
+    struct Undo: Error {}
+    try store.state.setKey(Self.key)
+    let people = try store.records("people", sensitive: ["token"])
+    #expect(throws: Undo.self) {
+      try store.batch {
+        try put(people, "ann", #"{"token":1}"#)
+        throw Undo()
+      }
+    }
+    try store.state.setKey(Self.otherKey)
+    try put(people, "ann", #"{"token":2}"#)
+    #expect(error { try store.state.setKey(Self.key) }?.code == .invalid)
+    try people.clear()
+    try store.state.setKey(Self.key)
+    try put(people, "ann", #"{"token":3}"#)
+    #expect(try text(people, "ann") == #"{"token":3}"#)
+    #expect(try store.check().isEmpty)
+  }
+
+  @Test("are not declared while a mirror would have them in plain text")
+  func mirrored() throws {
+    try store.state.setKey(Self.key)
+    let people = try store.records("people")
+    try put(people, "ann", #"{"token":1}"#)
+    try people.mirror(devices.path("mirror"), mode: .fileFirst)
+    #expect(
+      error { _ = try store.records("people", sensitive: ["token"]) }?.message.contains("mirror") == true)
+    #expect(try store.collections().first?.sensitive == [])
+    #expect(try text(people, "ann") == #"{"token":1}"#)
+  }
+
+  @Test("stay sealed when a store is recovered, also without its declarations", arguments: [false, true])
+  func recovered(hasLostDeclaration: Bool) throws {
+    let people = try filled()
+    for number in 0..<50 { try put(people, "p\(number)", Self.document) }
+    if hasLostDeclaration {
+      try store.database.write { try $0.connection.run("DELETE FROM record_collection") }
+    }
+    try store.close()
+    _ = try Store.recover(devices.path("one"), into: devices.path("two"))
+    let two = try devices.store("two")
+    if hasLostDeclaration {
+      let name = try #require(try two.collections().first?.name)
+      let lost = try two.records(name)
+      #expect(error { _ = try lost.get("ann") }?.message.contains("declare them again") == true)
+      try two.state.setKey(Self.key)
+      #expect(
+        error { try two.state.rotateKey(to: Self.otherKey) }?.message.contains("declare them before") == true)
+      let declared = try two.records(name, sensitive: ["token", "/profile/ssn"])
+      #expect(try text(declared, "p49") == Self.document)
+      try two.state.rotateKey(to: Self.otherKey)
+      #expect(try text(declared, "ann") == Self.document && two.check().isEmpty)
+    } else {
+      try two.state.setKey(Self.key)
+      #expect(try text(two.records("people"), "p49") == Self.document)
+      #expect(try two.check().isEmpty)
+    }
+    try devices.expectNone(Self.marker, "recovered")
   }
 
   @Test("are sealed in the outbox file, and written when the key is set")

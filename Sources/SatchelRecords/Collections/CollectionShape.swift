@@ -53,7 +53,7 @@ final class CollectionShape: Sendable {
     relations = try Self.relations(of: row.id, connection)
     let declaration = try StoredDeclaration.read(row, connection)
     schema = try declaration.schema.map { try RecordSchemaCheck($0) }
-    sensitive = SensitiveFields(try declaration.sensitive.map { try DocumentPath($0) }, of: row.name)
+    sensitive = SensitiveFields(try declaration.sensitive.map { try DocumentPath($0) }, of: row.name, row.id)
     generation = declaration.generation
     isSynced = declaration.isSynced
     onConflict = declaration.onConflict

@@ -31,14 +31,23 @@ struct DeclarationRun {
     if declared.declaration.isBare, row.version > 0 { declaration.version = Int(row.version) }
     let prepared = try PreparedDeclaration(declaration)
     if row.version > 0, row.version != Int64(prepared.version) {
-      try MigrationRun(row, prepared, work, sensitive: shape.sensitive).run()
+      // Until the documents are migrated, all that was or will be sensitive is sealed.
+      let sensitive = shape.sensitive.paths
+      let all =
+        sensitive
+        + prepared.sensitive.filter { path in
+          !sensitive.contains { $0.keys.starts(with: path.keys) || path.keys.starts(with: $0.keys) }
+        }
+      try seal(sensitive, as: all, row)
+      try MigrationRun(row, prepared, work, sensitive: SensitiveFields(all, of: row.name, row.id)).run()
+      try seal(all, as: prepared.sensitive, row)
       // Every document may have changed: indexes and references are rebuilt.
       for index in shape.indexes { try drop(index) }
       for relation in shape.relations { try drop(relation) }
       try change([CollectionShape.Index](), to: prepared, row)
       try change([CollectionShape.Relation](), to: prepared, row)
     } else {
-      try seal(shape.sensitive, as: prepared, row)
+      try seal(shape.sensitive.paths, as: prepared.sensitive, row)
       try change(shape.indexes, to: prepared, row)
       try change(shape.relations, to: prepared, row)
       if row.version == 0 { try storeMigrations(row.id, prepared) }
@@ -58,9 +67,10 @@ struct DeclarationRun {
   }
 
   /// Seals the fields of the existing records that are sensitive from now on, and opens those that no longer are.
-  private func seal(_ old: SensitiveFields, as prepared: PreparedDeclaration, _ row: CollectionRow) throws {
-    guard old.paths != prepared.sensitive else { return }
-    let new = SensitiveFields(prepared.sensitive, of: row.name)
+  private func seal(_ before: [DocumentPath], as after: [DocumentPath], _ row: CollectionRow) throws {
+    guard before != after else { return }
+    let old = SensitiveFields(before, of: row.name, row.id)
+    let new = SensitiveFields(after, of: row.name, row.id)
     let keyring = store.database.keyring
     if !new.isEmpty, store.mirror(of: row.id) != nil { throw RecordStore.noMirror(row.name) }
     // A key is needed only for what there is to seal.

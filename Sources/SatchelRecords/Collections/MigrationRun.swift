@@ -14,18 +14,15 @@ struct MigrationRun {
   private let row: CollectionRow
   private let prepared: PreparedDeclaration
   private let work: RecordWork
-  /// The sensitive fields of the stored documents,
-  private let old: SensitiveFields
-  /// and of the migrated ones.
-  private let new: SensitiveFields
+  /// The fields that are sealed before and after the migration.
+  private let sensitive: SensitiveFields
   private var connection: Connection { work.connection }
 
   init(
     _ row: CollectionRow, _ prepared: PreparedDeclaration, _ work: RecordWork, sensitive: SensitiveFields
   ) {
     self.row = row
-    old = sensitive
-    new = SensitiveFields(prepared.sensitive, of: row.name)
+    self.sensitive = sensitive
     self.prepared = prepared
     self.work = work
   }
@@ -161,14 +158,14 @@ struct MigrationRun {
     var key = record.key
     return try key.withUTF8 { key in
       try record.body.withUnsafeBytes {
-        try old.open($0, UnsafeRawBufferPointer(key), by: work.store.database.keyring.keys)
+        try sensitive.open($0, UnsafeRawBufferPointer(key), by: work.store.database.keyring.keys)
       }
     }
   }
 
   private func sealingKey(_ record: Item) throws -> EncryptionKey {
     try work.sealingKey(
-      work.collection(row.id), "\(row.name)/\(record.key): \(new.paths.first?.pointer ?? "")")
+      work.collection(row.id), "\(row.name)/\(record.key): \(sensitive.paths.first?.pointer ?? "")")
   }
 
   private func write(_ body: UnsafeRawBufferPointer, _ record: Item) throws {
@@ -177,17 +174,17 @@ struct MigrationRun {
         "UPDATE record SET body = ?, is_sealed = ? WHERE id = ?", .blob(body), .integer(isSealed),
         .integer(record.row))
     }
-    if new.isEmpty { return try update(body, isSealed: 0) }
+    if sensitive.isEmpty { return try update(body, isSealed: 0) }
     var key = record.key
     let encryption = try sealingKey(record)
-    let sealed = key.withUTF8 { new.seal(body, UnsafeRawBufferPointer($0), by: encryption) }
+    let sealed = key.withUTF8 { sensitive.seal(body, UnsafeRawBufferPointer($0), by: encryption) }
     try sealed.withUnsafeBytes { try update($0, isSealed: 1) }
   }
 
   private func keep(_ values: [KeptValue], _ record: Item, _ version: Int) throws {
     for value in values {
       var bytes = try value.bytes()
-      if !new.isEmpty {
+      if !sensitive.isEmpty {
         let place = RecordSealing.KeptPlace(record: record.row, version: Int64(version), path: value.path)
         bytes = place.seal(bytes, by: try sealingKey(record))
       }

@@ -47,7 +47,7 @@ struct PreparedDeclaration {
   private static func checkSensitive(
     _ sensitive: [DocumentPath], _ indexes: [DocumentPath], _ relations: [DocumentPath], _ name: String
   ) throws {
-    let fields = SensitiveFields(sensitive, of: name)
+    let fields = SensitiveFields(sensitive, of: name, 0)
     for (what, paths) in [("an index", indexes), ("a relation", relations)] {
       for path in paths {
         guard let field = fields.overlapping(path) else { continue }
@@ -56,7 +56,7 @@ struct PreparedDeclaration {
       }
     }
     for (position, path) in sensitive.enumerated() {
-      guard let other = SensitiveFields(Array(sensitive[..<position]), of: name).overlapping(path) else {
+      guard let other = SensitiveFields(Array(sensitive[..<position]), of: name, 0).overlapping(path) else {
         continue
       }
       throw SatchelError(

@@ -153,7 +153,7 @@ extension RecordStore {
     return try name.withUnsafeBytes { name in
       try connection.first(
         """
-        SELECT name FROM record_collection AS c WHERE sealed_by <> ? AND (EXISTS(SELECT 1 FROM record
+        SELECT name FROM record_collection AS c WHERE sealed_by <> ? AND sealed_by <> x'' AND (EXISTS(SELECT 1 FROM record
         WHERE id > c.id << 40 AND id < (c.id + 1) << 40 AND is_sealed = 1) OR EXISTS(SELECT 1 FROM record_conflict
         WHERE collection = c.id AND x'01' IN (substr(local, 1, 1), substr(remote, 1, 1), substr(base, 1, 1)))) LIMIT 1
         """, .blob(name)

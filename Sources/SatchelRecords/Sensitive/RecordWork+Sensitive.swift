@@ -12,15 +12,20 @@ extension RecordWork {
   func sealingKey(_ collection: WorkingCollection, _ location: @autoclosure () -> String) throws
     -> EncryptionKey
   {
-    if let name = collection.numbers.sealedBy, let key = keyring.keys[name] { return key }
-    guard let key = keyring.current else {
+    guard var key = keyring.current else {
       throw SatchelError(.invalid, "\(location()): is sensitive; set the encryption key first")
     }
-    // A store has one key: another process may have changed it.
+    if collection.numbers.sealedBy == key.name { return key }
+    // A store has one key: another process may have changed it. Another thread may have resealed the store, and not have
+    // updated the keyring yet.
     if let other = try keyring.sealed(notBy: key.name, connection) {
-      throw SatchelError(
-        .invalid,
-        "\(location()): the key is not the store's current key: “\(other)” is sealed with another key")
+      let known = try keyring.keys.values.first { try keyring.sealed(notBy: $0.name, connection) == nil }
+      guard let known else {
+        throw SatchelError(
+          .invalid,
+          "\(location()): the key is not the store's current key: “\(other)” is sealed with another key")
+      }
+      key = known
     }
     try changing {
       try key.name.withUnsafeBytes {

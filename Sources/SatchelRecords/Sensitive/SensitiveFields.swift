@@ -8,10 +8,13 @@ import SatchelStorage
 struct SensitiveFields: Sendable {
   let paths: [DocumentPath]
   private let collection: String
+  private let number: Int64
 
-  init(_ paths: [DocumentPath], of collection: String) {
+  /// - Parameter number: the id of the collection
+  init(_ paths: [DocumentPath], of collection: String, _ number: Int64) {
     self.paths = paths
     self.collection = collection
+    self.number = number
   }
 
   var isEmpty: Bool { paths.isEmpty }
@@ -29,7 +32,7 @@ struct SensitiveFields: Sendable {
   ) -> [UInt8] {
     replace(document) { path, location in
       let text = Array(document[location.rawRange])
-      return Self.string(SealedValue.seal(text, by: key, at: self.location(id, path)))
+      return Self.string(SealedValue.seal(text, by: key, at: place(id, path)))
     }
   }
 
@@ -45,11 +48,16 @@ struct SensitiveFields: Sendable {
       guard location.kind == .string, let sealed = Base64.decoded(reader.slice(location)) else {
         throw SatchelError(.damaged, "\(name): is not sealed")
       }
-      return try SealedValue.open(sealed, by: keys, at: name)
+      return try SealedValue.open(sealed, by: keys, at: name, sealedAt: place(id, path))
     }
   }
 
-  /// The location for messages, which the seal authenticates.
+  /// What the seal authenticates. Not the name of the collection, which recovering a store may replace.
+  private func place(_ id: UnsafeRawBufferPointer, _ path: DocumentPath) -> String {
+    "record/\(number)/\(String(decoding: id, as: UTF8.self)): \(path.pointer)"
+  }
+
+  /// The location for messages.
   func location(_ id: UnsafeRawBufferPointer, _ path: DocumentPath) -> String {
     "\(collection)/\(String(decoding: id, as: UTF8.self)): \(path.pointer)"
   }

@@ -144,6 +144,19 @@ package struct RecordSyncClient: Sendable {
     return Array(queue[keys.count...])
   }
 
+  /// The records of collections with sensitive fields that wait for anything.
+  package func waitingForKey(_ connection: Connection) throws -> [SyncKey] {
+    let names = try sensitiveCollections(connection)
+    let conflicts = ConflictTable(connection: connection)
+    guard !names.isEmpty, try conflicts.hasWaiting() else { return [] }
+    return try names.sorted().flatMap { name in
+      guard let id = try CollectionRow.id(of: name, connection) else { return [SyncKey]() }
+      return try conflicts.waiting(forCollection: name, id).filter { $0.collection == id }.compactMap {
+        try? SyncKey(name, $0.key)
+      }
+    }
+  }
+
   /// Ends what is undecided, because the store is no longer synchronized.
   package func detach(in transaction: Transaction) throws {
     guard try store.database.has(RecordSchema.subject) else { return }

@@ -32,7 +32,7 @@ package enum RecordSchema {
     -- `indexed_through` are in record_key. `shape` increases with every change of the declaration, by which
     -- handles and processes detect it. `declaration` is JSON. No id is used twice, because handles keep what they
     -- know of a collection by its id. `sealed_by` is the name of the key of the sensitive fields of its documents,
-    -- NULL when none were sealed.
+    -- NULL when none were sealed, empty when it was lost.
     CREATE TABLE record_collection(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       name TEXT NOT NULL UNIQUE,

@@ -7,7 +7,8 @@ extension SyncLogTables {
     try database.read { connection in
       guard let state = try SyncLogState.read(connection) else { return ([], []) }
       let (declared, table) = (Set(try client.collections(connection)), try rows(connection))
-      let unsent = keys == nil ? try client.sensitiveCollections(connection) : []
+      let isUnsent = keys == nil || database.keyring.current == nil
+      let unsent = isUnsent ? try client.sensitiveCollections(connection) : []
       var named: Set<String> = []
       var (planned, failed) = ([SyncLogReport.Planned](), [SyncFailure]())
       try connection.each(

@@ -16,7 +16,8 @@ extension SyncLogTables {
       let now = try database.time(connection)
       let declared = Set(try client.collections(connection))
       // Of those that are not sent the first change is tried, so that the report names them.
-      let unsent = keys == nil ? try client.sensitiveCollections(connection) : []
+      let isUnsent = keys == nil || database.keyring.current == nil
+      let unsent = isUnsent ? try client.sensitiveCollections(connection) : []
       var named: Set<String> = []
       var limit = sizes.commit(state.bytes)
       do {

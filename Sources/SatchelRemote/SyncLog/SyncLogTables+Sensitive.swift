@@ -40,22 +40,27 @@ extension SyncLogTables {
 
   /// Decides again about entries that wait, and sends again what could not be sent, because the host has set the store's
   /// encryption key.
-  package func keyWasSet() throws {
+  ///
+  /// - Parameter waiting: returns the records that may wait for it; of state, all that waits is decided again
+  package func keyWasSet(waiting: (Connection) throws -> [SyncKey]) throws {
     guard try SyncTracking.isBound(database) else { return }
+    let keys = try database.read { connection in
+      var keys = try waiting(connection)
+      try connection.each(
+        """
+        SELECT key FROM sync_entry WHERE collection = (SELECT id FROM sync_collection WHERE name = ?)
+        AND generation = (SELECT generation FROM sync_log) AND remote IS NOT NULL AND conflict IS NULL
+        AND undecided IS NULL
+        """, .text(SyncKey.state)
+      ) { if let key = try? SyncKey(SyncKey.state, $0.text(0)) { keys.append(key) } }
+      return keys
+    }
+    let failed = "SELECT EXISTS(SELECT 1 FROM sync_entry WHERE retry_at IS NOT NULL)" as StaticString
+    // An app sets its key each time it opens the store: mostly nothing has waited for it.
+    if try keys.isEmpty && database.read({ try $0.number(failed) }) == 0 { return }
     try database.write { transaction in
-      let (connection, table) = (transaction.connection, SyncRowTable(connection: transaction.connection))
-      let names = try client.sensitiveCollections(connection).union([SyncKey.state])
-      for name in names {
-        guard let collection = try table.collection(name) else { continue }
-        try connection.run(
-          """
-          UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND generation = (SELECT generation FROM sync_log)
-          AND remote IS NOT NULL AND conflict IS NULL AND undecided IS NULL
-          """, .integer(collection))
-        try connection.run(
-          "UPDATE sync_entry SET retry_at = NULL WHERE collection = ? AND retry_at IS NOT NULL",
-          .integer(collection))
-      }
+      for key in keys { try SyncTracking.reconsider(key, in: transaction) }
+      try transaction.connection.run("UPDATE sync_entry SET retry_at = NULL WHERE retry_at IS NOT NULL")
     }
     try decideAll()
   }
