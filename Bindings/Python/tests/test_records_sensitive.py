@@ -24,7 +24,7 @@ def test_sensitive_fields_are_in_no_file(path: Path) -> None:
     document = {"name": "Ann", "token": SECRET, "profile": {"ssn": [SECRET, 1], "age": 7}}
     with satchel.open(path) as store:
         people = store.records("people", indexes=["name"], sensitive=["token", "/profile/ssn"])
-        with pytest.raises(satchel.InvalidArgument, match="people/ann: /token: is sensitive; set the encryption"):
+        with pytest.raises(satchel.InvalidArgument, match="people/ann: /token: is sensitive; set the"):
             people.put("ann", document)
         assert people.count() == 0
         store.state.set_key(KEY)
@@ -38,7 +38,8 @@ def test_sensitive_fields_are_in_no_file(path: Path) -> None:
         store.backup(path.parent / "backup.satchel")
         store.state.rotate_key(OTHER)
         assert people["ann"]["token"] == SECRET
-        assert not has_secret(path.parent) and store.check() == []
+        assert not has_secret(path.parent)
+        assert store.check() == []
     with satchel.open(path) as store:
         people = store.records("people")
         for read in (lambda: people.get("ann"), lambda: people.list()):
@@ -66,7 +67,7 @@ def test_existing_records_are_sealed_and_opened_again(store: satchel.Store) -> N
 
 
 @pytest.mark.parametrize(
-    "declared, message",
+    ("declared", "message"),
     [
         ({"sensitive": ["a"], "indexes": ["a.b"]}, "cannot be an index"),
         ({"sensitive": ["a.b"], "relations": {"a": "people"}}, "cannot be a relation"),
@@ -101,9 +102,11 @@ def test_sensitive_fields_travel_in_an_encrypted_remote_only(tmp_path: Path) -> 
         assert one.rekey(remote, "ada", LOG).failed == []
         theirs = two.records("people", sensitive=["token"])
         report = two.sync(remote, "ada", key=LOG)
-        assert report.records.waiting == 1 and "set the encryption key" in theirs.conflicts()[0].reason
+        assert report.records.waiting == 1
+        assert "set the encryption key" in (theirs.conflicts()[0].reason or "")
         assert not has_secret(tmp_path)
         two.state.set_key(OTHER)
-        assert theirs["ann"] == {"token": SECRET} and two.state.get("pin") == SECRET
+        assert theirs["ann"] == {"token": SECRET}
+        assert two.state.get("pin") == SECRET
         assert two.sync(remote, "ada", key=LOG).unchanged
         assert not has_secret(tmp_path)
