@@ -144,6 +144,7 @@ extension Store {
     let copy = try Store(path: path)
     defer { try? copy.close() }
     copy.recordStore.keepMigrations(of: recordStore)
+    copy.database.keyring.copy(database.keyring)
     try copy.syncLog.forgetUpload()
     var report = try copy.syncLog(in: session, identity, options) { try $0.preview() }
     report.isDryRun = true

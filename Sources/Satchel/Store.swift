@@ -54,6 +54,15 @@ public final class Store: Sendable {
       try syncLog.reconcile()
       try syncLog.decideAll()
     }
+    database.keyring.whenSet { [weak recordStore, weak state, weak database] in
+      guard let recordStore, let state, let database, !database.options.isReadOnly, !database.isWriting else {
+        return
+      }
+      // The next sync decides what cannot be decided now.
+      try? SyncLogTables(database, client: StoreSyncClient(recordStore, state)).keyWasSet {
+        try RecordSyncClient(recordStore).waitingForKey($0)
+      }
+    }
     // Writes that failed earlier are spooled in the outbox file; those that fail again stay there.
     if !database.options.isReadOnly { _ = try? outbox.drain(in: database) }
   }

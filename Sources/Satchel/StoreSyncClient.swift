@@ -18,8 +18,10 @@ struct StoreSyncClient: SyncLogClient {
     try records.collections(connection) + [SyncKey.state]
   }
 
-  func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing? {
-    try key.isState ? state.content(of: key, connection) : records.content(of: key, connection)
+  func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
+    key.isState
+      ? try state.content(of: key, isEncrypted: isEncrypted, connection)
+      : try records.content(of: key, isEncrypted: isEncrypted, connection)
   }
 
   func ids(
@@ -37,9 +39,15 @@ struct StoreSyncClient: SyncLogClient {
     var made = SyncDecisions(decisions: [])
     if count > 0 { made = try records.decide(Array(entries[..<count]), in: transaction) }
     if count < entries.count {
-      made.decisions += try state.decide(Array(entries[count...]), in: transaction)
+      let ofState = try state.decide(Array(entries[count...]), in: transaction)
+      made.decisions += ofState.decisions
+      made.failures += ofState.failures
     }
     return made
+  }
+
+  func sensitiveCollections(_ connection: Connection) throws -> Set<String> {
+    try records.sensitiveCollections(connection)
   }
 
   func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] {

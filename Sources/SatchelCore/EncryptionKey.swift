@@ -54,7 +54,8 @@ package final class EncryptionKey: @unchecked Sendable, CustomStringConvertible,
   /// - Parameter context: additional data that the tag authenticates
   package func seal(_ text: [UInt8], context: [UInt8]) -> [UInt8] {
     var random = SystemRandomNumberGenerator()
-    let nonce = (0..<Self.nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    // Each number is a system call.
+    let nonce = [random.next(), random.next()].withUnsafeBytes { Array($0.prefix(Self.nonceLength)) }
     return nonce + encrypt(text, nonce: nonce, context: context)
   }
 

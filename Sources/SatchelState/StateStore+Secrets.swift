@@ -14,6 +14,7 @@ extension StateStore {
       throw SatchelError(.invalid, "key: “\(other)” is sealed with another key")
     }
     try whileNotRotating { keyring.use(key) }
+    keyring.notify()
   }
 
   /// Runs `body` while no other thread changes the key. `body` must not read or write the store, because a
@@ -48,7 +49,7 @@ extension StateStore {
       }
       keyring.add(key)
       do {
-        try reseal(with: key)
+        try outbox.write(in: database) { try keyring.reseal(with: key, in: $0) }
       } catch {
         keyring.remove(key)
         throw error
@@ -57,21 +58,19 @@ extension StateStore {
     }
   }
 
-  private func reseal(with key: EncryptionKey) throws {
-    guard try database.has(StateSchema.subject) else { return }
-    let keys = keyring.keys
-    try outbox.write(in: database) { transaction in
-      let tables = StateTables(connection: transaction.connection)
-      for name in try tables.sealedKeys() {
-        let (target, location) = (StateTarget.value(StateName(sound: name)), "state/\(name)")
-        guard let sealed = try tables.value(target)?.bytes, SealedValue.keyName(of: sealed) != key.name else {
-          continue
-        }
-        var text = try SealedValue.open(sealed, by: keys, at: location)
-        defer { text.withUnsafeMutableBytes { eraseMemory($0) } }
-        let resealed = SealedValue.seal(text, by: key, at: location)
-        try tables.set(target, resealed, isSealed: true, time: transaction.now)
+  static func reseal(
+    with key: EncryptionKey, _ keys: Keyring.Keys, _ transaction: Transaction
+  ) throws {
+    let tables = StateTables(connection: transaction.connection)
+    for name in try tables.sealedKeys() {
+      let (target, location) = (StateTarget.value(StateName(sound: name)), "state/\(name)")
+      guard let sealed = try tables.value(target)?.bytes, SealedValue.keyName(of: sealed) != key.name else {
+        continue
       }
+      var text = try SealedValue.open(sealed, by: keys, at: location)
+      defer { text.withUnsafeMutableBytes { eraseMemory($0) } }
+      let resealed = SealedValue.seal(text, by: key, at: location)
+      try tables.set(target, resealed, isSealed: true, time: transaction.now)
     }
   }
 
@@ -100,7 +99,7 @@ extension StateStore {
     }
   }
 
-  /// Returns the key of a value that is sealed with another encryption key; nil when no value is.
+  /// Returns the key of a value, or the name of a collection, that is sealed with another encryption key.
   private func sealed(notBy key: EncryptionKey) throws -> String? {
     let changes = saver.operations { $0.kind == .value }
     do {
@@ -111,7 +110,13 @@ extension StateStore {
         }
         // Values that a pending change removes or replaces do not count.
         let replaced = Set(unsaved.map(\.target.name))
-        return try reader?.tables.sealed(notBy: key.name).first { !replaced.contains(StateName(sound: $0)) }
+        let own = try reader?.tables.sealed(notBy: key.name).first {
+          !replaced.contains(StateName(sound: $0))
+        }
+        if let own { return own }
+        return try database.read {
+          try keyring.sealed(notBy: key.name, except: StateSchema.subject.name, $0)
+        }
       }
     } catch let error as SatchelError where error.isAboutStore {
       // An unreadable store cannot be checked; a value sealed now is kept in the outbox file.

@@ -16,7 +16,7 @@ public final class StateStore: Sendable {
   let database: Database
   let outbox: Outbox
   let saver: StateSaver
-  let keyring = Keyring()
+  var keyring: Keyring { database.keyring }
   /// The declared defaults of values.
   let defaults = Locked(JSONObject())
 
@@ -31,6 +31,17 @@ public final class StateStore: Sendable {
       try StateEntry(json: entry).apply(in: transaction, of: database)
     }
     saver = StateSaver(outbox: outbox, options: options, spooled: Self.spooled(outbox, database))
+    database.keyring.register(
+      Keyring.Sealed(
+        of: StateSchema.subject.name,
+        find: { name, connection in
+          guard try StateTables.exist(connection) else { return nil }
+          return try StateTables(connection: connection).sealed(notBy: name).first
+        },
+        reseal: { key, keys, transaction in
+          guard try StateTables.exist(transaction.connection) else { return }
+          try Self.reseal(with: key, keys, transaction)
+        }))
     database.whenClosing { [saver] in try saver.close(in: $0) }
   }
 

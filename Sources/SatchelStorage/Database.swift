@@ -14,6 +14,8 @@ package final class Database: @unchecked Sendable {
   /// The path to which an unusable file was renamed, if `StoreOptions.quarantine` asked for that.
   package let quarantinePath: String?
   package let changes: ChangeFeed
+  /// The keys of what is stored encrypted.
+  package let keyring = Keyring()
   /// Distinguishes this handle's changes from those of other handles in the change log.
   let identity = Int64.random(in: 1...Int64.max)
 

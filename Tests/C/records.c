@@ -196,6 +196,31 @@ static void update_and_delete(void) {
     satchel_records_free(parts);
 }
 
+/* Fields that are stored encrypted, with the key of state. */
+static void seal(void) {
+    satchel_records *people = opened("{\"name\":\"people\",\"sensitive\":[\"token\"]}", false);
+    const char *document = "{ \"token\" : \"s3cr3t\" }";
+    CHECK(put(people, "ann", document) == SATCHEL_EINVALID, "without a key");
+    CHECK(strstr(satchel_error_message(), "people/ann: /token") != NULL, "%s", satchel_error_message());
+    unsigned char key[32] = {7};
+    must(satchel_state_set_key(store, (satchel_bytes){key, sizeof key}), "setting the key");
+    must(put(people, "ann", document), "writing");
+    satchel_buffer found = SATCHEL_BUFFER_INIT;
+    must(satchel_records_get(people, text("ann"), &found), "reading");
+    CHECK(strcmp(found.data, document) == 0, "byte for byte: %s", found.data);
+    satchel_buffer_free(&found);
+    CHECK(satchel_records_list(people, text("{\"where\":{\"token\":1}}"), &found) == SATCHEL_EINVALID,
+          "a query by an encrypted field");
+    must(satchel_store_collections(store, &found), "collections");
+    CHECK(strstr(found.data, "\"sensitive\":[\"token\"]") != NULL, "%s", found.data);
+    satchel_buffer_free(&found);
+    satchel_records *refused = NULL;
+    const char *indexed = "{\"name\":\"people\",\"indexes\":[\"token\"]}";
+    CHECK(satchel_records_open(store, text(indexed), NULL, &refused) == SATCHEL_EINVALID && refused == NULL,
+          "an index of an encrypted field");
+    satchel_records_free(people);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     must(satchel_store_open(":memory:", NULL, &store), "opening a store in memory");
@@ -204,6 +229,7 @@ int main(int argc, char **argv) {
     warn();
     put_valid();
     update_and_delete();
+    seal();
     attach(argv[1]);
     satchel_store_close(store);
     return close_checks();

@@ -53,7 +53,7 @@ private let absent: Set<String> = [
   "photo_local.thumbnail_cached_at", "photo_local.scanned_date", "photo_local.date_source",
   "photo_shard.pending_checksum", "photo_shard.pending_sequence",
   "record_conflict.base", "record_conflict.code", "record_conflict.reason", "record_conflict.remote",
-  "record_conflict.waits_for",
+  "record_conflict.waits_for", "record_collection.sealed_by",
   "sync_entry.ancestors", "sync_entry.conflict", "sync_entry.created", "sync_entry.deleted",
   "sync_entry.error",
   "sync_entry.error_code", "sync_entry.in_flight_envelope", "sync_entry.in_flight_number",

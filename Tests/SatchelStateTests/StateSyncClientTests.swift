@@ -50,7 +50,9 @@ struct StateSyncClientTests {
     try device.state.flush()
     fixture.pass(milliseconds: 5)
     let key = try SyncKey(SyncKey.state, "value/v")
-    let outgoing = try device.store.database.read { try device.client.content(of: key, $0) }
+    let outgoing = try device.store.database.read {
+      try device.client.content(of: key, isEncrypted: false, $0)
+    }
     #expect(outgoing?.content.isDeleted == true)
     #expect(outgoing?.content.modified == Self.now + 5)
     let list = try device.state.list("l", synced: true)
@@ -75,7 +77,7 @@ struct StateSyncClientTests {
       #expect(
         try stateCode {
           let key = SyncKey(validated: SyncKey.state, id)
-          _ = try device.store.database.read { try device.client.content(of: key, $0) }
+          _ = try device.store.database.read { try device.client.content(of: key, isEncrypted: false, $0) }
         } == .notFound)
     }
   }
@@ -236,7 +238,7 @@ struct StateSyncClientTests {
       try StateSyncDevice.entry("set/m", remote: StateSyncDevice.envelope("set/m", #"{"members":[]}"#)),
     ]
     #expect(
-      try device.store.database.write { try device.client.decide(entries, in: $0) }
+      try device.store.database.write { try device.client.decide(entries, in: $0).decisions }
         == [.merged, .merged, .match])
     subscription.cancel()
     #expect(observed.keys == ["scores/s", "list/l"])

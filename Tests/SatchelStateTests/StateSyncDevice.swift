@@ -10,13 +10,15 @@ import SatchelStorage
 final class StateSyncDevice {
   let store: StateFixture.Opened
   let client: StateSyncClient
+  private let sendsSensitive: Bool
   var state: StateStore { store.state }
 
   static let user = try! UserID("ada")
 
   init(_ fixture: StateFixture, sendsSensitive: Bool = false) throws {
     store = try fixture.open(":memory:")
-    client = StateSyncClient(store.state, sendsSensitive: sendsSensitive)
+    client = StateSyncClient(store.state)
+    self.sendsSensitive = sendsSensitive
   }
 
   // MARK: Without a log
@@ -43,13 +45,15 @@ final class StateSyncDevice {
   @discardableResult
   func decide(_ entries: SyncUndecided...) throws -> [SyncDecision] {
     try state.flush()
-    return try store.database.write { try client.decide(entries, in: $0) }
+    return try store.database.write { try client.decide(entries, in: $0).decisions }
   }
 
   /// Returns the document that would be sent; nil for a deletion.
   func document(_ id: String) throws -> String? {
     try state.flush()
-    let outgoing = try store.database.read { try client.content(of: SyncKey(SyncKey.state, id), $0) }
+    let outgoing = try store.database.read {
+      try client.content(of: SyncKey(SyncKey.state, id), isEncrypted: sendsSensitive, $0)
+    }
     return outgoing?.content.document.map { String(decoding: $0, as: UTF8.self) }
   }
 
@@ -65,8 +69,10 @@ final class StateSyncDevice {
 
     func collections(_ connection: Connection) throws -> [String] { [SyncKey.state] }
 
-    func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing? {
-      try state.content(of: key, connection)
+    func content(
+      of key: SyncKey, isEncrypted: Bool, _ connection: Connection
+    ) throws -> SyncOutgoing? {
+      try state.content(of: key, isEncrypted: isEncrypted, connection)
     }
 
     func ids(
@@ -75,7 +81,7 @@ final class StateSyncDevice {
 
     func decide(
       _ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction
-    ) throws -> SyncDecisions { SyncDecisions(decisions: try state.decide(entries, in: transaction)) }
+    ) throws -> SyncDecisions { try state.decide(entries, in: transaction) }
   }
 
   private var tables: SyncLogTables { SyncLogTables(store.database, client: Client(state: client)) }

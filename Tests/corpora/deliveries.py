@@ -53,7 +53,8 @@ def sections(country: dict[str, Any], towns: list[dict[str, Any]], index: int) -
             }
         },
     }
-    around = [each for each in towns[max(0, index - 2) : index + 3] if each["state_code"] == town["state_code"]]
+    near = towns[max(0, index - 2) : index + 3]
+    around = [each for each in near if each["state_code"] == town["state_code"]]
     yield {
         "section": "places",
         "display_title": f"In and around {town['name']}",

@@ -31,6 +31,14 @@ extension CollectionDeclaration {
         relations[path] = try RecordRelation(value, at: "/relations/" + JSONPointer.escaped(path))
       }
       self.relations = relations
+    case ("sensitive", .array(let elements)):
+      sensitive = try elements.enumerated().map { position, element in
+        guard case .string(let path) = element else {
+          throw JSONError("must be a path", pointer: "/sensitive/\(position)")
+        }
+        return path
+      }
+    case ("sensitive", _): throw JSONError("must be an array of paths", pointer: "/sensitive")
     case ("schema", .object), ("schema", .bool): schema = value
     case ("version", .int(let number)) where (1...Int64(Int32.max)).contains(number): version = Int(number)
     case ("migrations", _):
@@ -49,8 +57,8 @@ extension CollectionDeclaration {
     case ("version", _): throw JSONError("must be an integer from 1 to 2147483647", pointer: "/version")
     default:
       throw JSONError(
-        "no such part of a declaration; there are name, indexes, relations, schema, version, migrations, "
-          + "on_conflict and synced",
+        "no such part of a declaration; there are name, indexes, relations, sensitive, schema, version, "
+          + "migrations, on_conflict and synced",
         pointer: "/" + JSONPointer.escaped(key))
     }
   }
@@ -61,6 +69,7 @@ extension CollectionDeclaration {
     var stored = StoredDeclaration()
     stored.indexes = indexes ?? []
     stored.relations = relations ?? [:]
+    stored.sensitive = sensitive ?? []
     stored.schema = schema.flatMap { $0.isNull ? nil : $0 }
     stored.isSynced = isSynced ?? true
     stored.onConflict = onConflict ?? .newestWins
@@ -72,6 +81,7 @@ extension CollectionDeclaration {
     var declaration = self
     declaration.indexes = stored.indexes
     declaration.relations = stored.relations
+    declaration.sensitive = stored.sensitive
     declaration.schema = stored.schema
     declaration.isSynced = stored.isSynced
     declaration.onConflict = stored.onConflict

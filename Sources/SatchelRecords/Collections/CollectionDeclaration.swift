@@ -50,6 +50,9 @@ public struct CollectionDeclaration: Sendable {
   public var indexes: [RecordIndex]?
   /// By path.
   public var relations: [String: RecordRelation]?
+  /// The paths of fields that are stored encrypted, "a.b" or JSON Pointers. They cannot be indexed, queried or
+  /// sorted by. See `StateStore.setKey`.
+  public var sensitive: [String]?
   /// The JSON Schema (2020-12) that documents must satisfy when they are written.
   public var schema: JSONValue?
   /// The version of the documents; 1 when nil.
@@ -71,12 +74,14 @@ public struct CollectionDeclaration: Sendable {
 
   public init(
     _ name: String, indexes: [RecordIndex]? = nil, relations: [String: RecordRelation]? = nil,
-    schema: JSONValue? = nil, version: Int? = nil, migrations: [RecordMigration] = [],
-    onConflict: ConflictPolicy? = nil, synced: Bool? = nil, redeclare: Bool = false
+    sensitive: [String]? = nil, schema: JSONValue? = nil, version: Int? = nil,
+    migrations: [RecordMigration] = [], onConflict: ConflictPolicy? = nil, synced: Bool? = nil,
+    redeclare: Bool = false
   ) {
     self.name = name
     self.indexes = indexes
     self.relations = relations
+    self.sensitive = sensitive
     self.schema = schema
     self.version = version
     self.migrations = migrations
@@ -87,7 +92,8 @@ public struct CollectionDeclaration: Sendable {
 
   /// Whether the declaration has only a name.
   var isBare: Bool {
-    indexes == nil && relations == nil && schema == nil && version == nil && onConflict == nil
+    indexes == nil && relations == nil && sensitive == nil && schema == nil && version == nil
+      && onConflict == nil
       && isSynced == nil
   }
 }

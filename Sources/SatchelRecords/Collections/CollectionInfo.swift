@@ -12,6 +12,8 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
   public var indexes: JSONValue
   /// As declared: `{path: {"collection", "on_delete", "many"}}`.
   public var relations: JSONValue
+  /// The paths of the fields that are stored encrypted.
+  public var sensitive: [String]
   public var onConflict: ConflictPolicy
   /// Whether `Store.sync` sends and applies the records.
   public var isSynced: Bool
@@ -21,7 +23,8 @@ public struct CollectionInfo: Equatable, Sendable, JSONConvertible {
   public var json: JSONValue {
     [
       "name": .string(name), "version": .int(Int64(version)), "count": .int(Int64(count)), "indexes": indexes,
-      "relations": relations, "on_conflict": .string(onConflict.rawValue), "synced": .bool(isSynced),
+      "relations": relations, "sensitive": .array(sensitive.map { .string($0) }),
+      "on_conflict": .string(onConflict.rawValue), "synced": .bool(isSynced),
       "warnings": .array(warnings.map { .string($0) }),
     ]
   }
@@ -56,6 +59,7 @@ extension RecordStore {
             name: row.text(0), version: Int(try row.integer(1, in: RecordRow.versions)),
             count: Int(try row.integer(2, in: 0...RecordRow.numbers.upperBound * 2)),
             indexes: declaration["indexes"] ?? [], relations: declaration["relations"] ?? [:],
+            sensitive: (declaration["sensitive"]?.arrayValue ?? []).compactMap(\.stringValue),
             onConflict: declaration["on_conflict"]?.stringValue.flatMap { ConflictPolicy(rawValue: $0) }
               ?? .newestWins,
             isSynced: declaration["synced"]?.boolValue ?? true,

@@ -27,6 +27,8 @@ final class CollectionShape: Sendable {
   let number: Int64
   let indexes: [Index]
   let relations: [Relation]
+  /// The fields that are stored encrypted.
+  let sensitive: SensitiveFields
   let schema: RecordSchemaCheck?
   /// See `StoredDeclaration`.
   let generation: Int64
@@ -51,6 +53,7 @@ final class CollectionShape: Sendable {
     relations = try Self.relations(of: row.id, connection)
     let declaration = try StoredDeclaration.read(row, connection)
     schema = try declaration.schema.map { try RecordSchemaCheck($0) }
+    sensitive = SensitiveFields(try declaration.sensitive.map { try DocumentPath($0) }, of: row.name, row.id)
     generation = declaration.generation
     isSynced = declaration.isSynced
     onConflict = declaration.onConflict

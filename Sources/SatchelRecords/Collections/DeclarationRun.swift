@@ -1,5 +1,6 @@
 import SatchelCore
 import SatchelJSON
+import SatchelRemote
 import SatchelStorage
 
 /// Applies a declaration to a collection of the store, in one transaction.
@@ -31,13 +32,23 @@ struct DeclarationRun {
     let prepared = try PreparedDeclaration(declaration)
     try declared.checkPaths(prepared.schema)
     if row.version > 0, row.version != Int64(prepared.version) {
-      try MigrationRun(row, prepared, work).run()
+      // Until the documents are migrated, all that was or will be sensitive is sealed.
+      let sensitive = shape.sensitive.paths
+      let all =
+        sensitive
+        + prepared.sensitive.filter { path in
+          !sensitive.contains { $0.keys.starts(with: path.keys) || path.keys.starts(with: $0.keys) }
+        }
+      try seal(sensitive, as: all, row)
+      try MigrationRun(row, prepared, work, sensitive: SensitiveFields(all, of: row.name, row.id)).run()
+      try seal(all, as: prepared.sensitive, row)
       // Every document may have changed: indexes and references are rebuilt.
       for index in shape.indexes { try drop(index) }
       for relation in shape.relations { try drop(relation) }
       try change([CollectionShape.Index](), to: prepared, row)
       try change([CollectionShape.Relation](), to: prepared, row)
     } else {
+      try seal(shape.sensitive.paths, as: prepared.sensitive, row)
       try change(shape.indexes, to: prepared, row)
       try change(shape.relations, to: prepared, row)
       if row.version == 0 { try storeMigrations(row.id, prepared) }
@@ -51,7 +62,24 @@ struct DeclarationRun {
     work.forget(id)
     store.forgetShape(of: id)
     transaction.onFailure { [store] in store.forgetShape(of: id) }
-    return RecordCollection(store, id: id, version: prepared.version, stored.generation, declared.declaration)
+    return RecordCollection(
+      store, id: id, version: prepared.version, stored.generation, declared.declaration,
+      hasSensitive: !stored.sensitive.isEmpty)
+  }
+
+  /// Seals the fields of the existing records that are sensitive from now on, and opens those that no longer are.
+  private func seal(_ before: [DocumentPath], as after: [DocumentPath], _ row: CollectionRow) throws {
+    guard before != after else { return }
+    let old = SensitiveFields(before, of: row.name, row.id)
+    let new = SensitiveFields(after, of: row.name, row.id)
+    let keyring = store.database.keyring
+    if !new.isEmpty, store.mirror(of: row.id) != nil { throw RecordStore.noMirror(row.name) }
+    // A key is needed only for what there is to seal.
+    let key =
+      new.isEmpty || keyring.current == nil ? nil : try work.sealingKey(work.collection(row.id), row.name)
+    try RecordSealing(connection: connection, row: row, old: old, new: new, keys: keyring.keys, key: key)
+      .run()
+    if !new.isEmpty, row.isBound { try SyncLogTables.protect(row.name, in: transaction, keyring) }
   }
 
   /// Makes the entries of the sync log undecided that may have waited for this declaration.

@@ -14,10 +14,15 @@ struct MigrationRun {
   private let row: CollectionRow
   private let prepared: PreparedDeclaration
   private let work: RecordWork
+  /// The fields that are sealed before and after the migration.
+  private let sensitive: SensitiveFields
   private var connection: Connection { work.connection }
 
-  init(_ row: CollectionRow, _ prepared: PreparedDeclaration, _ work: RecordWork) {
+  init(
+    _ row: CollectionRow, _ prepared: PreparedDeclaration, _ work: RecordWork, sensitive: SensitiveFields
+  ) {
     self.row = row
+    self.sensitive = sensitive
     self.prepared = prepared
     self.work = work
   }
@@ -103,31 +108,36 @@ struct MigrationRun {
     var row: Int64
     var key: String
     var body: [UInt8]
+    var isSealed: Bool
   }
 
   private func part(after last: Int64) throws -> [Item] {
     var part: [Item] = []
     try connection.each(
-      "SELECT id, key, body FROM record WHERE id > ? AND id < ? ORDER BY id LIMIT 256", .integer(last),
+      "SELECT id, key, body, is_sealed FROM record WHERE id > ? AND id < ? ORDER BY id LIMIT 256",
+      .integer(last),
       .integer(RecordRow.base(of: row.id + 1))
-    ) { part.append(Item(row: $0.anyInteger(0), key: $0.text(1), body: Array($0.bytes(2)))) }
+    ) {
+      part.append(
+        Item(row: $0.anyInteger(0), key: $0.text(1), body: Array($0.bytes(2)), isSealed: $0.flag(3)))
+    }
     return part
   }
 
   private func migrate(_ record: Item, _ path: Path, _ schema: RecordSchemaCheck?) throws {
     let location = "\(row.name)/\(record.key)"
     do {
-      guard case .object(var document) = try JSONValue(parsing: record.body) else {
+      guard case .object(var document) = try JSONValue(parsing: plain(record)) else {
         throw JSONError("the document is no object")
       }
       for (version, migration) in path.steps {
         if path.isUp {
           var kept: [KeptValue] = []
           try migration.apply(to: &document, id: record.key, version: version, kept: &kept)
-          try keep(kept, record.row, version)
+          try keep(kept, record, version)
         } else {
           try migration.invert(
-            &document, id: record.key, version: version, kept: try kept(record.row, version))
+            &document, id: record.key, version: version, kept: try kept(record, version))
           try connection.run(
             "DELETE FROM record_kept WHERE record = ? AND version = ?", .integer(record.row),
             .integer(Int64(version)))
@@ -136,31 +146,70 @@ struct MigrationRun {
       let body = try JSONValue.object(document).serialized()
       try body.withUnsafeBytes { body in
         try schema?.check(body, location)
-        try connection.run(
-          "UPDATE record SET body = ? WHERE id = ?", .blob(body), .integer(record.row))
+        try write(body, record)
       }
     } catch let error as JSONError {
       throw SatchelError(.invalid, "\(location): \(error)", underlying: error)
     }
   }
 
-  private func keep(_ values: [KeptValue], _ record: Int64, _ version: Int) throws {
-    for value in values {
-      let bytes = try value.bytes()
-      try bytes.withUnsafeBytes {
-        try connection.run(
-          "INSERT OR REPLACE INTO record_kept(record, version, path, value) VALUES(?, ?, ?, ?)",
-          .integer(record), .integer(Int64(version)), .text(value.path), .blob($0))
+  private func plain(_ record: Item) throws -> [UInt8] {
+    guard record.isSealed else { return record.body }
+    var key = record.key
+    return try key.withUTF8 { key in
+      try record.body.withUnsafeBytes {
+        try sensitive.open($0, UnsafeRawBufferPointer(key), by: work.store.database.keyring.keys)
       }
     }
   }
 
-  private func kept(_ record: Int64, _ version: Int) throws -> [KeptValue] {
+  private func sealingKey(_ record: Item) throws -> EncryptionKey {
+    try work.sealingKey(
+      work.collection(row.id), "\(row.name)/\(record.key): \(sensitive.paths.first?.pointer ?? "")")
+  }
+
+  private func write(_ body: UnsafeRawBufferPointer, _ record: Item) throws {
+    func update(_ body: UnsafeRawBufferPointer, isSealed: Int64) throws {
+      try connection.run(
+        "UPDATE record SET body = ?, is_sealed = ? WHERE id = ?", .blob(body), .integer(isSealed),
+        .integer(record.row))
+    }
+    if sensitive.isEmpty { return try update(body, isSealed: 0) }
+    var key = record.key
+    let encryption = try sealingKey(record)
+    let sealed = key.withUTF8 { sensitive.seal(body, UnsafeRawBufferPointer($0), by: encryption) }
+    try sealed.withUnsafeBytes { try update($0, isSealed: 1) }
+  }
+
+  private func keep(_ values: [KeptValue], _ record: Item, _ version: Int) throws {
+    for value in values {
+      var bytes = try value.bytes()
+      if !sensitive.isEmpty {
+        let place = RecordSealing.KeptPlace(record: record.row, version: Int64(version), path: value.path)
+        bytes = place.seal(bytes, by: try sealingKey(record))
+      }
+      try bytes.withUnsafeBytes {
+        try connection.run(
+          "INSERT OR REPLACE INTO record_kept(record, version, path, value) VALUES(?, ?, ?, ?)",
+          .integer(record.row), .integer(Int64(version)), .text(value.path), .blob($0))
+      }
+    }
+  }
+
+  private func kept(_ record: Item, _ version: Int) throws -> [KeptValue] {
     var values: [KeptValue] = []
+    let keys = work.store.database.keyring.keys
     try connection.each(
-      "SELECT path, value FROM record_kept WHERE record = ? AND version = ?", .integer(record),
+      "SELECT path, value FROM record_kept WHERE record = ? AND version = ?", .integer(record.row),
       .integer(Int64(version))
-    ) { values.append(try KeptValue(path: $0.text(0), bytes: Array($0.bytes(1)))) }
+    ) {
+      var bytes = Array($0.bytes(1))
+      if record.isSealed {
+        let place = RecordSealing.KeptPlace(record: record.row, version: Int64(version), path: $0.text(0))
+        bytes = try place.open(bytes, by: keys)
+      }
+      values.append(try KeptValue(path: $0.text(0), bytes: bytes))
+    }
     return values
   }
 }

@@ -8,6 +8,7 @@ struct PreparedDeclaration {
   let indexes: [(path: DocumentPath, isUnique: Bool)]
   let relations: [(path: DocumentPath, relation: RecordRelation)]
   let schema: RecordSchemaCheck?
+  let sensitive: [DocumentPath]
   /// The form of the declaration in the store when nothing else was declared.
   let text: [UInt8]
 
@@ -38,6 +39,8 @@ struct PreparedDeclaration {
       }
     }
     schema = try declaration.schema.flatMap { $0.isNull ? nil : try RecordSchemaCheck($0) }
+    sensitive = try (declaration.sensitive ?? []).map { try path($0) }
+    try Self.checkSensitive(sensitive, indexes.map(\.path), relations.map(\.path), declaration.name)
     text = try naming("declaration") { try declaration.stored.json.serialized() }
   }
 
@@ -48,6 +51,28 @@ struct PreparedDeclaration {
   func checkPaths(_ schema: RecordSchemaCheck?) throws {
     for path in indexes.map(\.path) + relations.map(\.path) {
       try schema?.checkPath(path, of: declaration.name)
+    }
+  }
+
+  /// - Throws: `.invalid` for a sensitive field that is declared twice, or that an index or a relation is in
+  private static func checkSensitive(
+    _ sensitive: [DocumentPath], _ indexes: [DocumentPath], _ relations: [DocumentPath], _ name: String
+  ) throws {
+    let fields = SensitiveFields(sensitive, of: name, 0)
+    for (what, paths) in [("an index", indexes), ("a relation", relations)] {
+      for path in paths {
+        guard let field = fields.overlapping(path) else { continue }
+        throw SatchelError(
+          .invalid, "\(name): \"\(field.text)\" is sensitive, and \"\(path.text)\" cannot be \(what)")
+      }
+    }
+    for (position, path) in sensitive.enumerated() {
+      guard let other = SensitiveFields(Array(sensitive[..<position]), of: name, 0).overlapping(path) else {
+        continue
+      }
+      throw SatchelError(
+        .invalid,
+        "\(name): \"\(path.text)\" and \"\(other.text)\" are both sensitive, and one is in the other")
     }
   }
 }

@@ -22,14 +22,14 @@ extension RecordCollection {
           id: try row.integer(0), record: row.text(1),
           kind: RecordConflict.Kind(rawValue: row.text(2)) ?? .lost,
           time: try row.integer(3))
-        conflict.remote = try Self.document(row, 5)
-        conflict.base = try Self.document(row, 6)
+        conflict.remote = try document(row, 5, conflict.record)
+        conflict.base = try document(row, 6, conflict.record)
         conflict.code = try row.integerIfAny(7).flatMap { code in
           SatchelError.Code(rawValue: Int32(clamping: code))
         }
         conflict.reason = row.textIfAny(8)
         conflict.side = row.textIfAny(9).flatMap { ConflictSide(rawValue: $0) }
-        rows.append((conflict, row.isNull(4) ? nil : Array(row.bytes(4))))
+        rows.append((conflict, try version(row, 4, conflict.record)))
       }
       return try rows.map { found in
         var conflict = found.conflict
@@ -39,7 +39,7 @@ extension RecordCollection {
           }
         } else if let key = try? SyncKey(name, conflict.record) {
           // As the record is now.
-          conflict.local = try client.content(of: key, connection)?.content.document.map {
+          conflict.local = try client.content(of: key, isEncrypted: true, connection)?.content.document.map {
             try JSONValue(parsing: $0)
           }
         }
@@ -49,9 +49,16 @@ extension RecordCollection {
   }
 
   /// Returns the document of an envelope in a column.
-  private static func document(_ row: Statement, _ column: Int32) throws -> JSONValue? {
+  private func document(_ row: Statement, _ column: Int32, _ key: String) throws -> JSONValue? {
+    try version(row, column, key).flatMap { try JSONValue(parsing: $0)["document"] }
+  }
+
+  /// Returns a version in a column, opened if it is sealed.
+  private func version(_ row: Statement, _ column: Int32, _ key: String) throws -> [UInt8]? {
     guard !row.isNull(column) else { return nil }
-    return try JSONValue(parsing: row.bytes(column))["document"]
+    return try naming("\(name)/\(key)") {
+      try ConflictTable.opened(Array(row.bytes(column)), key, id, database.keyring.keys)
+    }
   }
 
   /// Resolves a conflict. The decision about an open one, or about a remote version that waits, becomes the
@@ -70,7 +77,7 @@ extension RecordCollection {
         ) {
           StoredConflict(
             key: $0.text(0), kind: RecordConflict.Kind(rawValue: $0.text(1)) ?? .lost,
-            local: $0.isNull(2) ? nil : Array($0.bytes(2)), remote: $0.isNull(3) ? nil : Array($0.bytes(3)),
+            local: try version($0, 2, $0.text(0)), remote: try version($0, 3, $0.text(0)),
             lost: $0.textIfAny(4).flatMap { ConflictSide(rawValue: $0) } ?? .local)
         }
         guard let found else { throw SatchelError(.notFound, "\(name): there is no conflict \(conflict)") }
@@ -98,6 +105,10 @@ extension RecordCollection {
     _ conflict: StoredConflict, _ resolution: RecordResolution, _ work: RecordWork,
     _ collection: WorkingCollection
   ) throws {
+    if conflict.remote == nil, !collection.shape.sensitive.isEmpty, conflict.kind == .waiting {
+      throw SatchelError(
+        .invalid, "\(name)/\(conflict.key): has sensitive fields; set the encryption key, and synchronize")
+    }
     guard let tracker = try work.tracker(), let bytes = conflict.remote else {
       throw SatchelError(.notFound, "\(name)/\(conflict.key): the store is no longer synchronized")
     }

@@ -22,7 +22,7 @@ extension RecordCollection {
   /// - Parameters:
   ///   - prefer: which side wins where both differ; nil throws instead
   ///   - format: of the file; a plain file keeps its form
-  /// - Throws: `SatchelError` `.invalid` for an invalid path, for a file that differs or cannot be parsed,
+  /// - Throws: `SatchelError` `.invalid` for a collection with sensitive fields, for an invalid path, for a file that differs or cannot be parsed,
   ///   for a document that has no place for the record's id, and in a transaction; `.constraint` for records of
   ///   the file that violate the collection's declaration; `.io`, `.full`
   @discardableResult
@@ -39,6 +39,9 @@ extension RecordCollection {
     guard !database.isInTransaction else {
       throw SatchelError(
         .invalid, "\(name): a mirror cannot be attached in a batch; attach it before or after")
+    }
+    guard try read({ try store.shape(of: $1, $0) }).sensitive.isEmpty else {
+      throw RecordStore.noMirror(name)
     }
     try database.prepare(MirrorSchema.subject)
     let mirror = RecordMirror(path: path, format, mode, of: id, named: name, owner: ObjectIdentifier(self))

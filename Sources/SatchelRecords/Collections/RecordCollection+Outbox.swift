@@ -11,8 +11,18 @@ extension RecordCollection {
     try store.writeDeferred()
     // Part of the thread's transaction: only the whole transaction can be spooled.
     if store.database.isInTransaction || store.database.options.isReadOnly { return try write(body) }
-    let outcome = try store.outbox.perform(in: store.database, entry: entry) { _ in try write(body) }
+    let outcome = try store.outbox.perform(in: store.database, entry: { try spoolable(entry()) }) { _ in
+      try write(body)
+    }
     return outcome.isSpooled ? nil : outcome.result
+  }
+
+  /// Returns an entry as it may be in the outbox file: sealed, if the collection has sensitive fields.
+  private func spoolable(_ entry: JSONValue) throws -> JSONValue {
+    // When the store cannot be read, what it had when the handle was opened counts.
+    let shape = try? read { connection, row in try store.shape(of: row, connection) }
+    let isSensitive = shape.map { !$0.sensitive.isEmpty } ?? hasSensitive
+    return isSensitive ? try store.sealedEntry(entry, of: name) : entry
   }
 
   /// Returns the entry for the outbox file; a document that is known to violate the schema is not spooled.
@@ -56,6 +66,10 @@ extension RecordCollection {
 extension RecordStore {
   /// Registers the handlers that drain spooled writes.
   func registerEntries() {
+    outbox.register(Self.sealedKind, of: .records) { [weak self] entry, transaction, database in
+      guard let self else { return }
+      try outbox.apply(openedEntry(entry), in: transaction, of: database)
+    }
     outbox.register("put", of: .records) { [weak self] entry, _, _ in
       try self?.apply(entry) { work, collection, key in
         guard let document = entry["document"]?.stringValue else {

@@ -15,8 +15,7 @@ extension RecordCollection {
     _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws -> Bool {
     let found: Void? = try candidate(key) {
-      try $0.checkDocument()
-      try body($0.body)
+      try $0.plain(body)
     }
     return found != nil
   }
@@ -39,7 +38,7 @@ extension RecordCollection {
     try RecordID.check(key, in: name)
     return try read { connection, row in
       let base = RecordRow.base(of: id)
-      let fetch = RecordFetch(connection, row)
+      let fetch = RecordFetch(connection, row, store)
       var result: Result?
       _ = try keys.first(
         of: keys.source.hash(key), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
@@ -100,8 +99,10 @@ extension RecordCollection {
 extension Candidate {
   /// Appends the JSON form of the public interfaces.
   func write(into bytes: inout [UInt8], withDocument: Bool) throws {
-    if withDocument { try checkDocument() }
-    Record.write(
-      key, revision, created, modified, try syncStatus(), withDocument ? body : nil, into: &bytes)
+    let status = try syncStatus()
+    guard withDocument else {
+      return Record.write(key, revision, created, modified, status, nil, into: &bytes)
+    }
+    try plain { Record.write(key, revision, created, modified, status, $0, into: &bytes) }
   }
 }

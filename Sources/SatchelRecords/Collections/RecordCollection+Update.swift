@@ -72,7 +72,7 @@ extension RecordWork {
       throw collection.problem(key, nil, "a patch must be an object, not \(patch.kind)", code: .invalid)
     }
     guard let row = try find(key, in: collection).row,
-      let body = try RecordTable(connection: connection).body(row)
+      let body = try document(row, key, in: collection)
     else { throw collection.problem(key, nil, "there is no such record to update", code: .notFound) }
     let id = "\(collection.name)/\(String(decoding: key, as: UTF8.self))"
     let document: JSONValue

@@ -14,6 +14,8 @@ public final class RecordCollection: Sendable {
   public let version: Int
   /// The generation of the declaration that the handle was opened with; see `StoredDeclaration`.
   private let generation: Int64
+  /// Whether the collection had sensitive fields when it was opened.
+  let hasSensitive: Bool
   /// The declared migrations, for documents of older versions that a sync downloads later.
   let migrations: [RecordMigration]
   let keys: DeferredIndex<RecordIDs>
@@ -22,7 +24,8 @@ public final class RecordCollection: Sendable {
   let mirroring = Locked<RecordMirror?>(nil)
 
   init(
-    _ store: RecordStore, id: Int64, version: Int, _ generation: Int64, _ declaration: CollectionDeclaration
+    _ store: RecordStore, id: Int64, version: Int, _ generation: Int64, _ declaration: CollectionDeclaration,
+    hasSensitive: Bool
   ) {
     self.store = store
     self.id = id
@@ -31,6 +34,7 @@ public final class RecordCollection: Sendable {
     self.version = version
     self.generation = generation
     migrations = declaration.migrations
+    self.hasSensitive = hasSensitive
   }
 
   deinit {

@@ -29,7 +29,8 @@ extension RecordStore {
           row.version > prepared.version ? .newer : .readOnly,
           "\(name): its records have version \(row.version); a store opened read-only cannot migrate them")
       }
-      return RecordCollection(self, id: row.id, version: prepared.version, 0, declaration)
+      return RecordCollection(
+        self, id: row.id, version: prepared.version, 0, declaration, hasSensitive: false)
     }
     let backup = try backUpBeforeMigrating(prepared)
     do {
@@ -62,13 +63,15 @@ extension RecordStore {
       if !declaration.isBare, row.version != Int64(prepared.version) { return nil }
       // Indexes, relations and the schema affect only writes.
       if database.options.isReadOnly {
-        return RecordCollection(self, id: id, version: Int(row.version), 0, declaration)
+        return RecordCollection(self, id: id, version: Int(row.version), 0, declaration, hasSensitive: false)
       }
       let stored = try StoredDeclaration.read(row, connection, expected: prepared)
       if !declaration.isBare || declaration.redeclare {
         guard try stored.joined(with: prepared, version: row.version) == stored else { return nil }
       }
-      return RecordCollection(self, id: id, version: Int(row.version), stored.generation, declaration)
+      return RecordCollection(
+        self, id: id, version: Int(row.version), stored.generation, declaration,
+        hasSensitive: !stored.sensitive.isEmpty)
     }
   }
 

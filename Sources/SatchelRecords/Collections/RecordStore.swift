@@ -37,6 +37,7 @@ package final class RecordStore: Sendable {
     self.database = database
     self.outbox = outbox
     registerEntries()
+    registerSealed()
     // Holds the queries and not this store, which they hold.
     database.whenClosing { [weak self] _ in try self?.writeDeferred() }
     database.whenClosing { [liveQueries] _ in liveQueries.stop() }

@@ -17,7 +17,7 @@ extension RecordWork {
     return (row, hash)
   }
 
-  /// Writes a record. Checks everything before it changes anything.
+  /// Writes a record. Checks everything before it changes anything, on the document before its fields are sealed.
   ///
   /// - Parameters:
   ///   - body: a JSON object that has been scanned
@@ -37,6 +37,10 @@ extension RecordWork {
     }
     let entries = try indexEntries(old?.body, body, key, row, collection)
     let references = try referenceChanges(old?.body, body, key, collection)
+    let sealed = try sealed(body, key, collection)
+    func storing(_ write: (UnsafeRawBufferPointer) throws -> Void) throws {
+      if let sealed { try sealed.withUnsafeBytes { try write($0) } } else { try write(body) }
+    }
     return try changing {
       let revision: Int64
       let record: Int64
@@ -44,16 +48,21 @@ extension RecordWork {
         record = row
         released.remove(row)
         revision = max(old.revision + 1, remote?.revision ?? 0)
-        try table.update(row, body, revision: revision, modified: remote?.modified ?? now)
+        try storing {
+          try table.update(
+            row, $0, revision: revision, modified: remote?.modified ?? now, isSealed: sealed != nil)
+        }
         if let remote {
           try table.setTimes(row, revision: revision, created: remote.created, modified: remote.modified)
         }
       } else {
         record = collection.base + collection.numbers.next
         revision = max(try 1 + lastRevision(key, collection), remote?.revision ?? 0)
-        try table.insert(
-          record, key, body, revision: revision, created: remote?.created ?? now,
-          modified: remote?.modified ?? now)
+        try storing {
+          try table.insert(
+            record, key, $0, revision: revision, created: remote?.created ?? now,
+            modified: remote?.modified ?? now, isSealed: sealed != nil)
+        }
         collection.numbers.next += 1
         collection.keys.add(hash, row: record)
       }

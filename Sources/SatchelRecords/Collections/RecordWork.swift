@@ -47,7 +47,7 @@ final class RecordWork {
   /// Returns what notes changes that are to be sent; nil when the store is not bound to a sync log.
   func tracker() throws -> SyncTracker? {
     if let knownTracker { return knownTracker }
-    knownTracker = try SyncTracker(live())
+    knownTracker = try SyncTracker(live(), store.database.keyring)
     return knownTracker
   }
 

@@ -8,6 +8,8 @@ struct StoredDeclaration: Equatable {
   var indexes: [RecordIndex] = []
   /// By path.
   var relations: [String: RecordRelation] = [:]
+  /// Paths of sensitive fields.
+  var sensitive: [String] = []
   var schema: JSONValue?
   /// Whether the records are synchronized with the store.
   var isSynced = true
@@ -38,6 +40,7 @@ struct StoredDeclaration: Equatable {
       let declared = try CollectionDeclaration(json: .object(members))
       indexes = declared.indexes ?? []
       relations = declared.relations ?? [:]
+      sensitive = declared.sensitive ?? []
       schema = declared.schema
       isSynced = declared.isSynced ?? true
       onConflict = declared.onConflict ?? .newestWins
@@ -67,6 +70,7 @@ struct StoredDeclaration: Equatable {
       "relations": .object(JSONObject(relations.map { ($0.key, $0.value.json) })),
       "schema": schema ?? .null,
     ]
+    if !sensitive.isEmpty { members["sensitive"] = .array(sensitive.map { .string($0) }) }
     if !isSynced { members["synced"] = false }
     if onConflict != .newestWins { members["on_conflict"] = .string(onConflict.rawValue) }
     if generation != 0 { members["generation"] = .int(generation) }
@@ -125,6 +129,13 @@ extension StoredDeclaration {
     for (path, relation) in declared.relations where !related.contains(path) {
       joined.relations[path.text] = relation
     }
+
+    for text in sensitive {
+      let isDeclared = try declared.sensitive.contains(DocumentPath(text))
+      if isDeclared || !isWhole { joined.sensitive.append(text) }
+    }
+    let sealed = try sensitive.map { try DocumentPath($0) }
+    joined.sensitive += declared.sensitive.filter { !sealed.contains($0) }.map(\.text)
 
     if let schema = declared.declaration.schema, !schema.isNull {
       if let known = self.schema, known != schema { try checkReplaced("the store has another schema") }

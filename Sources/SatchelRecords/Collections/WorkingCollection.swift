@@ -11,6 +11,8 @@ final class WorkingCollection {
     var next: Int64
     /// Rows up to this number are in record_key.
     var indexedThrough: Int64
+    /// The name of the key that seals sensitive fields; nil when none were sealed.
+    var sealedBy: [UInt8]?
     /// The keys of changed records; at most `maxNamedChanges`.
     var changed: [String] = []
     /// Whether more records changed than are named.
@@ -29,7 +31,7 @@ final class WorkingCollection {
     self.keys = keys
     numbers = Numbers(
       count: row.stored, counted: row.counted, next: row.next,
-      indexedThrough: row.indexedThrough)
+      indexedThrough: row.indexedThrough, sealedBy: row.sealedBy)
   }
 
   var id: Int64 { row.id }

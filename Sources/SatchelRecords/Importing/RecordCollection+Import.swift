@@ -63,18 +63,20 @@ extension RecordCollection {
   private func isSame(
     _ record: ImportedRecord, _ row: Int64, _ work: RecordWork, _ collection: WorkingCollection
   ) throws -> Bool {
-    let fetch = RecordFetch(work.connection, collection.row)
+    let fetch = RecordFetch(work.connection, collection.row, store)
     return try fetch.one(row) { old in
       if let stamp = record.stamp {
         let known = ImportedRecord.Stamp(
           revision: old.revision, created: old.created, modified: old.modified)
         guard stamp == known else { return false }
       }
-      if old.body.elementsEqual(record.document) { return true }
-      // Invalid JSON is rejected when it is written.
-      guard let one = try? JSONValue(parsing: old.body), let other = try? JSONValue(parsing: record.document)
-      else { return false }
-      return one == other
+      return try old.plain { body in
+        if body.elementsEqual(record.document) { return true }
+        // Invalid JSON is rejected when it is written.
+        guard let one = try? JSONValue(parsing: body), let other = try? JSONValue(parsing: record.document)
+        else { return false }
+        return one == other
+      }
     } ?? false
   }
 }

@@ -70,10 +70,16 @@ extension RecordStore {
     try rewrite.perform(mirror, AtomicFile(replacing: mirror.path))
   }
 
+  /// A mirror would have sensitive fields in plain text.
+  static func noMirror(_ name: String) -> SatchelError {
+    SatchelError(.invalid, "\(name): has sensitive fields, which a mirror's file would have in plain text")
+  }
+
   /// Returns all records of a collection in the form of a mirror.
   static func mirrorRecords(_ connection: Connection, _ row: CollectionRow) throws -> [MirrorRecord] {
     var records: [MirrorRecord] = []
     try RecordFetch(connection, row).all { candidate in
+      if candidate.isSealed { throw noMirror(row.name) }
       records.append(
         MirrorRecord(
           id: String(decoding: candidate.key, as: UTF8.self), revision: candidate.revision,

@@ -9,10 +9,12 @@ struct Candidate: ~Copyable {
   let revision: Int64
   let created: Int64
   let modified: Int64
+  /// The document as it is stored: sensitive fields are sealed.
   let body: UnsafeRawBufferPointer
+  let isSealed: Bool
   private let status: RecordStatusReader
 
-  /// Creates a candidate from a row of `id, key, revision, created, modified, body`.
+  /// Creates a candidate from a row of `id, key, revision, created, modified, body, is_sealed`.
   init(_ statement: Statement, _ status: RecordStatusReader) throws {
     let revision = try statement.integer(2, in: RecordRow.revisions)
     let (created, modified) = (try statement.integer(3), try statement.integer(4))
@@ -20,7 +22,17 @@ struct Candidate: ~Copyable {
     key = statement.bytes(1)
     (self.revision, self.created, self.modified) = (revision, created, modified)
     body = statement.bytes(5)
+    isSealed = statement.flag(6)
     self.status = status
+  }
+
+  /// Calls `body` with the document as it was written, which is checked to be JSON.
+  ///
+  /// - Throws: `.invalid` when the key of sensitive fields is not set, `.damaged`
+  func plain<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
+    try checkDocument()
+    guard isSealed else { return try body(self.body) }
+    return try status.opened(self.body, key).withUnsafeBytes { try body($0) }
   }
 
   var document: DocumentReader { DocumentReader(body) }
@@ -52,9 +64,9 @@ struct Candidate: ~Copyable {
 
   /// Returns a copy that does not borrow from the statement.
   func record(withDocument: Bool) throws -> Record {
-    if withDocument { try checkDocument() }
+    let document = withDocument ? try plain { Array($0) } : []
     return Record(
       id: String(decoding: key, as: UTF8.self), revision: revision, created: created, modified: modified,
-      syncStatus: try syncStatus(), body: withDocument ? Array(body) : [])
+      syncStatus: try syncStatus(), body: document)
   }
 }

@@ -14,7 +14,7 @@ struct QueryRun {
     self.connection = connection
     self.row = row
     shape = try collection.store.shape(of: row, connection)
-    fetch = RecordFetch(connection, row)
+    fetch = RecordFetch(connection, row, collection.store)
   }
 
   /// Rejects a query with a path to a value that no document has.
@@ -69,6 +69,7 @@ struct QueryRun {
   // MARK: Counting
 
   func count(_ filter: CompiledFilter) throws -> Int {
+    try shape.checkQueried(filter)
     if let schema = shape.schema { try filter.check(schema, of: shape.name) }
     let plan = try plan(filter)
     switch plan.path {
@@ -90,6 +91,8 @@ struct QueryRun {
     try check(query)
     var window = query.window
     guard !window.isOver else { return }
+    try shape.checkQueried(query.filter)
+    for order in query.order { try shape.checkQueried(order.path) }
     let plan = try plan(query.filter, order: query.order, limited: window.limit != nil)
     if case .ordered(let access) = plan.path { return try runOrdered(access, query, visit) }
     if query.order.isEmpty {

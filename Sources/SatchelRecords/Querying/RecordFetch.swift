@@ -8,10 +8,11 @@ struct RecordFetch {
   private let row: CollectionRow
   private let status: RecordStatusReader
 
-  init(_ connection: Connection, _ row: CollectionRow) {
+  /// - Parameter store: needed to read what has sensitive fields
+  init(_ connection: Connection, _ row: CollectionRow, _ store: RecordStore? = nil) {
     self.connection = connection
     self.row = row
-    status = RecordStatusReader(connection, row)
+    status = RecordStatusReader(connection, row, store)
   }
 
   /// Reads one record; returns nil when it does not exist, or has another id than `key`.
@@ -19,7 +20,7 @@ struct RecordFetch {
     _ record: Int64, of key: UnsafeRawBufferPointer? = nil, _ body: (borrowing Candidate) throws -> Result
   ) throws -> Result? {
     let statement = try connection.prepared(
-      "SELECT id, key, revision, created, modified, body FROM record WHERE id = ?")
+      "SELECT id, key, revision, created, modified, body, is_sealed FROM record WHERE id = ?")
     defer { statement.reset() }
     try statement.bind(.integer(record), at: 1)
     guard try statement.step() else { return nil }
@@ -32,7 +33,7 @@ struct RecordFetch {
     let base = RecordRow.base(of: row.id)
     let statement = try connection.prepared(
       """
-      SELECT id, key, revision, created, modified, body FROM record WHERE id > ? AND id < ? ORDER BY id
+      SELECT id, key, revision, created, modified, body, is_sealed FROM record WHERE id > ? AND id < ? ORDER BY id
       """)
     defer { statement.reset() }
     try statement.bind(.integer(base), at: 1)
@@ -43,16 +44,25 @@ struct RecordFetch {
   }
 }
 
-/// Reads the sync status of a collection's records in one snapshot.
+/// Reads the sync status of a collection's records, and opens their sensitive fields, in one snapshot.
 final class RecordStatusReader {
   private let connection: Connection
   private let row: CollectionRow
   /// Made when a status is asked for.
   private lazy var reader = Result { try SyncStatusReader(connection, collection: row.name) }
 
-  init(_ connection: Connection, _ row: CollectionRow) {
+  private let store: RecordStore?
+
+  init(_ connection: Connection, _ row: CollectionRow, _ store: RecordStore?) {
     self.connection = connection
     self.row = row
+    self.store = store
+  }
+
+  /// Opens a document whose row is marked as sealed.
+  func opened(_ document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> [UInt8] {
+    guard let store else { throw SatchelError(.internal, "\(row.name): its sensitive fields are not opened") }
+    return try store.shape(of: row, connection).opened(document, key, by: store.database.keyring.keys)
   }
 
   func status(_ key: UnsafeRawBufferPointer) throws -> RecordSyncStatus {

@@ -152,14 +152,14 @@ struct Deletion {
 
   /// Returns the document without its references to deleted records, every other byte unchanged.
   private func rewrite(_ row: Int64) throws -> [UInt8] {
-    var body = try RecordTable(connection: work.connection).body(row) ?? []
-    guard let references = nullified[row], let relation = references.first?.relation else { return body }
+    guard let references = nullified[row], let relation = references.first?.relation else { return [] }
+    let collection = try work.collection(relation.source)
+    let key = try RecordTable(connection: work.connection).key(row) ?? []
+    var body = try key.withUnsafeBytes { try work.document(row, $0, in: collection) } ?? []
     for relation in Dictionary(grouping: references, by: \.relation.id).values.compactMap(\.first?.relation) {
       let removed = Set(references.filter { $0.relation.id == relation.id }.map(\.target))
       body = try body.withUnsafeBytes { try Self.body($0, without: removed, relation) }
     }
-    let collection = try work.collection(relation.source)
-    let key = try RecordTable(connection: work.connection).key(row) ?? []
     try body.withUnsafeBytes {
       try collection.shape.schema?.check($0, "\(collection.name)/\(String(decoding: key, as: UTF8.self))")
     }

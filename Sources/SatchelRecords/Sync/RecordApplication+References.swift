@@ -72,7 +72,7 @@ extension RecordApplication {
     _ key: SyncKey, _ target: [UInt8], _ relation: CollectionShape.Relation
   ) throws -> Bool {
     let collection = try work.collection(relation.target)
-    guard let base = try tracker.base(key), base.version == collection.row.version,
+    guard let base = try tracker.base(key)?.unlessLocked, base.version == collection.row.version,
       let document = base.content.document
     else { return false }
     do {
@@ -85,7 +85,9 @@ extension RecordApplication {
     let deletion = SyncContent(
       document: nil, revision: base.content.revision + 1, created: base.content.created, modified: work.now)
     try noteLost(
-      .local, key.id, collection, ConflictTable.Versions(local: deletion, remote: nil, base: base.bytes))
+      .local, key.id, collection,
+      ConflictTable.Versions(
+        local: deletion, remote: nil, base: base.bytes, sealing: work.sealing(collection)))
     noteChange(key)
     return true
   }
@@ -136,8 +138,9 @@ extension RecordApplication {
     let isDeleted = positions[name].map { entries[$0].remote?.content.isDeleted ?? true } ?? false
     guard try !isDeleted || tracker.isPending(name) else { return }
     let versions = ConflictTable.Versions(
-      local: try RecordTable(connection: connection).content(row), remote: nil,
-      base: try tracker.base(name)?.bytes)
+      // Without the key of sensitive fields only the deletion is known.
+      local: try? key.withUnsafeBytes { try work.content(row, $0, in: collection) }, remote: nil,
+      base: try tracker.base(name)?.unlessLocked?.bytes, sealing: work.sealing(collection))
     try noteLost(.local, id, collection, versions)
   }
 

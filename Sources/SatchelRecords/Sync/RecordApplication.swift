@@ -136,6 +136,10 @@ struct RecordApplication {
   private mutating func decide(_ position: Int, _ entry: SyncUndecided) throws -> Item? {
     guard let collection = try collection(entry.key.collection) else { return nil }
     if hasUndecided { try conflicts.end(entry.key.id, in: collection.id) }
+    if let waiting = try waiting(position, entry, collection) {
+      try wait(waiting)
+      return nil
+    }
     let local = try local(entry, collection)
     // What was deleted so long ago that the deletion is gone is a deletion.
     let deletion = SyncContent(
@@ -148,7 +152,7 @@ struct RecordApplication {
       var migrating = self.migrating[collection.id] ?? MigratingContent(collection, work)
       defer { self.migrating[collection.id] = migrating }
       let remote = try entry.remote.map { try migrating.version($0) } ?? RecordVersion(deletion)
-      let base = try entry.base.map { try migrating.version($0) }
+      let base = try (entry.base?.unlessLocked).map { try migrating.version($0) }
       item.content = remote.content
       let decision = try RecordDecision.decide(
         local: local.map { RecordVersion($0) }, isChanged: entry.isChanged, base: base, remote: remote,
@@ -178,6 +182,23 @@ struct RecordApplication {
     return nil
   }
 
+  /// An item that waits for the key of the store; nil when it is set, or not needed.
+  private func waiting(
+    _ position: Int, _ entry: SyncUndecided, _ collection: WorkingCollection
+  ) throws -> Item? {
+    guard let path = collection.shape.sensitive.paths.first else { return nil }
+    do {
+      _ = try work.sealingKey(collection, "\(entry.key): \(path.pointer)")
+      return nil
+    } catch let error as SatchelError where error.code == .invalid {
+      var item = Item(
+        position: position, entry: entry, collection: collection, local: nil,
+        content: entry.remote?.content ?? SyncContent(document: nil), decision: .apply)
+      item.obstacle = .refused(error)
+      return item
+    }
+  }
+
   /// The local content; nil when there never was a record.
   private func local(_ entry: SyncUndecided, _ collection: WorkingCollection) throws -> SyncContent? {
     if let content = try content(of: entry.key.id, in: collection) { return content }
@@ -191,13 +212,14 @@ struct RecordApplication {
     var id = id
     return try id.withUTF8 { key in
       guard let row = try work.find(UnsafeRawBufferPointer(key), in: collection).row else { return nil }
-      return try RecordTable(connection: connection).content(row)
+      return try work.content(row, UnsafeRawBufferPointer(key), in: collection)
     }
   }
 
   func versions(_ item: Item) -> ConflictTable.Versions {
     ConflictTable.Versions(
-      local: item.local, remote: item.entry.remote?.bytes, base: item.entry.base?.bytes)
+      local: item.local, remote: item.entry.remote?.bytes, base: item.entry.base?.unlessLocked?.bytes,
+      sealing: work.sealing(item.collection))
   }
 
   private mutating func wait(_ item: Item) throws {
@@ -331,12 +353,15 @@ extension RecordApplication.Item {
 }
 
 extension RecordTable {
-  /// The content of a record; nil when it does not exist.
-  func content(_ row: Int64) throws -> SyncContent? {
-    try connection.first("SELECT body, revision, created, modified FROM record WHERE id = ?", .integer(row)) {
-      SyncContent(
+  /// The content of a record as it is stored; nil when it does not exist.
+  func content(_ row: Int64) throws -> (content: SyncContent, isSealed: Bool)? {
+    try connection.first(
+      "SELECT body, revision, created, modified, is_sealed FROM record WHERE id = ?", .integer(row)
+    ) {
+      let content = SyncContent(
         document: Array($0.bytes(0)), revision: try $0.integer(1, in: RecordRow.revisions),
         created: try $0.integer(2), modified: try $0.integer(3))
+      return (content, $0.flag(4))
     }
   }
 }

@@ -43,9 +43,13 @@ package struct RecordSyncClient: Sendable {
   }
 
   /// The content of a record, to be sent; nil when there is none.
-  package func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing? {
+  ///
+  /// - Throws: `.unauthorized` for one with sensitive fields unless the log is encrypted, `.invalid` when their key is
+  ///   not set
+  package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
     guard let row = try row(of: key.collection, connection) else { return nil }
     let index = store.keys(of: row.id)
+    let isSensitive = try !store.shape(of: row, connection).sensitive.isEmpty
     var (id, content) = (key.id, SyncContent?.none)
     try id.withUTF8 { id in
       let (id, base) = (UnsafeRawBufferPointer(id), RecordRow.base(of: row.id))
@@ -53,16 +57,36 @@ package struct RecordSyncClient: Sendable {
         of: index.source.hash(id), connection, floor: base + row.indexedThrough, newest: base + row.next - 1
       ) { record in
         guard RecordRow.collection(of: record) == row.id else { return false }
-        content = try RecordFetch(connection, row).one(record, of: id) { candidate in
-          try candidate.checkDocument()
+        content = try RecordFetch(connection, row, store).one(record, of: id) { candidate in
+          guard isEncrypted || !isSensitive else { throw Self.unencrypted(row.name) }
           return SyncContent(
-            document: Array(candidate.body), revision: candidate.revision, created: candidate.created,
+            document: try candidate.plain { Array($0) }, revision: candidate.revision,
+            created: candidate.created,
             modified: candidate.modified)
         }
         return content != nil
       }
     }
-    return content.map { SyncOutgoing(content: $0, version: row.version) }
+    return content.map { SyncOutgoing(content: $0, version: row.version, isSensitive: isSensitive) }
+  }
+
+  private static func unencrypted(_ collection: String) -> SatchelError {
+    SatchelError(
+      .unauthorized,
+      "\(collection): has sensitive fields, and is sent only with an encryption key of the sync log")
+  }
+
+  /// The collections with sensitive fields.
+  package func sensitiveCollections(_ connection: Connection) throws -> Set<String> {
+    guard try store.database.has(RecordSchema.subject) else { return [] }
+    var rows: [Int64] = []
+    try connection.each("SELECT id FROM record_collection WHERE version > 0") {
+      rows.append(try $0.integer(0, in: RecordRow.collections))
+    }
+    let shapes = try rows.compactMap { try CollectionRow.read($0, connection) }.map {
+      try store.shape(of: $0, connection)
+    }
+    return Set(shapes.filter { !$0.sensitive.isEmpty }.map(\.name))
   }
 
   /// The ids of a collection's records, in the order of their rows.
@@ -118,6 +142,19 @@ package struct RecordSyncClient: Sendable {
       next += 1
     }
     return Array(queue[keys.count...])
+  }
+
+  /// The records of collections with sensitive fields that wait for anything.
+  package func waitingForKey(_ connection: Connection) throws -> [SyncKey] {
+    let names = try sensitiveCollections(connection)
+    let conflicts = ConflictTable(connection: connection)
+    guard !names.isEmpty, try conflicts.hasWaiting() else { return [] }
+    return try names.sorted().flatMap { name in
+      guard let id = try CollectionRow.id(of: name, connection) else { return [SyncKey]() }
+      return try conflicts.waiting(forCollection: name, id).filter { $0.collection == id }.compactMap {
+        try? SyncKey(name, $0.key)
+      }
+    }
   }
 
   /// Ends what is undecided, because the store is no longer synchronized.

@@ -17,6 +17,8 @@ struct CollectionRow: Sendable {
   var indexedThrough: Int64
   /// Whether the store is bound to a sync log.
   var isBound: Bool
+  /// The name of the key that seals sensitive fields; nil when none were sealed.
+  var sealedBy: [UInt8]?
 
   private init(_ row: Statement) throws {
     id = try row.integer(0, in: RecordRow.collections)
@@ -28,13 +30,14 @@ struct CollectionRow: Sendable {
     next = max(counted, row.anyInteger(8) - RecordRow.base(of: id) + 1)
     indexedThrough = try row.integer(6, in: RecordRow.numbers)
     isBound = row.flag(7)
+    sealedBy = row.isNull(9) ? nil : Array(row.bytes(9))
   }
 
   static func read(_ id: Int64, _ connection: Connection) throws -> CollectionRow? {
     try connection.first(
       """
       SELECT id, name, version, shape, count, next, indexed_through, EXISTS(SELECT 1 FROM sync_log),
-      (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40) FROM record_collection WHERE id = ?1
+      (SELECT max(id) FROM record WHERE id > ?1 << 40 AND id < (?1 + 1) << 40), sealed_by FROM record_collection WHERE id = ?1
       """, .integer(id), read: CollectionRow.init)
   }
 

@@ -36,28 +36,72 @@ struct ConflictTable {
     /// Envelopes.
     var remote: [UInt8]?
     var base: [UInt8]?
+    var sealing = Sealing.plain
+  }
+
+  /// How versions are stored.
+  enum Sealing {
+    case plain
+    case sealed(EncryptionKey)
+    /// Not at all: they have sensitive fields, and the key is not set.
+    case withheld
+
+    func stored(_ version: [UInt8]?, _ key: String, _ collection: Int64) -> [UInt8]? {
+      switch self {
+      case .plain: version
+      case .sealed(let encryption):
+        version.map { SealedValue.seal($0, by: encryption, at: ConflictTable.location(key, collection)) }
+      case .withheld: nil
+      }
+    }
+  }
+
+  private static func location(_ key: String, _ collection: Int64) -> String {
+    "conflict/\(collection)/\(key)"
+  }
+
+  /// Returns a stored version as it was; JSON never begins as what is sealed does.
+  ///
+  /// - Throws: `.invalid` when the key is not set, `.damaged`
+  static func opened(
+    _ version: [UInt8], _ key: String, _ collection: Int64, _ keys: Keyring.Keys
+  ) throws -> [UInt8] {
+    guard version.first == SealedValue.format else { return version }
+    return try SealedValue.open(version, by: keys, at: location(key, collection))
+  }
+
+  /// Calls `body` with bindings of versions.
+  static func with(
+    _ local: [UInt8]?, _ remote: [UInt8]?, _ base: [UInt8]?,
+    _ body: (Binding, Binding, Binding) throws -> Void
+  ) throws {
+    try (local ?? []).withUnsafeBytes { localBytes in
+      try (remote ?? []).withUnsafeBytes { remoteBytes in
+        try (base ?? []).withUnsafeBytes { baseBytes in
+          try body(
+            local == nil ? .null : .blob(localBytes), remote == nil ? .null : .blob(remoteBytes),
+            base == nil ? .null : .blob(baseBytes))
+        }
+      }
+    }
   }
 
   private func insert(
     _ kind: String, _ key: String, _ collection: Int64, _ versions: Versions, _ error: SatchelError?,
     _ other: String?, _ time: Int64, _ side: ConflictSide? = nil
   ) throws {
-    let local = versions.local.map { $0.json }
-    try (local ?? []).withUnsafeBytes { localBytes in
-      try (versions.remote ?? []).withUnsafeBytes { remote in
-        try (versions.base ?? []).withUnsafeBytes { base in
-          try connection.run(
-            """
-            INSERT INTO record_conflict(collection, key, kind, time, local, remote, base, code, reason, waits_for,
-            side) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, .integer(collection), .text(key), .text(kind), .integer(time),
-            local == nil ? .null : .blob(localBytes), versions.remote == nil ? .null : .blob(remote),
-            versions.base == nil ? .null : .blob(base),
-            error.map { .integer(Int64($0.code.rawValue)) } ?? .null,
-            error.map { .text($0.message) } ?? .null,
-            other.map { .text($0) } ?? .null, side.map { .text($0.rawValue) } ?? .null)
-        }
-      }
+    let sealing = versions.sealing
+    try Self.with(
+      sealing.stored(versions.local.map { $0.json }, key, collection),
+      sealing.stored(versions.remote, key, collection), sealing.stored(versions.base, key, collection)
+    ) { local, remote, base in
+      try connection.run(
+        """
+        INSERT INTO record_conflict(collection, key, kind, time, local, remote, base, code, reason, waits_for,
+        side) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """, .integer(collection), .text(key), .text(kind), .integer(time), local, remote, base,
+        error.map { .integer(Int64($0.code.rawValue)) } ?? .null, error.map { .text($0.message) } ?? .null,
+        other.map { .text($0) } ?? .null, side.map { .text($0.rawValue) } ?? .null)
     }
   }
 

@@ -6,6 +6,8 @@ import SatchelStorage
 /// Checks the tables of records: counts, index entries and references are computed again from the documents.
 struct RecordCheck {
   private let connection: Connection
+  /// The keys that are set.
+  private let keys: Keyring.Keys
   /// Receives each finding: a code and a message.
   private let report: (String, String) -> Void
   private let views: Views
@@ -25,8 +27,11 @@ struct RecordCheck {
     }
   }
 
-  init(_ connection: Connection, _ report: @escaping (String, String) -> Void) {
+  init(
+    _ connection: Connection, _ keys: Keyring.Keys, _ report: @escaping (String, String) -> Void
+  ) {
     self.connection = connection
+    self.keys = keys
     views = Views(connection)
     self.report = report
   }
@@ -81,6 +86,7 @@ struct RecordCheck {
         report("record", "\(name): the document is damaged: \(error)")
         return true
       }
+      checkSealed(candidate, shape, name)
       for index in shape.indexes { try check(candidate, index, name) }
       references += try check(candidate, row, shape, name)
       return true
@@ -90,6 +96,22 @@ struct RecordCheck {
       report("record_collection", "\(row.name): its stored count is \(counted), but it has \(count) records")
     }
     try checkTotals(row, shape, count, references)
+  }
+
+  /// Reports sensitive fields that cannot be opened with the keys that are set.
+  private func checkSealed(_ candidate: borrowing Candidate, _ shape: CollectionShape, _ name: String) {
+    if candidate.isSealed == shape.sensitive.isEmpty {
+      return report(
+        "record",
+        "\(name): its fields are \(candidate.isSealed ? "sealed" : "not sealed"), and the declaration differs"
+      )
+    }
+    guard candidate.isSealed, !keys.isEmpty else { return }
+    do {
+      _ = try shape.sensitive.open(candidate.body, candidate.key, by: keys)
+    } catch let error as SatchelError where error.code == .damaged {
+      report("record", error.message)
+    } catch {}
   }
 
   /// Reports a record without its entry in an index.
@@ -247,7 +269,9 @@ extension RecordCollection {
     }
     return try database.read { connection in
       var findings: [StoreFinding] = []
-      try RecordCheck(connection) { findings.append(StoreFinding(code: $0, message: $1)) }.run()
+      try RecordCheck(connection, database.keyring.keys) {
+        findings.append(StoreFinding(code: $0, message: $1))
+      }.run()
       return findings
     }
   }

@@ -16,6 +16,13 @@ struct RecordRepair {
   mutating func run() throws {
     try dropDamaged()
     try repairCollections()
+    // A lost name of a key keeps the key from being changed before the fields are declared again.
+    try connection.run(
+      """
+      UPDATE record_collection SET sealed_by = x'' WHERE sealed_by IS NULL AND EXISTS(SELECT 1 FROM record
+      WHERE record.id > record_collection.id << 40 AND record.id < (record_collection.id + 1) << 40
+      AND is_sealed = 1)
+      """)
     var rows = try collections()
     try rebuildKeys(of: rows)
     rows = try collections()

@@ -12,7 +12,8 @@ package enum RecordSchema {
         "record_collection.shape": StoredRange.count, "record_collection.count": RecordRow.numbers,
         "record_collection.next": RecordRow.numbers, "record_collection.indexed_through": RecordRow.numbers,
         "record.id": RecordRow.rows,
-        "record.revision": RecordRow.revisions, "record_key.first": StoredRange.any,
+        "record.revision": RecordRow.revisions, "record.is_sealed": StoredRange.flag,
+        "record_key.first": StoredRange.any,
         "record_index.collection": RecordRow.collections, "record_index.is_unique": StoredRange.flag,
         "record_value.record": RecordRow.rows,
         "record_relation.collection": RecordRow.collections, "record_relation.target": RecordRow.collections,
@@ -30,7 +31,8 @@ package enum RecordSchema {
     -- `next` nor below one that exists: records are counted before one is deleted. Rows up to
     -- `indexed_through` are in record_key. `shape` increases with every change of the declaration, by which
     -- handles and processes detect it. `declaration` is JSON. No id is used twice, because handles keep what they
-    -- know of a collection by its id.
+    -- know of a collection by its id. `sealed_by` is the name of the key of the sensitive fields of its documents,
+    -- NULL when none were sealed, empty when it was lost.
     CREATE TABLE record_collection(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       name TEXT NOT NULL UNIQUE,
@@ -39,16 +41,19 @@ package enum RecordSchema {
       count INTEGER NOT NULL,
       next INTEGER NOT NULL,
       indexed_through INTEGER NOT NULL,
+      sealed_by BLOB,
       declaration TEXT NOT NULL
     ) STRICT;
 
-    -- The documents, byte for byte as they were written.
+    -- The documents, byte for byte as they were written, except for the sensitive fields that the collection declares:
+    -- where `is_sealed` is 1, each is a string with the sealed text of the field, and what is in record_kept is sealed.
     CREATE TABLE record(
       id INTEGER PRIMARY KEY,
       key TEXT NOT NULL,
       revision INTEGER NOT NULL,
       created INTEGER NOT NULL,
       modified INTEGER NOT NULL,
+      is_sealed INTEGER NOT NULL,
       body BLOB NOT NULL
     ) STRICT;
 
@@ -107,7 +112,8 @@ package enum RecordSchema {
   private static let conflicts = """
     -- Conflicts: both versions of an open one ('open'), both of one where the version of `side`, 'local' or
     -- 'remote', was discarded ('lost'), and a remote version that cannot be applied before something else has changed
-    -- ('waiting'). `local` is JSON, `remote` and `base` are envelopes. Of one that waits, `code` and `reason` say why;
+    -- ('waiting'). `local` is JSON, `remote` and `base` are envelopes;
+    -- of a collection with sensitive fields they are sealed, and begin with the byte 1. Of one that waits, `code` and `reason` say why;
     -- `waits_for` is "collection/id" of the record whose change ends it, NULL when only a declaration or another entry
     -- does.
     CREATE TABLE record_conflict(

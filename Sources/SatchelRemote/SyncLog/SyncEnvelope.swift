@@ -14,6 +14,7 @@ package struct SyncEnvelope: Sendable, Equatable {
   /// The numbers of a writer's changes.
   static let numbers: ClosedRange<Int64> = 0...1 << 53
   static let checksumDigits = 32
+  static let saltDigits = 32
 
   package let key: SyncKey
   /// The version of the documents of its collection.
@@ -24,13 +25,19 @@ package struct SyncEnvelope: Sendable, Equatable {
   /// The writer's own number of the change, which it never uses twice for one key.
   package let number: Int64
   package let ancestors: SyncVersionVector
+  /// Of sensitive content, 32 random hexadecimal digits: the checksum, which others that were built on it name in plain
+  /// text, reveals nothing about it. Nil for content that is not sensitive.
+  package let salt: String?
+  /// Whether only the metadata is known, because the key that its stored form was sealed with is not: the document is
+  /// an empty object, and `bytes` are the stored form.
+  package let isLocked: Bool
   package let bytes: [UInt8]
   /// The first half of the SHA-256 of the bytes, in hexadecimal digits.
   package let checksum: String
 
   init(
     bytes: [UInt8], key: SyncKey, version: Int64, content: SyncContent, writer: String, number: Int64,
-    ancestors: SyncVersionVector
+    ancestors: SyncVersionVector, salt: String? = nil, lockedChecksum: String? = nil
   ) {
     self.bytes = bytes
     self.key = key
@@ -39,7 +46,9 @@ package struct SyncEnvelope: Sendable, Equatable {
     self.writer = writer
     self.number = number
     self.ancestors = ancestors
-    checksum = SHA256.digest(bytes).prefix(Self.checksumDigits / 2).hexadecimal
+    self.salt = salt
+    isLocked = lockedChecksum != nil
+    checksum = lockedChecksum ?? SHA256.digest(bytes).prefix(Self.checksumDigits / 2).hexadecimal
   }
 
   /// Makes the envelope of a change.
@@ -47,23 +56,30 @@ package struct SyncEnvelope: Sendable, Equatable {
   /// - Parameters:
   ///   - base: the envelope that it replaces: what is built on it is not older, whatever the clocks say
   ///   - ancestors: all that the content was built on
+  ///   - salt: of sensitive content, 32 random hexadecimal digits
   package init(
     _ content: SyncContent, of key: SyncKey, version: Int64, writer: String, number: Int64,
-    base: SyncEnvelope?, ancestors: SyncVersionVector
+    base: SyncEnvelope?, ancestors: SyncVersionVector, salt: String? = nil
   ) {
     var content = content
     content.modified = max(content.modified, base?.content.modified ?? 0)
     self.init(
-      bytes: Self.bytes(content, key, version, writer, number, ancestors), key: key, version: version,
-      content: content, writer: writer, number: number, ancestors: ancestors)
+      bytes: Self.bytes(content, key, version, writer, number, ancestors, salt), key: key, version: version,
+      content: content, writer: writer, number: number, ancestors: ancestors, salt: salt)
   }
+
+  /// Whether its content is sensitive: it is stored sealed, and sent in an encrypted log only.
+  package var isSensitive: Bool { salt != nil }
+
+  /// The envelope, if more than its metadata is known.
+  package var unlessLocked: SyncEnvelope? { isLocked ? nil : self }
 
   /// Whether its writer had seen another envelope of the same key.
   package func isBuilt(on other: SyncEnvelope) -> Bool { ancestors.include(other) }
 
   private static func bytes(
     _ content: SyncContent, _ key: SyncKey, _ version: Int64, _ writer: String, _ number: Int64,
-    _ ancestors: SyncVersionVector
+    _ ancestors: SyncVersionVector, _ salt: String?
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity((content.document?.count ?? 0) + 384)
@@ -76,6 +92,7 @@ package struct SyncEnvelope: Sendable, Equatable {
     JSONValue.write(writer, into: &bytes)
     add(",\"ancestors\":")
     ancestors.write(into: &bytes)
+    if let salt { add(",\"sensitive\":\"\(salt)\"") }
     if let document = content.document {
       add(",\"document\":")
       bytes += document
@@ -117,6 +134,10 @@ extension SyncEnvelope {
   ///
   /// - Throws: `SatchelError`: `newer` for another format, `damaged` for everything else
   package init(parsing bytes: [UInt8]) throws {
+    if bytes.first == SyncStoredEnvelope.format {
+      self = try SyncStoredEnvelope(parsing: bytes).envelope()
+      return
+    }
     guard bytes.count <= Self.maximumSize else {
       throw SatchelError(.damaged, "envelope: has more than \(Self.maximumSize) bytes")
     }
@@ -157,6 +178,7 @@ extension SyncEnvelope {
         document: document.map { Array($0) }, revision: try members.integer("revision", 0...1 << 53),
         created: try members.integer("created", time), modified: try members.integer("modified", time)),
       writer: writer, number: try members.integer("n", Self.numbers),
-      ancestors: try SyncVersionVector(members.object("ancestors", limit: SyncVersionVector.limit)))
+      ancestors: try SyncVersionVector(members.object("ancestors", limit: SyncVersionVector.limit)),
+      salt: members.raw("sensitive") == nil ? nil : try members.digits("sensitive", count: Self.saltDigits))
   }
 }

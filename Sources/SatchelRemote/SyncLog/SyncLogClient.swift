@@ -11,8 +11,10 @@ package protocol SyncLogClient: Sendable {
   /// The local content of a key, to be sent. For nil, which means that it was deleted, a deletion is sent if an envelope
   /// was sent before.
   ///
-  /// - Throws: `SatchelError` for content that cannot be sent; it is tried again later, and the others are sent
-  func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing?
+  /// - Parameter isEncrypted: whether it is for an encrypted log; without one, sensitive content cannot be sent
+  /// - Throws: `SatchelError` for content that cannot be sent, `unauthorized` for what is sensitive; it is tried again
+  ///   later, and the others are sent
+  func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing?
 
   /// The ids of a collection's local content, in any order that does not change.
   ///
@@ -28,10 +30,16 @@ package protocol SyncLogClient: Sendable {
 
   /// The keys of entries that wait, and that can perhaps be applied together with others.
   func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey]
+
+  /// The collections whose documents have sensitive parts: their entries are stored sealed, also those that other
+  /// devices have not marked as sensitive.
+  func sensitiveCollections(_ connection: Connection) throws -> Set<String>
 }
 
 extension SyncLogClient {
   package func waiting(for keys: [SyncKey], in transaction: Transaction) throws -> [SyncKey] { [] }
+
+  package func sensitiveCollections(_ connection: Connection) throws -> Set<String> { [] }
 }
 
 /// Local content that is sent.
@@ -39,17 +47,21 @@ package struct SyncOutgoing: Sendable, Equatable {
   package var content: SyncContent
   /// The version of its collection's documents.
   package var version: Int64
+  /// Whether the document has sensitive parts.
+  package var isSensitive: Bool
 
-  package init(content: SyncContent, version: Int64) {
+  package init(content: SyncContent, version: Int64, isSensitive: Bool = false) {
     self.content = content
     self.version = version
+    self.isSensitive = isSensitive && !content.isDeleted
   }
 }
 
 /// An entry that is to be set against the local content.
 package struct SyncUndecided: Sendable, Equatable {
   package var key: SyncKey
-  /// The last synced envelope; nil when the two sides have seen none in common.
+  /// The last synced envelope; nil when the two sides have seen none in common. It may be locked: then only its metadata
+  /// are known.
   package var base: SyncEnvelope?
   /// The entry; nil when it was deleted so long ago that the deletion itself is gone.
   package var remote: SyncEnvelope?
@@ -70,10 +82,13 @@ package struct SyncDecisions: Sendable, Equatable {
   package var decisions: [SyncDecision]
   /// How many versions were discarded, and are kept in a conflict log.
   package var lost: Int
+  /// Why entries wait that no conflict log has.
+  package var failures: [SyncFailure]
 
-  package init(decisions: [SyncDecision], lost: Int = 0) {
+  package init(decisions: [SyncDecision], lost: Int = 0, failures: [SyncFailure] = []) {
     self.decisions = decisions
     self.lost = lost
+    self.failures = failures
   }
 }
 

@@ -6,6 +6,9 @@ struct SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
   let name: String
   /// For the digest of the entries.
   let digest: HMAC
+  /// For entries with sensitive content, in the store.
+  let entries: EncryptionKey
+  private let salting: HMAC
   private let signing: HMAC
   private let sealing: EncryptionKey
 
@@ -13,11 +16,21 @@ struct SyncLogKey: Sendable, CustomStringConvertible, CustomReflectable {
     name = key.name.hexadecimal
     sealing = try key.derived("satchel sync log: entries")
     digest = try key.derived("satchel sync log: digest").hmac()
+    entries = try key.derived("satchel sync log: stored entries")
+    salting = try key.derived("satchel sync log: salts").hmac()
     signing = try key.derived("satchel sync log: head").hmac()
   }
 
   var description: String { "key" }
   var customMirror: Mirror { Mirror(self, children: []) }
+
+  /// The salt of a change with sensitive content: the same when it is sent again, and unknown to who has not the key.
+  func salt(_ key: SyncKey, writer: String, number: Int64, _ document: [UInt8]) -> String {
+    var hmac = salting
+    Array("\(key)\0\(writer)\0\(number)\0".utf8).withUnsafeBytes { hmac.update($0) }
+    document.withUnsafeBytes { hmac.update($0) }
+    return hmac.digest().prefix(SyncEnvelope.saltDigits / 2).hexadecimal
+  }
 
   /// The seal of one log's objects.
   ///

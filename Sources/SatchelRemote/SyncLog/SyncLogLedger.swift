@@ -4,8 +4,8 @@ import SatchelStorage
 /// What a sync asks of the local side. Each call is one transaction of at most `SyncSizes.rowsOfStep` rows, or, where it
 /// says so, a step of a longer one that the engine repeats.
 protocol SyncLogLedger: Sendable {
-  /// The key of the digest, if the sync log is encrypted.
-  var digestKey: HMAC? { get set }
+  /// The keys, if the sync log is encrypted.
+  var keys: SyncLogKey? { get set }
 
   /// - Throws: `SatchelError` (`notFound`) when the store is not bound to a log
   func state() throws -> SyncLogState
@@ -64,8 +64,8 @@ protocol SyncLogLedger: Sendable {
   /// - Throws: `SatchelError` (`busy`) while another process sends
   func changes() throws -> SyncChanges
 
-  /// What the next commits would send: the keys of pending changes.
-  func preview() throws -> [SyncLogReport.Planned]
+  /// What the next commits would send: the keys of pending changes, and what cannot be sent.
+  func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure])
 
   /// The live entries in the interval of each pack.
   func live(in packs: [SyncPack]) throws -> [SyncLiveEntries]
@@ -84,6 +84,9 @@ protocol SyncLogLedger: Sendable {
   func survivors(
     of pull: SyncPull, after row: Int64, limit: Int64
   ) throws -> (entries: [(key: SyncKey, envelope: [UInt8])], row: Int64)
+
+  /// The key of an entry that may only be in an encrypted log; nil when there is none.
+  func sensitiveEntry() throws -> SyncKey?
 
   /// Notes envelopes in flight and the head that names them; when it returns, that is on the disk.
   ///
@@ -132,6 +135,8 @@ struct SyncDecided: Sendable, Equatable {
   var outcomes: [Outcome] = []
   /// How many versions of records were discarded, and are kept in a conflict log.
   var lost = 0
+  /// Why entries wait, where nothing else says so.
+  var failures: [SyncFailure] = []
 }
 
 /// Changes to send.

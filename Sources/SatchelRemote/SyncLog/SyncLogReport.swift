@@ -1,5 +1,18 @@
 import SatchelCore
 
+/// A change that could not be sent, or an entry that could not be applied.
+package struct SyncFailure: Sendable, Equatable {
+  package var key: SyncKey
+  package var code: SatchelError.Code
+  package var message: String
+
+  package init(_ key: SyncKey, _ error: SatchelError) {
+    self.key = key
+    code = error.code
+    message = error.message
+  }
+}
+
 /// What a sync has done.
 package struct SyncLogReport: Sendable, Equatable {
   /// What a sync has done with the content of one subject.
@@ -26,13 +39,6 @@ package struct SyncLogReport: Sendable, Equatable {
   package struct Loss: Sendable, Equatable {
     package var pack: String
     package var entries: Int64
-  }
-
-  /// A change that could not be sent.
-  package struct Failure: Sendable, Equatable {
-    package var key: SyncKey
-    package var code: SatchelError.Code
-    package var message: String
   }
 
   /// What a sync would do with one key.
@@ -64,7 +70,7 @@ package struct SyncLogReport: Sendable, Equatable {
   /// Packs that were written again because they were missing or damaged.
   package internal(set) var repaired = 0
   package internal(set) var losses: [Loss] = []
-  package internal(set) var failed: [Failure] = []
+  package internal(set) var failed: [SyncFailure] = []
   /// Whether a transaction was sent in parts, because it is too large for one commit.
   package internal(set) var isCut = false
   /// Of a preview, what would be done.
@@ -89,6 +95,7 @@ package struct SyncLogReport: Sendable, Equatable {
   mutating func add(_ decided: SyncDecided) {
     records.conflicts += decided.lost
     records.lost += decided.lost
+    failed += decided.failures
     for outcome in decided.outcomes {
       changeCounts(of: outcome.key) { counts in
         switch outcome.decision {

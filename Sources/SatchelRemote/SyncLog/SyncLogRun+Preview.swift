@@ -25,7 +25,9 @@ extension SyncLogRun {
     }
     // What is merged is sent as well, and listed once.
     let merged = Set(report.planned.filter { $0.action == .merge }.map(\.key))
-    report.planned += try ledger.preview().filter { !merged.contains($0.key) }
+    let (planned, failed) = try ledger.preview()
+    report.planned += planned.filter { !merged.contains($0.key) }
+    report.failed += failed
     return report
   }
 

@@ -7,7 +7,7 @@ extension SyncLogRun {
   /// that has the new key already, because an earlier call was interrupted, is only synced.
   ///
   /// - Parameter key: nil for a log that is not encrypted
-  /// - Throws: as `run`
+  /// - Throws: as `run`; `invalid` for nil where the log has sensitive content
   package mutating func rekey(to key: EncryptionKey?) throws -> SyncLogReport {
     let start = Clock.monotonic.now()
     let keys = try key.map { try SyncLogKey($0) }
@@ -32,8 +32,10 @@ extension SyncLogRun {
 
   private mutating func use(_ keys: SyncLogKey?) {
     remote.keys = keys
-    ledger.digestKey = keys?.digest
+    ledger.keys = keys
     segments = []
+    // What is sensitive is sent now.
+    report.failed.removeAll { $0.code == .unauthorized }
   }
 
   /// Writes what the device has as a new log.
@@ -43,6 +45,10 @@ extension SyncLogRun {
     let state = try ledger.state()
     guard state.phase == nil, state.upload == nil, (state.etag == nil) == (state.position == nil) else {
       return false
+    }
+    if keys == nil, let sensitive = try ledger.sensitiveEntry() {
+      throw SatchelError(
+        .invalid, "\(sensitive): is sensitive, and is sent only in an encrypted sync log; delete it first")
     }
     try probeOnce()
     var target = remote

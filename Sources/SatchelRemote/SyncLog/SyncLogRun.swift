@@ -59,7 +59,7 @@ package struct SyncLogRun {
     remote = try SyncLogRemote(
       store, user: user, keys: options.key.map { try SyncLogKey($0) }, retry: options.retry,
       cancellation: options.cancellation)
-    self.ledger.digestKey = remote.keys?.digest
+    self.ledger.keys = remote.keys
   }
 
   /// - Throws: `SatchelError`: `damaged` for a log that cannot be read and that `acceptsLoss` would give up; `newer`;
@@ -210,9 +210,10 @@ package struct SyncLogRun {
   private mutating func send() throws -> Round {
     let changes = try ledger.changes()
     try ledger.note(changes.failures, changes.obsolete)
+    // What is sensitive is not tried again later, but in each round.
+    report.failed.removeAll { $0.code == .unauthorized }
     for failure in changes.failures {
-      report.failed.append(
-        SyncLogReport.Failure(key: failure.key, code: failure.error.code, message: failure.error.message))
+      report.failed.append(SyncFailure(failure.key, failure.error))
     }
     let upkeep = try findUpkeep(changes)
     guard !changes.changes.isEmpty || !upkeep.isEmpty else { return .done }

@@ -10,13 +10,16 @@ extension SyncLogTables {
 
   func decide() throws -> SyncDecided? {
     // No more than it takes to choose the limit: counting all in each step would grow with the square.
+    // Sensitive ones are decided by the next sync, which has the key.
+    let opens: Binding = .integer(keys == nil && database.keyring.syncEntries == nil ? 0 : 1)
     func count(_ connection: Connection) throws -> Int {
       Int(
         try connection.number(
           """
           SELECT count(*) FROM (SELECT 1 FROM sync_entry WHERE undecided IS NOT NULL AND in_flight_sequence IS NULL
-          AND generation = (SELECT generation FROM sync_log) LIMIT ?)
-          """, .integer(Int64(sizes.decidedAtOnce) + 1)))
+          AND generation = (SELECT generation FROM sync_log)
+          AND (? OR remote IS NULL OR substr(remote, 1, 1) <> x'01') LIMIT ?)
+          """, opens, .integer(Int64(sizes.decidedAtOnce) + 1)))
     }
     if try database.read(count) == 0 { return nil }
     return try changing { transaction, table, state in
@@ -30,8 +33,8 @@ extension SyncLogTables {
         try connection.each(
           """
           SELECT id FROM sync_entry WHERE generation = ? AND collection = ? AND undecided IS NOT NULL
-          AND in_flight_sequence IS NULL LIMIT ?
-          """, .integer(state.generation), .integer(collection), .integer(Int64(limit - ids.count))
+          AND in_flight_sequence IS NULL AND (? OR remote IS NULL OR substr(remote, 1, 1) <> x'01') LIMIT ?
+          """, .integer(state.generation), .integer(collection), opens, .integer(Int64(limit - ids.count))
         ) { ids.append(try $0.integer(0)) }
       }
       // The rest belongs to collections that are no longer declared.
@@ -62,6 +65,12 @@ extension SyncLogTables {
     var (entries, decidable, decided) = ([SyncUndecided](), [Int64](), SyncDecided())
     for var row in rows {
       row.isUndecided = false
+      if let stored = row.remote, SyncStoredEnvelope.isStored(stored) {
+        // Under another key than the log has: read again, it is decided again.
+        try table.write(row)
+        if keys != nil { try SyncLogTables.readAgain(transaction.connection) }
+        continue
+      }
       let remote = try row.entry.map { try SyncEnvelope(parsing: $0) }
       let base = try row.base.map { try SyncEnvelope(parsing: $0) }
       if let remote, base?.checksum == remote.checksum || row.conflict == remote.checksum {
@@ -89,6 +98,7 @@ extension SyncLogTables {
     let made = try client.decide(entries, isLast: isLast, in: transaction)
     let decisions = made.decisions
     decided.lost = made.lost
+    decided.failures = made.failures
     guard decisions.count == entries.count else {
       throw SatchelError(.internal, "\(decisions.count) decisions for \(entries.count) entries")
     }

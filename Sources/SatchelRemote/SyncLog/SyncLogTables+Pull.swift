@@ -70,6 +70,7 @@ extension SyncLogTables {
         if let sequence = row.sequence, sequence >= entry.sequence { continue }
         sums.replace(key, row.entry, entry.envelope.bytes)
         row.sequence = entry.sequence
+        row.isSensitive = row.isSensitive || entry.envelope.isSensitive
         row.setRemote(entry.envelope.bytes)
         row.isUndecided = row.remote != nil && declared.contains(key.collection)
         try table.write(row)
@@ -170,6 +171,7 @@ extension SyncLogTables {
     var row = old
     row.generation = generation
     row.sequence = new?.sequence
+    row.isSensitive = old.isSensitive || new?.isSensitive ?? false
     let entry = new?.entry
     // What is absent below the horizon was deleted, and is decided.
     let isExpired = entry == nil && (old.sequence ?? .max) <= horizon
@@ -190,6 +192,7 @@ extension SyncLogTables {
   /// Whether an entry is an envelope, or was built on it.
   private static func isKnown(_ base: [UInt8], to entry: [UInt8]?) throws -> Bool {
     guard let entry else { return false }
-    return try entry == base || SyncEnvelope(parsing: entry).isBuilt(on: SyncEnvelope(parsing: base))
+    return try SyncStoredEnvelope.isSame(entry, base)
+      || SyncEnvelope(parsing: entry).isBuilt(on: SyncEnvelope(parsing: base))
   }
 }

@@ -6,8 +6,8 @@ extension SyncLogTables {
   private struct Full: Error {}
 
   func changes() throws -> SyncChanges {
-    try database.read { connection in
-      guard let state = try SyncLogState.read(connection, digestKey: digestKey) else {
+    try readingAgain { connection, table in
+      guard let state = try SyncLogState.read(connection, digestKey: keys?.digest) else {
         throw SatchelError(.notFound, "the store is not bound to a sync log")
       }
       var collected = Collected(
@@ -15,8 +15,11 @@ extension SyncLogTables {
       guard state.phase == nil, state.upload == nil else { throw Self.changedMeanwhile }
       let now = try database.time(connection)
       let declared = Set(try client.collections(connection))
+      // Of those that are not sent the first change is tried, so that the report names them.
+      let isUnsent = keys == nil || database.keyring.current == nil
+      let unsent = isUnsent ? try client.sensitiveCollections(connection) : []
+      var named: Set<String> = []
       var limit = sizes.commit(state.bytes)
-      let table = SyncRowTable(connection: connection)
       do {
         // The plus keeps the other indexes out: a sync with little to do reads little.
         try connection.each(
@@ -35,6 +38,9 @@ extension SyncLogTables {
           if collected.isFull(before: sequence, limit) { throw Full() }
           guard let row = try table.row(try found.integer(0)), declared.contains(row.key.collection) else {
             return
+          }
+          if unsent.contains(row.key.collection), row.deletion == nil {
+            guard named.insert(row.key.collection).inserted else { return }
           }
           try collect(row, sequence, connection, now, &collected)
         }
@@ -85,11 +91,13 @@ extension SyncLogTables {
   private func collect(
     _ row: SyncRow, _ sequence: Int64, _ connection: Connection, _ now: Int64, _ collected: inout Collected
   ) throws {
+    // Of what is replaced the digest needs the bytes.
+    if let entry = row.entry, SyncStoredEnvelope.isStored(entry) { throw Locked() }
     let base = try row.base.map { try SyncEnvelope(parsing: $0) }
     let outgoing: SyncOutgoing
     do {
       outgoing =
-        try client.content(of: row.key, connection)
+        try client.content(of: row.key, isEncrypted: keys != nil, connection)
         ?? SyncOutgoing(
           content: row.deletion
             ?? SyncContent(
@@ -100,6 +108,10 @@ extension SyncLogTables {
           .invalid,
           "\(row.key): a document that is synchronized has at most \(SyncEnvelope.maximumDocument) bytes")
       }
+      guard !outgoing.isSensitive || keys != nil else {
+        throw SatchelError(
+          .unauthorized, "\(row.key): is sensitive, and is sent only in an encrypted sync log")
+      }
     } catch let error as SatchelError {
       collected.changes.failures.append(SyncChanges.Failure(row: row.id, key: row.key, error: error))
       return
@@ -109,9 +121,13 @@ extension SyncLogTables {
       collected.changes.obsolete.append(SyncChanges.Obsolete(row: row.id, sequence: sequence))
       return
     }
+    let salt =
+      outgoing.isSensitive
+      ? keys?.salt(
+        row.key, writer: collected.writer, number: sequence, outgoing.content.document ?? []) : nil
     let envelope = SyncEnvelope(
       outgoing.content, of: row.key, version: outgoing.version, writer: collected.writer, number: sequence,
-      base: base, ancestors: try row.allAncestors())
+      base: base, ancestors: try row.allAncestors(), salt: salt)
     collected.changes.state.replace(row.key, row.entry, envelope.bytes)
     collected.bytes += SyncEntry.frameSize(envelope.bytes.count)
     collected.changes.changes.append(
@@ -121,6 +137,21 @@ extension SyncLogTables {
   }
 
   // MARK: Compaction
+
+  /// An envelope that cannot be opened with the log's key.
+  private struct Locked: Error {}
+
+  /// Reads envelopes that are sent as they are. Where one cannot be opened, the log is read again first.
+  private func readingAgain<Result>(
+    _ body: (Connection, SyncRowTable) throws -> Result
+  ) throws -> Result {
+    do {
+      return try database.read { try body($0, rows($0)) }
+    } catch is Locked {
+      try database.write { try Self.readAgain($0.connection) }
+      throw SatchelError(.busy, "an entry of the sync log cannot be opened in the store, and is read again")
+    }
+  }
 
   func live(in packs: [SyncPack]) throws -> [SyncLiveEntries] {
     try database.read { connection in
@@ -142,17 +173,23 @@ extension SyncLogTables {
   func liveEntries(
     _ interval: ClosedRange<Int64>, at state: SyncLogState
   ) throws -> (body: [UInt8], count: Int) {
-    try database.read { connection in
+    try readingAgain { connection, table in
       guard let present = try SyncLogState.read(connection), present.isSame(as: state), present.phase == nil
       else { throw Self.changedMeanwhile }
       var (body, count) = ([UInt8](), 0)
       try connection.each(
         """
-        SELECT seq, coalesce(remote, base) FROM sync_entry WHERE generation = ? AND seq BETWEEN ? AND ? ORDER BY seq
+        SELECT seq, coalesce(remote, base), id FROM sync_entry WHERE generation = ? AND seq BETWEEN ? AND ?
+        ORDER BY seq
         """, .integer(state.generation), .integer(interval.lowerBound), .integer(interval.upperBound)
       ) { row in
         guard !row.isNull(1) else { throw row.damage(1, "is missing") }
-        SyncEntry.write(Array(row.bytes(1)), at: try row.integer(0, in: StoredRange.count), into: &body)
+        var envelope = Array(row.bytes(1))
+        if SyncStoredEnvelope.isStored(envelope) {
+          envelope = try table.row(try row.integer(2))?.entry ?? envelope
+          if SyncStoredEnvelope.isStored(envelope) { throw Locked() }
+        }
+        SyncEntry.write(envelope, at: try row.integer(0, in: StoredRange.count), into: &body)
         count += 1
       }
       return (body, count)
@@ -162,7 +199,7 @@ extension SyncLogTables {
   func survivors(
     of pull: SyncPull, after row: Int64, limit: Int64
   ) throws -> (entries: [(key: SyncKey, envelope: [UInt8])], row: Int64) {
-    try database.read { connection in
+    try readingAgain { connection, table in
       var (entries, last, bytes) = ([(key: SyncKey, envelope: [UInt8])](), row, Int64(0))
       do {
         try connection.each(
@@ -170,9 +207,8 @@ extension SyncLogTables {
           .integer(row), .integer(pull.generation)
         ) { found in
           let id = try found.integer(0)
-          guard let row = try SyncRowTable(connection: connection).row(id), let entry = row.entry else {
-            return
-          }
+          guard let row = try table.row(id), let entry = row.entry else { return }
+          if SyncStoredEnvelope.isStored(entry) { throw Locked() }
           bytes += SyncEntry.frameSize(entry.count)
           if bytes > limit, !entries.isEmpty { throw Full() }
           entries.append((key: row.key, envelope: entry))
@@ -199,7 +235,7 @@ extension SyncLogTables {
           guard present.isSame(as: state), present.phase == nil, present.upload == nil else {
             throw Refused()
           }
-          for change in part { try Self.setInFlight(change, state.generation, transaction.connection) }
+          for change in part { try Self.setInFlight(change, state.generation, table) }
           guard rest.isEmpty else { return }
           // Another process may have cleared those of an earlier part.
           let count = try transaction.connection.number(
@@ -218,9 +254,12 @@ extension SyncLogTables {
 
   /// The row may have been deleted since, with its number given to another record.
   private static func setInFlight(
-    _ change: SyncChanges.Change, _ generation: Int64, _ connection: Connection
+    _ change: SyncChanges.Change, _ generation: Int64, _ table: SyncRowTable
   ) throws {
-    try change.envelope.bytes.withUnsafeBytes { envelope in
+    let (connection, key) = (table.connection, change.envelope.key)
+    let isPlain = !change.envelope.isSensitive && !table.sensitive.contains(key.collection)
+    let stored = isPlain ? change.envelope.bytes : try table.sealed(change.envelope.bytes, of: key)
+    try stored.withUnsafeBytes { envelope in
       try (change.ancestors?.bytes ?? []).withUnsafeBytes { ancestors in
         try connection.run(
           """
@@ -229,7 +268,7 @@ extension SyncLogTables {
           AND generation = ? AND seq IS ? AND remote IS NULL AND conflict IS NULL AND ancestors IS ?
           AND pending IS NOT NULL AND in_flight_sequence IS NULL
           """, .integer(change.sequence), .integer(change.number), .blob(envelope), .integer(change.row),
-          .text(change.envelope.key.id), .text(change.envelope.key.collection), .integer(generation),
+          .text(key.id), .text(key.collection), .integer(generation),
           Binding(change.replaced), change.ancestors == nil ? .null : .blob(ancestors))
       }
     }
@@ -334,6 +373,7 @@ extension SyncLogTables {
 
   /// Whether an entry is an envelope, or was built on it.
   private static func has(_ entry: [UInt8], _ sent: [UInt8]) throws -> Bool {
-    try entry == sent || SyncEnvelope(parsing: entry).isBuilt(on: SyncEnvelope(parsing: sent))
+    try SyncStoredEnvelope.isSame(entry, sent)
+      || SyncEnvelope(parsing: entry).isBuilt(on: SyncEnvelope(parsing: sent))
   }
 }

@@ -6,8 +6,9 @@ package struct SyncLogTables: Sendable {
   let database: Database
   let client: any SyncLogClient
   let sizes: SyncSizes
-  /// The key of the digest, if the sync log is encrypted.
-  var digestKey: HMAC?
+  /// The keys of a sync, if the sync log is encrypted.
+  var keys: SyncLogKey?
+  private var digestKey: HMAC? { keys?.digest }
 
   package init(_ database: Database, client: any SyncLogClient) {
     self.init(database, client: client, sizes: SyncSizes())
@@ -146,10 +147,19 @@ package struct SyncLogTables: Sendable {
       "SELECT id FROM sync_entry WHERE base IS NOT NULL AND pending IS NULL AND generation >= ? AND generation <= ?",
       .integer(0), .integer(Int64.max))
     for id in ids {
-      guard let row = try? table.row(id), try client.content(of: row.key, connection) == nil else { continue }
+      guard let row = try? table.row(id), try !hasContent(row.key, connection) else { continue }
       try connection.run(
         "UPDATE sync_entry SET remote = coalesce(remote, base), base = NULL, undecided = 1 WHERE id = ?",
         .integer(id))
+    }
+  }
+
+  private func hasContent(_ key: SyncKey, _ connection: Connection) throws -> Bool {
+    do {
+      return try client.content(of: key, isEncrypted: true, connection) != nil
+    } catch let error as SatchelError where error.code == .invalid || error.code == .unauthorized {
+      // It is there, and cannot be sent: the encryption key is not set.
+      return true
     }
   }
 
@@ -168,6 +178,8 @@ package struct SyncLogTables: Sendable {
   /// middle is made good by the next call.
   package func reconcile() throws {
     guard try SyncTracking.isBound(database) else { return }
+    // Until the store is closed, declaring a collection and setting the store's key apply what waits.
+    if let keys { database.keyring.syncEntries = keys.entries }
     let declared = try database.read { try client.collections($0) }
     var known: Set<String> = []
     try database.read { connection in
@@ -282,37 +294,13 @@ extension SyncLogTables: SyncLogLedger {
       guard var state = try SyncLogState.read(transaction.connection, digestKey: digestKey) else {
         throw SatchelError(.notFound, "the store is not bound to a sync log")
       }
-      return try body(transaction, SyncRowTable(connection: transaction.connection), &state)
+      return try body(transaction, rows(transaction.connection), &state)
     }
   }
 
   /// Syncs the last transactions to the disk, whatever the store's durability.
   func sync() throws {
     if database.options.durability != .full { try database.sync(always: true) }
-  }
-
-  func preview() throws -> [SyncLogReport.Planned] {
-    try database.read { connection in
-      guard let state = try SyncLogState.read(connection) else { return [] }
-      let (declared, table) = (Set(try client.collections(connection)), SyncRowTable(connection: connection))
-      var planned: [SyncLogReport.Planned] = []
-      try connection.each(
-        """
-        SELECT id FROM sync_entry WHERE pending IS NOT NULL AND +generation = ? AND remote IS NULL AND conflict IS NULL
-        AND undecided IS NULL ORDER BY pending
-        """, .integer(state.generation)
-      ) { found in
-        guard let row = try table.row(try found.integer(0)), declared.contains(row.key.collection) else {
-          return
-        }
-        let isDeletion = try client.content(of: row.key, connection)?.content.isDeleted ?? true
-        // The remote never had it.
-        if isDeletion, row.base == nil, row.ancestors == nil { return }
-        planned.append(
-          SyncLogReport.Planned(key: row.key, action: isDeletion ? .deleteRemotely : .upload))
-      }
-      return planned
-    }
   }
 
   /// Forgets a head that may have been written, and what was in flight with it. Only for a copy of a store: there, what
@@ -365,7 +353,9 @@ extension SyncLogTables: SyncLogLedger {
         let wait = SyncBackoff.delay(afterFailures: Int(attempts) + 1, random: &random)
         try connection.run(
           "UPDATE sync_entry SET attempts = ?, retry_at = ?, error = ?, error_code = ? WHERE id = ?",
-          .integer(min(attempts + 1, 1 << 31)), .integer(transaction.now + wait),
+          .integer(min(attempts + 1, 1 << 31)),
+          // What is sensitive is sent, or named again, by the next sync.
+          failure.error.code == .unauthorized ? .null : .integer(transaction.now + wait),
           .text(failure.error.message), .integer(Int64(failure.error.code.rawValue)), .integer(failure.row))
       }
       for change in obsolete {

@@ -19,6 +19,8 @@ struct SyncRow: Sendable {
   var attempts: Int64 = 0
   /// Of local content whose deletion is pending.
   var deletion: SyncContent?
+  /// Whether one of its envelopes has sensitive content, and is stored sealed.
+  var isSensitive = false
 
   /// An envelope that is being sent.
   struct InFlight: Sendable {
@@ -38,7 +40,12 @@ struct SyncRow: Sendable {
   }
 
   /// Makes the entry's envelope the base.
-  mutating func setRemote(_ envelope: [UInt8]?) { remote = envelope == base ? nil : envelope }
+  mutating func setRemote(_ envelope: [UInt8]?) {
+    let isBase = SyncStoredEnvelope.isSame(envelope, base)
+    // The same one, which may have been locked.
+    if isBase, let envelope { base = envelope }
+    remote = isBase ? nil : envelope
+  }
 
   /// Makes an envelope the base; the entry stays what it is.
   mutating func setBase(_ envelope: [UInt8]?) {
@@ -67,6 +74,34 @@ struct SyncRowTable {
   static let maximumCollections: Int64 = 10_000
 
   let connection: Connection
+  /// Opens and seals the envelopes with sensitive content; nil when the key is not known.
+  var key: EncryptionKey?
+  /// The collections of which all documents are sensitive.
+  var sensitive: Set<String> = []
+
+  init(connection: Connection, key: EncryptionKey? = nil, sensitive: Set<String> = []) {
+    self.connection = connection
+    self.key = key
+    self.sensitive = sensitive
+  }
+
+  // MARK: Sealing
+
+  /// An envelope as it is stored.
+  func sealed(_ envelope: [UInt8], of entry: SyncKey) throws -> [UInt8] {
+    guard let key, !SyncStoredEnvelope.isStored(envelope) else { return envelope }
+    let parsed = try SyncEnvelope(parsing: envelope)
+    guard !parsed.content.isDeleted, parsed.isSensitive || sensitive.contains(entry.collection) else {
+      return envelope
+    }
+    return SyncStoredEnvelope.seal(parsed, key)
+  }
+
+  /// An envelope as it was sent; as it is stored, if it cannot be opened.
+  func opened(_ stored: [UInt8], of entry: SyncKey) -> [UInt8] {
+    guard let key, SyncStoredEnvelope.isStored(stored) else { return stored }
+    return (try? SyncStoredEnvelope(parsing: stored))?.open(key, of: entry) ?? stored
+  }
 
   // MARK: Collections
 
@@ -95,7 +130,7 @@ struct SyncRowTable {
       e.revision, e.created
       FROM sync_entry e JOIN sync_collection c ON c.id = e.collection
       WHERE e.collection = ? AND e.key = ? AND e.generation = ?
-      """, .integer(collection), .text(key.id), .integer(generation), read: Self.read)
+      """, .integer(collection), .text(key.id), .integer(generation), read: read)
   }
 
   func row(_ id: Int64) throws -> SyncRow? {
@@ -105,16 +140,23 @@ struct SyncRowTable {
       e.in_flight_number, e.in_flight_envelope, e.ancestors, e.undecided, e.conflict, e.attempts, e.deleted,
       e.revision, e.created
       FROM sync_entry e JOIN sync_collection c ON c.id = e.collection WHERE e.id = ?
-      """, .integer(id), read: Self.read)
+      """, .integer(id), read: read)
   }
 
-  private static func read(_ row: Statement) throws -> SyncRow {
-    func blob(_ column: Int32) -> [UInt8]? { row.isNull(column) ? nil : Array(row.bytes(column)) }
+  private func read(_ row: Statement) throws -> SyncRow {
     let (collection, key) = (row.text(1), row.text(2))
     guard SyncKey.isCollection(collection), SyncKey.isID(key) else { throw row.damage(2, "is not a key") }
     var result = SyncRow(
       id: try row.integer(0), key: SyncKey(validated: collection, key),
       generation: try row.integer(3, in: StoredRange.count))
+    let entry = result.key
+    func blob(_ column: Int32) -> [UInt8]? {
+      guard !row.isNull(column) else { return nil }
+      let stored = Array(row.bytes(column))
+      guard SyncStoredEnvelope.isStored(stored) else { return stored }
+      result.isSensitive = true
+      return opened(stored, of: entry)
+    }
     result.sequence = try row.integerIfAny(4, in: StoredRange.count)
     result.remote = blob(5)
     result.base = blob(6)
@@ -137,8 +179,14 @@ struct SyncRowTable {
 
   /// Writes a row; an id of 0 makes a new one. Past failures are forgotten.
   func write(_ row: SyncRow) throws {
-    let size = Int64(row.entry?.count ?? 0)
-    try Self.with(row.remote, row.base, row.inFlight?.envelope, row.ancestors?.bytes) {
+    let size = row.entry.map { SyncStoredEnvelope.size(of: $0) } ?? 0
+    var (remote, base, inFlight) = (row.remote, row.base, row.inFlight?.envelope)
+    if row.isSensitive || sensitive.contains(row.key.collection) {
+      remote = try remote.map { try sealed($0, of: row.key) }
+      base = try base.map { try sealed($0, of: row.key) }
+      inFlight = try inFlight.map { try sealed($0, of: row.key) }
+    }
+    try Self.with(remote, base, inFlight, row.ancestors?.bytes) {
       remote, base, inFlight, ancestors in
       if row.id == 0 {
         try connection.run(

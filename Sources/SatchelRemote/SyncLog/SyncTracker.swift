@@ -18,9 +18,11 @@ package final class SyncTracker {
   private static let process = UInt64.random(in: .min ... .max)
 
   /// Returns nil when the store is not bound to a sync log. It must have the tables of one.
-  package init?(_ transaction: Transaction) throws {
+  ///
+  /// - Parameter keyring: of the store, with the key of entries with sensitive content
+  package init?(_ transaction: Transaction, _ keyring: Keyring? = nil) throws {
     connection = transaction.connection
-    table = SyncRowTable(connection: connection)
+    table = SyncRowTable(connection: connection, key: keyring?.syncEntries)
     stamp = Int64(bitPattern: transaction.number &+ Self.process)
     guard let state = try Self.generations(connection) else { return nil }
     (valid, previous) = state

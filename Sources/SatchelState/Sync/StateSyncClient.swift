@@ -13,13 +13,8 @@ package struct StateSyncClient: Sendable {
   static let version: Int64 = 1
 
   let state: StateStore
-  /// Whether sensitive values are sent, as plain members of their documents: only in an encrypted sync log.
-  let sendsSensitive: Bool
 
-  package init(_ state: StateStore, sendsSensitive: Bool = false) {
-    self.state = state
-    self.sendsSensitive = sendsSensitive
-  }
+  package init(_ state: StateStore) { self.state = state }
 
   // MARK: Sending
 
@@ -32,10 +27,11 @@ package struct StateSyncClient: Sendable {
 
   /// Returns the content of an entry as it is saved; a deletion, or nil, for one without content.
   ///
+  /// - Parameter isEncrypted: whether sensitive values are sent, as plain members of their documents
   /// - Throws: `SatchelError` `.notFound` for what is not marked, `.unauthorized` for a sensitive value
   ///   unless these are sent, `.invalid` for a sensitive value whose encryption key is not set and for too
   ///   many levels, `.damaged`
-  package func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing? {
+  package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
     let tables = StateTables(connection: connection)
     // Not nil: that would delete the entry on all other devices.
     guard let id = StateID(key.id), try StateTables.exist(connection), let synced = try tables.synced(id),
@@ -43,18 +39,20 @@ package struct StateSyncClient: Sendable {
     else { throw SatchelError(.notFound, "\(key): is not marked for synchronizing, and is not sent") }
     let bounds = synced.mark.bounds
     switch id.kind {
-    case .value: return try value(id, removedAt: synced.removedAt, tables)
+    case .value: return try value(id, removedAt: synced.removedAt, isEncrypted, tables)
     case .list: return try outgoing(StateSyncList(id.name, bounds: bounds, in: tables), id, tables)
     case .set: return try outgoing(StateSyncSet(id.name, bounds: bounds, in: tables), id, tables)
     case .scores: return try outgoing(StateSyncScores(id.name, bounds: bounds, in: tables), id, tables)
     }
   }
 
-  private func value(_ id: StateID, removedAt: Int64?, _ tables: StateTables) throws -> SyncOutgoing? {
+  private func value(
+    _ id: StateID, removedAt: Int64?, _ isEncrypted: Bool, _ tables: StateTables
+  ) throws -> SyncOutgoing? {
     guard let stored = try tables.timedValue(id.name) else {
       return removedAt.map { Self.outgoing(nil, $0) }
     }
-    if stored.isSealed, !sendsSensitive {
+    if stored.isSealed, !isEncrypted {
       throw SatchelError(
         .unauthorized, "\(id.location): is sensitive, and is sent only with an encryption key of the sync log"
       )
@@ -64,7 +62,8 @@ package struct StateSyncClient: Sendable {
       ? try SealedValue.open(stored.bytes, by: state.keyring.keys, at: id.location) : stored.bytes
     let content = StateSyncValue.Content(bytes: bytes, isSensitive: stored.isSealed)
     let value = StateSyncValue(content: content, time: stored.time)
-    return Self.outgoing(try Self.bytes(value.document(at: id.location), id), stored.time)
+    return Self.outgoing(
+      try Self.bytes(value.document(at: id.location), id), stored.time, isSensitive: stored.isSealed)
   }
 
   private func outgoing<Content: StateSyncContent>(
@@ -83,9 +82,13 @@ package struct StateSyncClient: Sendable {
     return try naming(id.location) { try document.serialized() }
   }
 
-  private static func outgoing(_ document: [UInt8]?, _ time: Int64) -> SyncOutgoing {
+  private static func outgoing(
+    _ document: [UInt8]?, _ time: Int64, isSensitive: Bool = false
+  ) -> SyncOutgoing {
     let time = min(max(time, 0), NonDecreasingClock.latest)
-    return SyncOutgoing(content: SyncContent(document: document, modified: time), version: version)
+    return SyncOutgoing(
+      content: SyncContent(document: document, modified: time), version: version,
+      isSensitive: isSensitive)
   }
 
   // MARK: Deciding
@@ -94,17 +97,18 @@ package struct StateSyncClient: Sendable {
   /// like this one can have sent waits, without an error.
   ///
   /// - Throws: `SatchelError` `.busy` while the encryption key is being changed, `.full`, `.io` and others
-  package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> [SyncDecision] {
+  package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> SyncDecisions {
     try state.database.prepare(StateSchema.subject)
-    var changed: [String] = []
+    var (changed, failures) = ([String](), [SyncFailure]())
     let decisions = try entries.map { entry in
       guard let id = StateID(entry.key.id) else { return SyncDecision.waiting }
       var merge = StateSyncMerge(client: self, entry: entry, id: id, transaction: transaction)
       let decision = try merge.decide()
       if merge.hasChanged { changed.append(id.text) }
+      if let reason = merge.reason { failures.append(SyncFailure(entry.key, reason)) }
       return decision
     }
     if !changed.isEmpty { transaction.note(subject: .state, keys: changed) }
-    return decisions
+    return SyncDecisions(decisions: decisions, failures: failures)
   }
 }

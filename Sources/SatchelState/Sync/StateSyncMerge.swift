@@ -16,6 +16,8 @@ struct StateSyncMerge {
   private let tables: StateTables
   /// Whether rows of the value, list, set or scores were changed.
   private(set) var hasChanged = false
+  /// Why a sensitive value waits.
+  private(set) var reason: SatchelError?
 
   init(client: StateSyncClient, entry: SyncUndecided, id: StateID, transaction: Transaction) {
     self.client = client
@@ -113,7 +115,12 @@ struct StateSyncMerge {
     let isChanged = entry.isChanged || stored != nil && (synced == nil || entry.base == nil)
     let isKept = isChanged && (entry.remote == nil ? stored != nil : local.wins(over: remote))
     if !isEqual, !isKept {
-      guard try write(remote) else { return .waiting }
+      do {
+        try write(remote)
+      } catch let refused as Refused {
+        reason = refused.error
+        return .waiting
+      }
       hasChanged = true
     }
     try setMark(StateMark(isSynced: true), synced)
@@ -135,21 +142,23 @@ struct StateSyncMerge {
     return opened.map { StateSyncValue.Content(bytes: $0, isSensitive: true) }
   }
 
+  /// A sensitive value cannot be sealed, because the encryption key of the store is not set.
+  private struct Refused: Error {
+    let error: SatchelError
+  }
+
   /// Writes a value.
   ///
-  /// - Returns: false when it is sensitive and cannot be sealed, because the encryption key of the store is
-  ///   not set
-  private func write(_ value: StateSyncValue) throws -> Bool {
+  /// - Throws: `Refused`
+  private func write(_ value: StateSyncValue) throws {
     let target = StateTarget.value(id.name)
     guard let content = value.content else {
       try tables.delete(target)
-      try tables.setRemoval(of: id.name, at: value.time)
-      return true
+      return try tables.setRemoval(of: id.name, at: value.time)
     }
     guard content.isSensitive else {
       try tables.set(target, content.bytes, isSealed: false, time: value.time)
-      try tables.setRemoval(of: id.name, at: nil)
-      return true
+      return try tables.setRemoval(of: id.name, at: nil)
     }
     let keyring = client.state.keyring
     // While values are resealed, the thread that does may wait for this transaction.
@@ -157,10 +166,20 @@ struct StateSyncMerge {
       throw SatchelError(.busy, "\(id.location): the encryption key is being changed; try again")
     }
     defer { keyring.rotating.unlock() }
-    guard let key = keyring.current, try tables.sealed(notBy: key.name).isEmpty else { return false }
+    guard let key = keyring.current else {
+      throw Refused(
+        error: SatchelError(
+          .invalid, "\(id.location): is sensitive, and is applied when the encryption key is set"))
+    }
+    if let other = try tables.sealed(notBy: key.name).first {
+      throw Refused(
+        error: SatchelError(
+          .invalid,
+          "\(id.location): is sensitive, and the key is not the store's: “\(other)” is sealed with another key"
+        ))
+    }
     let sealed = SealedValue.seal(content.bytes, by: key, at: id.location)
     try tables.set(target, sealed, isSealed: true, time: value.time)
     try tables.setRemoval(of: id.name, at: nil)
-    return true
   }
 }

@@ -120,7 +120,7 @@ package final class Outbox: Sendable {
   }
 
   /// Applies an entry according to its kind.
-  func apply(_ entry: JSONValue, in transaction: Transaction, of database: Database) throws {
+  package func apply(_ entry: JSONValue, in transaction: Transaction, of database: Database) throws {
     guard let member = entry.objectValue?.first, entry.objectValue?.count == 1 else {
       throw SatchelError(.invalid, "an entry must be an object with one member")
     }

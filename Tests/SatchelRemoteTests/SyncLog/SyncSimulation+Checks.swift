@@ -90,6 +90,7 @@ extension SyncSimulation {
 
   func checkShadow(_ device: SyncSimulationDevice, _ head: SyncHead) throws {
     if hasLost { return }
+    let key = keys.logKey(of: head)?.entries
     let entries = try device.database.read { connection in
       var found: [SyncKey: SyncEntry] = [:]
       var ids: [Int64] = []
@@ -97,7 +98,8 @@ extension SyncSimulation {
         "SELECT id FROM sync_entry WHERE generation = (SELECT generation FROM sync_log) AND seq IS NOT NULL"
       ) { ids.append($0.anyInteger(0)) }
       for id in ids {
-        guard let row = try SyncRowTable(connection: connection).row(id), let bytes = row.entry else {
+        guard let row = try SyncRowTable(connection: connection, key: key).row(id), let bytes = row.entry
+        else {
           continue
         }
         found[row.key] = SyncEntry(sequence: row.sequence ?? 0, envelope: try SyncEnvelope(parsing: bytes))

@@ -55,7 +55,8 @@ extension SyncSimulation {
     case 1: try checkOldKey(of: device)
     default:
       hasRekeyed = true
-      device.start(self, sweeps: false, rekey: SyncSimulationDevice.Rekey(to: random.pick(keys.all)))
+      let key = random.pick(hasSensitive ? Array(keys.all.dropFirst()) : keys.all)
+      device.start(self, sweeps: false, rekey: SyncSimulationDevice.Rekey(to: key))
     }
   }
 

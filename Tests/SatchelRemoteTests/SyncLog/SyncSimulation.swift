@@ -79,6 +79,7 @@ final class SyncSimulation: @unchecked Sendable {
   var mayGiveUp = false
   /// Whether a device has changed the key: others may not have it.
   var hasRekeyed = false
+  let hasSensitive: Bool
   /// Whether a device has gone back: then it may send again what it had sent.
   var hasRestored = false
   let hasTwin: Bool
@@ -110,12 +111,16 @@ final class SyncSimulation: @unchecked Sendable {
     let keys = try SyncSimulationKeys()
     self.keys = keys
     let key = mutant == nil && random.chance(25) ? keys.all[1] : nil
+    // Sensitive documents are sealed in the stores, and keep the log from being decrypted.
+    let hasSensitive = mutant == nil && random.chance(50)
+    self.hasSensitive = hasSensitive
     // A second process that uses the first device's store.
     let hasTwin = random.chance(20) && mutant == nil && !restores && steering == nil
     self.hasTwin = hasTwin
     var devices = try (0..<3).map { number in
       let device = try shelf.device(number, sizes, ghosts)
       device.client.policy = common ?? random.pick(policies)
+      device.client.hasSensitive = hasSensitive
       device.client.takesForksPlainly = mutant == .plaintake || mutant == .norenew
       device.client.declared = declares || number == 0 ? ["things", "others"] : ["things"]
       device.skew = Int64(random.pick([0, 0, 50, -50]))

@@ -10,11 +10,11 @@ struct SyncSimulationLedger: SyncLogLedger {
   let device: SyncSimulationDevice
   let sync: SyncSimulationDevice.Sync
 
-  var digestKey: HMAC?
+  var keys: SyncLogKey?
 
   private var ledger: SyncLogTables {
     var ledger = device.ledger
-    ledger.digestKey = digestKey
+    ledger.keys = keys
     return ledger
   }
 
@@ -120,7 +120,11 @@ struct SyncSimulationLedger: SyncLogLedger {
 
   func reconcile() throws { try step("reconcile") { try ledger.reconcile() } }
 
-  func preview() throws -> [SyncLogReport.Planned] { try step("preview") { try ledger.preview() } }
+  func preview() throws -> (planned: [SyncLogReport.Planned], failed: [SyncFailure]) {
+    try step("preview") { try ledger.preview() }
+  }
+
+  func sensitiveEntry() throws -> SyncKey? { try step("sensitive") { try ledger.sensitiveEntry() } }
 
   func decide() throws -> SyncDecided? { try step("decide") { try ledger.decide() } }
 

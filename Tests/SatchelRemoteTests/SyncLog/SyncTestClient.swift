@@ -58,6 +58,12 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
     """
 
   let database: Database
+  /// Whether some of the documents are sensitive where the sync log is encrypted.
+  var hasSensitive = false
+
+  private func isSensitive(_ key: SyncKey) -> Bool {
+    hasSensitive && key.id.utf8.reduce(0) { $0 &+ Int($1) } % 2 == 0
+  }
   let ghosts: SyncGhosts
   var policy = Policy.newest
   var declared = ["things"]
@@ -191,13 +197,13 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
 
   func collections(_ connection: Connection) throws -> [String] { declared }
 
-  func content(of key: SyncKey, _ connection: Connection) throws -> SyncOutgoing? {
+  func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
     if unsendable.contains(key) { throw SatchelError(.invalid, "\(key): cannot be sent") }
     let document = try document(key, connection)
     return SyncOutgoing(
       content: SyncContent(
         document: SyncTestDocument.bytes(document.fields), revision: ghosts.number(of: document.edits),
-        modified: max(document.modified, 0)), version: 1)
+        modified: max(document.modified, 0)), version: 1, isSensitive: isEncrypted && isSensitive(key))
   }
 
   func ids(of collection: String, after id: String?, limit: Int, _ connection: Connection) throws -> [String]
@@ -235,7 +241,7 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
     }
     let isChanged = entry.isChanged && !(entry.isFork && takesForksPlainly)
     if isChanged {
-      if let base = try entry.base.map({ try SyncTestDocument.fields($0.content.document) }) {
+      if let base = try (entry.base?.unlessLocked).map({ try SyncTestDocument.fields($0.content.document) }) {
         if local.fields == base {
           fine.formUnion(local.edits.subtracting(remote.edits))
         } else if remote.fields == base {

@@ -64,6 +64,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
         redeclare: bool,
         on_conflict: Optional[str],
         synced: Optional[bool],
+        sensitive: Optional[Iterable[str]] = None,
     ) -> None:
         """Use ``store.records``."""
         steps = steps_of(migrations)
@@ -73,7 +74,9 @@ class ReadableCollection(Dependent, Generic[_Document]):
         indexes = None if indexes is None else items_of(indexes, "indexes")
         for path in paths_of(indexes, relations):
             check_path(path, of)
-        lent = lend_declaration(name, indexes, relations, schema, version, steps, on_conflict, synced)
+        lent = lend_declaration(
+            name, indexes, relations, schema, version, steps, on_conflict, synced, sensitive
+        )
         super().__init__(
             opened(store, lent, steps, bool(redeclare)), store._owner, library.satchel_records_free
         )

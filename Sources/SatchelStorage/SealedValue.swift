@@ -1,20 +1,25 @@
 import SatchelCore
-import SatchelStorage
 
 /// The stored format of a sensitive value: one byte of format version, 8 bytes of key name, 12 of nonce, the
 /// encrypted bytes, 16 of tag. The tag also authenticates the location, so a value that is moved to another
-/// key of the store cannot be opened.
-enum SealedValue {
-  static let format: UInt8 = 1
+/// place of the store cannot be opened.
+package enum SealedValue {
+  package static let format: UInt8 = 1
   private static let headLength = 1 + EncryptionKey.nameLength
 
-  static func seal(_ text: [UInt8], by key: EncryptionKey, at location: String) -> [UInt8] {
+  /// - Parameter location: is authenticated
+  package static func seal(_ text: [UInt8], by key: EncryptionKey, at location: String) -> [UInt8] {
     [format] + key.name + key.seal(text, context: context(location, keyName: key.name))
   }
 
-  /// - Parameter keys: the keys that are set, by name
+  /// - Parameters:
+  ///   - keys: the keys that are set, by name
+  ///   - location: for messages
+  ///   - sealedAt: the location that it was sealed at, if it is another text
   /// - Throws: `.invalid` when the value was sealed with another key, `.damaged` when it was modified
-  static func open(_ sealed: [UInt8], by keys: Keyring.Keys, at location: String) throws -> [UInt8] {
+  package static func open(
+    _ sealed: [UInt8], by keys: Keyring.Keys, at location: String, sealedAt: String? = nil
+  ) throws -> [UInt8] {
     guard let name = keyName(of: sealed) else {
       throw SatchelError(.damaged, "\(location): is sealed in an unknown format")
     }
@@ -24,14 +29,15 @@ enum SealedValue {
     guard let key = keys[name] else {
       throw SatchelError(.invalid, "\(location): was sealed with another encryption key")
     }
-    guard let text = key.open(sealed[headLength...], context: context(location, keyName: name)) else {
+    guard let text = key.open(sealed[headLength...], context: context(sealedAt ?? location, keyName: name))
+    else {
       throw SatchelError(.damaged, "\(location): was modified since it was sealed, and cannot be opened")
     }
     return text
   }
 
   /// Returns the name of the key that sealed a value; nil when it is not a sealed value.
-  static func keyName(of sealed: [UInt8]) -> [UInt8]? {
+  package static func keyName(of sealed: [UInt8]) -> [UInt8]? {
     guard sealed.first == format, sealed.count >= headLength + EncryptionKey.overhead else { return nil }
     return Array(sealed[1...EncryptionKey.nameLength])
   }

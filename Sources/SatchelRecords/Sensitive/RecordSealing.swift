@@ -1,0 +1,226 @@
+import SatchelCore
+import SatchelJSON
+import SatchelStorage
+
+/// Seals, opens and reseals what a collection has stored.
+struct RecordSealing {
+  let connection: Connection
+  let row: CollectionRow
+  /// The fields that are sealed in rows that are marked,
+  let old: SensitiveFields
+  /// and those that are to be.
+  let new: SensitiveFields
+  /// Opens what is sealed.
+  let keys: Keyring.Keys
+  /// Seals; needed only where `new` has fields.
+  let key: EncryptionKey?
+
+  /// Rewrites every document, and what else is stored of documents, in time in proportion to their number.
+  ///
+  /// - Throws: `.invalid` when a key is missing, `.damaged` for what cannot be opened: the transaction must fail then
+  func run() throws {
+    var last = RecordRow.base(of: row.id)
+    while let end = try part(after: last) { last = end }
+    try runConflicts()
+    try (key?.name ?? []).withUnsafeBytes { name in
+      try connection.run(
+        "UPDATE record_collection SET sealed_by = ? WHERE id = ?",
+        new.isEmpty || key == nil ? .null : .blob(name),
+        .integer(row.id))
+    }
+  }
+
+  // In chunks: a statement must not iterate over rows that are being changed.
+  private func part(after last: Int64) throws -> Int64? {
+    var part: [(row: Int64, key: [UInt8], body: [UInt8], isSealed: Bool)] = []
+    try connection.each(
+      "SELECT id, key, body, is_sealed FROM record WHERE id > ? AND id < ? ORDER BY id LIMIT 256",
+      .integer(last), .integer(RecordRow.base(of: row.id + 1))
+    ) { part.append(($0.anyInteger(0), Array($0.bytes(1)), Array($0.bytes(2)), $0.flag(3))) }
+    for record in part {
+      try record.key.withUnsafeBytes { key in
+        // A mark without a declaration: the declaration was lost, and this one takes its place.
+        let fields = old.isEmpty ? new : old
+        let plain =
+          record.isSealed
+          ? try record.body.withUnsafeBytes { try fields.open($0, key, by: keys) } : record.body
+        try write(plain, record.row, key)
+        try runKept(record.row, key, isSealed: record.isSealed)
+      }
+    }
+    return part.last?.row
+  }
+
+  private func write(_ plain: [UInt8], _ record: Int64, _ id: UnsafeRawBufferPointer) throws {
+    let stored = try plain.withUnsafeBytes { new.isEmpty ? plain : new.seal($0, id, by: try sealingKey(id)) }
+    try stored.withUnsafeBytes {
+      try connection.run(
+        "UPDATE record SET body = ?, is_sealed = ? WHERE id = ?", .blob($0), .integer(new.isEmpty ? 0 : 1),
+        .integer(record))
+    }
+  }
+
+  private func sealingKey(_ id: UnsafeRawBufferPointer) throws -> EncryptionKey {
+    if let key { return key }
+    let location = new.paths.first.map { new.location(id, $0) } ?? row.name
+    throw SatchelError(.invalid, "\(location): is sensitive; set the encryption key first")
+  }
+
+  // MARK: Values that migrations have kept
+
+  private func runKept(_ record: Int64, _ id: UnsafeRawBufferPointer, isSealed: Bool) throws {
+    var kept: [(version: Int64, path: String, value: [UInt8])] = []
+    try connection.each(
+      "SELECT version, path, value FROM record_kept WHERE record = ?", .integer(record)
+    ) { kept.append(($0.anyInteger(0), $0.text(1), Array($0.bytes(2)))) }
+    for value in kept {
+      let place = KeptPlace(record: record, version: value.version, path: value.path)
+      let plain = isSealed ? try place.open(value.value, by: keys) : value.value
+      let stored = new.isEmpty ? plain : place.seal(plain, by: try sealingKey(id))
+      try stored.withUnsafeBytes {
+        try connection.run(
+          "UPDATE record_kept SET value = ? WHERE record = ? AND version = ? AND path = ?", .blob($0),
+          .integer(record), .integer(value.version), .text(value.path))
+      }
+    }
+  }
+
+  /// Where a kept value is stored.
+  struct KeptPlace {
+    var record: Int64
+    var version: Int64
+    var path: String
+    private var location: String { "record_kept/\(record)/\(version)/\(path)" }
+
+    func seal(_ value: [UInt8], by key: EncryptionKey) -> [UInt8] {
+      SensitiveFields.string(SealedValue.seal(value, by: key, at: location))
+    }
+
+    func open(_ value: [UInt8], by keys: Keyring.Keys) throws -> [UInt8] {
+      let sealed = value.withUnsafeBytes { bytes -> [UInt8]? in
+        guard bytes.count >= 2 else { return nil }
+        return Base64.decoded(UnsafeRawBufferPointer(rebasing: bytes[1..<bytes.count - 1]))
+      }
+      return try SealedValue.open(sealed ?? [], by: keys, at: location)
+    }
+  }
+
+  // MARK: Conflicts
+
+  private func runConflicts() throws {
+    var conflicts: [(id: Int64, key: String, versions: [[UInt8]?])] = []
+    try connection.each(
+      "SELECT id, key, local, remote, base FROM record_conflict WHERE collection = ?", .integer(row.id)
+    ) { found in
+      let versions = (2...4).map { found.isNull($0) ? nil : Array(found.bytes($0)) }
+      conflicts.append((found.anyInteger(0), found.text(1), versions))
+    }
+    for conflict in conflicts {
+      let sealing = new.isEmpty ? ConflictTable.Sealing.plain : key.map { .sealed($0) } ?? .withheld
+      let stored = try conflict.versions.map { version -> [UInt8]? in
+        let plain = try version.map { try ConflictTable.opened($0, conflict.key, row.id, keys) }
+        return sealing.stored(plain, conflict.key, row.id)
+      }
+      try ConflictTable.with(stored[0], stored[1], stored[2]) { local, remote, base in
+        try connection.run(
+          "UPDATE record_conflict SET local = ?, remote = ?, base = ? WHERE id = ?", local, remote, base,
+          .integer(conflict.id))
+      }
+    }
+  }
+}
+
+// MARK: - The key of the store
+
+extension RecordStore {
+  /// Makes the keyring know what records have sealed.
+  func registerSealed() {
+    database.keyring.register(
+      Keyring.Sealed(
+        of: RecordSchema.subject.name,
+        find: { name, connection in try Self.sealed(notBy: name, connection) },
+        reseal: { [weak self] key, keys, transaction in try self?.reseal(with: key, keys, transaction) }))
+    database.keyring.whenSet { [weak self] in
+      guard let self, !database.options.isReadOnly, !database.isWriting else { return }
+      // Writes that were spooled, and could not be opened without the key.
+      try? outbox.retryRejected(in: database) { $0.objectValue?.first?.key == Self.sealedKind }
+    }
+  }
+
+  /// The name of a collection with what is sealed with another key; nil when there is none.
+  private static func sealed(notBy name: [UInt8], _ connection: Connection) throws -> String? {
+    guard try has(connection) else { return nil }
+    return try name.withUnsafeBytes { name in
+      try connection.first(
+        """
+        SELECT name FROM record_collection AS c WHERE sealed_by <> ? AND sealed_by <> x'' AND (EXISTS(SELECT 1 FROM record
+        WHERE id > c.id << 40 AND id < (c.id + 1) << 40 AND is_sealed = 1) OR EXISTS(SELECT 1 FROM record_conflict
+        WHERE collection = c.id AND x'01' IN (substr(local, 1, 1), substr(remote, 1, 1), substr(base, 1, 1)))) LIMIT 1
+        """, .blob(name)
+      ) { $0.text(0) }
+    }
+  }
+
+  private static func has(_ connection: Connection) throws -> Bool {
+    try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'record_collection'") > 0
+  }
+
+  private func reseal(
+    with key: EncryptionKey, _ keys: Keyring.Keys, _ transaction: Transaction
+  ) throws {
+    let connection = transaction.connection
+    guard try Self.has(connection) else { return }
+    var ids: [Int64] = []
+    try key.name.withUnsafeBytes { name in
+      try connection.each("SELECT id FROM record_collection WHERE sealed_by <> ?", .blob(name)) {
+        ids.append($0.anyInteger(0))
+      }
+    }
+    for id in ids {
+      guard let row = try CollectionRow.read(id, connection) else { continue }
+      let fields = try shape(of: row, connection).sensitive
+      guard !fields.isEmpty else {
+        throw SatchelError(
+          .invalid,
+          "\(row.name): the declaration of its sensitive fields was lost; declare them before the key is changed"
+        )
+      }
+      try RecordSealing(connection: connection, row: row, old: fields, new: fields, keys: keys, key: key)
+        .run()
+    }
+  }
+
+  // MARK: Spooled writes
+
+  static let sealedKind = "sealed_records"
+
+  /// Returns an entry for the outbox file whose content is sealed.
+  ///
+  /// - Throws: `.invalid` when the key is not set
+  func sealedEntry(_ entry: JSONValue, of collection: String) throws -> JSONValue {
+    guard let key = database.keyring.current else {
+      throw SatchelError(.invalid, "\(collection): has sensitive fields; set the encryption key first")
+    }
+    var text: [UInt8] = []
+    let bytes = try naming("entry") { try entry.serialized() }
+    Base64.append(SealedValue.seal(bytes, by: key, at: Self.spoolLocation(collection)), to: &text)
+    return [
+      Self.sealedKind: [
+        "collection": .string(collection), "entry": .string(String(decoding: text, as: UTF8.self)),
+      ]
+    ]
+  }
+
+  private static func spoolLocation(_ collection: String) -> String { "\(collection): a spooled write" }
+
+  /// Opens an entry.
+  func openedEntry(_ entry: JSONValue) throws -> JSONValue {
+    guard let collection = entry["collection"]?.stringValue, let text = entry["entry"]?.stringValue,
+      let sealed = Array(text.utf8).withUnsafeBytes({ Base64.decoded($0) })
+    else { throw SatchelError(.invalid, "an entry must have \"collection\" and \"entry\"") }
+    let location = Self.spoolLocation(collection)
+    return try naming(location) {
+      try JSONValue(parsing: SealedValue.open(sealed, by: database.keyring.keys, at: location))
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import SatchelCore
+
+/// The encryption keys that the host has set for a store: the current one seals, the earlier ones still open what
+/// they sealed. All subjects of a store have the same.
+package final class Keyring: Sendable {
+  package typealias Keys = [[UInt8]: EncryptionKey]
+
+  private struct State {
+    var current: EncryptionKey?
+    var keys: Keys = [:]
+    var syncEntries: EncryptionKey?
+    var observers: [@Sendable () -> Void] = []
+    var sealed: [Sealed] = []
+  }
+
+  /// What a subject has sealed.
+  package struct Sealed: Sendable {
+    let subject: String
+    /// Returns the name of something that is sealed with another key than the named one; nil when nothing is.
+    let find: @Sendable (_ name: [UInt8], Connection) throws -> String?
+    /// Seals all of it with another key.
+    let reseal: @Sendable (EncryptionKey, Keys, Transaction) throws -> Void
+
+    package init(
+      of subject: String,
+      find: @escaping @Sendable (_ name: [UInt8], Connection) throws -> String?,
+      reseal: @escaping @Sendable (EncryptionKey, Keys, Transaction) throws -> Void
+    ) {
+      self.subject = subject
+      self.find = find
+      self.reseal = reseal
+    }
+  }
+
+  private let state = Locked(State())
+  /// Held while values are resealed, so that no value is sealed with the old key meanwhile.
+  package let rotating = ConditionLock()
+
+  package init() {}
+
+  package var current: EncryptionKey? { state.withLock { $0.current } }
+
+  package var keys: Keys { state.withLock { $0.keys } }
+
+  /// The key of the sync log's entries in the store, since the last sync with an encrypted log.
+  package var syncEntries: EncryptionKey? {
+    get { state.withLock { $0.syncEntries } }
+    set { state.withLock { $0.syncEntries = newValue } }
+  }
+
+  /// Adds a key that opens values, but does not seal yet.
+  package func add(_ key: EncryptionKey) { state.withLock { $0.keys[key.name] = key } }
+
+  /// Removes a key that was added and is not the current one.
+  package func remove(_ key: EncryptionKey) {
+    state.withLock { if $0.current?.name != key.name { $0.keys[key.name] = nil } }
+  }
+
+  /// Makes a key the current one.
+  package func use(_ key: EncryptionKey) {
+    state.withLock {
+      $0.keys[key.name] = key
+      $0.current = key
+    }
+  }
+
+  /// Makes the keys of another store known, of which this one is a copy.
+  package func copy(_ other: Keyring) {
+    let (current, keys, entries) = other.state.withLock { ($0.current, $0.keys, $0.syncEntries) }
+    state.withLock { ($0.current, $0.keys, $0.syncEntries) = (current, keys, entries) }
+  }
+
+  /// Makes it known what a subject has sealed.
+  package func register(_ sealed: Sealed) { state.withLock { $0.sealed.append(sealed) } }
+
+  /// Returns the name of something that is sealed with another key; nil when nothing is.
+  ///
+  /// - Parameter subject: the subject that is not asked
+  package func sealed(
+    notBy name: [UInt8], except subject: String = "", _ connection: Connection
+  ) throws -> String? {
+    for sealed in state.withLock({ $0.sealed }) where sealed.subject != subject {
+      if let found = try sealed.find(name, connection) { return found }
+    }
+    return nil
+  }
+
+  /// Seals everything with another key, as a part of a transaction.
+  package func reseal(with key: EncryptionKey, in transaction: Transaction) throws {
+    for sealed in state.withLock({ $0.sealed }) { try sealed.reseal(key, keys, transaction) }
+  }
+
+  /// Calls `body` whenever the host has set a key.
+  package func whenSet(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.observers.append(body) }
+  }
+
+  /// Calls the observers.
+  package func notify() { for body in state.withLock({ $0.observers }) { body() } }
+}
