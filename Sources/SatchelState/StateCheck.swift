@@ -45,6 +45,20 @@ private struct StateCheck {
       }
     }
     try checkSynced()
+    try checkMigrations()
+  }
+
+  private mutating func checkMigrations() throws {
+    let tables = StateTables(connection: connection)
+    try connection.each("SELECT version FROM state_migration") { row in
+      guard let version = Int(exactly: row.anyInteger(0)) else { return }
+      do {
+        _ = try tables.migration(to: version, callback: nil)
+        _ = try tables.kept(to: version)
+      } catch let error as SatchelError where error.code == .damaged {
+        report("state_migration", error.message)
+      }
+    }
   }
 
   private mutating func checkSynced() throws {

@@ -147,7 +147,7 @@ extension StateTables {
     return steps
   }
 
-  private func migration(to version: Int, callback: RecordCallback.Body?) throws -> RecordMigration? {
+  func migration(to version: Int, callback: RecordCallback.Body?) throws -> RecordMigration? {
     try connection.first(
       "SELECT steps FROM state_migration WHERE version = ?", .integer(Int64(version))
     ) { row in

@@ -16,7 +16,7 @@ private let independent: Set<String> = [
   "record.created",
   "record.modified", "record.revision", "record_collection.shape", "record_collection.version",
   "record_conflict.id", "record_conflict.time", "record_migration.version", "section.updated_at",
-  "state_item.number", "state_item.time", "state_migration.version", "state_saved.through",
+  "state_item.number", "state_item.time", "state_saved.through",
   "state_saved.time", "state_saved.writer",
   "state_synced.item_limit", "state_synced.max_age", "state_synced.maximum", "state_synced.minimum",
   "state_synced.name", "state_synced.removed_at",

@@ -1,5 +1,5 @@
 import SatchelJSON
-import SatchelRecords
+import SatchelStorage
 import Testing
 
 /// Random documents and steps over few names, so that they often affect the same members.

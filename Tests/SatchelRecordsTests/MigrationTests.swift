@@ -1,5 +1,5 @@
 import SatchelJSON
-import SatchelRecords
+import SatchelStorage
 import Testing
 
 @Suite("Migrations of records")

@@ -51,7 +51,7 @@ struct StateDeclarationTests {
   @Test("values are migrated once, in one transaction after a backup, and back by an older app")
   func versions() throws {
     let store = try fixture.open()
-    let values: JSONObject = ["colours": "dark", "size": 12, "old": [1, 2.50], "kept": nil]
+    let values: JSONObject = ["colours": "dark", "size": 12, "old": [1, 2.50], "kept": .null]
     for (key, value) in values { try store.state.set(key, value) }
     let declaration = StateDeclaration(version: 3, migrations: Self.migrations)
     try store.state.declare(declaration)
@@ -77,7 +77,7 @@ struct StateDeclarationTests {
     try store.state.set("theme", "dark")
     let failing = try Self.steps(#"[{"convert": {"path": "/theme", "to": "integer"}}]"#)
     for (declaration, message) in [
-      (StateDeclaration(version: 2, migrations: [failing]), "state: /theme: convert to integer"),
+      (StateDeclaration(version: 2, migrations: [failing]), "state: at /theme: convert to integer"),
       (
         StateDeclaration(version: 3, migrations: [failing]),
         "state: no migration from version 2 to 3 is declared"

@@ -1,4 +1,4 @@
-"""Real places: deliveries of nine countries, streamed section by section, cut at random, with relaunches between.
+"""Real places: deliveries of nine countries, streamed section by section, cut at random, with relaunches.
 What shows is what the model of the tests shows.
 
 Usage: deliveries.py FOLDER, a clone of github.com/dr5hn/countries-states-cities-database
