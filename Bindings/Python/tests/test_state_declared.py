@@ -41,7 +41,7 @@ def test_defaults_are_read_and_not_stored(path: Path) -> None:
 
 
 def test_values_are_migrated_by_steps_and_functions_and_back(path: Path) -> None:
-    steps = [RENAME, satchel.Migration(doubled, halved)]
+    steps = [RENAME, satchel.records.Migration(doubled, halved)]
     with satchel.open(path) as store:
         store.state.set("colours", "dark")
         store.state.set("size", 12)
@@ -84,7 +84,7 @@ def test_what_a_function_raises_is_the_cause_and_changes_nothing(path: Path) -> 
         ({"version": 0}, "version"),
         ({"version": 2**31}, "version"),
         ({"version": 2, "migrations": "rename"}, "migrations"),
-        ({"version": 2, "migrations": [[{"renam": {}}]]}, "/migrations/0/0: unknown step"),
+        ({"version": 2, "migrations": [[{"renam": {}}]]}, "/migrations/0/0/renam: unknown step"),
         ({"defaults": {"": 1}}, "key"),
         ({"defaults": {"a": float("nan")}}, "defaults/a"),
     ],
