@@ -114,9 +114,9 @@ extension StateStore {
           !replaced.contains(StateName(sound: $0))
         }
         if let own { return own }
-        return try database.read {
-          try keyring.sealed(notBy: key.name, except: StateSchema.subject.name, $0)
-        }
+        // On the connection that is held: threads that each wait for a second one would wait for each other.
+        let other = { [keyring] in try keyring.sealed(notBy: key.name, except: StateSchema.subject.name, $0) }
+        return try reader.map { try other($0.tables.connection) } ?? database.read(other)
       }
     } catch let error as SatchelError where error.isAboutStore {
       // An unreadable store cannot be checked; a value sealed now is kept in the outbox file.
