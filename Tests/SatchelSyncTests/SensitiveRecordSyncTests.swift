@@ -16,13 +16,6 @@ struct SensitiveRecordSyncTests {
     (one, two) = (try devices.store("one"), try devices.store("two"))
   }
 
-  @discardableResult
-  private func sync(_ store: Store, _ key: [UInt8]?) throws -> StoreSyncReport {
-    var options = StoreSyncOptions()
-    options.key = key
-    return try store.sync(with: devices.remote, user: devices.user, options: options)
-  }
-
   private func document(_ token: String, _ n: Int64 = 1) -> JSONValue {
     ["n": .int(n), "token": .string(Self.marker + token)]
   }
@@ -38,14 +31,14 @@ struct SensitiveRecordSyncTests {
     try two.state.setKey(keyOfTwo)
     let (mine, theirs) = (try notes(one, policy), try notes(two, policy))
     for number in 0..<30 { try mine.put("n\(number)", document("\(number)")) }
-    try sync(one, key)
-    try sync(two, key)
+    try devices.sync(one, key)
+    try devices.sync(two, key)
     #expect(try theirs.documents == mine.documents)
     try mine.update("n1", ["n": 2])
     try theirs.update("n1", ["token": .string(Self.marker + "new")])
-    try sync(one, key)
+    try devices.sync(one, key)
     try devices.expectNone(Self.marker, "sent")
-    try sync(two, key)
+    try devices.sync(two, key)
     try devices.expectNone(Self.marker, "decided")
     if policy == .ask {
       let conflict = try #require(try theirs.conflicts().first)
@@ -58,10 +51,10 @@ struct SensitiveRecordSyncTests {
     } else {
       #expect(try theirs.conflicts().map(\.kind) == [.lost])
     }
-    for _ in 0..<2 { for store in [two, one] { try sync(store, key) } }
+    for _ in 0..<2 { for store in [two, one] { try devices.sync(store, key) } }
     #expect(try theirs.documents == mine.documents)
     try devices.expectNone(Self.marker, "agreed")
-    #expect(try sync(one, key).isUnchanged && sync(two, key).isUnchanged)
+    #expect(try devices.sync(one, key).isUnchanged && devices.sync(two, key).isUnchanged)
     #expect(try one.check().isEmpty && two.check().isEmpty)
   }
 
@@ -72,7 +65,7 @@ struct SensitiveRecordSyncTests {
     for number in 0..<20 { try mine.put("n\(number)", document("")) }
     try one.records("plain").put("a", ["n": 1])
     for _ in 0..<2 {
-      let report = try sync(one, nil)
+      let report = try devices.sync(one, nil)
       #expect(report.failed.map(\.collection) == ["notes"] && report.failed.map(\.code) == [.unauthorized])
       #expect(report.failed.first?.message.contains("notes: has sensitive fields") == true)
     }
@@ -81,7 +74,7 @@ struct SensitiveRecordSyncTests {
     _ = try one.rekey(devices.remote, user: devices.user, to: key)
     let theirs = try notes(two)
     try two.state.setKey(keyOfTwo)
-    try sync(two, key)
+    try devices.sync(two, key)
     #expect(try theirs.documents == mine.documents)
     try devices.expectNone(Self.marker, "encrypted")
     var options = StoreSyncOptions()
@@ -96,9 +89,9 @@ struct SensitiveRecordSyncTests {
     try one.state.setKey(keyOfOne)
     let mine = try notes(one)
     try mine.put("a", document("1"))
-    try sync(one, key)
+    try devices.sync(one, key)
     // A device that has not declared them.
-    try sync(two, key)
+    try devices.sync(two, key)
     try devices.expectNone(Self.marker, "undeclared")
     let theirs = try notes(two)
     #expect(try theirs.count() == 0)
@@ -113,10 +106,10 @@ struct SensitiveRecordSyncTests {
     try two.close()
     let again = try devices.store("two")
     try mine.update("a", ["n": 5])
-    try sync(one, key)
-    #expect(try sync(again, key).records.waiting == 1)
+    try devices.sync(one, key)
+    #expect(try devices.sync(again, key).records.waiting == 1)
     try again.state.setKey(keyOfTwo)
-    try sync(again, key)
+    try devices.sync(again, key)
     #expect(try notes(again).documents == mine.documents)
     #expect(try again.check().isEmpty)
   }
@@ -126,8 +119,8 @@ struct SensitiveRecordSyncTests {
     var mine = try one.records("notes")
     try mine.put("a", document("1"))
     try mine.put("b", document("2"))
-    try sync(one, key)
-    try sync(two, key)
+    try devices.sync(one, key)
+    try devices.sync(two, key)
     var store = one
     if isReopened {
       try one.close()
@@ -140,12 +133,12 @@ struct SensitiveRecordSyncTests {
     #expect(try store.database.read { try $0.number(plain) } == 0)
     #expect(try store.check().isEmpty)
     try mine.update("a", ["n": 9])
-    try sync(store, key)
+    try devices.sync(store, key)
     #expect(try store.database.read { try $0.number(plain) } == 0)
     let theirs = try two.records("notes")
-    try sync(two, key)
+    try devices.sync(two, key)
     #expect(try theirs.get("a")?.document == document("1", 9) && theirs.count() == 2)
-    #expect(try sync(store, key).isUnchanged)
+    #expect(try devices.sync(store, key).isUnchanged)
     #expect(try store.check().isEmpty && two.check().isEmpty)
   }
 }

@@ -18,14 +18,6 @@ struct SensitiveSyncTests {
     (one, two) = (try devices.store("one"), try devices.store("two"))
   }
 
-  @discardableResult
-  private func sync(_ store: Store, _ key: [UInt8]?, isDryRun: Bool = false) throws -> StoreSyncReport {
-    var options = StoreSyncOptions()
-    options.key = key
-    options.isDryRun = isDryRun
-    return try store.sync(with: devices.remote, user: devices.user, options: options)
-  }
-
   /// No file of a store, of its WAL, outbox or copies, and no object of the remote has the marker.
   private func expectNoMarker(_ step: String) throws {
     let root = devices.directory.path
@@ -51,43 +43,43 @@ struct SensitiveSyncTests {
   func sealed() throws {
     try filled()
     try expectNoMarker("set")
-    try sync(one, key)
+    try devices.sync(one, key)
     try expectNoMarker("sent")
-    try sync(two, key)
+    try devices.sync(two, key)
     try expectNoMarker("applied")
     #expect(try two.state.get("token") == .string(Self.marker))
     // Changes on both sides, over a base.
     try two.state.set("token", .string(Self.marker + "2"), sensitive: true)
-    try sync(two, key)
-    try sync(one, key)
+    try devices.sync(two, key)
+    try devices.sync(one, key)
     #expect(try one.state.get("token") == .string(Self.marker + "2"))
     try one.state.remove("token")
-    try sync(one, key)
+    try devices.sync(one, key)
     try expectNoMarker("removed")
-    try sync(two, key)
+    try devices.sync(two, key)
     #expect(try two.state.get("token") == nil)
     try expectNoMarker("gone")
     #expect(try one.check().isEmpty && two.check().isEmpty)
-    let quiet = try sync(one, key)
+    let quiet = try devices.sync(one, key)
     #expect(quiet.isUnchanged)
   }
 
   @Test("are not sent without a key of the log, and every report names them")
   func withoutKey() throws {
     try filled()
-    let dry = try sync(one, nil, isDryRun: true)
+    let dry = try devices.sync(one, nil, isDryRun: true)
     #expect(dry.failed.map(\.id) == ["value/token"])
     for _ in 0..<2 {
-      let report = try sync(one, nil)
+      let report = try devices.sync(one, nil)
       #expect(report.failed.map(\.id) == ["value/token"] && report.failed.map(\.code) == [.unauthorized])
     }
-    try sync(two, nil)
+    try devices.sync(two, nil)
     #expect(try two.state.get("token") == nil && two.state.get("theme") == "dark")
     try expectNoMarker("not sent")
     // Encrypting the log sends them.
     let report = try one.rekey(devices.remote, user: devices.user, to: key)
     #expect(report.failed.isEmpty && report.state.uploaded > 0)
-    try sync(two, key)
+    try devices.sync(two, key)
     #expect(try two.state.get("token") == .string(Self.marker))
     try expectNoMarker("encrypted")
   }
@@ -95,9 +87,9 @@ struct SensitiveSyncTests {
   @Test("wait for the key of the store, with the reason, and are applied when it is set")
   func waiting() throws {
     try filled()
-    try sync(one, key)
+    try devices.sync(one, key)
     let three = try devices.store("three")
-    let report = try sync(three, key)
+    let report = try devices.sync(three, key)
     #expect(report.state.waiting == 1)
     #expect(report.failed.map(\.id) == ["value/token"])
     #expect(report.failed.first?.message.contains("is applied when the encryption key is set") == true)
@@ -105,30 +97,30 @@ struct SensitiveSyncTests {
     try expectNoMarker("waiting")
     try three.state.setKey(keyOfTwo)
     #expect(try three.state.get("token") == .string(Self.marker))
-    #expect(try sync(three, key).isUnchanged)
+    #expect(try devices.sync(three, key).isUnchanged)
     try expectNoMarker("applied")
   }
 
   @Test("wait also when the store was closed in between: the next sync applies them")
   func waitingReopened() throws {
     try filled()
-    try sync(one, key)
+    try devices.sync(one, key)
     let three = try devices.store("three")
-    try sync(three, key)
+    try devices.sync(three, key)
     let path = three.path
     try three.close()
     let again = try Store(path: path)
     try again.state.setKey(keyOfTwo)
     #expect(try again.state.get("token") == nil)
-    #expect(try sync(again, key).state.downloaded == 1)
+    #expect(try devices.sync(again, key).state.downloaded == 1)
     #expect(try again.state.get("token") == .string(Self.marker))
   }
 
   @Test("stay sealed when the key of the log changes, and nothing of them is lost")
   func rekey() throws {
     try filled()
-    try sync(one, key)
-    try sync(two, key)
+    try devices.sync(one, key)
+    try devices.sync(two, key)
     // Both are changed when the key changes.
     try two.state.set("token", .string(Self.marker + "2"), sensitive: true)
     try two.state.flush()
@@ -140,19 +132,19 @@ struct SensitiveSyncTests {
         return options
       }(), to: otherKey)
     try expectNoMarker("rekeyed")
-    #expect(throws: SatchelError.self) { try sync(two, key) }
-    try sync(two, otherKey)
-    try sync(one, otherKey)
+    #expect(throws: SatchelError.self) { try devices.sync(two, key) }
+    try devices.sync(two, otherKey)
+    try devices.sync(one, otherKey)
     #expect(try one.state.get("token") == .string(Self.marker + "2"))
     try expectNoMarker("joined")
-    #expect(try sync(two, otherKey).isUnchanged && sync(one, otherKey).isUnchanged)
+    #expect(try devices.sync(two, otherKey).isUnchanged && devices.sync(one, otherKey).isUnchanged)
     #expect(try one.check().isEmpty && two.check().isEmpty)
   }
 
   @Test("keep a log from being decrypted")
   func decrypting() throws {
     try filled()
-    try sync(one, key)
+    try devices.sync(one, key)
     var options = StoreSyncOptions()
     options.key = key
     let error = #expect(throws: SatchelError.self) {
@@ -162,16 +154,16 @@ struct SensitiveSyncTests {
     try expectNoMarker("refused")
     try one.state.remove("token")
     try one.rekey(devices.remote, user: devices.user, options: options, to: nil)
-    #expect(throws: SatchelError.self) { try sync(two, key) }
-    try sync(two, nil)
+    #expect(throws: SatchelError.self) { try devices.sync(two, key) }
+    try devices.sync(two, nil)
     #expect(try two.state.get("theme") == "dark")
   }
 
   @Test("are merged, resent and compacted like others when their stored form was damaged")
   func damaged() throws {
     try filled()
-    try sync(one, key)
-    try sync(two, key)
+    try devices.sync(one, key)
+    try devices.sync(two, key)
     try one.database.write {
       try $0.connection.run(
         "UPDATE sync_entry SET base = substr(base, 1, length(base) - 1) WHERE substr(base, 1, 1) = x'01'")
@@ -184,7 +176,7 @@ struct SensitiveSyncTests {
     _ = try one.sync(with: devices.remote, user: devices.user, options: options)
     try one.state.set("token", "new", sensitive: true)
     _ = try one.sync(with: devices.remote, user: devices.user, options: options)
-    try sync(two, key)
+    try devices.sync(two, key)
     #expect(try two.state.get("token") == "new")
     #expect(try one.check().isEmpty)
   }

@@ -52,3 +52,14 @@ extension RecordCollection {
 
   func status(_ id: String) throws -> RecordSyncStatus? { try get(id)?.syncStatus }
 }
+
+extension SyncDevices {
+  /// Synchronizes a store with an encrypted log; without a key with a plain one.
+  @discardableResult
+  func sync(_ store: Store, _ key: [UInt8]?, isDryRun: Bool = false) throws -> StoreSyncReport {
+    var options = StoreSyncOptions()
+    options.key = key
+    options.isDryRun = isDryRun
+    return try store.sync(with: remote, user: user, options: options)
+  }
+}

@@ -34,11 +34,7 @@ struct DeclarationRun {
     if row.version > 0, row.version != Int64(prepared.version) {
       // Until the documents are migrated, all that was or will be sensitive is sealed.
       let sensitive = shape.sensitive.paths
-      let all =
-        sensitive
-        + prepared.sensitive.filter { path in
-          !sensitive.contains { $0.keys.starts(with: path.keys) || path.keys.starts(with: $0.keys) }
-        }
+      let all = sensitive + prepared.sensitive.filter { shape.sensitive.overlapping($0) == nil }
       try seal(sensitive, as: all, row)
       try MigrationRun(row, prepared, work, sensitive: SensitiveFields(all, of: row.name, row.id)).run()
       try seal(all, as: prepared.sensitive, row)

@@ -22,9 +22,10 @@ extension RecordCollection {
   /// - Parameters:
   ///   - prefer: which side wins where both differ; nil throws instead
   ///   - format: of the file; a plain file keeps its form
-  /// - Throws: `SatchelError` `.invalid` for a collection with sensitive fields, for an invalid path, for a file that differs or cannot be parsed,
-  ///   for a document that has no place for the record's id, and in a transaction; `.constraint` for records of
-  ///   the file that violate the collection's declaration; `.io`, `.full`
+  /// - Throws: `SatchelError` `.invalid` for a collection with sensitive fields, for an invalid path, for a file
+  ///   that differs or cannot be parsed, for a document that has no place for the record's id, and in a
+  ///   transaction; `.constraint` for records of the file that violate the collection's declaration; `.io`,
+  ///   `.full`
   @discardableResult
   public func mirror(
     _ path: String, prefer: MirrorPreference? = nil, format: MirrorFormat = .plain(),
