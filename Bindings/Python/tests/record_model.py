@@ -9,11 +9,15 @@ Documents = Mapping[str, Dict[str, Any]]
 
 
 def value_at(document: Any, path: str) -> Any:
-    keys = path[1:].split("/") if path.startswith("/") else path.split(".")
-    for key in keys:
-        if not isinstance(document, dict) or key not in document:
+    """The value at a path, MISSING when the path leads to nothing: in a list only a pointer leads on."""
+    is_pointer = path.startswith("/")
+    for key in path[1:].split("/") if is_pointer else path.split("."):
+        if isinstance(document, dict) and key in document:
+            document = document[key]
+        elif isinstance(document, list) and is_pointer and key.isdigit() and int(key) < len(document):
+            document = document[int(key)]
+        else:
             return MISSING
-        document = document[key]
     return document
 
 
