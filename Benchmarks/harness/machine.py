@@ -63,7 +63,7 @@ def versions() -> dict[str, str]:
         "jansson": system_jansson(),
         "gcc": compiler.stdout.strip(),
     }
-    for line in (HERE / "requirements.txt").read_text().splitlines():
+    for line in (HERE / "requirements.in").read_text().splitlines():
         if line and not line.startswith("#"):
             name = line.split("==")[0]
             found[name] = version(name)
