@@ -310,6 +310,11 @@ coverage: setup-servers ## Line coverage of Sources by the Swift suites: 90 % at
 bench: setup-tests lib ## Measure against other libraries and the limits of the machine
 	Benchmarks/run
 
+.PHONY: bench-compare
+bench-compare: setup-tests lib ## Two builds of the library in turns: OLD=…/libsatchel.so.0 and NEW=… (that of .build-lib)
+	@[ -n "$(OLD)" ] || { echo "usage: make bench-compare OLD=…/libsatchel.so.0 [NEW=…/libsatchel.so.0]" >&2; exit 2; }
+	Benchmarks/run compare $(abspath $(OLD)) $(if $(NEW),--new $(abspath $(NEW))) $(if $(ROUNDS),--rounds $(ROUNDS))
+
 .PHONY: fuzz
 fuzz: setup ## Fuzz what takes bytes from outside: 60 seconds a target, or FUZZ_SECONDS=…
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) Tests/fuzz/run.sh
