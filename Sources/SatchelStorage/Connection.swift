@@ -5,8 +5,9 @@ import SatchelCore
 // Unchecked: `Database` lends a connection to one thread at a time.
 package final class Connection: @unchecked Sendable {
   let handle: OpaquePointer
-  /// By the address of their constant SQL.
-  private var statements: [UnsafePointer<UInt8>: Statement] = [:]
+  /// By the address of their constant SQL; an Int64, because other tables that an app's start needs have such keys: the
+  /// runtime looks up once for each type that it is Hashable.
+  private var statements: [Int64: Statement] = [:]
   let path: String
   /// Identifies the current read transaction among those of all connections; 0 outside a transaction that
   /// several reads may share. Data read in it stays valid while the number is the same.
@@ -81,10 +82,10 @@ package final class Connection: @unchecked Sendable {
 
   /// Returns the prepared statement for a constant SQL text, prepared once.
   package func prepared(_ sql: StaticString) throws -> Statement {
-    let key = sql.utf8Start
+    let key = Int64(Int(bitPattern: sql.utf8Start))
     if let statement = statements[key] { return statement }
     var compiled: OpaquePointer?
-    let text = UnsafeRawPointer(key).assumingMemoryBound(to: CChar.self)
+    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
     let code = sqlite3_prepare_v3(
       handle, text, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
     guard code == SQLITE_OK, let compiled else {

@@ -8,13 +8,18 @@ package struct SubjectSchema: Sendable {
   /// All migrations, oldest first. A released migration never changes.
   package let migrations: [Migration]
 
+  /// Made when a check or a recovery asks for them, which opening a store does not.
+  private let makeRules: @Sendable () -> StoredRules
   /// The rules for the values of its tables.
-  package let rules: StoredRules
+  package var rules: StoredRules { makeRules() }
 
-  package init(name: String, migrations: [Migration], rules: StoredRules = StoredRules()) {
+  package init(
+    name: String, migrations: [Migration],
+    rules: @autoclosure @escaping @Sendable () -> StoredRules = StoredRules()
+  ) {
     self.name = name
     self.migrations = migrations
-    self.rules = rules
+    makeRules = rules
   }
 
   /// The valid versions of a subject's tables.

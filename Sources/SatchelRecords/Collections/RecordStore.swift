@@ -7,15 +7,11 @@ import SatchelStorage
 package final class RecordStore: Sendable {
   package let database: Database
   let outbox: Outbox
-  private let shapes = Locked<[Int64: CollectionShape]>([:])
-  /// The migrations that open handles have declared, with the functions of the host.
-  private let migrations = Locked<[Int64: [RecordMigration]]>([:])
-  private let keys = Locked<[Int64: DeferredIndex<RecordIDs>]>([:])
+  private let kept = Locked<[Int64: Kept]>([:])
   private let work = Locked<RecordWork?>(nil)
   /// The collections as the latest transaction left them, with the number of that transaction.
   private let known = Locked<(transaction: UInt64, collections: [Int64: WorkingCollection])>((0, [:]))
   private let hasWritten = Locked(false)
-  private let mirrors = Locked<[Int64: RecordMirror]>([:])
   /// The mirrors that are written after commits, and what notes these commits.
   let followed = Locked<[FollowedMirror]>([])
   let mirrorChanges = Locked<ChangeFeed.Subscription?>(nil)
@@ -29,6 +25,15 @@ package final class RecordStore: Sendable {
   let liveQueries = LiveQueries()
   /// Applies the entries of the sync log that a declaration concerns, without network.
   private let applying = Locked<(@Sendable () throws -> Void)?>(nil)
+
+  /// What is kept of one collection: all of it in one table, because each kind of table takes time when an app starts.
+  private struct Kept {
+    var shape: CollectionShape?
+    /// Those that open handles have declared, with the functions of the host.
+    var migrations: [RecordMigration] = []
+    var keys: DeferredIndex<RecordIDs>?
+    var mirror: RecordMirror?
+  }
 
   /// Creates the store of a `Database`, one for each; touches no table yet.
   ///
@@ -49,7 +54,7 @@ package final class RecordStore: Sendable {
   /// unmerged rows.
   private func mergeKeys() throws {
     guard hasWritten.withLock({ $0 }) else { return }
-    let indexes = keys.withLock { Array($0.values) }.filter(\.hasWaiting)
+    let indexes = allKeys.filter(\.hasWaiting)
     guard !indexes.isEmpty else { return }
     do {
       try database.write { transaction in
@@ -62,27 +67,31 @@ package final class RecordStore: Sendable {
 
   // MARK: Shared knowledge
 
+  private var allKeys: [DeferredIndex<RecordIDs>] { kept.withLock { $0.values.compactMap(\.keys) } }
+
   func keys(of collection: Int64) -> DeferredIndex<RecordIDs> {
-    keys.withLock { keys in
-      if let index = keys[collection] { return index }
+    kept.withLock { kept in
+      if let index = kept[collection]?.keys { return index }
       let index = DeferredIndex(RecordIDs(collection: collection))
-      keys[collection] = index
+      kept[collection, default: Kept()].keys = index
       return index
     }
   }
 
   /// Returns the shape of a collection in one snapshot of the store.
   func shape(of row: CollectionRow, _ connection: Connection) throws -> CollectionShape {
-    if let shape = shapes.withLock({ $0[row.id] }), shape.number == row.shape { return shape }
+    if let shape = kept.withLock({ $0[row.id]?.shape }), shape.number == row.shape { return shape }
     let shape = try CollectionShape(row, connection)
-    shapes.withLock { shapes in
-      if shapes[row.id].map({ $0.number < shape.number }) ?? true { shapes[row.id] = shape }
+    kept.withLock { kept in
+      if kept[row.id]?.shape.map({ $0.number < shape.number }) ?? true {
+        kept[row.id, default: Kept()].shape = shape
+      }
     }
     return shape
   }
 
   /// Discards a cached shape: the collection was declared again, or that has failed.
-  func forgetShape(of collection: Int64) { shapes.withLock { $0[collection] = nil } }
+  func forgetShape(of collection: Int64) { kept.withLock { $0[collection]?.shape = nil } }
 
   // MARK: Declarations
 
@@ -100,32 +109,36 @@ package final class RecordStore: Sendable {
   // MARK: Migrations
 
   func migrations(of collection: Int64) -> [RecordMigration] {
-    migrations.withLock { $0[collection] ?? [] }
+    kept.withLock { $0[collection]?.migrations ?? [] }
   }
 
   /// Adopts the migrations that the handles of another store have declared.
   package func keepMigrations(of other: RecordStore) {
-    let known = other.migrations.withLock { $0 }
-    migrations.withLock { $0.merge(known) { own, _ in own } }
+    let known = other.kept.withLock { $0.mapValues(\.migrations) }
+    kept.withLock { kept in
+      for (collection, migrations) in known where kept[collection]?.migrations.isEmpty ?? true {
+        kept[collection, default: Kept()].migrations = migrations
+      }
+    }
   }
 
   func keepMigrations(of collection: RecordCollection) {
     if collection.migrations.isEmpty { return }
-    migrations.withLock { $0[collection.id] = collection.migrations }
+    kept.withLock { $0[collection.id, default: Kept()].migrations = collection.migrations }
   }
 
   // MARK: Mirrors
 
-  func mirror(of collection: Int64) -> RecordMirror? { mirrors.withLock { $0[collection] } }
+  func mirror(of collection: Int64) -> RecordMirror? { kept.withLock { $0[collection]?.mirror } }
 
   func setMirror(_ mirror: RecordMirror, of collection: Int64) {
-    mirrors.withLock { $0[collection] = mirror }
+    kept.withLock { $0[collection, default: Kept()].mirror = mirror }
   }
 
-  func forgetMirror(of collection: Int64) { mirrors.withLock { $0[collection] = nil } }
+  func forgetMirror(of collection: Int64) { kept.withLock { $0[collection]?.mirror = nil } }
 
   func dropMirror(of collection: Int64, owner: ObjectIdentifier) {
-    mirrors.withLock { if $0[collection]?.owner == owner { $0[collection] = nil } }
+    kept.withLock { if $0[collection]?.mirror?.owner == owner { $0[collection]?.mirror = nil } }
   }
 
   // MARK: Transactions
@@ -174,7 +187,7 @@ package final class RecordStore: Sendable {
       return work
     }
     _ = released  // Deinitialized here, outside of the lock.
-    for index in keys.withLock({ Array($0.values) }) { index.forget() }
+    for index in allKeys { index.forget() }
   }
 
   /// Returns the work of a transaction on records.
