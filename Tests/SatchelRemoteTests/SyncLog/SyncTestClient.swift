@@ -129,9 +129,27 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
         document.modified = now
         if let edit { document.edits.insert(edit) }
         try set(change.key, document, transaction.connection)
-        try SyncTracking.note(change.key, in: transaction)
+        if change.fields == nil {
+          try noteDeletion(change.key, document, in: transaction)
+        } else {
+          try SyncTracking.note(change.key, in: transaction)
+        }
       }
     }
+  }
+
+  /// Notes a deletion as records do: the edits of content that was never sent need not survive it.
+  private func noteDeletion(
+    _ key: SyncKey, _ document: SyncTestDocument, in transaction: Transaction
+  ) throws {
+    guard let tracker = try SyncTracker(transaction) else { return }
+    let deletion = SyncContent(
+      document: nil, revision: ghosts.number(of: document.edits), modified: max(document.modified, 0))
+    var id = key.id
+    try id.withUTF8 {
+      try tracker.noteDeletion(UnsafeRawBufferPointer($0), in: key.collection, deletion)
+    }
+    if try tracker.row(key) == nil { fine.formUnion(document.edits) }
   }
 
   func edit(_ id: String, _ fields: [String: String]?, now: Int64 = 0) throws {
