@@ -225,7 +225,8 @@ test-images: setup-tests lib ## Dates and sizes of real pictures, compared with 
 
 .PHONY: test-corpora
 test-corpora: setup-tests lib ## Suites and real documents of others: CORPORA=… is a folder with clones, see CONTRIBUTING.md
-	@for suite in 'suites.py $(CORPORA)' 'artworks.py $(CORPORA)/collection'; do \
+	@for suite in 'suites.py $(CORPORA)' 'artworks.py $(CORPORA)/collection' \
+	    'deliveries.py $(CORPORA)/countries-states-cities-database'; do \
 	  SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python $(PYTHON) Tests/corpora/$$suite || exit 1; \
 	done
 
