@@ -60,7 +60,7 @@ private let absent: Set<String> = [
   "sync_entry.in_flight_sequence", "sync_entry.remote", "sync_entry.retry_at", "sync_entry.revision",
   "sync_entry.undecided", "sync_log.id", "sync_log.pending_upload", "sync_log.pending_upload_base",
   "sync_log.pending_upload_deletes", "sync_log.pending_upload_etag", "sync_log.phase", "sync_log.previous",
-  "sync_writer.id",
+  "sync_writer.id", "sync_writer.replaced",
   "story_state.id", "story_progress.moved_from", "story_progress.moved_reason",
 ]
 

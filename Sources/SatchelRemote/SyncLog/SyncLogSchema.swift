@@ -22,10 +22,12 @@ package enum SyncLogSchema {
 
   private static let log = """
     -- The store's name among the writers that share a remote, and the number of the latest change to send, which is
-    -- the same for all changes of a transaction, and never used again. `stamp` identifies that transaction.
+    -- the same for all changes of a transaction, and never used again. `stamp` identifies that transaction. `replaced`
+    -- is the name that the store had when it was found to be a copy of an earlier state: its numbers have two contents.
     CREATE TABLE sync_writer(
       id INTEGER PRIMARY KEY CHECK(id = 1),
       writer TEXT NOT NULL,
+      replaced TEXT,
       sequence INTEGER NOT NULL,
       stamp INTEGER NOT NULL
     ) STRICT;

@@ -61,7 +61,7 @@ extension SyncLogTables {
         let key = entry.envelope.key
         let local = try table.row(key, generation: state.generation)
         if try Self.isOfAnotherLife(entry.envelope, local, writer) {
-          try Self.renameWriter(connection)
+          try Self.replaceWriter(connection)
           writer = try Self.writer(connection)
         }
         var row =

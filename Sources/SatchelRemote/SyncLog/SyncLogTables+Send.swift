@@ -351,11 +351,12 @@ extension SyncLogTables {
       // Another process may have resolved the upload that was seen, and have begun one that can still be written.
       if let upload = state.upload, upload.base == state.etag { throw Self.changedMeanwhile }
       let declared = try declaredCollections(transaction.connection)
+      let replaced = try Self.replacedWriter(transaction.connection)
       let ids = try rowsInFlight(table)
       for id in ids {
         guard var row = try table.row(id), let sent = row.inFlight else { continue }
         // Without a pending upload the head was never written.
-        if state.upload != nil, let entry = row.entry, try Self.has(entry, sent.envelope) {
+        if state.upload != nil, let entry = row.entry, try Self.has(entry, sent.envelope, replaced) {
           try Self.arrive(&row, sent)
         }
         row.inFlight = nil
@@ -372,8 +373,12 @@ extension SyncLogTables {
   }
 
   /// Whether an entry is an envelope, or was built on it.
-  private static func has(_ entry: [UInt8], _ sent: [UInt8]) throws -> Bool {
-    try SyncStoredEnvelope.isSame(entry, sent)
-      || SyncEnvelope(parsing: entry).isBuilt(on: SyncEnvelope(parsing: sent))
+  ///
+  /// - Parameter replaced: a name whose numbers have two contents, so that a number does not say which of them an entry
+  ///   was built on
+  private static func has(_ entry: [UInt8], _ sent: [UInt8], _ replaced: String?) throws -> Bool {
+    if try SyncStoredEnvelope.isSame(entry, sent) { return true }
+    let sent = try SyncEnvelope(parsing: sent)
+    return try sent.writer != replaced && SyncEnvelope(parsing: entry).isBuilt(on: sent)
   }
 }

@@ -167,6 +167,16 @@ package struct SyncLogTables: Sendable {
     try connection.run("UPDATE sync_writer SET writer = ?", .text(newWriter()))
   }
 
+  /// Gives the store a new name because the log has changes under its name that it knows nothing of: it was replaced by an
+  /// earlier state of itself, and has used numbers again.
+  static func replaceWriter(_ connection: Connection) throws {
+    try connection.run("UPDATE sync_writer SET replaced = writer, writer = ?", .text(newWriter()))
+  }
+
+  static func replacedWriter(_ connection: Connection) throws -> String? {
+    try connection.first("SELECT replaced FROM sync_writer") { $0.isNull(0) ? nil : $0.text(0) } ?? nil
+  }
+
   static func writer(_ connection: Connection) throws -> String {
     try connection.first("SELECT writer FROM sync_writer") { $0.text(0) } ?? ""
   }

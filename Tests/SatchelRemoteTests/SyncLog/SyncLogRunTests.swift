@@ -341,58 +341,31 @@ struct SyncLogRunTests {
     try two.sync(store)
     #expect(try two.client.documents() == ["things/a": ["x": "2"], "things/b": ["x": "3"]])
   }
-}
 
-/// A store that calls something before each request.
-final class SyncInterceptingStore: ObjectStore {
-  private let store: SyncMemoryStore
-  private let before: @Sendable (String) throws -> Void
-  private let log = Locked<[String]>([])
-  private let isBusy = Locked(false)
-  var requests: [String] { log.withLock { $0 } }
-
-  init(_ store: SyncMemoryStore, _ before: @escaping @Sendable (String) throws -> Void) {
-    self.store = store
-    self.before = before
-  }
-
-  private func intercept(_ method: String, _ key: String) {
-    let isFirst = log.withLock { log in
-      log.append("\(method) \(key.hasSuffix("head") ? "head" : "p")")
-      return log.count { $0.hasPrefix(method) } == 1
+  /// The store has been restored, and is answered with an old head: it begins to send a change under a number that it has
+  /// used before, and then reads entries that seem to be built on that change.
+  @Test("a restored store does not take its earlier changes for those that it has just sent")
+  func restoredStoreDistinguishesItsChanges() throws {
+    let (one, two) = (try SyncTestDevice(), try SyncTestDevice())
+    try one.client.edit("z", ["x": "0"])
+    try one.sync(store)
+    let old = try #require(store.objects["records/somebody/head"])
+    let snapshot = SyncSnapshot(one.database)
+    try snapshot.take()
+    for value in ["1", "2"] {
+      try one.client.edit("a", ["x": value])
+      try one.sync(store)
     }
-    if isFirst { try? before(method) }
-  }
-
-  func get(_ key: ObjectKey, ifNoneMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError)
-    -> ObjectReading
-  {
-    intercept("GET", key.text)
-    return try store.get(key, ifNoneMatch: known, cancellation: cancellation)
-  }
-
-  func put(
-    _ key: ObjectKey, _ body: [UInt8], condition: ObjectCondition, metadata: ObjectMetadata,
-    cancellation: Cancellation
-  ) throws(ObjectStoreError) -> ETag {
-    intercept("PUT", key.text)
-    return try store.put(key, body, condition: condition, metadata: metadata, cancellation: cancellation)
-  }
-
-  func head(_ key: ObjectKey, cancellation: Cancellation) throws(ObjectStoreError) -> ObjectHead {
-    try store.head(key, cancellation: cancellation)
-  }
-
-  func delete(_ key: ObjectKey, ifMatch known: ETag?, cancellation: Cancellation) throws(ObjectStoreError) {
-    intercept("DELETE", key.text)
-    try store.delete(key, ifMatch: known, cancellation: cancellation)
-  }
-
-  func list(
-    _ prefix: ObjectPrefix, from continuation: ObjectPage.Continuation?, limit: Int,
-    cancellation: Cancellation
-  ) throws(ObjectStoreError) -> ObjectPage {
-    intercept("LIST", prefix.text)
-    return try store.list(prefix, from: continuation, limit: limit, cancellation: cancellation)
+    let newest = try #require(store.objects["records/somebody/head"])
+    try snapshot.restore()
+    try one.client.edit("a", ["x": "mine"])
+    let stale = SyncInterceptingStore(store) { [store] method in
+      store.objects["records/somebody/head"] = method == "GET" ? old : newest
+    }
+    try one.sync(stale)
+    #expect(stale.requests.prefix(3) == ["GET head", "PUT head", "GET head"])
+    // Both were changed at the same time, and "mine" is the greater one.
+    try two.sync(store)
+    for device in [one, two] { #expect(try device.client.documents()["things/a"] == ["x": "mine"]) }
   }
 }

@@ -82,7 +82,7 @@ struct SyncTestDevice {
         SELECT quote(key) || quote(generation) || quote(seq) || quote(remote) || quote(base) || quote(pending)
         || quote(in_flight_sequence) || quote(undecided) || quote(attempts) FROM sync_entry ORDER BY id
         """,
-        "SELECT quote(writer) || quote(sequence) FROM sync_writer",
+        "SELECT quote(writer) || quote(replaced) || quote(sequence) FROM sync_writer",
         "SELECT quote(collection) || quote(key) || quote(document) FROM test_document ORDER BY collection, key",
       ] {
         try connection.each(sql) { lines.append($0.text(0)) }
