@@ -4432,7 +4432,8 @@ SATCHEL_API satchel_status satchel_state_declare(
     void *context);
 
 /**
- * Sets the encryption key for sensitive values, and for sensitive fields of records.
+ * Sets the encryption key for sensitive values, lists, sets and scores, and for sensitive
+ * fields of records.
  *
  * @param store  an open store
  * @param key    32 bytes, from the keychain of the host; copied, never stored
@@ -4440,13 +4441,13 @@ SATCHEL_API satchel_status satchel_state_declare(
  * What arrived by a synchronization and waits for the key is applied, and writes that were
  * spooled for it are written.
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for another length, and when stored values
- * or fields are encrypted with another key; nothing is changed then.
+ * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for another length, and when something in
+ * the store is encrypted with another key; nothing is changed then.
  */
 SATCHEL_API satchel_status satchel_state_set_key(satchel_store *store, satchel_bytes key);
 
 /**
- * Encrypts all sensitive values and fields with another key, in one transaction.
+ * Encrypts everything that is sensitive with another key, in one transaction.
  *
  * @param store  an open store
  * @param key    the new key, 32 bytes
@@ -4561,6 +4562,30 @@ typedef enum satchel_state_kind {
 SATCHEL_API satchel_status satchel_state_set_synced(
     satchel_store *store, satchel_state_kind kind, satchel_bytes name,
     satchel_bytes bounds, bool synced);
+
+/**
+ * Stores a list, a set or scores encrypted from now on (AES-256-GCM), also in the outbox
+ * file, or not any more.
+ *
+ * What they contain is encrypted or decrypted in one transaction before the call returns;
+ * pending changes are saved before. It stays so until it is changed: it is enough to set it
+ * once, before anything is added, because a plain version that was saved may remain in the
+ * WAL, in free pages of the file, and in backups. Names are not encrypted, nor are numbers
+ * and times of items. Later calls that read or change the contents require
+ * satchel_state_set_key(); only satchel_state_list_clear() does not.
+ *
+ * @param store      the store
+ * @param kind       the kind; not SATCHEL_STATE_VALUE, see satchel_state_set()
+ * @param name       the name of the list, the set or the scores
+ * @param sensitive  whether they are stored encrypted
+ *
+ * **Returns** SATCHEL_OK, also when it is so already; SATCHEL_EINVALID for an invalid kind
+ * or name, inside a batch, and for contents whose encryption key is not set or is another
+ * one; SATCHEL_EBUSY, SATCHEL_EFULL and others when the store cannot be written, or has
+ * changes in its outbox file. Nothing is changed then.
+ */
+SATCHEL_API satchel_status satchel_state_set_sensitive(
+    satchel_store *store, satchel_state_kind kind, satchel_bytes name, bool sensitive);
 
 /** The limits of a list; start from SATCHEL_STATE_LIST_OPTIONS_INIT. */
 typedef struct satchel_state_list_options {

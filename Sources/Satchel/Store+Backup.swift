@@ -96,6 +96,7 @@ extension Store {
       try store.catalogue.repair()
       try StoryLibrary.repair(store.database)
       let lost = try RecordCollection.repair(store.database)
+      try StateStore.repair(store.database)
       try store.syncLog.repair()
       let findings = try lost + store.check()
       try store.close()

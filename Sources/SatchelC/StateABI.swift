@@ -38,6 +38,23 @@ public func satchel_state_rotate_key(_ store: OpaquePointer!, _ key: satchel_byt
   guarded { try Handles.stores.borrow(store).state.rotateKey(to: Array(key.raw("key"))) }
 }
 
+@_cdecl("satchel_state_set_sensitive") @implementation
+public func satchel_state_set_sensitive(
+  _ store: OpaquePointer!, _ kind: satchel_state_kind, _ name: satchel_bytes, _ sensitive: Bool
+) -> satchel_status {
+  guarded {
+    let state = try Handles.stores.borrow(store).state
+    let name = try name.text("name")
+    switch kind {
+    case SATCHEL_STATE_VALUE: try state.setSensitive(.value, name, sensitive)
+    case SATCHEL_STATE_LIST: try state.setSensitive(.list, name, sensitive)
+    case SATCHEL_STATE_SET: try state.setSensitive(.set, name, sensitive)
+    case SATCHEL_STATE_SCORES: try state.setSensitive(.scores, name, sensitive)
+    default: throw SatchelError(.invalid, "kind: \(kind.rawValue) is not a satchel_state_kind")
+    }
+  }
+}
+
 @_cdecl("satchel_state_set") @implementation
 public func satchel_state_set(
   _ store: OpaquePointer!, _ key: satchel_bytes, _ value: satchel_bytes, _ sensitive: Bool

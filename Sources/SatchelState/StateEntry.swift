@@ -15,19 +15,20 @@ struct StateEntry: Sendable {
   let operations: [StateOperation]
 
   /// Applies the operations that the store does not have yet: a commit may have reported a failure although
-  /// it succeeded.
-  func apply(in transaction: Transaction, of database: Database) throws {
-    let tables = StateTables(connection: transaction.connection)
+  /// it succeeded. Those on what is sensitive wait in the store while its key is not set.
+  ///
+  /// - Parameter known: learns what is sensitive
+  func apply(in transaction: Transaction, of database: Database, noting known: SensitiveState) throws {
+    let tables = StateTables(connection: transaction.connection, keyring: database.keyring)
     let saved = try tables.saved(writer)
     let unsaved = operations.filter { $0.sequence > saved }
     guard let through = unsaved.last?.sequence else { return }
-    var changed = StateIDs()
+    var changed = try tables.applyWaiting()
     var tracking = StateTracking()
     for operation in unsaved {
       let id = operation.target.id
       guard case .mark(let mark) = operation.action else {
-        try tables.apply(operation)
-        changed.insert(id)
+        if try apply(operation, tables, noting: known) { changed.insert(id) }
         continue
       }
       let previous = try tables.mark(id)
@@ -37,36 +38,82 @@ struct StateEntry: Sendable {
     }
     try tables.noteSaved(writer, through: through, time: transaction.now)
     try tables.forgetSaved(before: transaction.now - Self.retention)
-    if !changed.ordered.isEmpty {
-      transaction.note(subject: .state, keys: changed.ordered.map(\.text))
+    try tracking.note(changed, in: transaction, of: database)
+  }
+
+  /// - Returns: whether it was applied; false when it waits for a key
+  private func apply(
+    _ operation: StateOperation, _ tables: StateTables, noting known: SensitiveState
+  ) throws -> Bool {
+    let id = operation.target.id
+    if id.kind == .value {
+      try tables.apply(operation)
+      return true
     }
-    tracking.changed.insert(changed)
-    try tracking.note(in: transaction, of: database)
+    let isSensitive = try tables.isSensitive(id)
+    known.note(id, isSensitive)
+    do {
+      // Removing all items needs no key, and undoes what waits.
+      let isClearing = operation.target.kind == .list && operation.action == .remove
+      if try isClearing || !tables.hasWaiting(id) {
+        try tables.apply(operation)
+        return true
+      }
+    } catch let error as SatchelError where error.code == .invalid {}
+    try tables.keepWaiting(operation)
+    return false
   }
 
   // MARK: As JSON
 
-  var json: JSONValue {
-    get throws {
-      let body: JSONValue = [
-        "writer": .int(writer), "operations": .array(try operations.map(Self.json)),
-      ]
-      return [Self.kind: body]
+  /// Returns the form in the outbox file.
+  ///
+  /// - Throws: `.invalid` for a change of what is sensitive when the key is not set
+  func json(_ keyring: Keyring, _ known: SensitiveState) throws -> JSONValue {
+    let operations = try self.operations.map { operation in
+      let id = operation.target.id
+      guard id.kind != .value, known.contains(id) else { return try Self.json(operation) }
+      guard let key = keyring.current else {
+        throw SatchelError(.invalid, "\(id.location): is sensitive; set the encryption key first")
+      }
+      return try Self.sealed(operation, by: key)
     }
+    return [Self.kind: ["writer": .int(writer), "operations": .array(operations)]]
   }
 
-  /// - Parameter json: the value of the member "state"
-  init(json: JSONValue) throws {
+  /// - Parameters:
+  ///   - json: the value of the member "state"
+  ///   - keys: open what is sealed; without the key it stays so
+  init(json: JSONValue, keys: Keyring.Keys) throws {
     guard let writer = json["writer"]?.intValue, let operations = json["operations"]?.arrayValue else {
       throw SatchelError(.invalid, "state: an entry must have \"writer\" and \"operations\"")
     }
     self.writer = writer
-    self.operations = try operations.map { try Self.operation($0, writer: writer) }
+    self.operations = try operations.map { try Self.operation($0, writer: writer, keys: keys) }
   }
 
   init(writer: Int64, operations: [StateOperation]) {
     self.writer = writer
     self.operations = operations
+  }
+
+  /// Returns an operation sealed; as it is when there is no key, or when it is a mark, which has no content.
+  static func sealed(_ operation: StateOperation, by key: EncryptionKey?) throws -> JSONValue {
+    let id = operation.target.id
+    let bytes: [UInt8]
+    switch (operation.action, key) {
+    case (.locked(let locked), _): bytes = locked
+    case (.mark, _), (_, nil): return try json(operation)
+    case (_, let key?):
+      bytes = SealedValue.seal(
+        try json(operation).serialized(), by: key, at: "\(id.location): a spooled change")
+    }
+    return [
+      StateVerb.sealed.rawValue: [
+        "kind": .string(id.kind.rawValue), "name": .string(id.name.text), "time": .int(operation.time),
+        "number": .int(operation.sequence), "operation": .string(bytes.hexadecimal),
+      ]
+    ]
   }
 
   private static func json(_ operation: StateOperation) throws -> JSONValue {
@@ -93,11 +140,13 @@ struct StateEntry: Sendable {
       object["kind"] = .string(operation.target.id.kind.rawValue)
       object["synced"] = .bool(mark.isSynced)
       mark.bounds?.write(into: &object)
+    case .locked: return try sealed(operation, by: nil)
     }
     return [StateVerb(operation).rawValue: .object(object)]
   }
 
-  private static func operation(_ json: JSONValue, writer: Int64) throws -> StateOperation {
+  /// Reads an operation. One that is sealed, and cannot be opened, stays so.
+  static func operation(_ json: JSONValue, writer: Int64, keys: Keyring.Keys) throws -> StateOperation {
     let failure = SatchelError(.invalid, "state: an operation is invalid")
     guard let member = json.objectValue?.first, let verb = StateVerb(rawValue: member.key),
       let name = member.value["name"]?.stringValue, let time = member.value["time"]?.intValue,
@@ -110,7 +159,35 @@ struct StateEntry: Sendable {
     }
     let target = StateTarget(kind: kind, name: try StateName(name, as: "name"), key: key)
     guard let action = try verb.action(object) else { throw failure }
-    return StateOperation(
+    let operation = StateOperation(
       target: target, action: action, time: time, writer: writer, sequence: sequence, number: sequence)
+    return try operation.opened(by: keys) ?? operation
+  }
+}
+
+extension StateOperation {
+  /// Returns what is sealed in a locked operation; nil when its key is not known, and for another operation.
+  ///
+  /// - Throws: `.invalid` for what is not an operation on the same list, set or scores
+  func opened(by keys: Keyring.Keys) throws -> StateOperation? {
+    guard case .locked(let sealed) = action, let name = SealedValue.keyName(of: sealed), keys[name] != nil
+    else {
+      return nil
+    }
+    let location = "\(target.location): a spooled change"
+    let text: [UInt8]
+    do {
+      text = try SealedValue.open(sealed, by: keys, at: location)
+    } catch let error as SatchelError {
+      // Trying it again would fail each time.
+      throw SatchelError(.invalid, error.message, underlying: error)
+    }
+    let opened = try naming(location) {
+      try StateEntry.operation(JSONValue(parsing: text), writer: writer, keys: [:])
+    }
+    guard opened.target.id == target.id, opened.sequence == sequence else {
+      throw SatchelError(.invalid, "\(location): is one of another list, set or scores")
+    }
+    return opened
   }
 }

@@ -29,6 +29,7 @@ public struct StateList: Sendable {
   public func push(_ value: JSONValue) throws {
     let bytes = try StateStore.bytes(of: value, at: location)
     let identity = try naming(location) { try ValueIdentity(value) }
+    try state.checkKey(of: target.id)
     try state.add(target, .push(bytes, identity: identity, bounds))
   }
 
@@ -45,6 +46,7 @@ public struct StateList: Sendable {
     }
     let bytes = try StateStore.bytes(of: value, at: location)
     let identity = try naming(location) { try ValueIdentity(value) }
+    try state.checkKey(of: target.id)
     try state.add(target, .insert(bytes, identity: identity, bounds, time: time))
   }
 
@@ -67,6 +69,7 @@ public struct StateList: Sendable {
 
   /// Removes the items that are equal to a value.
   public func remove(_ value: JSONValue) throws {
+    try state.checkKey(of: target.id)
     try state.add(target, .drop(try naming(location) { try ValueIdentity(value) }))
   }
 
@@ -118,7 +121,7 @@ struct StateListContent: Equatable, Sendable {
       items = within(bounds, at: items.first?.time ?? time)
     case .drop(let identity): items.removeAll { $0.identity == identity }
     case .remove: items = []
-    case .set, .add, .mark: break
+    case .set, .add, .mark, .locked: break
     }
   }
 

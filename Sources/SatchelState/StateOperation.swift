@@ -20,6 +20,8 @@ struct StateOperation: Equatable, Sendable {
     case add(Double, minimum: Double, maximum: Double)
     /// Sets whether a value, a list, a set or scores are synchronized.
     case mark(StateMark)
+    /// A change of a sensitive list, set or scores whose key is not set, sealed.
+    case locked([UInt8])
 
     /// Whether it is one of the pending changes that are counted.
     var isCounted: Bool {
@@ -55,6 +57,8 @@ struct StateTarget: Hashable, Sendable {
     case value, list, member, score
     /// The mark of a value, a list, a set or scores.
     case mark(Change.StateKey.Kind)
+    /// A list, a set or scores, of which a sealed change is not known better.
+    case locked(Change.StateKey.Kind)
   }
 
   let kind: Kind
@@ -83,7 +87,7 @@ struct StateTarget: Hashable, Sendable {
     case .list: StateID(.list, name)
     case .member: StateID(.set, name)
     case .score: StateID(.scores, name)
-    case .mark(let kind): StateID(kind, name)
+    case .mark(let kind), .locked(let kind): StateID(kind, name)
     }
   }
 
@@ -94,7 +98,7 @@ struct StateTarget: Hashable, Sendable {
   var space: String {
     switch kind {
     case .value: StateSpace.values
-    case .list, .mark: ""
+    case .list, .mark, .locked: ""
     case .member: StateSpace.members(of: name)
     case .score: StateSpace.scores(of: name)
     }
@@ -116,6 +120,16 @@ enum StateSpace {
 
   /// Scores by their keys.
   static func scores(of name: StateName) -> String { scores + name.text }
+
+  /// The space of a set or of scores; empty for a list.
+  static func of(_ id: StateID) -> String {
+    switch id.kind {
+    case .value: values
+    case .list: ""
+    case .set: members(of: id.name)
+    case .scores: scores(of: id.name)
+    }
+  }
 }
 
 /// A name or key of state: 1 to 255 bytes of UTF-8, compared and sorted by its bytes.

@@ -11,6 +11,7 @@ final class StateSaver: @unchecked Sendable {
   private static let pause: Int64 = 5000
 
   private let outbox: Outbox
+  private let sensitive: SensitiveState
   private let lock = ConditionLock()
   /// Held while changes are saved, so that they are saved in order.
   private let saving = ConditionLock()
@@ -25,8 +26,9 @@ final class StateSaver: @unchecked Sendable {
   private var newest: Int64 = 0
   private var pausedUntil: Int64 = 0
 
-  init(outbox: Outbox, options: StateOptions, spooled: [StateOperation]) {
+  init(outbox: Outbox, options: StateOptions, spooled: [StateOperation], sensitive: SensitiveState) {
     self.outbox = outbox
+    self.sensitive = sensitive
     self.options = options
     changes = UnsavedChanges(writer: writer, spooled: spooled)
   }
@@ -84,6 +86,9 @@ final class StateSaver: @unchecked Sendable {
     lock.signal()
   }
 
+  /// Makes the changes readable that an earlier handle left in the outbox file, and whose key is known now.
+  func open(by keys: Keyring.Keys) { lock.withLock { changes.open(by: keys) } }
+
   /// Returns the changes of a target that may not be in the store yet, in order.
   func operations(of target: StateTarget) -> [StateOperation] { lock.withLock { changes[target] } }
 
@@ -110,11 +115,12 @@ final class StateSaver: @unchecked Sendable {
     guard !operations.isEmpty else { return try drain(in: database) }
     let entry = StateEntry(writer: writer, operations: operations)
     do {
-      let outcome = try outbox.perform(in: database, entry: { try entry.json }, spoolsDuringOtherBatch: true)
-      {
-        transaction in
+      let outcome = try outbox.perform(
+        in: database, entry: { try entry.json(database.keyring, sensitive) },
+        spoolsDuringOtherBatch: true
+      ) { transaction in
         try database.prepare(StateSchema.subject)
-        try entry.apply(in: transaction, of: database)
+        try entry.apply(in: transaction, of: database, noting: sensitive)
       }
       guard !outcome.isSpooled else { return true }
       // Earlier spooled changes are saved, too: the outbox keeps their order.

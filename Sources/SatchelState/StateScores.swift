@@ -19,6 +19,7 @@ public struct StateScores: Sendable {
       throw SatchelError(.invalid, "state/scores/\(name.text): “\(key)” cannot be changed by \(delta)")
     }
     let target = try target(key)
+    try state.checkKey(of: target.id)
     let action = StateOperation.Action.add(delta, minimum: bounds.lowerBound, maximum: bounds.upperBound)
     let before = try state.add(target, action) { try score(target) }
     return ScoreRule.sum(before, delta, minimum: bounds.lowerBound, maximum: bounds.upperBound)
@@ -35,11 +36,7 @@ public struct StateScores: Sendable {
     try state.checkOpen()
     let changes = state.saver.operations { $0.kind == .score && $0.name == name }
     let scores = try state.read(changes) { reader, unsaved in
-      var scores: [StateName: Double] = [:]
-      try reader?.tables.each(in: StateSpace.scores(of: name)) { key, row in
-        let key = StateName(sound: key)
-        scores[key] = try StateTables.number(Array(row.bytes(1)), .score(name, key))
-      }
+      var scores = try reader?.tables.scores(name) ?? [:]
       for operation in unsaved {
         guard let key = operation.target.key else { continue }
         scores[key] = operation.action.score(after: scores[key])
@@ -50,12 +47,16 @@ public struct StateScores: Sendable {
   }
 
   /// Removes a score.
-  public func remove(_ key: String) throws { try state.add(target(key), .remove) }
+  public func remove(_ key: String) throws {
+    let target = try target(key)
+    try state.checkKey(of: target.id)
+    try state.add(target, .remove)
+  }
 
   private func score(_ target: StateTarget) throws -> Double {
     let changes = state.saver.operations(of: target)
     return try state.read(changes) { reader, unsaved in
-      var score = try reader?.tables.score(target)
+      var score = try reader.flatMap { try $0.tables.score(target) }
       for operation in unsaved { score = operation.action.score(after: score) }
       return score ?? 0
     }

@@ -20,6 +20,7 @@ public struct StateSet: Sendable {
   public func add(_ value: JSONValue) throws -> Bool {
     let bytes = try StateStore.bytes(of: value, at: "state/set/\(name.text)")
     let target = try target(value)
+    try state.checkKey(of: target.id)
     return try state.add(target, .set(bytes, isSealed: false)) { try state.stored(target) == nil }
   }
 
@@ -29,6 +30,7 @@ public struct StateSet: Sendable {
   @discardableResult
   public func remove(_ value: JSONValue) throws -> Bool {
     let target = try target(value)
+    try state.checkKey(of: target.id)
     return try state.add(target, .remove) { try state.stored(target) != nil }
   }
 
@@ -43,10 +45,7 @@ public struct StateSet: Sendable {
     try state.checkOpen()
     let changes = state.saver.operations { $0.kind == .member && $0.name == name }
     let members = try state.read(changes) { reader, unsaved in
-      var members: [StateName: [UInt8]] = [:]
-      try reader?.tables.each(in: StateSpace.members(of: name)) { key, row in
-        members[StateName(sound: key)] = Array(row.bytes(1))
-      }
+      var members = try reader?.tables.members(name) ?? [:]
       for operation in unsaved {
         guard let key = operation.target.key else { continue }
         if operation.action == .remove {

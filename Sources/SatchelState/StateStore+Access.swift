@@ -62,7 +62,7 @@ extension StateStore {
     guard try database.has(StateSchema.subject) else { return try body(nil, changes) }
     return try database.read { connection in
       let reader = StateReader(
-        tables: StateTables(connection: connection), now: try database.time(connection))
+        tables: StateTables(connection: connection, keyring: keyring), now: try database.time(connection))
       return try body(reader, reader.unsaved(changes))
     }
   }

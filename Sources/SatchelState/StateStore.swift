@@ -16,6 +16,7 @@ public final class StateStore: Sendable {
   let database: Database
   let outbox: Outbox
   let saver: StateSaver
+  let sensitive: SensitiveState
   var keyring: Keyring { database.keyring }
   /// The declared defaults of values.
   let defaults = Locked(JSONObject())
@@ -25,23 +26,21 @@ public final class StateStore: Sendable {
   package init(database: Database, outbox: Outbox, options: StateOptions = StateOptions()) throws {
     self.database = database
     self.outbox = outbox
-    if try database.has(StateSchema.subject) { try database.prepare(StateSchema.subject) }
+    var known: [StateID] = []
+    if try database.has(StateSchema.subject) {
+      try database.prepare(StateSchema.subject)
+      known = try database.read { try StateTables(connection: $0).sensitiveIDs() }
+    }
+    let sensitive = SensitiveState(Set(known))
+    self.sensitive = sensitive
     outbox.register(StateEntry.kind, of: .state) { entry, transaction, database in
       try database.prepare(StateSchema.subject)
-      try StateEntry(json: entry).apply(in: transaction, of: database)
+      try StateEntry(json: entry, keys: database.keyring.keys)
+        .apply(in: transaction, of: database, noting: sensitive)
     }
-    saver = StateSaver(outbox: outbox, options: options, spooled: Self.spooled(outbox, database))
-    database.keyring.register(
-      Keyring.Sealed(
-        of: StateSchema.subject.name,
-        find: { name, connection in
-          guard try StateTables.exist(connection) else { return nil }
-          return try StateTables(connection: connection).sealed(notBy: name).first
-        },
-        reseal: { key, keys, transaction in
-          guard try StateTables.exist(transaction.connection) else { return }
-          try Self.reseal(with: key, keys, transaction)
-        }))
+    saver = StateSaver(
+      outbox: outbox, options: options, spooled: Self.spooled(outbox, database), sensitive: sensitive)
+    registerSealed()
     database.whenClosing { [saver] in try saver.close(in: $0) }
   }
 
@@ -49,7 +48,8 @@ public final class StateStore: Sendable {
   /// reads apply them on top of the store.
   private static func spooled(_ outbox: Outbox, _ database: Database) -> [StateOperation] {
     guard outbox.isSpooled, !database.options.isReadOnly else { return [] }
-    return outbox.waiting(StateEntry.kind).compactMap { try? StateEntry(json: $0) }.flatMap(\.operations)
+    return outbox.waiting(StateEntry.kind)
+      .compactMap { try? StateEntry(json: $0, keys: database.keyring.keys) }.flatMap(\.operations)
   }
 
   /// Sets when changes are saved.
@@ -181,10 +181,14 @@ public final class StateStore: Sendable {
   ///   - limit: the maximum number of items; nil for no limit
   ///   - maxAge: the maximum age of an item in milliseconds, by the store's clock; nil for no limit
   ///   - isUnique: whether pushing an item that is in the list moves it to the front
+  ///   - sensitive: whether the items are stored encrypted from now on, those that the list has too; nil leaves that
+  ///     as it is
   ///   - synced: whether the list is synchronized, as for `set(_:_:sensitive:synced:)`; with true, the bounds
   ///     also apply when changes of two devices are merged
+  /// - Throws: `SatchelError` `.invalid` for invalid bounds, and as `setSensitive(_:_:_:)`
   public func list(
-    _ name: String, limit: Int? = nil, maxAge: Int64? = nil, isUnique: Bool = false, synced: Bool? = nil
+    _ name: String, limit: Int? = nil, maxAge: Int64? = nil, isUnique: Bool = false,
+    sensitive: Bool? = nil, synced: Bool? = nil
   ) throws -> StateList {
     guard limit.map({ $0 > 0 }) ?? true else { throw SatchelError(.invalid, "limit: must be 1 or more") }
     guard maxAge.map({ (1...NonDecreasingClock.latest).contains($0) }) ?? true else {
@@ -192,31 +196,38 @@ public final class StateStore: Sendable {
     }
     let bounds = StateListBounds(limit: limit, maxAge: maxAge, isUnique: isUnique)
     let id = StateID(.list, try StateName(name, as: "list"))
+    try setSensitive(id, sensitive)
     try mark(id, StateMark.requested(synced, of: id, bounds: .list(bounds)))
     return StateList(state: self, name: id.name, bounds: bounds)
   }
 
   /// Returns a set of values.
   ///
-  /// - Parameter synced: whether the set is synchronized, as for `set(_:_:sensitive:synced:)`
-  public func set(named name: String, synced: Bool? = nil) throws -> StateSet {
+  /// - Parameters:
+  ///   - sensitive: whether the members are stored encrypted, as for a list
+  ///   - synced: whether the set is synchronized, as for `set(_:_:sensitive:synced:)`
+  public func set(named name: String, sensitive: Bool? = nil, synced: Bool? = nil) throws -> StateSet {
     let id = StateID(.set, try StateName(name, as: "set"))
+    try setSensitive(id, sensitive)
     try mark(id, StateMark.requested(synced, of: id))
     return StateSet(state: self, name: id.name)
   }
 
   /// Returns scores: numbers by key that are added to and kept within bounds.
   ///
-  /// - Parameter synced: whether the scores are synchronized, as for `set(_:_:sensitive:synced:)`; with true,
-  ///   the bounds also apply when changes of two devices are merged
-  /// - Throws: `.invalid` for bounds that are not finite
+  /// - Parameters:
+  ///   - sensitive: whether the scores and their keys are stored encrypted, as for a list
+  ///   - synced: whether the scores are synchronized, as for `set(_:_:sensitive:synced:)`; with true, the bounds also
+  ///     apply when changes of two devices are merged
+  /// - Throws: `.invalid` for bounds that are not finite, and as `setSensitive(_:_:_:)`
   public func scores(
-    _ name: String, bounds: ClosedRange<Double> = -1...1, synced: Bool? = nil
+    _ name: String, bounds: ClosedRange<Double> = -1...1, sensitive: Bool? = nil, synced: Bool? = nil
   ) throws -> StateScores {
     guard bounds.lowerBound.isFinite, bounds.upperBound.isFinite else {
       throw SatchelError(.invalid, "bounds: must be finite")
     }
     let id = StateID(.scores, try StateName(name, as: "scores"))
+    try setSensitive(id, sensitive)
     try mark(id, StateMark.requested(synced, of: id, bounds: .scores(bounds)))
     return StateScores(state: self, name: id.name, bounds: bounds)
   }

@@ -5,45 +5,76 @@ import SatchelStorage
 /// Reads and writes the rows of the state tables.
 struct StateTables {
   let connection: Connection
+  /// Has the keys of sensitive lists, sets and scores; nil where these are not read.
+  let keyring: Keyring?
+
+  init(connection: Connection, keyring: Keyring? = nil) {
+    self.connection = connection
+    self.keyring = keyring
+  }
 
   // MARK: Writing
 
+  /// - Throws: `.invalid` for what is sensitive, and its key is not set, before anything is changed; `.damaged`
   func apply(_ operation: StateOperation) throws {
     let target = operation.target
     switch operation.action {
-    case .set(let value, let isSealed):
-      try set(target, value, isSealed: isSealed, time: operation.time)
-      if target.kind == .value { try setRemoval(of: target.name, at: nil) }
+    case .set(let value, let isSealed) where target.kind == .value:
+      try putValue(target.name, value, isSealed: isSealed, time: operation.time)
+      try setRemoval(of: target.name, at: nil)
+    case .set(let value, _): try put(target, value, sealingForWriting(target.id), time: operation.time)
     case .remove where target.kind == .list:
       try connection.run("DELETE FROM state_item WHERE list = ?", .text(target.name.text))
-    case .remove:
+      try forgetWaiting(target.id)
+    case .remove where target.kind == .value:
       try delete(target)
-      if target.kind == .value { try setRemoval(of: target.name, at: operation.time) }
+      try setRemoval(of: target.name, at: operation.time)
+    case .remove: try delete(target)
     case .push(let value, let identity, let bounds):
-      try push(target.name.text, value, identity, bounds, time: operation.time)
+      try push(value, identity, bounds, time: operation.time, sealingForWriting(target.id))
     case .insert(let value, let identity, let bounds, let time):
-      try insert(target.name.text, value, identity, bounds, time: time)
-    case .drop(let identity): try drop(identity, from: target.name.text)
+      try insert(value, identity, bounds, time: time, sealingForWriting(target.id))
+    case .drop(let identity): try drop(identity, sealing(of: target.id))
     case .add(let delta, let minimum, let maximum):
-      let sum = ScoreRule.sum(try score(target), delta, minimum: minimum, maximum: maximum)
-      try set(target, Array("\(sum)".utf8), isSealed: false, time: operation.time)
+      let sealing = try sealingForWriting(target.id)
+      let sum = ScoreRule.sum(try score(target, sealing) ?? 0, delta, minimum: minimum, maximum: maximum)
+      try put(target, sum, sealing, time: operation.time)
     case .mark(let mark): try set(mark, of: target.id)
+    case .locked:
+      throw SatchelError(.invalid, "\(target.location): is sensitive; set the encryption key first")
     }
   }
 
-  func set(_ target: StateTarget, _ value: [UInt8], isSealed: Bool, time: Int64) throws {
+  /// Sets a value, which is JSON, or sealed.
+  func putValue(_ name: StateName, _ value: [UInt8], isSealed: Bool, time: Int64) throws {
+    try put(StateSpace.values, name.text, value, isSealed: isSealed, time: time)
+  }
+
+  private func put(_ space: String, _ row: String, _ value: [UInt8], isSealed: Bool, time: Int64) throws {
     try value.withUnsafeBytes { bytes in
-      // A member that the set already has is not replaced.
-      if target.kind == .member {
-        try connection.run(
-          "INSERT OR IGNORE INTO state_value(space, key, time, is_sealed, value) VALUES(?, ?, ?, ?, ?)",
-          .text(target.space), .text(target.row), .integer(time), .integer(isSealed ? 1 : 0), .blob(bytes))
-      } else {
-        try connection.run(
-          "INSERT OR REPLACE INTO state_value(space, key, time, is_sealed, value) VALUES(?, ?, ?, ?, ?)",
-          .text(target.space), .text(target.row), .integer(time), .integer(isSealed ? 1 : 0), .blob(bytes))
-      }
+      try connection.run(
+        "INSERT OR REPLACE INTO state_value(space, key, time, is_sealed, value) VALUES(?, ?, ?, ?, ?)",
+        .text(space), .text(row), .integer(time), .integer(isSealed ? 1 : 0), .blob(bytes))
     }
+  }
+
+  /// Adds a member; one that the set already has is not replaced.
+  func put(_ target: StateTarget, _ value: [UInt8], _ sealing: StateSealing, time: Int64) throws {
+    let row = sealing.row(of: target.key ?? target.name)
+    try sealing.seal(value, at: row).withUnsafeBytes { bytes in
+      try connection.run(
+        "INSERT OR IGNORE INTO state_value(space, key, time, is_sealed, value) VALUES(?, ?, ?, ?, ?)",
+        .text(target.space), .text(row), .integer(time), .integer(sealing.isSealed ? 1 : 0), .blob(bytes))
+    }
+  }
+
+  /// Sets a score.
+  func put(_ target: StateTarget, _ score: Double, _ sealing: StateSealing, time: Int64) throws {
+    let key = target.key ?? target.name
+    let row = sealing.row(of: key)
+    let value =
+      sealing.isSealed ? sealing.seal(SealedScore.text(of: score, key), at: row) : Array("\(score)".utf8)
+    try put(target.space, row, value, isSealed: sealing.isSealed, time: time)
   }
 
   private struct Place {
@@ -58,21 +89,25 @@ struct StateTables {
   }
 
   private func push(
-    _ list: String, _ value: [UInt8], _ identity: ValueIdentity, _ bounds: StateListBounds, time: Int64
+    _ value: [UInt8], _ identity: ValueIdentity, _ bounds: StateListBounds, time: Int64,
+    _ sealing: StateSealing
   ) throws {
+    let list = sealing.id.name.text
     let newest = try newest(list)
-    if bounds.isUnique { try drop(identity, from: list) }
+    if bounds.isUnique { try drop(identity, sealing) }
     let place = Place(number: (newest?.number ?? 0) + 1, time: max(time, newest?.time ?? 0))
-    try insert(list, value, identity, at: place)
+    try insert(value, identity, at: place, sealing)
     try trim(list, bounds, newest: place.time)
   }
 
   /// Inserts an item where its time belongs.
   private func insert(
-    _ list: String, _ value: [UInt8], _ identity: ValueIdentity, _ bounds: StateListBounds, time: Int64
+    _ value: [UInt8], _ identity: ValueIdentity, _ bounds: StateListBounds, time: Int64,
+    _ sealing: StateSealing
   ) throws {
+    let list = sealing.id.name.text
     if bounds.isUnique {
-      let isThere = try identity.bytes.withUnsafeBytes {
+      let isThere = try sealing.index(of: identity).withUnsafeBytes {
         try connection.number(
           "SELECT EXISTS(SELECT 1 FROM state_item WHERE list = ? AND identity = ? AND time >= ?)",
           .text(list),
@@ -81,9 +116,9 @@ struct StateTables {
       if isThere == 1 { return }
     }
     guard let newest = try newest(list), newest.time > time else {
-      return try push(list, value, identity, bounds, time: time)
+      return try push(value, identity, bounds, time: time, sealing)
     }
-    if bounds.isUnique { try drop(identity, from: list) }
+    if bounds.isUnique { try drop(identity, sealing) }
     let next = try connection.number(
       "SELECT min(number) FROM state_item WHERE list = ? AND time > ?", .text(list), .integer(time))
     // In two steps: no two items may have the same number in between.
@@ -91,17 +126,32 @@ struct StateTables {
       "UPDATE state_item SET number = -number WHERE list = ? AND number >= ?", .text(list), .integer(next))
     try connection.run(
       "UPDATE state_item SET number = 1 - number WHERE list = ? AND number < 0", .text(list))
-    try insert(list, value, identity, at: Place(number: next, time: time))
+    try insert(value, identity, at: Place(number: next, time: time), sealing)
     try trim(list, bounds, newest: newest.time)
   }
 
-  private func insert(_ list: String, _ value: [UInt8], _ identity: ValueIdentity, at place: Place) throws {
-    try value.withUnsafeBytes { value in
-      try identity.bytes.withUnsafeBytes { identity in
+  private func insert(
+    _ value: [UInt8], _ identity: ValueIdentity, at place: Place, _ sealing: StateSealing
+  ) throws {
+    let index = sealing.index(of: identity)
+    try index.withUnsafeBytes { identity in
+      try sealing.seal(value, at: index.hexadecimal).withUnsafeBytes { value in
         try connection.run(
-          "INSERT INTO state_item(list, number, time, identity, value) VALUES(?, ?, ?, ?, ?)", .text(list),
-          .integer(place.number), .integer(place.time), .blob(identity), .blob(value))
+          "INSERT INTO state_item(list, number, time, identity, is_sealed, value) VALUES(?, ?, ?, ?, ?, ?)",
+          .text(sealing.id.name.text), .integer(place.number), .integer(place.time), .blob(identity),
+          .integer(sealing.isSealed ? 1 : 0), .blob(value))
       }
+    }
+  }
+
+  /// Replaces all items of a list.
+  ///
+  /// - Parameter items: the newest first
+  func replaceItems(of list: StateName, by items: [StateListContent.Item]) throws {
+    let sealing = try sealingForWriting(StateID(.list, list))
+    try connection.run("DELETE FROM state_item WHERE list = ?", .text(list.text))
+    for (index, item) in items.reversed().enumerated() {
+      try insert(item.value, item.identity, at: Place(number: Int64(index + 1), time: item.time), sealing)
     }
   }
 
@@ -125,50 +175,104 @@ struct StateTables {
     }
   }
 
-  private func drop(_ identity: ValueIdentity, from list: String) throws {
-    try identity.bytes.withUnsafeBytes {
-      try connection.run("DELETE FROM state_item WHERE list = ? AND identity = ?", .text(list), .blob($0))
+  private func drop(_ identity: ValueIdentity, _ sealing: StateSealing) throws {
+    try sealing.index(of: identity).withUnsafeBytes {
+      try connection.run(
+        "DELETE FROM state_item WHERE list = ? AND identity = ?", .text(sealing.id.name.text), .blob($0))
     }
+  }
+
+  func delete(_ target: StateTarget) throws {
+    let row = try row(of: target)
+    try connection.run(
+      "DELETE FROM state_value WHERE space = ? AND key = ?", .text(target.space), .text(row))
   }
 
   // MARK: Reading
 
-  /// Returns a value or a member as it is stored.
+  private func row(of target: StateTarget) throws -> String {
+    target.kind == .value ? target.row : try sealing(of: target.id).row(of: target.key ?? target.name)
+  }
+
+  /// Returns a value as it is stored; of a member, whether it is.
   func value(_ target: StateTarget) throws -> (bytes: [UInt8], isSealed: Bool)? {
-    try connection.first(
-      "SELECT value, is_sealed FROM state_value WHERE space = ? AND key = ?", .text(target.space),
-      .text(target.row)
+    let row = try row(of: target)
+    return try connection.first(
+      "SELECT value, is_sealed FROM state_value WHERE space = ? AND key = ?", .text(target.space), .text(row)
     ) { (Array($0.bytes(0)), $0.anyInteger(1) == 1) }
   }
 
-  func score(_ target: StateTarget) throws -> Double {
-    guard let bytes = try value(target)?.bytes else { return 0 }
-    return try StateTables.number(bytes, target)
+  /// Returns a score; nil when nothing was added to it.
+  func score(_ target: StateTarget) throws -> Double? { try score(target, sealing(of: target.id)) }
+
+  private func score(_ target: StateTarget, _ sealing: StateSealing) throws -> Double? {
+    let row = sealing.row(of: target.key ?? target.name)
+    let found = try connection.first(
+      "SELECT value, is_sealed FROM state_value WHERE space = ? AND key = ?", .text(target.space), .text(row)
+    ) { try content(Array($0.bytes(0)), isSealed: $0.flag(1), row, sealing).content }
+    guard case .score(let score)? = found else { return nil }
+    return score
   }
 
-  static func number(_ bytes: [UInt8], _ target: StateTarget) throws -> Double {
-    guard let number = Double(String(decoding: bytes, as: UTF8.self)), number.isFinite else {
-      throw SatchelError(.damaged, "\(target.location): the score of “\(target.row)” is not a number")
+  /// The content of a row of state_value.
+  enum Content {
+    /// JSON.
+    case member([UInt8])
+    case score(Double)
+  }
+
+  /// Returns the key and the content of a member, whose key is the identity, or of a score.
+  func content(
+    _ bytes: [UInt8], isSealed: Bool, _ row: String, _ sealing: StateSealing
+  ) throws -> (key: StateName, content: Content) {
+    let (text, location) = (try sealing.open(bytes, isSealed: isSealed, at: row), sealing.id.location)
+    if sealing.id.kind == .scores {
+      if isSealed {
+        let found = try SealedScore.parse(text, at: location)
+        return (found.key, .score(found.score))
+      }
+      guard let number = Double(String(decoding: text, as: UTF8.self)), number.isFinite else {
+        throw SatchelError(.damaged, "\(location): the score of “\(row)” is not a number")
+      }
+      return (StateName(sound: row), .score(number))
     }
-    return number
+    guard isSealed else { return (StateName(sound: row), .member(text)) }
+    let value = try StateStore.value(of: text, at: location)
+    let identity = try naming(location) { try ValueIdentity(value) }
+    return (StateName(sound: identity.hexadecimal), .member(text))
   }
 
-  /// Visits the rows of a space whose keys begin with a prefix, in order.
-  func each(
-    in space: String, prefix: String = "", visit: (_ key: String, _ row: Statement) throws -> Void
-  ) throws {
-    // 0xFF is greater than any byte of UTF-8.
-    let end = Array(prefix.utf8) + [0xFF]
-    try end.withUnsafeBytes { end in
-      try connection.each(
-        "SELECT key, value FROM state_value WHERE space = ? AND key >= ? AND key < ? ORDER BY key",
-        .text(space), .text(prefix), .textBytes(end)
-      ) { row in try visit(row.text(0), row) }
+  /// Returns the members of a set as JSON, by their identities.
+  func members(_ name: StateName) throws -> [StateName: [UInt8]] {
+    var members: [StateName: [UInt8]] = [:]
+    try each(in: StateID(.set, name)) { key, content in
+      if case .member(let value) = content { members[key] = value }
+    }
+    return members
+  }
+
+  /// Returns scores by their keys.
+  func scores(_ name: StateName) throws -> [StateName: Double] {
+    var scores: [StateName: Double] = [:]
+    try each(in: StateID(.scores, name)) { key, content in
+      if case .score(let score) = content { scores[key] = score }
+    }
+    return scores
+  }
+
+  private func each(in id: StateID, visit: (StateName, Content) throws -> Void) throws {
+    let sealing = try sealing(of: id)
+    try connection.each(
+      "SELECT key, value, is_sealed FROM state_value WHERE space = ? ORDER BY key", .text(StateSpace.of(id))
+    ) { row in
+      let found = try content(Array(row.bytes(1)), isSealed: row.flag(2), row.text(0), sealing)
+      try visit(found.key, found.content)
     }
   }
 
   /// Returns the keys of a space that begin with a prefix, in order.
   func keys(in space: String, prefix: String) throws -> [String] {
+    // 0xFF is greater than any byte of UTF-8.
     let end = Array(prefix.utf8) + [0xFF]
     var keys: [String] = []
     try end.withUnsafeBytes { end in
@@ -184,17 +288,25 @@ struct StateTables {
   ///
   /// - Parameter limit: the maximum number of items to read
   func items(_ list: StateName, limit: Int) throws -> [StateListContent.Item] {
+    let sealing = try sealing(of: StateID(.list, list))
     var items: [StateListContent.Item] = []
     try connection.each(
-      "SELECT value, identity, time FROM state_item WHERE list = ? ORDER BY number DESC LIMIT ?",
+      "SELECT value, identity, time, is_sealed FROM state_item WHERE list = ? ORDER BY number DESC LIMIT ?",
       .text(list.text), .integer(Int64(limit))
-    ) { row in
-      items.append(
-        StateListContent.Item(
-          value: Array(row.bytes(0)), identity: ValueIdentity(bytes: Array(row.bytes(1))),
-          time: try row.integer(2)))
-    }
+    ) { items.append(try item($0, sealing)) }
     return items
+  }
+
+  /// - Parameter row: its columns begin with value, identity, time, is_sealed
+  func item(_ row: Statement, _ sealing: StateSealing) throws -> StateListContent.Item {
+    let (stored, index, isSealed) = (Array(row.bytes(0)), Array(row.bytes(1)), row.flag(3))
+    let value = try sealing.open(stored, isSealed: isSealed, at: index.hexadecimal)
+    let location = sealing.id.location
+    let identity =
+      isSealed
+      ? try naming(location) { try ValueIdentity(StateStore.value(of: value, at: location)) }
+      : ValueIdentity(bytes: index)
+    return StateListContent.Item(value: value, identity: identity, time: try row.integer(2))
   }
 
   // MARK: Saved sequence numbers
@@ -219,7 +331,8 @@ struct StateTables {
     var keys: [String] = []
     try name.withUnsafeBytes { name in
       try connection.each(
-        "SELECT key FROM state_value WHERE is_sealed = 1 AND substr(value, 2, 8) <> ?", .blob(name)
+        "SELECT key FROM state_value WHERE space = 'value' AND is_sealed = 1 AND substr(value, 2, 8) <> ?",
+        .blob(name)
       ) { keys.append($0.text(0)) }
     }
     return keys
@@ -228,7 +341,9 @@ struct StateTables {
   /// Returns the keys of all sealed values.
   func sealedKeys() throws -> [String] {
     var keys: [String] = []
-    try connection.each("SELECT key FROM state_value WHERE is_sealed = 1") { keys.append($0.text(0)) }
+    try connection.each("SELECT key FROM state_value WHERE space = 'value' AND is_sealed = 1") {
+      keys.append($0.text(0))
+    }
     return keys
   }
 }

@@ -8,6 +8,8 @@ enum StateVerb: String {
   case join, leave
   case score, forget
   case mark
+  /// Any operation on what is sensitive.
+  case sealed
 
   init(_ operation: StateOperation) {
     self =
@@ -21,6 +23,7 @@ enum StateVerb: String {
       case (.list, .remove): .clear
       case (.list, _): .push
       case (.mark, _): .mark
+      case (.locked, _): .sealed
       case (.value, .remove): .remove
       case (.value, _): .set
       }
@@ -34,6 +37,7 @@ enum StateVerb: String {
     case .join, .leave: .member
     case .score, .forget: .score
     case .mark: object["kind"]?.stringValue.flatMap(Change.StateKey.Kind.init).map { .mark($0) }
+    case .sealed: object["kind"]?.stringValue.flatMap(Change.StateKey.Kind.init).map { .locked($0) }
     }
   }
 
@@ -58,6 +62,8 @@ enum StateVerb: String {
     case .drop:
       return object["identity"]?.stringValue.flatMap { [UInt8](hexadecimal: $0) }
         .map { .drop(ValueIdentity(bytes: $0)) }
+    case .sealed:
+      return object["operation"]?.stringValue.flatMap { [UInt8](hexadecimal: $0) }.map { .locked($0) }
     case .score:
       guard let delta = object["delta"]?.doubleValue, let minimum = object["minimum"]?.doubleValue,
         let maximum = object["maximum"]?.doubleValue

@@ -1,3 +1,6 @@
+import SatchelCore
+import SatchelStorage
+
 /// The changes of a handle that are not known to be in the store: those that are pending, those being saved,
 /// and those in the outbox file.
 struct UnsavedChanges {
@@ -11,13 +14,34 @@ struct UnsavedChanges {
   /// Changes up to this number are not pending: they are being saved, or spooled.
   private var inFlight: Int64 = 0
   let writer: Int64
+  /// Those in the outbox file whose key is not known.
+  private var locked: [(operation: StateOperation, number: Int64)] = []
 
   /// - Parameter spooled: the operations that an earlier handle left in the outbox file, in order
   init(writer: Int64, spooled: [StateOperation] = []) {
     self.writer = writer
     // Numbered before all of this handle's own.
     for (position, operation) in spooled.enumerated() {
-      insert(operation, numbered: Int64(position - spooled.count))
+      let number = Int64(position - spooled.count)
+      if case .locked = operation.action {
+        locked.append((operation, number))
+      } else {
+        insert(operation, numbered: number)
+      }
+    }
+  }
+
+  /// Adds those in the outbox file whose key is known now. Without it nothing was added to the same lists, sets and
+  /// scores.
+  mutating func open(by keys: Keyring.Keys) {
+    let waiting = locked
+    locked = []
+    for (operation, number) in waiting {
+      if let opened = try? operation.opened(by: keys) {
+        insert(opened, numbered: number)
+      } else {
+        locked.append((operation, number))
+      }
     }
   }
 
@@ -90,6 +114,7 @@ struct UnsavedChanges {
 
   /// Removes the changes up to a number, which are in the store.
   mutating func confirm(through number: Int64) {
+    locked.removeAll { $0.number <= number }
     for (target, list) in operations {
       let rest = list.filter { $0.number > number }
       if rest.count < list.count { operations[target] = rest.isEmpty ? nil : rest }

@@ -85,6 +85,24 @@ package final class Keyring: Sendable {
     return nil
   }
 
+  /// Returns the key that seals in a store: the current one, or the one that another thread has changed it to and not
+  /// made current yet.
+  ///
+  /// - Parameter location: begins the message of the error
+  /// - Throws: `.invalid` when it is not set, and when another process has changed it
+  package func sealingKey(_ connection: Connection, at location: () -> String) throws -> EncryptionKey {
+    guard let key = current else {
+      throw SatchelError(.invalid, "\(location()): is sensitive; set the encryption key first")
+    }
+    guard let other = try sealed(notBy: key.name, connection) else { return key }
+    guard let known = try keys.values.first(where: { try sealed(notBy: $0.name, connection) == nil }) else {
+      throw SatchelError(
+        .invalid,
+        "\(location()): the key is not the store's current key: “\(other)” is sealed with another key")
+    }
+    return known
+  }
+
   /// Seals everything with another key, as a part of a transaction.
   package func reseal(with key: EncryptionKey, in transaction: Transaction) throws {
     for sealed in state.withLock({ $0.sealed }) { try sealed.reseal(key, keys, transaction) }

@@ -56,6 +56,45 @@ static void membership(satchel_store *store) {
     CHECK(satchel_state_member_has(store, text("seen"), text("1"), NULL) == SATCHEL_EINVALID, "no out");
 }
 
+static satchel_bytes key_of(char byte) {
+    static char key[32];
+    memset(key, byte, sizeof key);
+    return (satchel_bytes){key, sizeof key};
+}
+
+static void sensitive(satchel_store *store) {
+    bool has = false;
+    double score = 0;
+    const satchel_state_kind kinds[] = {SATCHEL_STATE_LIST, SATCHEL_STATE_SET, SATCHEL_STATE_SCORES};
+    for (int each = 0; each < 3; each++)
+        must(satchel_state_set_sensitive(store, kinds[each], text("hidden"), true), "making it sensitive");
+    CHECK(satchel_state_list_push(store, text("hidden"), text("1"), NULL) == SATCHEL_EINVALID, "no key");
+    CHECK(strstr(satchel_error_message(), "set the encryption key first") != NULL, "%s", satchel_error_message());
+    CHECK(satchel_state_member_has(store, text("hidden"), text("1"), &has) == SATCHEL_EINVALID, "no key");
+    must(satchel_state_set_key(store, key_of('k')), "setting the key");
+    must(satchel_state_list_push(store, text("hidden"), text("\"a\""), NULL), "pushing");
+    must(satchel_state_member_add(store, text("hidden"), text("{\"a\":1}"), &has), "adding");
+    must(satchel_state_score_add(store, text("hidden"), text("x"), 0.5, NULL, &score), "adding");
+    for (int rotated = 0; rotated < 2; rotated++) {
+        must(satchel_state_list_items(store, text("hidden"), NULL, &out), "reading");
+        CHECK(strstr((const char *)out.data, "\"a\"") != NULL, "%s", (const char *)out.data);
+        satchel_buffer_free(&out);
+        must(satchel_state_member_has(store, text("hidden"), text("{\"a\":1}"), &has), "asking");
+        CHECK(has, "the member");
+        must(satchel_state_score(store, text("hidden"), text("x"), NULL, &score), "reading a score");
+        CHECK(score == 0.5, "%g", score);
+        must(satchel_state_rotate_key(store, key_of('r')), "another key");
+    }
+    CHECK(satchel_state_set_key(store, key_of('k')) == SATCHEL_EINVALID, "the old key");
+    must(satchel_state_set_sensitive(store, SATCHEL_STATE_SET, text("hidden"), false), "making it plain");
+    must(satchel_state_set_sensitive(store, SATCHEL_STATE_SET, text("hidden"), false), "again");
+    must(satchel_state_member_has(store, text("hidden"), text("{\"a\":1}"), &has), "asking");
+    CHECK(has, "the plain member");
+    CHECK(satchel_state_set_sensitive(store, SATCHEL_STATE_VALUE, text("x"), true) == SATCHEL_EINVALID, "a value");
+    CHECK(satchel_state_set_sensitive(store, (satchel_state_kind)9, text("x"), true) == SATCHEL_EINVALID, "no kind");
+    CHECK(satchel_state_set_sensitive(store, SATCHEL_STATE_SET, text(""), true) == SATCHEL_EINVALID, "no name");
+}
+
 static bool doubling(
     void *context, int32_t from, int32_t to, satchel_bytes record, satchel_record_answer *answer) {
     (void)record;
@@ -116,6 +155,7 @@ int main(void) {
     scores(store);
     membership(store);
     inserted(store);
+    sensitive(store);
     declared(store);
     must(satchel_store_close(store), "closing");
     return close_checks();

@@ -173,6 +173,9 @@ final class HostileFixture: Sendable {
       try store.state.list("history", limit: 10, maxAge: 1_000_000, synced: true).push(.int(Int64(number)))
     }
     _ = try store.state.set(named: "seen").add("a")
+    _ = try store.state.set(named: "hidden", sensitive: true).add("b")
+    try store.state.list("hidden", sensitive: true).push("c")
+    try store.state.scores("hidden", sensitive: true).add("d", 0.5)
     try store.state.scores("likes", synced: true).add("tea", 0.5)
     try store.state.declare(
       StateDeclaration(

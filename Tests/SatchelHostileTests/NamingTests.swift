@@ -7,7 +7,7 @@ private let independent: Set<String> = [
   // What the app or its backend said.
   "photo_change.line", "photo_local.camera_make", "photo_local.iso",
   "record_kept.path",
-  "record_kept.version", "section.display_title", "state_item.list",
+  "record_kept.version", "section.display_title",
   // Times, and numbers that only grow.
   "change.time", "change.writer", "context.used_at", "entity.created_at", "context_at.revision",
   "entity.time_to_live",
@@ -53,7 +53,8 @@ private let absent: Set<String> = [
   "photo_local.thumbnail_cached_at", "photo_local.scanned_date", "photo_local.date_source",
   "photo_shard.pending_checksum", "photo_shard.pending_sequence",
   "record_conflict.base", "record_conflict.code", "record_conflict.reason", "record_conflict.remote",
-  "record_conflict.waits_for", "record_collection.sealed_by",
+  "record_conflict.waits_for", "record_collection.sealed_by", "state_waiting.id", "state_waiting.kind",
+  "state_waiting.name", "state_waiting.operation",
   "sync_entry.ancestors", "sync_entry.conflict", "sync_entry.created", "sync_entry.deleted",
   "sync_entry.error",
   "sync_entry.error_code", "sync_entry.in_flight_envelope", "sync_entry.in_flight_number",

@@ -137,6 +137,11 @@ final class StoreExercise {
     attempt(which + "list items") { try store.state.list("history", limit: 10).items() }
     attempt(which + "set") { try store.state.set(named: "seen").values() }
     attempt(which + "scores") { try store.state.scores("likes").all() }
+    attempt(which + "sensitive state") {
+      _ = try store.state.list("hidden").items()
+      _ = try store.state.set(named: "hidden").values()
+      _ = try store.state.scores("hidden").all()
+    }
   }
 
   private func write(_ store: Store) {
@@ -203,6 +208,11 @@ final class StoreExercise {
       try store.state.list("history", limit: 3).push("new")
       _ = try store.state.set(named: "seen").add("b")
       try store.state.scores("likes").add("tea", 0.1)
+    }
+    attempt("change sensitive state") {
+      try store.state.list("hidden", limit: 3).push("new")
+      _ = try store.state.set(named: "hidden").add("e")
+      try store.state.scores("hidden").add("d", 0.1)
       _ = try store.state.flush()
     }
     attempt("prune") {

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelStorage
 import Testing
 
 import SatchelState
@@ -11,6 +12,11 @@ struct StateModel: Equatable {
   var scores: [String: [String: Double]] = [:]
 
   static let listLimit = 4
+
+  /// Makes the first of the two lists, sets and scores with a prefix sensitive.
+  static func makeSensitive(_ state: StateStore, _ prefix: String) throws {
+    for kind in [Change.StateKey.Kind.list, .set, .scores] { try state.setSensitive(kind, "\(prefix)0") }
+  }
 
   /// Applies one random operation to the model and the store; names begin with `prefix`.
   mutating func step(_ state: StateStore, _ prefix: String, _ random: inout some RandomNumberGenerator) throws

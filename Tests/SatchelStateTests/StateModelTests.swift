@@ -17,6 +17,7 @@ struct StateModelTests {
       $0.busyTimeout = 5000
     }
     try store.state.setKey(StateFixture.key)
+    for number in 0..<8 { try StateModel.makeSensitive(store.state, "\(number) ") }
     let models = Locked<[StateModel]>(Array(repeating: StateModel(), count: 8))
     try stateThreads(8) { number in
       var (model, dice) = (StateModel(), SeededRandom(seed: UInt64(number)))
@@ -47,6 +48,7 @@ struct StateModelTests {
       return store
     }
     var store = try opened()
+    try StateModel.makeSensitive(store.state, "")
     var blocker: Database?
     for _ in 0..<300 {
       switch Int.random(in: 0..<60, using: &dice) {
@@ -67,6 +69,7 @@ struct StateModelTests {
     let last = try opened()
     #expect(try StateModel(last.state, "").tidy == model.tidy)
     #expect(!fixture.isSpooled)
+    #expect(try StateStore.check(last.database).isEmpty)
     #expect(try last.outbox.rejected(in: last.database).isEmpty)
   }
 }

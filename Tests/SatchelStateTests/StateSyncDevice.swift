@@ -92,15 +92,19 @@ final class StateSyncDevice {
   }
 
   @discardableResult
-  func sync(_ remote: SyncStore) throws -> SyncLogReport {
+  func sync(_ remote: SyncStore, key: [UInt8]? = nil) throws -> SyncLogReport {
     try state.flush()
     try bind()
     var options = SyncLogOptions()
+    options.key = try key.map { try EncryptionKey($0) }
     options.retry = Retry(attempts: 3, base: 0, ceiling: 0)
     options.parallel = 1
     var run = try SyncLogRun(tables, with: remote, user: Self.user, options: options, probe: {})
     return try run.run()
   }
+
+  /// What a store does when its key is set.
+  func keyWasSet() throws { try tables.keyWasSet { _ in [] } }
 
   func status(_ id: String) throws -> SyncStatus? {
     try Array(id.utf8).withUnsafeBytes { id in

@@ -1,6 +1,7 @@
 import SatchelJSON
 import SatchelRemote
 import SatchelRemoteTesting
+import SatchelStorage
 import SatchelTesting
 import Testing
 
@@ -63,22 +64,79 @@ struct StateSyncTests {
     #expect(try tablet.state.get("theme") == "blue")
   }
 
-  @Test("a sensitive value is not sent, and stops no other one")
+  @Test("what is sensitive is not sent, and stops nothing else")
   func sensitive() throws {
     let remote = SyncStore()
     let phone = try StateSyncDevice(fixture)
     try phone.state.setKey(StateFixture.key)
     try phone.state.set("token", "secret", sensitive: true, synced: true)
+    try phone.state.set(named: "m", sensitive: true, synced: true).add("secret")
+    try phone.state.list("l", sensitive: true, synced: true).push("secret")
     try phone.state.set("theme", "dark", synced: true)
     let report = try phone.sync(remote)
     #expect(report.sent == 1)
-    #expect(report.failed.map(\.code) == [.unauthorized])
+    #expect(report.failed.map(\.code) == [.unauthorized, .unauthorized, .unauthorized])
     #expect(
       remote.bodies.values.allSatisfy { String(decoding: $0, as: UTF8.self).contains("secret") == false })
   }
 
+  @Test("a sensitive list, set and scores are sealed with the key of each device, and stay so")
+  func sensitiveContainers() throws {
+    let encrypted = SyncStore()
+    let logKey = [UInt8](repeating: 9, count: 32)
+    let (phone, tablet) = (
+      try StateSyncDevice(fixture, sendsSensitive: true), try StateSyncDevice(fixture, sendsSensitive: true)
+    )
+    try phone.state.setKey(StateFixture.key)
+    try phone.state.list("l", limit: 5, sensitive: true, synced: true).push("secret 1")
+    try phone.state.set(named: "m", sensitive: true, synced: true).add("secret 2")
+    try phone.state.scores("s", sensitive: true, synced: true).add("secret 3", 0.5)
+    #expect(try phone.document("set/m") == #"{"members":["secret 2"],"sensitive":true}"#)
+    let (one, two) = (phone, tablet)
+    try one.sync(encrypted, key: logKey)
+    let waiting = try two.sync(encrypted, key: logKey)
+    #expect(waiting.waiting == 3 && waiting.failed.count == 3)
+    #expect(try two.state.list("l").items().isEmpty)
+    try two.state.setKey(StateFixture.otherKey)
+    try two.keyWasSet()
+    #expect(try two.state.list("l").items().map(\.value) == ["secret 1"])
+    #expect(try two.state.set(named: "m").contains("secret 2"))
+    #expect(try two.state.scores("s").all().map(\.key) == ["secret 3"])
+    let sealed: StaticString =
+      "SELECT (SELECT sum(is_sealed) FROM state_item) + (SELECT sum(is_sealed) FROM state_value)"
+    #expect(try two.store.database.read { try $0.number(sealed) } == 3)
+    // Both go on, from a common base.
+    fixture.pass(milliseconds: 1)
+    try one.state.list("l", limit: 5).push("secret 4")
+    try two.state.list("l", limit: 5).remove("secret 1")
+    try one.state.set(named: "m").remove("secret 2")
+    try two.state.set(named: "m").add("secret 5")
+    try one.state.scores("s").add("secret 3", 0.25)
+    try two.state.scores("s").add("secret 3", 0.125)
+    for device in [one, two, one, two] { try device.sync(encrypted, key: logKey) }
+    for device in [one, two] {
+      #expect(try device.state.list("l").items().map(\.value) == ["secret 4"])
+      #expect(try device.state.set(named: "m").values() == ["secret 5"])
+      #expect(try device.state.scores("s").value("secret 3") == 0.875)
+      #expect(try StateStore.check(device.store.database).isEmpty)
+    }
+    // One makes it plain again: so it is on both.
+    _ = try one.state.list("l", sensitive: false)
+    for device in [one, two] { try device.sync(encrypted, key: logKey) }
+    #expect(try two.document("list/l") == one.document("list/l"))
+    #expect(try two.store.database.read { try $0.number("SELECT sum(is_sealed) FROM state_item") } == 0)
+    #expect(try two.sync(encrypted, key: logKey).sent == 0)
+  }
+
   /// One random operation on what is synchronized.
-  private func step(_ device: StateSyncDevice, _ sum: inout Double, _ random: inout SeededRandom) throws {
+  private func step(
+    _ device: StateSyncDevice, _ sum: inout Double, _ random: inout SeededRandom, isEncrypted: Bool
+  ) throws {
+    if isEncrypted, random.chance(10) {
+      let kind = random.pick([Change.StateKey.Kind.list, .set, .scores])
+      let name = kind == .list ? "l" : kind == .set ? "m" : "s"
+      return try device.state.setSensitive(kind, name, random.chance(70))
+    }
     let number = JSONValue.int(Int64(random.below(5)))
     switch random.below(9) {
     case 0, 1: try device.state.set("v\(random.below(2))", number, synced: true)
@@ -96,21 +154,32 @@ struct StateSyncTests {
     }
   }
 
-  @Test("devices that change anything in any order have the same in the end", arguments: 0..<60)
-  func convergence(seed: Int) throws {
+  @Test(
+    "devices that change anything in any order have the same in the end", arguments: 0..<60, [false, true])
+  func convergence(seed: Int, isEncrypted: Bool) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let remote = SyncStore()
-    let devices = try (0..<3).map { _ in try StateSyncDevice(fixture) }
+    let key = isEncrypted ? [UInt8](repeating: 9, count: 32) : nil
+    let devices = try (0..<3).map { number in
+      let device = try StateSyncDevice(fixture, sendsSensitive: isEncrypted)
+      try device.state.setKey([UInt8](repeating: UInt8(number), count: 32))
+      return device
+    }
     // Scores that two devices have before they first meet are added only where they differ.
     try devices[0].state.scores("s", bounds: -1e9...1e9, synced: true).add("k", 0)
-    for device in devices { try device.sync(remote) }
+    for device in devices { try device.sync(remote, key: key) }
     var sum = 0.0
     for _ in 0..<60 {
       let device = random.pick(devices)
       fixture.pass(milliseconds: Int64(random.below(3)))
-      if random.chance(25) { try device.sync(remote) } else { try step(device, &sum, &random) }
+      if random.chance(25) {
+        try device.sync(remote, key: key)
+      } else {
+        try step(device, &sum, &random, isEncrypted: isEncrypted)
+      }
     }
-    for _ in 0..<2 { for device in devices { try device.sync(remote) } }
+    // One more where an empty list was sensitive: a device that had not changed it makes it so again.
+    for _ in 0..<3 { for device in devices { try device.sync(remote, key: key) } }
     let documents = try devices.map { device in
       let ids = try device.ids()
       // A device that has seen only the deletion has no mark.
@@ -118,7 +187,7 @@ struct StateSyncTests {
         .compactMapValues { $0 }
     }
     for (device, content) in zip(devices, documents) {
-      let report = try device.sync(remote)
+      let report = try device.sync(remote, key: key)
       #expect(report.sent == 0 && report.waiting == 0 && report.failed.isEmpty)
       #expect(content == documents[0])
       #expect(try device.state.scores("s", bounds: -1e9...1e9).value("k") == sum)

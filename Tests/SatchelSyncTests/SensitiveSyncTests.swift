@@ -2,7 +2,7 @@ import Foundation
 import Satchel
 import Testing
 
-@Suite("Sensitive values of state in the sync log")
+@Suite("Sensitive state in the sync log")
 struct SensitiveSyncTests {
   let devices: SyncDevices
   let (one, two): (Store, Store)
@@ -62,6 +62,47 @@ struct SensitiveSyncTests {
     #expect(try one.check().isEmpty && two.check().isEmpty)
     let quiet = try devices.sync(one, key)
     #expect(quiet.isUnchanged)
+  }
+
+  @Test("lists, sets and scores too, their members, keys and changes")
+  func containers() throws {
+    try filled()
+    func state(_ store: Store) throws -> (list: StateList, set: StateSet, scores: StateScores) {
+      (
+        try store.state.list("l", limit: 9, sensitive: true, synced: true),
+        try store.state.set(named: "m", sensitive: true, synced: true),
+        try store.state.scores("s", sensitive: true, synced: true)
+      )
+    }
+    let (first, second) = (try state(one), try state(two))
+    for (part, number) in [(first, 1), (second, 2)] {
+      try part.list.push(.string("\(Self.marker) \(number)"))
+      try part.set.add(["word": .string("\(Self.marker) \(number)")])
+      try part.scores.add(Self.marker, 0.25)
+      try part.scores.add("\(Self.marker) \(number)", 0.5)
+    }
+    try one.state.flush()
+    try two.state.flush()
+    try expectNoMarker("pushed")
+    for (store, step) in [(one, "sent"), (two, "merged"), (one, "applied")] {
+      #expect(try devices.sync(store, key).failed.isEmpty)
+      try expectNoMarker(step)
+    }
+    try first.set.remove(["word": .string("\(Self.marker) 2")])
+    try second.list.remove(.string("\(Self.marker) 1"))
+    for store in [one, two, one] { try devices.sync(store, key) }
+    for part in [first, second] {
+      #expect(try part.list.items().map(\.value) == [.string("\(Self.marker) 2")])
+      #expect(try part.set.values() == [["word": .string("\(Self.marker) 1")]])
+      // Equal scores without a common base count once.
+      #expect(try part.scores.all().map(\.value) == [0.25, 0.5, 0.5])
+    }
+    try expectNoMarker("merged again")
+    #expect(try devices.sync(two, key).isUnchanged && devices.sync(one, key).isUnchanged)
+    #expect(try one.check().isEmpty && two.check().isEmpty)
+    try one.state.rotateKey(to: keyOfTwo)
+    #expect(try first.set.contains(["word": .string("\(Self.marker) 1")]))
+    #expect(try devices.sync(one, key).isUnchanged)
   }
 
   @Test("are not sent without a key of the log, and every report names them")

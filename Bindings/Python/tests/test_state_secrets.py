@@ -38,6 +38,44 @@ def test_a_secret_is_not_in_the_file(path: Path) -> None:
         assert store.state.get("token") == secret
 
 
+def test_lists_sets_and_scores_can_be_secret(path: Path) -> None:
+    secret = "correct horse battery staple"
+    with satchel.open(path) as store:
+        history = store.state.list("history", limit=3, sensitive=True)
+        with pytest.raises(satchel.InvalidArgument, match="set the encryption key first"):
+            history.push(secret)
+        with pytest.raises(satchel.InvalidArgument, match="set the encryption key first"):
+            history.items()
+        store.state.set_key(KEY)
+        history.push(secret)
+        members, scores = store.state.members("m", sensitive=True), store.state.scores("s", sensitive=True)
+        assert [members.add({"word": secret}) for _ in range(2)] == [True, False]
+        assert scores.add(secret, 0.5) == 0.5
+        store.state.flush()
+        for each in path.parent.iterdir():
+            assert secret.encode() not in each.read_bytes(), each
+        store.state.rotate_key(OTHER)
+        assert {"word": secret} in members
+        assert scores.all() == {secret: 0.5}
+    with satchel.open(path) as store:
+        # The mark is stored.
+        with pytest.raises(satchel.InvalidArgument, match="set the encryption key first"):
+            store.state.members("m").values()
+        with pytest.raises(satchel.InvalidArgument, match="another key"):
+            store.state.set_key(KEY)
+        store.state.set_key(OTHER)
+        assert store.state.list("history").values() == [secret]
+        assert store.state.list("history", sensitive=False).values() == [secret]
+        assert list(store.state.members("m", sensitive=False)) == [{"word": secret}]
+        assert store.check() == []
+    with satchel.open(path) as store:
+        assert store.state.list("history").values() == [secret]
+        assert store.state.list("other", sensitive=False).values() == []
+        with pytest.raises(satchel.InvalidArgument, match="set the encryption key first"):
+            store.state.list("history", sensitive=True)
+        assert store.state.list("history").values() == [secret]
+
+
 def test_a_wrong_key_is_reported_and_destroys_nothing(path: Path) -> None:
     with satchel.open(path) as store:
         store.state.set_key(KEY)

@@ -137,6 +137,32 @@ def test_state_is_in_reports_and_dry_runs(pair: List[Device], object_store: Remo
     assert "state(uploaded=2)" in repr(report)
 
 
+def test_sensitive_lists_sets_and_scores_travel_encrypted(pair: List[Device], remote_copy: Remote) -> None:
+    log_key = b"l" * 32
+    for number, state in enumerate(states(pair)):
+        state.set_key(bytes([number + 1]) * 32)
+        state.list("history", sensitive=True, synced=True).push(f"{number}")
+        state.members("tags", sensitive=True, synced=True).add({"of": number})
+        state.scores("cuisine", sensitive=True, synced=True).add(f"{number}", 0.5)
+    phone, tablet = pair
+    report = phone.sync(remote_copy, key=log_key)
+    assert moved(report, "state") == {"uploaded": 3}
+    for device in (tablet, phone, tablet):
+        assert not device.sync(remote_copy, key=log_key).failed
+    for state in states(pair):
+        assert sorted(state.list("history").values()) == ["0", "1"]
+        assert all({"of": number} in state.members("tags") for number in range(2))
+        assert state.scores("cuisine").all() == {"0": 0.5, "1": 0.5}
+
+
+def test_a_sensitive_list_is_not_sent_without_a_key(pair: List[Device], remote_copy: Remote) -> None:
+    phone, _ = pair
+    one, _ = states(pair)
+    one.set_key(b"k" * 32)
+    one.members("tags", sensitive=True, synced=True).add("secret")
+    assert [(each.id, each.code) for each in phone.sync(remote_copy).failed] == [("set/tags", "EAUTH")]
+
+
 def test_a_sensitive_value_is_not_sent(pair: List[Device], remote_copy: Remote) -> None:
     phone, tablet = pair
     one, two = states(pair)

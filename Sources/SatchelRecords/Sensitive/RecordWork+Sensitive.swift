@@ -12,21 +12,8 @@ extension RecordWork {
   func sealingKey(_ collection: WorkingCollection, _ location: @autoclosure () -> String) throws
     -> EncryptionKey
   {
-    guard var key = keyring.current else {
-      throw SatchelError(.invalid, "\(location()): is sensitive; set the encryption key first")
-    }
-    if collection.numbers.sealedBy == key.name { return key }
-    // A store has one key: another process may have changed it. Another thread may have resealed the store, and not have
-    // updated the keyring yet.
-    if let other = try keyring.sealed(notBy: key.name, connection) {
-      let known = try keyring.keys.values.first { try keyring.sealed(notBy: $0.name, connection) == nil }
-      guard let known else {
-        throw SatchelError(
-          .invalid,
-          "\(location()): the key is not the store's current key: “\(other)” is sealed with another key")
-      }
-      key = known
-    }
+    if let key = keyring.current, collection.numbers.sealedBy == key.name { return key }
+    let key = try keyring.sealingKey(connection, at: { location() })
     try changing {
       try key.name.withUnsafeBytes {
         try connection.run(

@@ -27,19 +27,23 @@ package struct StateSyncClient: Sendable {
 
   /// Returns the content of an entry as it is saved; a deletion, or nil, for one without content.
   ///
-  /// - Parameter isEncrypted: whether sensitive values are sent, as plain members of their documents
-  /// - Throws: `SatchelError` `.notFound` for what is not marked, `.unauthorized` for a sensitive value
-  ///   unless these are sent, `.invalid` for a sensitive value whose encryption key is not set and for too
+  /// - Parameter isEncrypted: whether what is sensitive is sent, as plain members of its document
+  /// - Throws: `SatchelError` `.notFound` for what is not marked, `.unauthorized` for what is sensitive
+  ///   unless it is sent, `.invalid` for what is sensitive and whose encryption key is not set, and for too
   ///   many levels, `.damaged`
   package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
-    let tables = StateTables(connection: connection)
+    let tables = StateTables(connection: connection, keyring: state.keyring)
     // Not nil: that would delete the entry on all other devices.
     guard let id = StateID(key.id), try StateTables.exist(connection), let synced = try tables.synced(id),
       synced.mark.isSynced
     else { throw SatchelError(.notFound, "\(key): is not marked for synchronizing, and is not sent") }
     let bounds = synced.mark.bounds
+    if id.kind == .value { return try value(id, removedAt: synced.removedAt, isEncrypted, tables) }
+    // Read before its items, which without their key cannot be read.
+    guard try tables.hasRows(id) else { return nil }
+    if !isEncrypted, try tables.isSensitive(id) { throw Self.unencrypted(id) }
     switch id.kind {
-    case .value: return try value(id, removedAt: synced.removedAt, isEncrypted, tables)
+    case .value: return nil
     case .list: return try outgoing(StateSyncList(id.name, bounds: bounds, in: tables), id, tables)
     case .set: return try outgoing(StateSyncSet(id.name, bounds: bounds, in: tables), id, tables)
     case .scores: return try outgoing(StateSyncScores(id.name, bounds: bounds, in: tables), id, tables)
@@ -52,11 +56,7 @@ package struct StateSyncClient: Sendable {
     guard let stored = try tables.timedValue(id.name) else {
       return removedAt.map { Self.outgoing(nil, $0) }
     }
-    if stored.isSealed, !isEncrypted {
-      throw SatchelError(
-        .unauthorized, "\(id.location): is sensitive, and is sent only with an encryption key of the sync log"
-      )
-    }
+    if stored.isSealed, !isEncrypted { throw Self.unencrypted(id) }
     let bytes =
       stored.isSealed
       ? try SealedValue.open(stored.bytes, by: state.keyring.keys, at: id.location) : stored.bytes
@@ -66,12 +66,23 @@ package struct StateSyncClient: Sendable {
       try Self.bytes(value.document(at: id.location), id), stored.time, isSensitive: stored.isSealed)
   }
 
+  private static func unencrypted(_ id: StateID) -> SatchelError {
+    SatchelError(
+      .unauthorized, "\(id.location): is sensitive, and is sent only with an encryption key of the sync log")
+  }
+
   private func outgoing<Content: StateSyncContent>(
     _ content: Content, _ id: StateID, _ tables: StateTables
   ) throws -> SyncOutgoing? {
     if content.isEmpty { return nil }
-    let document = try Self.bytes(content.document(at: id.location), id)
-    return Self.outgoing(document, try Content.newestTime(id.name, in: tables))
+    let isSensitive = try tables.isSensitive(id)
+    var document = try content.document(at: id.location)
+    if isSensitive, case .object(var members) = document {
+      members["sensitive"] = true
+      document = .object(members)
+    }
+    return Self.outgoing(
+      try Self.bytes(document, id), try Content.newestTime(id.name, in: tables), isSensitive: isSensitive)
   }
 
   private static func bytes(_ document: JSONValue, _ id: StateID) throws -> [UInt8] {
@@ -99,6 +110,9 @@ package struct StateSyncClient: Sendable {
   /// - Throws: `SatchelError` `.busy` while the encryption key is being changed, `.full`, `.io` and others
   package func decide(_ entries: [SyncUndecided], in transaction: Transaction) throws -> SyncDecisions {
     try state.database.prepare(StateSchema.subject)
+    let waited = try StateTables(connection: transaction.connection, keyring: state.keyring).applyWaiting()
+    var tracking = StateTracking()
+    try tracking.note(waited, in: transaction, of: state.database)
     var (changed, failures) = ([String](), [SyncFailure]())
     let decisions = try entries.map { entry in
       guard let id = StateID(entry.key.id) else { return SyncDecision.waiting }

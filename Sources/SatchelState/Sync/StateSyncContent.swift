@@ -7,6 +7,8 @@ import SatchelStorage
 protocol StateSyncContent: Sendable {
   /// Nil for a set, and for a deleted entry.
   var bounds: StateBounds? { get set }
+  /// Whether it is stored sealed, and sent in an encrypted log only; of a deletion this is not known.
+  var isSensitive: Bool { get set }
   /// Whether there are no items, members or scores; sent as a deletion.
   var isEmpty: Bool { get }
 
@@ -21,7 +23,7 @@ protocol StateSyncContent: Sendable {
   /// - Throws: `.damaged` for rows that have not their format
   init(_ name: StateName, bounds: StateBounds?, in tables: StateTables) throws
 
-  /// Returns the document: the same for the same content.
+  /// Returns the document, without `isSensitive`: the same for the same content.
   ///
   /// - Throws: `.damaged` for rows that are not JSON, `.invalid` for values with too many levels
   func document(at location: String) throws -> JSONValue
@@ -54,7 +56,7 @@ enum StateSyncNewer: Sendable { case local, remote, neither }
 extension StateSyncContent {
   /// Whether both are sent as the same entry. A deletion has no bounds.
   func isSame(as other: Self) -> Bool {
-    hasSameElements(as: other) && (isEmpty || bounds == other.bounds)
+    hasSameElements(as: other) && (isEmpty || bounds == other.bounds && isSensitive == other.isSensitive)
   }
 
   /// Returns the content that results from the changes of two devices.
@@ -75,6 +77,15 @@ extension StateSyncContent {
     }
     // Of one that is sent as a deletion, the bounds are not known to other devices.
     if merged.isEmpty || merged.bounds == nil { merged.bounds = bounds }
+    merged.isSensitive = isSensitive(base: base, local: local, remote: remote)
     return merged
+  }
+
+  /// Whether the content that results is sensitive: as the device that has changed that says, and in doubt it is.
+  private static func isSensitive(base: Self?, local: Self, remote: Self) -> Bool {
+    if remote.isEmpty || local.isSensitive == remote.isSensitive { return local.isSensitive }
+    if local.isEmpty, !local.isSensitive { return remote.isSensitive }
+    guard let base, !base.isEmpty else { return true }
+    return !base.isSensitive
   }
 }

@@ -9,6 +9,7 @@ struct StateSyncList: StateSyncContent {
 
   var items: [Item] = []
   var bounds: StateBounds?
+  var isSensitive = false
   var isEmpty: Bool { items.isEmpty }
 
   init() {}
@@ -55,7 +56,7 @@ struct StateSyncList: StateSyncContent {
   func hasSameElements(as other: Self) -> Bool { items == other.items }
 
   static func newestTime(_ name: StateName, in tables: StateTables) throws -> Int64 {
-    try tables.items(name, limit: 1).first?.time ?? 0
+    try tables.newestItemTime(name)
   }
 
   // MARK: Merging

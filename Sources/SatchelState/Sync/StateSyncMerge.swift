@@ -16,7 +16,7 @@ struct StateSyncMerge {
   private let tables: StateTables
   /// Whether rows of the value, list, set or scores were changed.
   private(set) var hasChanged = false
-  /// Why a sensitive value waits.
+  /// Why what is sensitive waits.
   private(set) var reason: SatchelError?
 
   init(client: StateSyncClient, entry: SyncUndecided, id: StateID, transaction: Transaction) {
@@ -24,7 +24,7 @@ struct StateSyncMerge {
     self.entry = entry
     self.id = id
     self.transaction = transaction
-    tables = StateTables(connection: transaction.connection)
+    tables = StateTables(connection: transaction.connection, keyring: client.state.keyring)
   }
 
   mutating func decide() throws -> SyncDecision {
@@ -76,10 +76,38 @@ struct StateSyncMerge {
     let remote: Content = try entry.remote.map { try Self.content($0) } ?? Content()
     // A base that cannot be read is not known.
     let base: Content? = entry.base.flatMap { try? Self.content($0) }
-    let local = try reading { try Content(id.name, bounds: synced?.mark.bounds, in: tables) }
+    do {
+      return try merge(base, remote, synced)
+    } catch let error as SatchelError where error.code == .invalid {
+      // What is sensitive cannot be opened or sealed: the key of the store is not set. Nothing was changed.
+      reason = SatchelError(
+        .invalid, "\(id.location): is sensitive, and is applied when the encryption key is set",
+        underlying: error)
+      return .waiting
+    }
+  }
+
+  private mutating func merge<Content: StateSyncContent>(
+    _ base: Content?, _ remote: Content, _ synced: StateTables.Synced?
+  ) throws -> SyncDecision {
+    let wasSensitive = try tables.isSensitive(id)
+    // Changes that still wait for the key belong to the rows.
+    if try tables.hasWaiting(id) {
+      throw SatchelError(.invalid, "\(id.location): has changes that wait for the encryption key")
+    }
+    var local = try reading { try Content(id.name, bounds: synced?.mark.bounds, in: tables) }
+    local.isSensitive = wasSensitive
     let isBaseLost = entry.isFork || base == nil && entry.base != nil
     let merged = Content.merged(
       base: base, local: local, remote: remote, newer: isBaseLost ? try newer(Content.self) : nil)
+    if merged.isSensitive, !merged.isEmpty {
+      // Throws before anything is changed.
+      _ = try client.state.keyring.sealingKey(transaction.connection) { id.location }
+    }
+    if merged.isSensitive != wasSensitive {
+      try tables.setSensitive(id, merged.isSensitive)
+      client.state.sensitive.note(id, merged.isSensitive)
+    }
     if !merged.hasSameElements(as: local) {
       try merged.replace(local, id.name, time: time, in: tables)
       hasChanged = true
@@ -91,7 +119,11 @@ struct StateSyncMerge {
 
   private static func content<Content: StateSyncContent>(_ envelope: SyncEnvelope) throws -> Content {
     guard let document = try document(envelope) else { return Content() }
-    guard let content = Content(document: document) else { throw Unreadable() }
+    let sensitive = document["sensitive"] ?? false
+    guard var content = Content(document: document), let isSensitive = sensitive.boolValue else {
+      throw Unreadable()
+    }
+    content.isSensitive = isSensitive
     return content
   }
 
@@ -157,7 +189,7 @@ struct StateSyncMerge {
       return try tables.setRemoval(of: id.name, at: value.time)
     }
     guard content.isSensitive else {
-      try tables.set(target, content.bytes, isSealed: false, time: value.time)
+      try tables.putValue(id.name, content.bytes, isSealed: false, time: value.time)
       return try tables.setRemoval(of: id.name, at: nil)
     }
     let keyring = client.state.keyring
@@ -179,7 +211,7 @@ struct StateSyncMerge {
         ))
     }
     let sealed = SealedValue.seal(content.bytes, by: key, at: id.location)
-    try tables.set(target, sealed, isSealed: true, time: value.time)
+    try tables.putValue(id.name, sealed, isSealed: true, time: value.time)
     try tables.setRemoval(of: id.name, at: nil)
   }
 }

@@ -6,6 +6,7 @@ import SatchelStorage
 struct StateSyncScores: StateSyncContent {
   var scores: [StateName: Double] = [:]
   var bounds: StateBounds?
+  var isSensitive = false
   var isEmpty: Bool { scores.isEmpty }
 
   init() {}
@@ -26,10 +27,7 @@ struct StateSyncScores: StateSyncContent {
 
   init(_ name: StateName, bounds: StateBounds?, in tables: StateTables) throws {
     self.bounds = bounds
-    try tables.each(in: StateSpace.scores(of: name)) { key, row in
-      let key = StateName(sound: key)
-      scores[key] = try StateTables.number(Array(row.bytes(1)), .score(name, key))
-    }
+    scores = try tables.scores(name)
   }
 
   func document(at location: String) throws -> JSONValue {
@@ -43,9 +41,10 @@ struct StateSyncScores: StateSyncContent {
   }
 
   func replace(_ old: Self, _ name: StateName, time: Int64, in tables: StateTables) throws {
+    let sealing = try tables.sealingForWriting(StateID(.scores, name))
     for key in old.scores.keys where scores[key] == nil { try tables.delete(.score(name, key)) }
     for (key, score) in scores where old.scores[key] != score {
-      try tables.set(.score(name, key), Array("\(score)".utf8), isSealed: false, time: time)
+      try tables.put(.score(name, key), score, sealing, time: time)
     }
   }
 

@@ -7,6 +7,7 @@ struct StateSyncSet: StateSyncContent {
   /// JSON, by the member's identity in hexadecimal digits.
   var members: [StateName: [UInt8]] = [:]
   var bounds: StateBounds?
+  var isSensitive = false
   var isEmpty: Bool { members.isEmpty }
 
   init() {}
@@ -22,9 +23,7 @@ struct StateSyncSet: StateSyncContent {
   }
 
   init(_ name: StateName, bounds: StateBounds?, in tables: StateTables) throws {
-    try tables.each(in: StateSpace.members(of: name)) { key, row in
-      members[StateName(sound: key)] = Array(row.bytes(1))
-    }
+    members = try tables.members(name)
   }
 
   func document(at location: String) throws -> JSONValue {
@@ -37,11 +36,12 @@ struct StateSyncSet: StateSyncContent {
   }
 
   func replace(_ old: Self, _ name: StateName, time: Int64, in tables: StateTables) throws {
+    let sealing = try tables.sealingForWriting(StateID(.set, name))
     for key in old.members.keys where members[key] == nil {
       try tables.delete(StateTarget(kind: .member, name: name, key: key))
     }
     for (key, bytes) in members where old.members[key] == nil {
-      try tables.set(StateTarget(kind: .member, name: name, key: key), bytes, isSealed: false, time: time)
+      try tables.put(StateTarget(kind: .member, name: name, key: key), bytes, sealing, time: time)
     }
   }
 

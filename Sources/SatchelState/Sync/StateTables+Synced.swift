@@ -119,24 +119,9 @@ extension StateTables {
     try connection.number("SELECT max(time) FROM state_value WHERE space = ?", .text(space))
   }
 
-  func delete(_ target: StateTarget) throws {
-    try connection.run(
-      "DELETE FROM state_value WHERE space = ? AND key = ?", .text(target.space), .text(target.row))
-  }
-
-  /// Replaces all items of a list.
-  ///
-  /// - Parameter items: the newest first
-  func replaceItems(of list: StateName, by items: [StateListContent.Item]) throws {
-    try connection.run("DELETE FROM state_item WHERE list = ?", .text(list.text))
-    for (index, item) in items.reversed().enumerated() {
-      try item.value.withUnsafeBytes { value in
-        try item.identity.bytes.withUnsafeBytes { identity in
-          try connection.run(
-            "INSERT INTO state_item(list, number, time, identity, value) VALUES(?, ?, ?, ?, ?)",
-            .text(list.text), .integer(Int64(index + 1)), .integer(item.time), .blob(identity), .blob(value))
-        }
-      }
-    }
+  /// Returns the time of the newest item of a list; 0 when it has none.
+  func newestItemTime(_ list: StateName) throws -> Int64 {
+    try connection.number(
+      "SELECT time FROM state_item WHERE list = ? ORDER BY number DESC LIMIT 1", .text(list.text))
   }
 }

@@ -29,6 +29,13 @@ struct StateTracking {
     if mark.isSynced, previous?.isSynced == false { resumed.insert(id) }
   }
 
+  /// Notes the changes of content too, of which observers are notified.
+  mutating func note(_ content: StateIDs, in transaction: Transaction, of database: Database) throws {
+    if !content.ordered.isEmpty { transaction.note(subject: .state, keys: content.ordered.map(\.text)) }
+    changed.insert(content)
+    try note(in: transaction, of: database)
+  }
+
   /// Notes the changes, if the store is bound to a sync log.
   func note(in transaction: Transaction, of database: Database) throws {
     let tables = StateTables(connection: transaction.connection)

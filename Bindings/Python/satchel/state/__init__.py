@@ -114,7 +114,7 @@ class State:
         :param key: 1 to 255 bytes of UTF-8
         :param value: a JSON value, a dataclass, or JSON text in bytes; a str is a JSON string
         :param sensitive: stores it encrypted (AES-256-GCM); needs :meth:`set_key` before. A sensitive
-            value is not synchronized: ``failed`` of the report names it
+            value is synchronized only with a key: otherwise ``failed`` of the report names it
         :param synced: whether ``store.sync`` includes the key from now on, also when its value is removed and
             set again; None keeps what it is, False at first. Of two versions the newest wins
         :raises InvalidArgument: for a value that JSON cannot represent, with its JSON Pointer; for a
@@ -168,15 +168,15 @@ class State:
         return not scalar_answer(ctypes.c_bool, library.satchel_state_flush, self._store._pointer)
 
     def set_key(self, key: bytes) -> None:
-        """Sets the key for sensitive values, until the store is closed.
+        """Sets the key for all that is sensitive, until the store is closed.
 
         :param key: 32 bytes, from the keychain of the system; copied, never stored
-        :raises InvalidArgument: when stored values were encrypted with another key; nothing is changed
+        :raises InvalidArgument: when the store was encrypted with another key; nothing is changed
         """
         check(library.satchel_state_set_key(self._store._pointer, _encoding.lend_key(key)))
 
     def rotate_key(self, key: bytes) -> None:
-        """Encrypts all sensitive values again with a new key, in one transaction.
+        """Encrypts all that is sensitive again with a new key, in one transaction.
 
         :param key: the new key, 32 bytes, which replaces the current one
         :raises InvalidArgument: when the current key was not set, and in a batch
@@ -191,6 +191,7 @@ class State:
         max_age: Optional[Duration] = None,
         unique: bool = False,
         synced: Optional[bool] = None,
+        sensitive: Optional[bool] = None,
     ) -> StateList:
         """A bounded list, newest first. Pass the same bounds wherever it is used.
 
@@ -200,22 +201,37 @@ class State:
         :param unique: pushing an item that the list has moves it to the front
         :param synced: whether ``store.sync`` includes the list from now on; the pushes and removals of
             several devices are merged, within these bounds. None keeps what it is, False at first
+        :param sensitive: whether the items are stored encrypted (AES-256-GCM) from now on; those that the
+            list has are encrypted or decrypted before this returns. Reading and changing them needs
+            :meth:`set_key`. None keeps what it is, False at first
         :returns: the list, not read yet; a list that was never written is empty
+        :raises InvalidArgument: for items that cannot be encrypted or decrypted because the key is not set,
+            and, where it would change, in a batch
+        :raises Busy, Full, IOFailure: when that cannot be written
         """
-        return StateList(self._store, name, limit, max_age, unique, synced)
+        return StateList(self._store, name, limit, max_age, unique, synced, sensitive)
 
-    def members(self, name: str, synced: Optional[bool] = None) -> StateMembers:
+    def members(
+        self, name: str, synced: Optional[bool] = None, sensitive: Optional[bool] = None
+    ) -> StateMembers:
         """A set.
 
         :param name: of the set, 1 to 255 bytes of UTF-8
         :param synced: whether ``store.sync`` includes the set from now on; the additions and removals of
             several devices are merged. None keeps what it is, False at first
+        :param sensitive: whether the members are stored encrypted from now on, as in :meth:`list`
         :returns: the set, not read yet; a set that was never written is empty
+        :raises InvalidArgument, Busy, Full, IOFailure: as :meth:`list`
         """
-        return StateMembers(self._store, name, synced)
+        return StateMembers(self._store, name, synced, sensitive)
 
     def scores(
-        self, name: str, minimum: float = -1.0, maximum: float = 1.0, synced: Optional[bool] = None
+        self,
+        name: str,
+        minimum: float = -1.0,
+        maximum: float = 1.0,
+        synced: Optional[bool] = None,
+        sensitive: Optional[bool] = None,
     ) -> Scores:
         """Numbers by key, to which deltas are added. Pass the same bounds wherever they are used.
 
@@ -224,9 +240,12 @@ class State:
         :param maximum: the upper bound of each score
         :param synced: whether ``store.sync`` includes the scores from now on; the deltas of several devices
             add up, within these bounds. None keeps what it is, False at first
-        :raises InvalidArgument: for bounds that are not finite
+        :param sensitive: whether the scores and their keys are stored encrypted from now on, as in
+            :meth:`list`
+        :raises InvalidArgument: for bounds that are not finite, and as :meth:`list`
+        :raises Busy, Full, IOFailure: as :meth:`list`
         """
-        return Scores(self._store, name, minimum, maximum, synced)
+        return Scores(self._store, name, minimum, maximum, synced, sensitive)
 
     def __contains__(self, key: object) -> bool:
         lent = _encoding.lend_text(key, "key")

@@ -64,7 +64,14 @@ class StateList(_Named):
     __slots__ = ("_options",)
 
     def __init__(
-        self, store: Store, name: str, limit: Any, max_age: Any, unique: Any, synced: Optional[bool]
+        self,
+        store: Store,
+        name: str,
+        limit: Any,
+        max_age: Any,
+        unique: Any,
+        synced: Optional[bool],
+        sensitive: Optional[bool] = None,
     ) -> None:
         super().__init__(store, name)
         self._options = _abi.StateListOptions(
@@ -73,6 +80,7 @@ class StateList(_Named):
             unique=bool(unique),
         )
         bounds = {"limit": self._options.limit, "max_age": self._options.max_age_ms}
+        _protect(store, "list", self._lent, sensitive)
         given = {name: bound for name, bound in bounds.items() if bound}
         mark(store, "list", self._lent, synced, {**given, "unique": bool(unique)})
 
@@ -131,8 +139,11 @@ class StateMembers(_Named):
 
     __slots__ = ()
 
-    def __init__(self, store: Store, name: str, synced: Optional[bool]) -> None:
+    def __init__(
+        self, store: Store, name: str, synced: Optional[bool], sensitive: Optional[bool] = None
+    ) -> None:
         super().__init__(store, name)
+        _protect(store, "set", self._lent, sensitive)
         mark(store, "set", self._lent, synced)
 
     def add(self, value: Any) -> bool:
@@ -179,13 +190,20 @@ class Scores(_Named):
     __slots__ = ("_options",)
 
     def __init__(
-        self, store: Store, name: str, minimum: Any, maximum: Any, synced: Optional[bool]
+        self,
+        store: Store,
+        name: str,
+        minimum: Any,
+        maximum: Any,
+        synced: Optional[bool],
+        sensitive: Optional[bool] = None,
     ) -> None:
         super().__init__(store, name)
         self._options = _abi.StateScoreOptions(
             minimum=_finite(minimum, "minimum"), maximum=_finite(maximum, "maximum")
         )
         bounds = {"minimum": self._options.minimum, "maximum": self._options.maximum}
+        _protect(store, "scores", self._lent, sensitive)
         mark(store, "scores", self._lent, synced, bounds)
 
     def add(self, key: str, delta: float) -> float:
@@ -253,6 +271,15 @@ def mark(
     lent = lend_json(bounds, "bounds") if bounds else _encoding.NOTHING
     check(
         library.satchel_state_set_synced(store._pointer, _abi.STATE_KIND[kind], name, lent, bool(synced))
+    )
+
+
+def _protect(store: Store, kind: str, name: _abi.Bytes, sensitive: Optional[bool]) -> None:
+    # None changes nothing.
+    if sensitive is None:
+        return
+    check(
+        library.satchel_state_set_sensitive(store._pointer, _abi.STATE_KIND[kind], name, bool(sensitive))
     )
 
 

@@ -1,0 +1,233 @@
+import SatchelCore
+import SatchelStorage
+
+extension StateStore {
+  /// Sets the encryption key for sensitive values, lists, sets and scores.
+  ///
+  /// - Parameter key: 32 bytes, from the host's keychain; copied, never stored
+  /// - Throws: `SatchelError` `.invalid` for another length, and when stored values are sealed with another
+  ///   key; nothing is changed then.
+  public func setKey(_ key: [UInt8]) throws {
+    try checkOpen()
+    let key = try EncryptionKey(key)
+    if let other = try sealed(notBy: key) {
+      throw SatchelError(.invalid, "key: “\(other)” is sealed with another key")
+    }
+    try whileNotRotating { keyring.use(key) }
+    keyring.notify()
+  }
+
+  /// Runs `body` while no other thread changes the key. `body` must not read or write the store, because a
+  /// thread that does may be waiting for this lock.
+  private func whileNotRotating<Result>(_ body: () throws -> Result) throws -> Result {
+    guard keyring.rotating.lock(milliseconds: Int(database.options.busyTimeout)) else {
+      throw SatchelError(.busy, "another thread is changing the key; try again")
+    }
+    defer { keyring.rotating.unlock() }
+    return try body()
+  }
+
+  /// Reseals all that is sensitive with another key, in one transaction.
+  ///
+  /// - Throws: `SatchelError` `.invalid` when the current key was not set, when a value cannot be opened with
+  ///   it, and inside a transaction of the same thread; `.busy`, `.full` and others: the current key stays in
+  ///   use then.
+  public func rotateKey(to key: [UInt8]) throws {
+    let key = try EncryptionKey(key)
+    guard !database.isWriting else {
+      throw SatchelError(
+        .invalid, "the key cannot be changed inside a transaction; change it before or after it")
+    }
+    try keyring.rotating.withLock {
+      guard let current = keyring.current else {
+        throw SatchelError(.invalid, "the current key was not set; set it before changing it")
+      }
+      if current.name == key.name { return }
+      guard try flush() else {
+        throw SatchelError(
+          .busy, "the key cannot be changed while the outbox file has changes that were not drained")
+      }
+      keyring.add(key)
+      do {
+        try outbox.write(in: database) { try keyring.reseal(with: key, in: $0) }
+      } catch {
+        keyring.remove(key)
+        throw error
+      }
+      keyring.use(key)
+    }
+  }
+
+  /// Makes the keyring know what state has sealed, and opens what waits for a key when it is set.
+  func registerSealed() {
+    keyring.register(
+      Keyring.Sealed(
+        of: StateSchema.subject.name,
+        find: { name, connection in
+          guard try StateTables.exist(connection) else { return nil }
+          let tables = StateTables(connection: connection)
+          return try tables.sealed(notBy: name).first ?? tables.sensitive(notBy: name)?.text
+        },
+        reseal: { [weak database] key, keys, transaction in
+          guard try StateTables.exist(transaction.connection) else { return }
+          let tables = StateTables(connection: transaction.connection, keyring: database?.keyring)
+          try Self.resealValues(with: key, keys, tables, transaction)
+          _ = try tables.applyWaiting()
+          try tables.reseal(with: key, keys)
+        }))
+    keyring.whenSet { [weak self] in
+      guard let self, !database.options.isReadOnly, !database.isWriting else { return }
+      saver.open(by: keyring.keys)
+      // What cannot be written now is by the next save.
+      try? applyWaiting()
+    }
+  }
+
+  private func applyWaiting() throws {
+    guard try database.has(StateSchema.subject) else { return }
+    if try database.read({ try StateTables(connection: $0).waitingIDs() }).isEmpty { return }
+    try outbox.write(in: database) { transaction in
+      let tables = StateTables(connection: transaction.connection, keyring: keyring)
+      var tracking = StateTracking()
+      try tracking.note(tables.applyWaiting(), in: transaction, of: database)
+    }
+  }
+
+  private static func resealValues(
+    with key: EncryptionKey, _ keys: Keyring.Keys, _ tables: StateTables, _ transaction: Transaction
+  ) throws {
+    for name in try tables.sealedKeys() {
+      let (target, location) = (StateTarget.value(StateName(sound: name)), "state/\(name)")
+      guard let sealed = try tables.value(target)?.bytes, SealedValue.keyName(of: sealed) != key.name else {
+        continue
+      }
+      var text = try SealedValue.open(sealed, by: keys, at: location)
+      defer { text.withUnsafeMutableBytes { eraseMemory($0) } }
+      let resealed = SealedValue.seal(text, by: key, at: location)
+      try tables.putValue(target.name, resealed, isSealed: true, time: transaction.now)
+    }
+  }
+
+  // MARK: Lists, sets and scores
+
+  /// Stores a list, a set or scores encrypted from now on, or not any more: what they have is sealed or opened, in one
+  /// transaction, before this returns. Pending changes are saved before. Does nothing where it is so already.
+  ///
+  /// - Parameters:
+  ///   - kind: not a value, which is sensitive or not each time it is set
+  ///   - name: 1 to 255 bytes; it is not encrypted
+  /// - Throws: `SatchelError` `.invalid` for a value, for an invalid name, inside a transaction of the same thread, and
+  ///   for what is not empty while its key is not set; `.busy`, `.full` and others when the store cannot be
+  ///   written, or has changes in its outbox file: nothing is changed then
+  public func setSensitive(_ kind: Change.StateKey.Kind, _ name: String, _ isSensitive: Bool = true) throws {
+    try setSensitive(StateID(kind, StateName(name, as: "name")), isSensitive)
+  }
+
+  /// - Parameter isSensitive: nil leaves it as it is
+  func setSensitive(_ id: StateID, _ isSensitive: Bool?) throws {
+    guard let isSensitive else { return }
+    guard id.kind != .value else {
+      throw SatchelError(.invalid, "\(id.location): a value is made sensitive by setting it so")
+    }
+    try checkOpen()
+    let isSoAlready = try read([]) { reader, _ in try (reader?.tables.isSensitive(id) ?? false) == isSensitive
+    }
+    if isSoAlready || database.options.isReadOnly { return sensitive.note(id, isSensitive) }
+    guard !database.isWriting else {
+      throw SatchelError(
+        .invalid, "\(id.location): cannot be made sensitive, or not, inside a transaction; do so before")
+    }
+    // Saved before: what is spooled is as it was made.
+    guard try flush() else {
+      throw SatchelError(
+        .busy,
+        "\(id.location): cannot be made sensitive, or not, while the outbox file has changes that were not drained"
+      )
+    }
+    try database.prepare(StateSchema.subject)
+    let wasSensitive = sensitive.contains(id)
+    // First: what is pushed meanwhile must not be spooled in plain text.
+    if isSensitive { sensitive.note(id, true) }
+    do {
+      try outbox.write(in: database) { transaction in
+        let tables = StateTables(connection: transaction.connection, keyring: keyring)
+        var tracking = StateTracking()
+        var changed = try tables.applyWaiting()
+        try tables.setSensitive(id, isSensitive)
+        if try tables.hasRows(id) { changed.insert(id) }
+        try tracking.note(changed, in: transaction, of: database)
+      }
+    } catch {
+      sensitive.note(id, wasSensitive)
+      throw error
+    }
+    sensitive.note(id, isSensitive)
+  }
+
+  /// Checks that a change of a list, a set or scores can be sealed, if they are sensitive.
+  ///
+  /// - Throws: `.invalid` when their key is not set, or is another one
+  func checkKey(of id: StateID) throws {
+    guard sensitive.contains(id) else { return }
+    guard keyring.current != nil else {
+      throw SatchelError(.invalid, "\(id.location): is sensitive; set the encryption key first")
+    }
+    do {
+      try read([]) { reader, _ in _ = try reader?.tables.sealing(of: id) }
+    } catch let error as SatchelError where error.isAboutStore {
+      // When the store can be neither written nor read, the change goes to the outbox file.
+    }
+  }
+
+  // MARK: Values
+
+  /// Seals a sensitive value and adds the change.
+  func seal(_ bytes: [UInt8], as name: StateName, marking mark: StateMark? = nil) throws {
+    let location = "state/\(name.text)"
+    while true {
+      guard let key = keyring.current else {
+        throw SatchelError(.invalid, "\(location): is sensitive; set the encryption key first")
+      }
+      // A store has one key: another process may have changed it.
+      if let other = try sealed(notBy: key) {
+        // Another thread may have resealed the store, and not have updated the keyring yet.
+        if try whileNotRotating({ keyring.current?.name != key.name }) { continue }
+        throw SatchelError(
+          .invalid,
+          "\(location): the key is not the store's current key: “\(other)” is sealed with another key")
+      }
+      let sealed = SealedValue.seal(bytes, by: key, at: location)
+      let isAdded = try whileNotRotating {
+        guard keyring.current?.name == key.name else { return false }
+        try add(.value(name), .set(sealed, isSealed: true), marking: mark)
+        return true
+      }
+      if isAdded { return }
+    }
+  }
+
+  /// Returns the key of a value, or the name of a collection, that is sealed with another encryption key.
+  private func sealed(notBy key: EncryptionKey) throws -> String? {
+    let changes = saver.operations { $0.kind == .value }
+    do {
+      return try read(changes) { reader, unsaved in
+        for operation in unsaved {
+          guard case .set(let bytes, isSealed: true) = operation.action else { continue }
+          if SealedValue.keyName(of: bytes) != key.name { return operation.target.name.text }
+        }
+        // Values that a pending change removes or replaces do not count.
+        let replaced = Set(unsaved.map(\.target.name))
+        let own = try reader?.tables.sealed(notBy: key.name).first {
+          !replaced.contains(StateName(sound: $0))
+        }
+        if let own = try own ?? reader?.tables.sensitive(notBy: key.name)?.text { return own }
+        // On the connection that is held: threads that each wait for a second one would wait for each other.
+        let other = { [keyring] in try keyring.sealed(notBy: key.name, except: StateSchema.subject.name, $0) }
+        return try reader.map { try other($0.tables.connection) } ?? database.read(other)
+      }
+    } catch let error as SatchelError where error.isAboutStore {
+      // An unreadable store cannot be checked; a value sealed now is kept in the outbox file.
+      return nil
+    }
+  }
+}
