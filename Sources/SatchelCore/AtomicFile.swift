@@ -79,7 +79,7 @@ package struct AtomicFile: ~Copyable {
     if keepsPermissions, stat(path, &old) == 0 { _ = fchmod(file.descriptor, old.st_mode & 0o777) }
     try file.sync()
     try beforeRename()
-    guard rename(file.path, path) == 0 else { throw SatchelError(errno: errno, path) }
+    guard calls.rename(file.path, path) == 0 else { throw SatchelError(errno: errno, path) }
     isRenamed = true
     if syncsDirectory { try DiskFile.syncDirectory(of: path, calls: calls) }
   }
@@ -114,7 +114,7 @@ extension AtomicFile {
   package static func move(
     _ part: String, to path: String, replacing: Bool, calls: FileCalls = .system
   ) throws {
-    guard (replacing ? rename(part, path) : link(part, path)) == 0 else {
+    guard (replacing ? calls.rename(part, path) : link(part, path)) == 0 else {
       let code = errno
       unlink(part)
       throw SatchelError(errno: code, path)

@@ -112,6 +112,8 @@ package struct FileCalls: Sendable {
   package var sync: @Sendable (Int32) -> Int32
   /// Same as `ftruncate`.
   package var truncate: @Sendable (Int32, Int64) -> Int32
+  /// Same as `rename`: takes the old and the new path.
+  package var rename: @Sendable (String, String) -> Int32
 
   /// The system's own calls.
   package static let system = FileCalls(
@@ -123,5 +125,9 @@ package struct FileCalls: Sendable {
       #endif
       return fsync(file)
     },
-    truncate: { ftruncate($0, off_t($1)) })
+    truncate: { ftruncate($0, off_t($1)) },
+    rename: { renameFile($0, $1) })
 }
+
+/// The system's `rename`, which a member of that name would hide.
+private func renameFile(_ old: String, _ new: String) -> Int32 { rename(old, new) }

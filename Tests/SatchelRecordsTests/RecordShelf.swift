@@ -13,12 +13,15 @@ final class RecordShelf {
   let database: Database
   let store: RecordStore
 
-  convenience init(onDisk: Bool = false) throws {
+  /// - Parameter calls: the system calls for the files of mirrors
+  convenience init(onDisk: Bool = false, calls: FileCalls = .system) throws {
     let directory = onDisk ? try TemporaryDirectory() : nil
-    try self.init(directory, directory.map { $0.path + "/records.satchel" } ?? ":memory:")
+    try self.init(directory, directory.map { $0.path + "/records.satchel" } ?? ":memory:", calls: calls)
   }
 
-  private init(_ directory: TemporaryDirectory?, _ path: String, busyTimeout: Int32 = 5000) throws {
+  private init(
+    _ directory: TemporaryDirectory?, _ path: String, busyTimeout: Int32 = 5000, calls: FileCalls = .system
+  ) throws {
     self.directory = directory
     self.path = path
     var options = StoreOptions()
@@ -26,7 +29,7 @@ final class RecordShelf {
     options.busyTimeout = busyTimeout
     database = try Database.open(
       path: path, options: options, migrations: [Migration(version: 1, sql: ChangeLog.schema)])
-    store = RecordStore(database: database, outbox: Outbox(path: path))
+    store = RecordStore(database: database, outbox: Outbox(path: path), calls: calls)
   }
 
   /// Another handle of the same file.

@@ -17,7 +17,7 @@ Documents = dict[str, dict[str, Any] | None]
 """Records by id; None for one that is deleted."""
 
 #: What a run of some length has to have met.
-KINDS = ("put", "delete", "batch", "state", "flush", "migrate", "backup", "mirror", "spooled")
+KINDS = ("put", "deferred", "delete", "batch", "state", "flush", "migrate", "backup", "mirror", "spooled")
 
 
 @dataclass
@@ -27,6 +27,8 @@ class Ledger:
     documents: dict[str, dict[str, Any]] = field(default_factory=dict)
     #: A change that was begun and not acknowledged: all of it may be there, or nothing.
     begun: Documents | None = None
+    #: Puts that were deferred, in order: the first of them may be there, none without those before it.
+    deferred: list[Documents] = field(default_factory=list)
     #: Numbers that were added to the state, in order, and how many of them are known to be durable.
     numbers: list[int] = field(default_factory=list)
     durable: int = 0
@@ -63,9 +65,11 @@ class Ledger:
 
     def possible(self) -> list[dict[str, dict[str, Any]]]:
         """The states that the records may be in."""
-        if self.begun is None:
-            return [self.documents]
-        return [self.documents, merged(self.documents, self.begun)]
+        states = [self.documents]
+        for change in self.deferred:
+            states.append(merged(states[-1], change))
+        # Any other change writes what is deferred first.
+        return states if self.begun is None else [*states, merged(states[-1], self.begun)]
 
     def _add(self, entry: dict[str, Any]) -> None:
         kind = entry["kind"]
@@ -74,9 +78,16 @@ class Ledger:
         if kind == "begin":
             self.begun = entry["documents"]
         elif kind == "end":
+            self._settle()
             self.documents = merged(self.documents, self.begun or {})
             self.begun = None
             self.counts[entry["what"]] += 1
+        elif kind == "defer":
+            self.deferred.append(entry["documents"])
+            self.counts["deferred"] += 1
+        elif kind == "written":
+            # By the store's flush, or by a call for records, which writes what is deferred first.
+            self._settle()
         elif kind == "add":
             self.numbers.append(entry["number"])
             self.counts["state"] += 1
@@ -90,12 +101,17 @@ class Ledger:
             self.counts["migrate"] += 1
         elif kind == "seen":
             # What the store was found to hold: from now on this is so.
-            self.documents, self.begun = entry["documents"], None
+            self.documents, self.begun, self.deferred = entry["documents"], None, []
             self.numbers = entry["numbers"]
             self.durable = len(self.numbers)
             self.version = self.begun_version = entry["version"]
         else:
             self.counts[kind] += 1
+
+    def _settle(self) -> None:
+        for change in self.deferred:
+            self.documents = merged(self.documents, change)
+        self.deferred = []
 
 
 def merged(documents: dict[str, dict[str, Any]], change: Documents) -> dict[str, dict[str, Any]]:

@@ -39,6 +39,8 @@ class Saver:
         self.journal = Journal(folder)
         self.number = self.ledger.next_number
         self.spools = 0
+        #: Puts that are deferred; None once that is not known any more.
+        self.deferred: int | None = 0
         for old in folder.glob("*.before-*"):
             old.unlink()
         self.store = satchel.open(folder / "store.satchel")
@@ -119,8 +121,9 @@ class Saver:
         if is_limited:
             self._limit_files()
         actions: list[Callable[[], None]] = [self.put, self.delete, self.batch, self.flush, self.backup]
+        deferring = [self.defer] * 6 + [self.read]
         while True:
-            self.dice.choice([*actions, self.put, self.add, self.add, self.add, self.add])()
+            self.dice.choice([*actions, self.put, *deferring, self.add, self.add, self.add, self.add])()
 
     def _limit_files(self) -> None:
         """From now on the store's log can hardly grow; its outbox file and the journal can."""
@@ -139,19 +142,49 @@ class Saver:
 
     def _change(self, what: str, documents: Documents, body: Callable[[], object]) -> None:
         self.journal.write("begin", documents=documents, number=self.number)
+        if self._tried(body):
+            self.journal.write("end", what=what)
+        else:
+            # Neither the store nor the outbox file could take it: then nothing of it is there.
+            self.journal.write("begin", documents={})
+
+    def _tried(self, body: Callable[[], object]) -> bool:
+        """Makes a call that writes what is deferred first, and returns whether there was room for it."""
         try:
             body()
         except satchel.SatchelError as error:
-            # Neither the store nor the outbox file could take it: then nothing of it is there.
             if error.code not in ("EFULL", "EIO"):
                 raise
-            self.journal.write("begin", documents={})
-            return
-        self.journal.write("end", what=what)
+            self.deferred = None
+            return False
+        self.deferred = None if self.deferred is None else 0
+        return True
 
     def put(self) -> None:
         key, document = self.dice.choice(KEYS), self._document()
         self._change("put", {key: document}, lambda: self.notes.put(key, document))
+
+    def defer(self) -> None:
+        """A put that is written later: with the tenth, or before any other call for records."""
+        key, document = self.dice.choice(KEYS), self._document()
+        self.journal.write("defer", documents={key: document}, number=self.number)
+        try:
+            self.notes.put(key, document, deferred=True)
+        except satchel.SatchelError as error:
+            # The tenth: neither the store nor the outbox file could take them, and they stay deferred.
+            if error.code not in ("EFULL", "EIO"):
+                raise
+            self.deferred = None
+        if self.deferred is not None:
+            self.deferred = (self.deferred + 1) % 10
+            if self.deferred == 0:
+                self.journal.write("written")
+
+    def read(self) -> None:
+        """Writes what is deferred, and sees it."""
+        key = self.dice.choice(KEYS)
+        if self._tried(lambda: self.notes.get(key)):
+            self.journal.write("written")
 
     def delete(self) -> None:
         key = self.dice.choice(KEYS)
@@ -179,19 +212,20 @@ class Saver:
 
     def flush(self) -> None:
         count = len(self.ledger.numbers)
-        self.store.state.flush()
+        if self.dice.random() < 0.5:
+            self.store.state.flush()
+        elif self._tried(self.store.flush):
+            # Deferred puts too, and the mirror.
+            self.journal.write("written")
+        else:
+            return
         self.journal.write("flushed", count=count)
 
     def backup(self) -> None:
         if self.dice.random() < 0.9:
             return
-        try:
-            self.store.backup(self.folder / "backup.satchel")
-        except satchel.SatchelError as error:
-            if error.code not in ("EFULL", "EIO"):
-                raise
-            return
-        self.journal.write("backup")
+        if self._tried(lambda: self.store.backup(self.folder / "backup.satchel")):
+            self.journal.write("backup")
 
 
 def difference(found: dict[str, Any], possible: list[dict[str, Any]]) -> str:

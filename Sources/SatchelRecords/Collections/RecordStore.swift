@@ -7,6 +7,7 @@ import SatchelStorage
 package final class RecordStore: Sendable {
   package let database: Database
   let outbox: Outbox
+  let calls: FileCalls
   private let kept = Locked<[Int64: Kept]>([:])
   private let work = Locked<RecordWork?>(nil)
   /// The collections as the latest transaction left them, with the number of that transaction.
@@ -37,10 +38,13 @@ package final class RecordStore: Sendable {
 
   /// Creates the store of a `Database`, one for each; touches no table yet.
   ///
-  /// - Parameter outbox: receives writes that the store cannot take; shared by all subjects of the same file
-  package init(database: Database, outbox: Outbox) {
+  /// - Parameters:
+  ///   - outbox: receives writes that the store cannot take; shared by all subjects of the same file
+  ///   - calls: the system calls for the files of mirrors
+  package init(database: Database, outbox: Outbox, calls: FileCalls = .system) {
     self.database = database
     self.outbox = outbox
+    self.calls = calls
     registerEntries()
     registerSealed()
     // Holds the queries and not this store, which they hold.

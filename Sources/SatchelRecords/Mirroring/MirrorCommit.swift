@@ -29,9 +29,9 @@ struct MirrorCommit {
     self.init(file: image.digest, previous: previous)
   }
 
-  func write(of mirror: String) throws {
+  func write(of mirror: String, _ calls: FileCalls) throws {
     let note: JSONValue = ["file": .string(file), "previous": .string(previous)]
-    var target = try AtomicFile(replacing: Self.path(of: mirror))
+    var target = try AtomicFile(replacing: Self.path(of: mirror), calls: calls)
     try note.serialized().withUnsafeBytes { try target.append($0) }
     // The mirror is renamed next, in the same directory, which is synced then.
     try target.commit(syncsDirectory: false)

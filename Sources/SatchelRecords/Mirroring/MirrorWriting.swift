@@ -24,7 +24,7 @@ extension RecordStore {
     }
     try mirror.rewriteLock.withLock {
       // Locked before the state is read: otherwise another process could write an older one afterwards.
-      let file = try AtomicFile(replacing: mirror.path)
+      let file = try AtomicFile(replacing: mirror.path, calls: calls)
       var commit: Int64 = 0
       let rewrite = try database.read { connection -> MirrorRewrite? in
         commit = try ChangeLog.newest(connection)
@@ -41,7 +41,7 @@ extension RecordStore {
               .write(rewrite.history)
           }
         }
-        try rewrite.perform(mirror, file)
+        try rewrite.perform(mirror, file, calls)
       }
       mirror.noteWritten(commit)
     }
@@ -67,7 +67,7 @@ extension RecordStore {
     else { return }
     try MirrorTable(connection: connection, collection: mirror.collection, name: mirror.name)
       .write(rewrite.history)
-    try rewrite.perform(mirror, AtomicFile(replacing: mirror.path))
+    try rewrite.perform(mirror, AtomicFile(replacing: mirror.path, calls: calls), calls)
   }
 
   /// A mirror would have sensitive fields in plain text.
@@ -140,10 +140,18 @@ struct MirrorRewrite {
   }
 
   /// - Parameter file: replaces the mirror's file
-  func perform(_ mirror: RecordMirror, _ file: consuming AtomicFile) throws {
+  func perform(_ mirror: RecordMirror, _ file: consuming AtomicFile, _ calls: FileCalls) throws {
     if replacedDigest != history.last {
-      try note?.write(of: mirror.path)
-      try MirrorFile.write(text, to: file)
+      try note?.write(of: mirror.path, calls)
+      do {
+        try MirrorFile.write(text, to: file)
+      } catch {
+        // Where only the sync of the directory failed, the file is the new one: it is not what another program wrote.
+        if let digest = history.last, (try? MirrorImage.read(mirror.path))?.digest == digest {
+          mirror.accept(.now(mirror.path), digest)
+        }
+        throw error
+      }
     }
     mirror.accept(.now(mirror.path), history.last ?? "")
   }
