@@ -1,14 +1,62 @@
 import ArgumentParser
 import Satchel
 
-/// The arguments of every command that opens a store.
-struct StoreArguments: ParsableArguments {
+/// The arguments of a command that opens a store.
+protocol StoreOpening {
+  var store: String { get }
+  /// Returns the key of what the store has encrypted; nil when none is given.
+  func storeKey() throws -> [UInt8]?
+}
+
+/// The arguments of a command that opens a store, and reads nothing that is encrypted.
+struct StoreArguments: ParsableArguments, StoreOpening {
   @Argument(help: "The store's file.", completion: .file())
   var store: String
 
   @Flag(help: "Print JSON, on one line.")
   var json = false
 
+  func storeKey() throws -> [UInt8]? { nil }
+}
+
+/// The arguments of a command that reads or writes what may be encrypted.
+struct KeyedStoreArguments: ParsableArguments, StoreOpening {
+  @Argument(help: "The store's file.", completion: .file())
+  var store: String
+
+  @Flag(help: "Print JSON, on one line.")
+  var json = false
+
+  @OptionGroup var key: StoreKeyArguments
+
+  func storeKey() throws -> [UInt8]? { try key.key() }
+}
+
+/// The key of what a store has encrypted: never an argument, which other users of the machine can read.
+struct StoreKeyArguments: ParsableArguments {
+  /// The environment variable with the digits of the key.
+  static let variable = "SATCHEL_STORE_KEY"
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with the key of what the store has encrypted: 32 bytes, or 64 hexadecimal digits. The default is "
+        + "the environment variable \(variable), with the digits.",
+      valueName: "file"),
+    completion: .file())
+  var storeKeyFile: String?
+
+  /// Returns the key; nil when none is given.
+  func key() throws -> [UInt8]? {
+    if let storeKeyFile { return try KeyFile.read(storeKeyFile) }
+    guard let digits = getenv(Self.variable).map({ String(cString: $0) }), !digits.isEmpty else { return nil }
+    guard let key = KeyFile.key(ofDigits: Array(digits.utf8)) else {
+      throw SatchelError(.invalid, "\(Self.variable): must have 64 hexadecimal digits")
+    }
+    return key
+  }
+}
+
+extension StoreOpening {
   /// Opens the store; creates the file only if `creating` is true.
   ///
   /// - Parameters:
@@ -19,9 +67,18 @@ struct StoreArguments: ParsableArguments {
       let hint = creating == nil ? "" : "; --create creates it"
       throw SatchelError(.notFound, "\(store.printable): does not exist\(hint)")
     }
+    // Read first: without it nothing is opened.
+    let key = try storeKey()
     var options = StoreOptions()
     options.isReadOnly = !writing
-    return try Store(path: store, options: options)
+    let opened = try Store(path: store, options: options)
+    do {
+      if let key { try opened.state.setKey(key) }
+    } catch {
+      try? opened.close()
+      throw error
+    }
+    return opened
   }
 
   /// Opens the store for writing, runs `body`, and closes it. When the stored data forbid the change, prints

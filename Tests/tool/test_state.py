@@ -154,3 +154,86 @@ def test_help_has_examples_and_exit_codes(run, name):
     assert "Exit codes: 0 " in text
     assert "2 could not run" in re.sub(r"\s+", " ", text)
     assert f"USAGE: satchel state {name}" in text
+
+
+KEY, OTHER = "0f" * 32, "f0" * 32
+
+
+def test_sensitive_values_need_the_key_of_the_store(state, tmp_path):
+    (tmp_path / "key").write_text(KEY + "\n")
+    (tmp_path / "other").write_bytes(bytes.fromhex(OTHER))
+    result = state("set", "token", '"s3cr3t"', "--sensitive", code=2)
+    assert "set the encryption key first" in result.err
+    state("set", "token", '"s3cr3t"', "--sensitive", "--store-key-file", "key")
+    assert all(b"s3cr3t" not in each.read_bytes() for each in tmp_path.iterdir())
+    assert state("list").lines == ["theme", "token"]
+    assert "set the encryption key first" in state("get", "token", code=2).err
+    assert state("get", "token", "--store-key-file", "key").out == '"s3cr3t"\n'
+    assert state("get", "token", env={"SATCHEL_STORE_KEY": KEY}).out == '"s3cr3t"\n'
+    # The option comes first.
+    found = state("get", "token", "--store-key-file", "key", env={"SATCHEL_STORE_KEY": OTHER})
+    assert found.out == '"s3cr3t"\n'
+    assert "sealed with another key" in state("get", "theme", "--store-key-file", "other", code=2).err
+    for wrong in ("0f", "x" * 64, KEY + "0"):
+        result = state("get", "theme", env={"SATCHEL_STORE_KEY": wrong}, code=2)
+        assert "SATCHEL_STORE_KEY: must have 64 hexadecimal digits" in result.err
+        assert wrong not in result.err
+    assert "nowhere" in state("get", "theme", "--store-key-file", "nowhere", code=2).err
+
+
+DECLARE = """
+import satchel, sys
+with satchel.open(sys.argv[1]) as store:
+    store.state.set_key(bytes.fromhex(sys.argv[2]))
+    store.records("people", sensitive=["pin"]).put("ann", {"name": "Ann", "pin": "1234"})
+    store.state.members("seen", sensitive=True, synced=True).add("hidden")
+"""
+
+
+def test_records_with_sensitive_fields_need_it_too(run, tmp_path):
+    subprocess.run([sys.executable, "-c", DECLARE, tmp_path / "app.satchel", KEY], check=True)
+    (tmp_path / "key").write_text(KEY)
+
+    def records(command, *arguments, **options):
+        return run(command, "app.satchel", "people", *arguments, subject="records", **options)
+
+    key = ["--store-key-file", "key"]
+    assert "set the encryption key first" in records("get", "ann", code=2).err
+    assert json.loads(records("get", "ann", "--json", *key).out)["document"]["pin"] == "1234"
+    assert records("list", "--json", *key).json[0]["document"] == {"name": "Ann", "pin": "1234"}
+    records("put", "bob", '{"pin": "5678"}', code=2)
+    records("put", "bob", '{"pin": "5678"}', env={"SATCHEL_STORE_KEY": KEY})
+    assert b"5678" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())
+    assert records("export", "people.json", "--plain", *key).out == "2 records written\n"
+    assert records("verify", "people.json", "--plain", *key).out == "2 records, equal\n"
+    assert run("check", "app.satchel", *key, subject="store").out == "app.satchel: sound\n"
+
+
+def test_a_sync_sends_what_is_sensitive_with_both_keys(run, tmp_path):
+    subprocess.run([sys.executable, "-c", DECLARE, tmp_path / "app.satchel", KEY], check=True)
+    for name, key in (("key", KEY), ("log", OTHER)):
+        (tmp_path / name).write_text(key)
+    (tmp_path / "remote").mkdir()
+
+    def sync(store, *arguments, **options):
+        words = ["sync", store, "--user", "ann", "--remote", "remote", "--json", *arguments]
+        return run(*words, subject=None, **options).json
+
+    def failed(report):
+        return [each["id"] for each in report["failed"]]
+
+    assert "set/seen" in failed(sync("app.satchel", "--key-file", "log", code=1))
+    report = sync("app.satchel", "--key-file", "log", "--store-key-file", "key")
+    assert failed(report) == []
+    run("set", "other.satchel", "theme", "1", "--create", subject="state")
+    assert "set/seen" in failed(sync("other.satchel", "--key-file", "log", code=1))
+    # Each store has a key of its own.
+    (tmp_path / "own").write_text("11" * 32)
+    assert failed(sync("other.satchel", "--key-file", "log", "--store-key-file", "own")) == []
+    source = "import satchel, sys\nwith satchel.open(sys.argv[1]) as store:\n    " + (
+        "store.state.set_key(bytes.fromhex('11' * 32)); print(store.state.members('seen').values())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source, tmp_path / "other.satchel"], check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "['hidden']\n"

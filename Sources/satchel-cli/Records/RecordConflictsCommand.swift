@@ -30,7 +30,7 @@ struct RecordConflictsCommand: ParsableCommand {
       not exist or cannot be resolved so; 2 could not run.
       """)
 
-  @OptionGroup var arguments: StoreArguments
+  @OptionGroup var arguments: KeyedStoreArguments
 
   @Argument(help: "Only the conflicts of this collection.")
   var collection: String?

@@ -26,7 +26,7 @@ struct RecordListCommand: ParsableCommand {
       because the collection does not exist.
       """)
 
-  @OptionGroup var arguments: StoreArguments
+  @OptionGroup var arguments: KeyedStoreArguments
 
   @Argument(help: "The collection's name; omit it to list the collections.")
   var collection: String?

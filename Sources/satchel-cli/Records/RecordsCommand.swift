@@ -8,7 +8,7 @@ struct RecordsCommand: ParsableCommand {
     abstract: "Show and change the records of a store; export, import and compare collections.",
     discussion: """
       A collection is a set of JSON documents with ids. Its file formats are the mirror file, which is one \
-      JSON document with a checksum, and JSON lines.
+      JSON document with a checksum, plain JSON as other programs write it, and JSON lines.
 
         satchel records list planner.satchel
         satchel records list planner.satchel courses --where '{"credits": {"gte": 6}}' --order-by title
@@ -28,7 +28,7 @@ struct RecordsCommand: ParsableCommand {
 
 /// The arguments of most commands for records: a store and one of its collections.
 struct RecordArguments: ParsableArguments {
-  @OptionGroup var store: StoreArguments
+  @OptionGroup var store: KeyedStoreArguments
 
   @Argument(help: "The collection's name.")
   var collection: String

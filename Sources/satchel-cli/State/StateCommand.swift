@@ -40,7 +40,7 @@ struct StateListCommand: ParsableCommand {
       Exit codes: 0 listed; 1 no key begins with the prefix; 2 could not run.
       """)
 
-  @OptionGroup var arguments: StoreArguments
+  @OptionGroup var arguments: KeyedStoreArguments
 
   @Argument(help: "Only keys that begin with this prefix.")
   var prefix = ""
@@ -69,15 +69,16 @@ struct StateGetCommand: ParsableCommand {
     abstract: "Print a value.",
     discussion: """
       Prints the value as indented JSON; --json prints it on one line. Sensitive values are encrypted, and \
-      cannot be printed.
+      printed only with their key.
 
         satchel state get planner.satchel theme
+        satchel state get planner.satchel token --store-key-file key
 
       Exit codes: 0 printed; 1 the key has no value; 2 could not run, for example because the value is \
-      sensitive.
+      sensitive and its key is not given.
       """)
 
-  @OptionGroup var arguments: StoreArguments
+  @OptionGroup var arguments: KeyedStoreArguments
   @OptionGroup var value: StateKeyArgument
 
   func run() throws {
@@ -104,17 +105,19 @@ struct StateSetCommand: ParsableCommand {
     abstract: "Set a value.",
     discussion: """
       The value is JSON, so a string needs quotation marks. An app that has the store open sees it at once. \
-      With --synced, the key is synchronized from now on; with --no-synced it is not any more.
+      With --synced, the key is synchronized from now on; with --no-synced it is not any more. With \
+      --sensitive the value is stored encrypted.
 
         satchel state set planner.satchel theme '"dark"'
         satchel state set planner.satchel window '{"width": 800, "height": 600}' --synced
         satchel state set planner.satchel theme - < theme.json
+        satchel state set planner.satchel token - --sensitive --store-key-file key < token.json
 
       Exit codes: 0 set; 1 written to the outbox file, because the store's file could not be written; 2 could \
       not run, for example because the value is not JSON.
       """)
 
-  @OptionGroup var arguments: StoreArguments
+  @OptionGroup var arguments: KeyedStoreArguments
   @OptionGroup var value: StateKeyArgument
 
   @Argument(help: ArgumentHelp("The value: JSON; - is the standard input.", valueName: "value"))
@@ -123,13 +126,16 @@ struct StateSetCommand: ParsableCommand {
   @Flag(inversion: .prefixedNo, help: "Whether the key is synchronized from now on.")
   var synced: Bool?
 
+  @Flag(help: "Store the value encrypted.")
+  var sensitive = false
+
   @OptionGroup var creation: CreationArguments
 
   func run() throws {
     let input = try JSONInput(json, as: "the value")
     let new = try input.value
     try arguments.change(creating: creation.create) { store in
-      try store.state.set(value.key, new, synced: synced)
+      try store.state.set(value.key, new, sensitive: sensitive, synced: synced)
       try store.state.flush()
     }
     let output = try Output()

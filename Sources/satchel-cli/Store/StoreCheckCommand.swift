@@ -16,7 +16,7 @@ struct StoreCheckCommand: ParsableCommand {
       the file does not exist or is not a store.
       """)
 
-  @OptionGroup var arguments: StoreArguments
+  @OptionGroup var arguments: KeyedStoreArguments
 
   func run() throws {
     let findings = try check()

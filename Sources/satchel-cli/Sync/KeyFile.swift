@@ -14,11 +14,16 @@ enum KeyFile {
       throw SatchelError(error.code, "\(path.printable): \(error.message)")
     }
     if bytes.count == 32 { return bytes }
-    let digits = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
-    let values = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-    guard values.count == 64, digits.count == 64 else {
+    guard let key = key(ofDigits: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes) else {
       throw SatchelError(.invalid, "\(path.printable): has neither 32 bytes nor 64 hexadecimal digits")
     }
+    return key
+  }
+
+  /// Returns the key that 64 hexadecimal digits are; nil for any other text.
+  static func key(ofDigits digits: [UInt8]) -> [UInt8]? {
+    let values = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard values.count == 64, digits.count == 64 else { return nil }
     return stride(from: 0, to: 64, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
   }
 }

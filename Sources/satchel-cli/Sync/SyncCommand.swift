@@ -23,7 +23,8 @@ struct SyncCommand: ParsableCommand {
       names it: sync the device that has it, or go on without it with --accept-loss.
 
       With --key-file records and state are encrypted before they leave this machine. All devices need the \
-      same key; photos are not encrypted.
+      same key; photos are not encrypted. What the store itself has encrypted is sent and applied only then, \
+      and needs the key of the store, --store-key-file, too.
 
       The credentials of an S3 store are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
       AWS_SESSION_TOKEN, never from the command line.
@@ -33,7 +34,7 @@ struct SyncCommand: ParsableCommand {
       transfer; 2 could not run.
       """)
 
-  @OptionGroup var arguments: StoreArguments
+  @OptionGroup var arguments: KeyedStoreArguments
   @OptionGroup var remote: RemoteArguments
   @OptionGroup var transfer: TransferArguments
 
