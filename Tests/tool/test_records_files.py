@@ -42,6 +42,67 @@ def test_json_lines_round_trip(planner, other):
     assert other("import", "-", text=listed.raw).out == "0 added, 0 changed, 3 unchanged\n"
 
 
+@pytest.mark.parametrize("form", [["--plain"], ["--id-member", "id"], ["--id-member", "code"]])
+def test_plain_files_round_trip(planner, other, form):
+    assert planner("export", "plain.json", *form).out == "3 records written\n"
+    plain = json.loads((planner.folder / "plain.json").read_text())
+    if form == ["--plain"]:
+        assert plain == dict(COURSES)
+    else:
+        assert plain == [{form[1]: name, **document} for name, document in COURSES]
+    assert planner("verify", "plain.json", *form).out == "3 records, equal\n"
+    assert planner("import", "plain.json", *form).out == "0 added, 0 changed, 3 unchanged\n"
+    assert other("import", "plain.json", "--create", *form).out == "3 added, 0 changed, 0 unchanged\n"
+    assert other("verify", "plain.json", *form, "--json").json == {"differences": [], "rejected": []}
+    assert other("export", "-", *form).out == (planner.folder / "plain.json").read_text()
+    # In the order of the file, and with new revisions.
+    assert other.ids() == [name for name, _ in COURSES]
+    assert {record["revision"] for record in other("list", "--json").json} == {1}
+
+
+def test_a_plain_file_of_another_program(planner, other):
+    text = b'[\n  {"_id": 7, "title": "A"},\n  {"_id": "b", "title": "B"}\n]'
+    # An array needs no option.
+    for form in ([], ["--plain"], ["--id-member", "_id"]):
+        assert other("import", "-", "--create", *form, text=text).out.split()[0] in ("2", "0")
+        assert other("verify", "-", *form, text=text).out == "2 records, equal\n"
+    assert other.document("7") == {"_id": 7, "title": "A"}
+    changed = text.replace(b'"B"', b'"C"')
+    assert other("verify", "-", text=changed, code=1).out.split() == ["differs", "b", "/title"]
+    assert other("import", "-", text=changed).out == "0 added, 1 changed, 1 unchanged\n"
+    # Records that were put without their ids stay without them.
+    edited = json.dumps([{"id": name, **document, "credits": 9} for name, document in COURSES])
+    assert planner("verify", "-", text=edited.encode(), code=1).out.count("/credits") == 3
+    assert planner("import", "-", text=edited.encode()).out == "0 added, 3 changed, 0 unchanged\n"
+    assert planner.document("logic") == {**COURSES[2][1], "credits": 9}
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "says"),
+    [
+        (b'{"a":{},"b":[]}', ["--plain"], "-:1:13: at /b: not an object"),
+        (b'[{"id":"a"},\n{"title":1}]', [], '-:2:1: at /1: has no "id"'),
+        (b'[{"id":"a"},{"id":"a"}]', [], 'at /1: "a" occurs twice'),
+        (b'[{"code":true}]', ["--id-member", "code"], "at /0/code: an id must be a string or an integer"),
+        (b"7", ["--plain"], "neither an array of objects nor an object"),
+        (b"[", [], "-:1:"),
+    ],
+)
+def test_an_invalid_plain_file_is_reported_and_nothing_is_imported(planner, text, form, says):
+    for command in ("import", "verify"):
+        assert says in planner(command, "-", *form, text=text, code=1).out
+    assert planner.ids() == [name for name, _ in COURSES]
+
+
+def test_options_of_plain_files(planner):
+    assert "--lines cannot be combined" in planner("export", "-", "--lines", "--plain", code=2).err
+    assert "--id-member: must not be empty" in planner("verify", "-", "--id-member", "", code=2).err
+    planner("put", "logic", '{"code": "other"}')
+    # A document that has another value where the file would have its id.
+    assert "/code" in planner("export", "new.json", "--id-member", "code", code=2).err
+    assert not (planner.folder / "new.json").exists()
+
+
 def test_documents_keep_their_bytes(empty):
     document = b'{ "a" : 1.50,\t"b":1e2, "c":9007199254740993,"d":-0.0,"e":"\\u00e9\xc3\xa9"}'
     line = b'{"id":"n","document":' + document + b"}"

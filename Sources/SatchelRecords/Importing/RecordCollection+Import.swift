@@ -43,6 +43,7 @@ extension RecordCollection {
       let key = UnsafeRawBufferPointer(key)
       try RecordID.check(key, in: name)
       let row = try work.find(key, in: collection).row
+      let record = try bare(record, row, work, collection)
       if let row, try isSame(record, row, work, collection) {
         report.unchanged += 1
         return
@@ -57,6 +58,29 @@ extension RecordCollection {
       }
       if row == nil { report.added += 1 } else { report.changed += 1 }
     }
+  }
+
+  /// Returns a record without the member that is its id, if the collection's document is without it too.
+  private func bare(
+    _ record: ImportedRecord, _ row: Int64?, _ work: RecordWork, _ collection: WorkingCollection
+  ) throws -> ImportedRecord {
+    guard let member = record.idMember, let row else { return record }
+    let hasID = try RecordFetch(work.connection, collection.row, store).one(row) { old in
+      try old.plain { body in
+        let tape = try JSONTape(body)
+        return tape.value(of: member, in: tape.root) != nil
+      }
+    }
+    guard hasID == false else { return record }
+    var result = record
+    result.document = try record.document.withUnsafeBytes { bytes in
+      let tape = try JSONTape(bytes)
+      guard let found = tape.value(of: member, in: tape.root) else { return record.document }
+      var rest: [UInt8] = []
+      tape.copy(tape.root, without: found, to: &rest)
+      return rest
+    }
+    return result
   }
 
   /// Returns whether the collection has an equal record; white space and the order of keys do not matter.
@@ -103,11 +127,15 @@ package struct ImportedRecord: Equatable, Sendable {
   package var document: [UInt8]
   /// Nil for a document without a known revision.
   package var stamp: Stamp?
+  /// The member that is the id in the document, where the file's form needs it there: it is left out where the
+  /// collection has the document without it.
+  package var idMember: String?
 
-  package init(id: String, document: [UInt8], stamp: Stamp? = nil) {
+  package init(id: String, document: [UInt8], stamp: Stamp? = nil, idMember: String? = nil) {
     self.id = id
     self.document = document
     self.stamp = stamp
+    self.idMember = idMember
   }
 }
 

@@ -29,6 +29,14 @@ package struct MirrorFile: Sendable, Equatable {
     self.init(collection: collection, version: version, previous: nil, records: records, .checksummed)
   }
 
+  /// A new file in the given format.
+  package init(
+    collection: String, version: Int, records: some Sequence<MirrorRecord>, as format: MirrorFormat
+  ) {
+    self.init(
+      collection: collection, version: version, previous: nil, records: records, MirrorLayout(new: format))
+  }
+
   init(
     collection: String, version: Int, previous: String?, records: some Sequence<MirrorRecord>,
     _ layout: MirrorLayout

@@ -62,7 +62,7 @@ package enum MirrorLayout: Sendable, Equatable {
   var maximumDepth: Int { JSONValue.maximumDepth - (self == .checksummed ? 3 : 1) }
 
   /// The member of a document that is its id.
-  var idMember: String? { if case .array(let member) = self { member } else { nil } }
+  package var idMember: String? { if case .array(let member) = self { member } else { nil } }
 }
 
 extension MirrorFile {

@@ -16,7 +16,7 @@ extension MirrorFile {
   ///
   /// - Parameter version: of the documents of a plain file, which does not have it
   /// - Throws: `JSONError` with line, column and pointer
-  init(parsing text: [UInt8], as format: MirrorFormat, collection: String, version: Int) throws {
+  package init(parsing text: [UInt8], as format: MirrorFormat, collection: String, version: Int) throws {
     guard case .plain(let idMember) = format else {
       try self.init(parsing: text, collection: collection)
       return

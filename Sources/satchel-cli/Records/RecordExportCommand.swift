@@ -5,12 +5,16 @@ import Satchel
 struct RecordExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write a collection to a mirror file, or as JSON lines.",
+    abstract: "Write a collection to a mirror file, as plain JSON, or as JSON lines.",
     discussion: """
       A mirror file is one JSON document with a record on each line, ordered by id, and a checksum; an \
-      existing file is replaced atomically. With --lines each line is the JSON object of one record.
+      existing file is replaced atomically. With --plain it is an object with the documents by id, and with \
+      --id-member an array of documents that have their ids in that member, both in the order of insertion; \
+      they have no revisions and times. With --lines each line is the JSON object of one record.
 
         satchel records export planner.satchel courses courses.json
+        satchel records export planner.satchel courses by-id.json --plain
+        satchel records export planner.satchel courses list.json --id-member id
         satchel records export planner.satchel courses - --lines | head
 
       Exit codes: 0 written; 2 could not run, and the file is unchanged.
@@ -24,7 +28,12 @@ struct RecordExportCommand: ParsableCommand {
   @Flag(help: "Write JSON lines, an object for each record.")
   var lines = false
 
+  @OptionGroup var plain: PlainFileArguments
+
   func validate() throws {
+    if lines, plain.format != nil {
+      throw ValidationError("--lines cannot be combined with --plain and --id-member")
+    }
     if arguments.json, file == "-" {
       throw ValidationError("--json cannot be combined with -: both write to the standard output")
     }
@@ -33,7 +42,8 @@ struct RecordExportCommand: ParsableCommand {
   func run() throws {
     let mirror = try arguments.withCollection { records in
       MirrorFile(
-        collection: records.name, version: records.version, records: try records.list().map(\.mirrored))
+        collection: records.name, version: records.version, records: try records.list().map(\.mirrored),
+        as: plain.format ?? .checksummed)
     }
     if !lines, isRegularFile {
       // Serialised with an app that keeps the same mirror file, and synced to disk.

@@ -1,4 +1,24 @@
+import ArgumentParser
 import Satchel
+
+/// Whether a file is a plain mirror, as other programs write JSON.
+struct PlainFileArguments: ParsableArguments {
+  @Flag(help: "The file is plain JSON: an object with the documents by id, or an array of documents.")
+  var plain = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The file is a plain array, whose documents have their ids in this member. The default for an array that "
+        + "is read is id, _id or uuid.", valueName: "name"))
+  var idMember: String?
+
+  func validate() throws {
+    if idMember?.isEmpty == true { throw ValidationError("--id-member: must not be empty") }
+  }
+
+  /// Nil for a mirror with a checksum and for JSON lines.
+  var format: MirrorFormat? { plain || idMember != nil ? .plain(idMember: idMember) : nil }
+}
 
 /// The records of a mirror file or of JSON lines.
 struct RecordFile {
@@ -9,14 +29,17 @@ struct RecordFile {
   private(set) var version: Int?
   /// The parts of the file that are not valid records.
   private(set) var rejected: [RejectedRecord] = []
+  /// The content of a plain file.
+  private(set) var plain: MirrorFile?
 
   /// Reads a file.
   ///
   /// - Parameters:
   ///   - path: "-" for the standard input
   ///   - collection: the collection that a mirror must belong to
+  ///   - format: of a plain file; nil detects a mirror with a checksum, JSON lines, and a plain array
   /// - Throws: `SatchelError` `.io` when the file cannot be read; invalid content is in `rejected`
-  init(_ path: String, of collection: String) throws {
+  init(_ path: String, of collection: String, as format: MirrorFormat? = nil) throws {
     let bytes: [UInt8]
     do {
       bytes =
@@ -26,7 +49,15 @@ struct RecordFile {
       throw SatchelError(
         error.code, "\(path == "-" ? "the standard input" : path.printable): \(error.message)")
     }
-    if Self.isMirror(bytes) { readMirror(bytes, collection) } else { readLines(bytes) }
+    if let format {
+      readPlain(bytes, collection, format)
+    } else if Self.isMirror(bytes) {
+      readMirror(bytes, collection)
+    } else if bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "[") {
+      readPlain(bytes, collection, .plain())
+    } else {
+      readLines(bytes)
+    }
   }
 
   /// Returns the record that a transaction's error names: "courses/algebra: …".
@@ -59,6 +90,30 @@ struct RecordFile {
             revision: record.revision, created: record.created, modified: record.modified))
       }
       lines = try bytes.withUnsafeBytes { try Self.lines(of: JSONTape($0)) }
+    } catch let error as JSONError {
+      rejected = [RejectedRecord(error)]
+    } catch {
+      rejected = [RejectedRecord("\(error)")]
+    }
+  }
+
+  private mutating func readPlain(_ bytes: [UInt8], _ collection: String, _ format: MirrorFormat) {
+    do {
+      let file = try MirrorFile(parsing: bytes, as: format, collection: collection, version: 1)
+      plain = file
+      records = file.records.map { record in
+        ImportedRecord(id: record.id, document: record.document, idMember: file.layout.idMember)
+      }
+      lines = try bytes.withUnsafeBytes { bytes in
+        let tape = try JSONTape(bytes)
+        var (line, offset) = (1, 0)
+        return tape.children(of: tape.root).map { record in
+          let start = tape.rawRange(record).lowerBound
+          line += tape.bytes[offset..<start].count { $0 == UInt8(ascii: "\n") }
+          offset = start
+          return line
+        }
+      }
     } catch let error as JSONError {
       rejected = [RejectedRecord(error)]
     } catch {

@@ -5,16 +5,19 @@ import Satchel
 struct RecordImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Import records from a mirror file or JSON lines, in one transaction.",
+    abstract: "Import records from a mirror file, plain JSON or JSON lines, in one transaction.",
     discussion: """
       Each record replaces the one with the same id, including revision and times if the file has them; \
       records that are not in the file are kept. If any line is not a valid record or violates the \
       collection's schema, unique indexes or relations, all such lines are reported and nothing is imported.
 
-      A line is {"id": "algebra", "document": {...}}, with or without "revision", "created" and "modified".
+      A line is {"id": "algebra", "document": {...}}, with or without "revision", "created" and "modified". \
+      With --plain the file is JSON as other programs write it: {"algebra": {...}, ...}, or \
+      [{"id": "algebra", ...}, ...].
 
         satchel records import planner.satchel courses courses.json
         satchel records import --create planner.satchel courses courses.jsonl
+        satchel records import --create planner.satchel courses export.json --id-member code
         satchel records list old.satchel courses --all --json-lines | satchel records import new.satchel courses -
 
       Exit codes: 0 imported; 1 some records are invalid, and nothing was imported; 2 could not run.
@@ -22,14 +25,16 @@ struct RecordImportCommand: ParsableCommand {
 
   @OptionGroup var arguments: RecordArguments
 
-  @Argument(help: "A mirror file or JSON lines; - is the standard input.", completion: .file())
+  @Argument(help: "A mirror file, plain JSON or JSON lines; - is the standard input.", completion: .file())
   var file: String
+
+  @OptionGroup var plain: PlainFileArguments
 
   @Flag(help: "Create the store and the collection if they do not exist.")
   var create = false
 
   func run() throws {
-    let file = try RecordFile(file, of: arguments.collection)
+    let file = try RecordFile(file, of: arguments.collection, as: plain.format)
     var (report, rejected) = (RecordImportReport(), file.rejected)
     if rejected.isEmpty { (report, rejected) = try importRecords(of: file) }
     let output = try Output()

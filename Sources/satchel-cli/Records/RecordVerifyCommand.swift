@@ -5,23 +5,27 @@ import Satchel
 struct RecordVerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Compare a collection with a mirror file or JSON lines.",
+    abstract: "Compare a collection with a mirror file, plain JSON or JSON lines.",
     discussion: """
       Prints a line for each record that differs, with the first difference in its document. White space and \
-      the order of keys are ignored. The checksum of a mirror file is verified.
+      the order of keys are ignored. The checksum of a mirror file is verified; plain files and JSON lines \
+      without revisions are compared by their documents.
 
         satchel records verify planner.satchel courses courses.json
+        satchel records verify planner.satchel courses by-id.json --plain
 
       Exit codes: 0 equal; 1 different, or the file is damaged; 2 could not run.
       """)
 
   @OptionGroup var arguments: RecordArguments
 
-  @Argument(help: "A mirror file or JSON lines; - is the standard input.", completion: .file())
+  @Argument(help: "A mirror file, plain JSON or JSON lines; - is the standard input.", completion: .file())
   var file: String
 
+  @OptionGroup var plain: PlainFileArguments
+
   func run() throws {
-    let file = try RecordFile(file, of: arguments.collection)
+    let file = try RecordFile(file, of: arguments.collection, as: plain.format)
     let (records, version) = try arguments.withCollection { (try $0.list().map(\.mirrored), $0.version) }
     let rejected = file.rejected + [file.versionMismatch(version)].compactMap { $0 }
     let differences = rejected.isEmpty ? try Self.compare(records, file) : []
@@ -43,6 +47,7 @@ struct RecordVerifyCommand: ParsableCommand {
 
   /// Compares a collection with a file; records without revision and times are compared by their documents.
   private static func compare(_ records: [MirrorRecord], _ file: RecordFile) throws -> [MirrorDifference] {
+    if let plain = file.plain { return try MirrorFile.compare(store: records, mirror: plain) }
     let known = Dictionary(records.map { (Array($0.id.utf8), $0) }, uniquingKeysWith: { $1 })
     let imported = file.records.map { record in
       let local = known[Array(record.id.utf8)]
