@@ -4572,7 +4572,7 @@ SATCHEL_API satchel_status satchel_state_set_synced(
  * once, before anything is added, because a plain version that was saved may remain in the
  * WAL, in free pages of the file, and in backups. Names are not encrypted, nor are numbers
  * and times of items. Later calls that read or change the contents require
- * satchel_state_set_key(); only satchel_state_list_clear() does not.
+ * satchel_state_set_key(); only clearing does not.
  *
  * @param store      the store
  * @param kind       the kind; not SATCHEL_STATE_VALUE, see satchel_state_set()
@@ -4586,6 +4586,24 @@ SATCHEL_API satchel_status satchel_state_set_synced(
  */
 SATCHEL_API satchel_status satchel_state_set_sensitive(
     satchel_store *store, satchel_state_kind kind, satchel_bytes name, bool sensitive);
+
+/**
+ * Removes everything from a list, a set or scores, in one transaction, before the call
+ * returns.
+ *
+ * Pending changes are saved before. It needs no encryption key: what was encrypted with a
+ * key that is lost can be removed, so that another key can be set.
+ *
+ * @param store  the store
+ * @param kind   the kind; not SATCHEL_STATE_VALUE, see satchel_state_remove()
+ * @param name   the name of the list, the set or the scores
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid kind or name, and inside a batch;
+ * SATCHEL_EBUSY, SATCHEL_EFULL, SATCHEL_EREADONLY and others when the store cannot be
+ * written, or has changes in its outbox file. Nothing is removed then.
+ */
+SATCHEL_API satchel_status satchel_state_clear(
+    satchel_store *store, satchel_state_kind kind, satchel_bytes name);
 
 /** The limits of a list; start from SATCHEL_STATE_LIST_OPTIONS_INIT. */
 typedef struct satchel_state_list_options {

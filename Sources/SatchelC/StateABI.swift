@@ -44,13 +44,25 @@ public func satchel_state_set_sensitive(
 ) -> satchel_status {
   guarded {
     let state = try Handles.stores.borrow(store).state
-    let name = try name.text("name")
-    switch kind {
-    case SATCHEL_STATE_VALUE: try state.setSensitive(.value, name, sensitive)
-    case SATCHEL_STATE_LIST: try state.setSensitive(.list, name, sensitive)
-    case SATCHEL_STATE_SET: try state.setSensitive(.set, name, sensitive)
-    case SATCHEL_STATE_SCORES: try state.setSensitive(.scores, name, sensitive)
-    default: throw SatchelError(.invalid, "kind: \(kind.rawValue) is not a satchel_state_kind")
+    try state.setSensitive(kind.kind(), name.text("name"), sensitive)
+  }
+}
+
+@_cdecl("satchel_state_clear") @implementation
+public func satchel_state_clear(
+  _ store: OpaquePointer!, _ kind: satchel_state_kind, _ name: satchel_bytes
+) -> satchel_status {
+  guarded { try Handles.stores.borrow(store).state.clear(kind.kind(), name.text("name")) }
+}
+
+extension satchel_state_kind {
+  fileprivate func kind() throws -> Change.StateKey.Kind {
+    switch self {
+    case SATCHEL_STATE_VALUE: .value
+    case SATCHEL_STATE_LIST: .list
+    case SATCHEL_STATE_SET: .set
+    case SATCHEL_STATE_SCORES: .scores
+    default: throw SatchelError(.invalid, "kind: \(rawValue) is not a satchel_state_kind")
     }
   }
 }

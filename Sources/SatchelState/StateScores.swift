@@ -53,6 +53,9 @@ public struct StateScores: Sendable {
     try state.add(target, .remove)
   }
 
+  /// Removes all scores; see `StateStore.clear(_:_:)`.
+  public func clear() throws { try state.clear(StateID(.scores, name)) }
+
   private func score(_ target: StateTarget) throws -> Double {
     let changes = state.saver.operations(of: target)
     return try state.read(changes) { reader, unsaved in

@@ -34,6 +34,9 @@ public struct StateSet: Sendable {
     return try state.add(target, .remove) { try state.stored(target) != nil }
   }
 
+  /// Removes all values; see `StateStore.clear(_:_:)`.
+  public func clear() throws { try state.clear(StateID(.set, name)) }
+
   /// Whether the set has a value.
   public func contains(_ value: JSONValue) throws -> Bool {
     try state.checkOpen()

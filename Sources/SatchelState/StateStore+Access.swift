@@ -45,7 +45,7 @@ extension StateStore {
     return try saver.add(target, action, in: database, reading: body)
   }
 
-  private func checkWritable() throws {
+  func checkWritable() throws {
     try checkOpen()
     guard !database.options.isReadOnly else {
       throw SatchelError(.readOnly, "\(database.path): opened read-only")

@@ -90,6 +90,11 @@ static void sensitive(satchel_store *store) {
     must(satchel_state_set_sensitive(store, SATCHEL_STATE_SET, text("hidden"), false), "again");
     must(satchel_state_member_has(store, text("hidden"), text("{\"a\":1}"), &has), "asking");
     CHECK(has, "the plain member");
+    must(satchel_state_clear(store, SATCHEL_STATE_SCORES, text("hidden")), "clearing");
+    must(satchel_state_score(store, text("hidden"), text("x"), NULL, &score), "reading a score");
+    CHECK(score == 0, "%g", score);
+    CHECK(satchel_state_clear(store, SATCHEL_STATE_VALUE, text("x")) == SATCHEL_EINVALID, "a value");
+    CHECK(satchel_state_clear(store, SATCHEL_STATE_SET, text("")) == SATCHEL_EINVALID, "no name");
     CHECK(satchel_state_set_sensitive(store, SATCHEL_STATE_VALUE, text("x"), true) == SATCHEL_EINVALID, "a value");
     CHECK(satchel_state_set_sensitive(store, (satchel_state_kind)9, text("x"), true) == SATCHEL_EINVALID, "no kind");
     CHECK(satchel_state_set_sensitive(store, SATCHEL_STATE_SET, text(""), true) == SATCHEL_EINVALID, "no name");

@@ -11,67 +11,27 @@ struct SensitiveStateTests {
   let fixture: StateFixture
   init() throws { fixture = try StateFixture() }
 
-  private static let marker = "plain-MARKER-of-a-secret"
-
-  private func open(_ key: [UInt8]?) throws -> StateFixture.Opened {
-    let store = try fixture.open()
-    if let key { try store.state.setKey(key) }
-    return store
-  }
-
-  /// Fills a list, a set and scores, all sensitive.
-  private func fill(_ state: StateStore) throws {
-    let list = try state.list("l", sensitive: true)
-    for number in 0..<3 { try list.push(.string("\(Self.marker) \(number)")) }
-    let set = try state.set(named: "m", sensitive: true)
-    for number in 0..<3 { try set.add(["word": .string("\(Self.marker) \(number)"), "n": 1]) }
-    let scores = try state.scores("s", sensitive: true)
-    for number in 0..<3 { try scores.add("\(Self.marker) \(number)", 0.25) }
-  }
-
-  private func expectFilled(_ state: StateStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
-    let words = (0..<3).map { "\(Self.marker) \($0)" }
-    #expect(
-      try state.list("l").items().map(\.value.stringValue) == words.reversed(), sourceLocation: sourceLocation
-    )
-    let members = try state.set(named: "m").values()
-    #expect(members.map { $0["word"]?.stringValue } == words, sourceLocation: sourceLocation)
-    for word in words {
-      #expect(
-        try state.set(named: "m").contains(["n": 1, "word": .string(word)]), sourceLocation: sourceLocation)
-      #expect(try state.scores("s").value(word) == 0.25, sourceLocation: sourceLocation)
-    }
-    #expect(try state.scores("s").all().map(\.key) == words, sourceLocation: sourceLocation)
-  }
-
-  /// Everything that is in any file of the store.
-  private func files() throws -> Data {
-    try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path).reduce(into: Data()) {
-      $0 += try Data(contentsOf: fixture.directory.appending(path: $1))
-    }
-  }
-
   @Test("have no plain text in any file, nor a hash that it can be guessed by", arguments: [false, true])
   func nowhere(isSpooled: Bool) throws {
-    let store = try open(StateFixture.key)
+    let store = try fixture.open(key: StateFixture.key)
     // Marked before: that is written at once.
     for (kind, name) in [(Change.StateKey.Kind.list, "l"), (.set, "m"), (.scores, "s")] {
       try store.state.setSensitive(kind, name)
     }
     let blocker = isSpooled ? try fixture.block() : nil
-    try fill(store.state)
-    try store.state.list("l").remove(.string("\(Self.marker) gone"))
-    try store.state.set(named: "m").remove(.string("\(Self.marker) gone"))
+    try StateFixture.fillSensitive(store.state)
+    try store.state.list("l").remove(.string("\(StateFixture.marker) gone"))
+    try store.state.set(named: "m").remove(.string("\(StateFixture.marker) gone"))
     try store.state.set("plain", "in the clear, for comparison")
     #expect(try store.state.flush() != isSpooled)
-    try expectFilled(store.state)
-    let found = try files()
+    try StateFixture.expectFilled(store.state)
+    let found = try fixture.files()
     #expect(found.range(of: Data("for comparison".utf8)) != nil)
     #expect(found.range(of: Data("MARKER".utf8)) == nil)
     #expect(found.range(of: Data(Array("MARKER".utf8).hexadecimal.utf8)) == nil)
     for value: JSONValue in [
-      .string("\(Self.marker) 0"), .string("\(Self.marker) gone"),
-      ["word": .string("\(Self.marker) 0"), "n": 1],
+      .string("\(StateFixture.marker) 0"), .string("\(StateFixture.marker) gone"),
+      ["word": .string("\(StateFixture.marker) 0"), "n": 1],
     ] {
       let identity = try ValueIdentity(value)
       #expect(found.range(of: Data(identity.bytes)) == nil)
@@ -79,17 +39,17 @@ struct SensitiveStateTests {
     }
     try blocker?.rollback()
     #expect(try store.state.flush())
-    try expectFilled(store.state)
+    try StateFixture.expectFilled(store.state)
     try store.database.close()
-    try expectFilled(open(StateFixture.key).state)
-    #expect(try files().range(of: Data("MARKER".utf8)) == nil)
+    try StateFixture.expectFilled(fixture.open(key: StateFixture.key).state)
+    #expect(try fixture.files().range(of: Data("MARKER".utf8)) == nil)
   }
 
   @Test(
     "work as others do: members once, items in order and once, scores within bounds",
     arguments: [false, true])
   func rules(isSavedEachTime: Bool) throws {
-    let store = try open(StateFixture.key)
+    let store = try fixture.open(key: StateFixture.key)
     func save() throws { if isSavedEachTime { try store.state.flush() } }
     let set = try store.state.set(named: "m", sensitive: true)
     var isNew: [Bool] = []
@@ -133,12 +93,12 @@ struct SensitiveStateTests {
 
   @Test("without the key nothing is added or read, and a wrong one is refused")
   func keys() throws {
-    let first = try open(StateFixture.key)
-    try fill(first.state)
+    let first = try fixture.open(key: StateFixture.key)
+    try StateFixture.fillSensitive(first.state)
     try first.state.set("plain", 1)
     try first.database.close()
 
-    let second = try open(nil)
+    let second = try fixture.open(key: nil)
     let state = second.state
     let calls: [() throws -> Void] = [
       { try state.list("l").push(1) }, { _ = try state.list("l").items() }, { try state.list("l").remove(1) },
@@ -157,10 +117,10 @@ struct SensitiveStateTests {
     _ = try state.list("l", sensitive: true)
     #expect(try state.flush())
     try state.setKey(StateFixture.key)
-    try expectFilled(state)
+    try StateFixture.expectFilled(state)
     // A list can be emptied without the key, as a value can be removed.
     try second.database.close()
-    let third = try open(nil)
+    let third = try fixture.open(key: nil)
     try third.state.list("l").clear()
     try third.state.flush()
     #expect(try stateCode { try third.state.setKey(StateFixture.otherKey) } == .invalid)
@@ -170,24 +130,9 @@ struct SensitiveStateTests {
     #expect(try third.state.set(named: "m").values().count == 3)
   }
 
-  @Test("an empty list is sealed with whichever key is set, also after another was lost")
-  func lostKey() throws {
-    let first = try open(StateFixture.key)
-    let list = try first.state.list("l", sensitive: true)
-    try list.push(1)
-    try first.state.flush()
-    try list.clear()
-    try first.database.close()
-    let second = try open(StateFixture.otherKey)
-    try second.state.list("l").push(2)
-    try second.state.flush()
-    try second.database.close()
-    #expect(try open(StateFixture.otherKey).state.list("l").items().map(\.value) == [2])
-  }
-
   @Test("become so, and plain again, with all that they contain, in one transaction")
   func conversion() throws {
-    let store = try open(StateFixture.key)
+    let store = try fixture.open(key: StateFixture.key)
     let (list, set, scores) = (
       try store.state.list("l"), try store.state.set(named: "m"), try store.state.scores("s")
     )
@@ -220,7 +165,7 @@ struct SensitiveStateTests {
     }
     // Not without the key, and not while older changes are spooled.
     try store.database.close()
-    let other = try open(nil)
+    let other = try fixture.open(key: nil)
     try other.state.list("plain").push(1)
     #expect(try stateCode { _ = try other.state.list("plain", sensitive: true) } == .invalid)
     #expect(try other.state.list("plain").items().map(\.value) == [1])
@@ -234,8 +179,8 @@ struct SensitiveStateTests {
 
   @Test("rotating seals and hashes them with the new key, all or nothing")
   func rotating() throws {
-    let store = try open(StateFixture.key)
-    try fill(store.state)
+    let store = try fixture.open(key: StateFixture.key)
+    try StateFixture.fillSensitive(store.state)
     try store.state.flush()
     func rows() throws -> Set<[UInt8]> {
       try store.database.read { connection in
@@ -259,7 +204,7 @@ struct SensitiveStateTests {
     try store.state.rotateKey(to: StateFixture.otherKey)
     #expect(try rows().isDisjoint(with: before))
     try store.state.list("l").remove("pending")
-    try expectFilled(store.state)
+    try StateFixture.expectFilled(store.state)
     try store.state.flush()
     let sound = try rows()
     try store.database.write { try $0.connection.execute(flip) }
@@ -269,98 +214,16 @@ struct SensitiveStateTests {
     #expect(try rows() == broken && broken != sound)
     #expect(try stateCode { _ = try store.state.scores("s").all() } == .damaged)
     try store.database.close()
-    let later = try open(nil)
+    let later = try fixture.open(key: nil)
     #expect(try stateCode { try later.state.setKey(StateFixture.key) } == .invalid)
     try later.state.setKey(StateFixture.otherKey)
     #expect(try later.state.set(named: "m").values().count == 3)
   }
 
-  @Test("another process's new key is detected, and no change is lost")
-  func otherHandle() throws {
-    let (first, second) = (try open(StateFixture.key), try open(StateFixture.key))
-    try fill(first.state)
-    try first.state.flush()
-    _ = try second.state.list("l", sensitive: true)
-    try second.state.scores("s", sensitive: true).add("pending", 0.5)
-    try second.state.list("l").push("pending")
-    try first.state.rotateKey(to: StateFixture.otherKey)
-    #expect(try stateCode { try second.state.list("l").push("x") } == .invalid)
-    #expect(try stateCode { _ = try second.state.list("l").items() } == .invalid)
-    #expect(try second.state.flush())
-    let waits = try StateStore.check(first.database)
-    #expect(waits.count == 2 && waits.allSatisfy { $0.message.contains("waits for the encryption key") })
-    try second.state.setKey(StateFixture.otherKey)
-    for store in [second, first] {
-      #expect(try store.state.list("l").items().first?.value == "pending")
-      #expect(try store.state.scores("s").value("pending") == 0.5)
-    }
-    #expect(try StateStore.check(first.database).isEmpty)
-  }
-
-  @Test("what was spooled with the key waits where the key is not set, in order, and is read when it is")
-  func waiting() throws {
-    let first = try open(StateFixture.key)
-    try fill(first.state)
-    try first.state.flush()
-    var blocker: Database? = try fixture.block()
-    try first.state.list("l").push("spooled")
-    try first.state.scores("s").add("\(Self.marker) 0", 0.5)
-    try first.state.set(named: "m").add("spooled")
-    try first.state.set(named: "m").remove("spooled")
-    try first.state.set("theme", "dark")
-    #expect(try !first.state.flush())
-    try first.database.close()
-    // Still spooled: read from the outbox file once the key is set.
-    let second = try open(nil)
-    #expect(try second.state.get("theme") == "dark")
-    try second.state.setKey(StateFixture.key)
-    #expect(try second.state.list("l").items().first?.value == "spooled")
-    #expect(try second.state.scores("s").value("\(Self.marker) 0") == 0.75)
-    try second.database.close()
-    try blocker?.rollback()
-    blocker = nil
-    // Drained without the key.
-    let third = try open(nil)
-    #expect(try !fixture.isSpooled && third.outbox.rejected(in: third.database).isEmpty)
-    #expect(try third.state.get("theme") == "dark")
-    #expect(try StateStore.check(third.database).count == 3)
-    #expect(try files().range(of: Data("MARKER".utf8)) == nil)
-    try third.state.setKey(StateFixture.key)
-    #expect(try third.state.list("l").items().first?.value == "spooled")
-    #expect(try third.state.scores("s").value("\(Self.marker) 0") == 0.75)
-    #expect(try third.state.set(named: "m").values().count == 3)
-    #expect(try StateStore.check(third.database).isEmpty)
-  }
-
-  @Test("what a handle adds that does not know is sealed, or waits for the key", arguments: [false, true])
-  func unaware(hasKey: Bool) throws {
-    let unaware = try open(hasKey ? StateFixture.key : nil)
-    try unaware.state.list("l").push("before")
-    try unaware.state.flush()
-    let first = try open(StateFixture.key)
-    try unaware.state.list("l").push("pending")
-    _ = try first.state.list("l", sensitive: true)
-    #expect(try unaware.state.flush())
-    if !hasKey {
-      #expect(try first.state.list("l").items().map(\.value) == ["before"])
-      #expect(try stateCode { try unaware.state.list("l").push("now it knows") } == .invalid)
-      try unaware.state.setKey(StateFixture.key)
-    }
-    #expect(try first.state.list("l").items().map(\.value) == ["pending", "before"])
-    #expect(try unaware.state.list("l").items().map(\.value) == ["pending", "before"])
-    #expect(try StateStore.check(first.database).isEmpty)
-    // And the other way round.
-    try unaware.state.list("l").push("sealed")
-    _ = try first.state.list("l", sensitive: false)
-    try unaware.state.flush()
-    #expect(try first.state.list("l").items().map(\.value) == ["sealed", "pending", "before"])
-    #expect(try StateStore.check(first.database).isEmpty)
-  }
-
   @Test("a row that was moved or changed is damage, which check names")
   func tampered() throws {
-    let store = try open(StateFixture.key)
-    try fill(store.state)
+    let store = try fixture.open(key: StateFixture.key)
+    try StateFixture.fillSensitive(store.state)
     try store.state.set(named: "n", sensitive: true).add("other")
     try store.state.flush()
     let changes: [(String, () throws -> Void)] = [
@@ -390,23 +253,7 @@ struct SensitiveStateTests {
       #expect(try !StateStore.check(store.database).isEmpty, "\(sql)")
       try store.database.rollback()
     }
-    try expectFilled(store.state)
+    try StateFixture.expectFilled(store.state)
     #expect(try StateStore.check(store.database).isEmpty)
-  }
-
-  @Test("recovering marks what is sealed again")
-  func repair() throws {
-    let store = try open(StateFixture.key)
-    try fill(store.state)
-    try store.state.flush()
-    try store.database.write { try $0.connection.execute("DELETE FROM state_sensitive") }
-    #expect(try !StateStore.check(store.database).isEmpty)
-    try store.database.close()
-    let later = try open(nil)
-    try StateStore.repair(later.database)
-    try later.database.close()
-    let last = try open(StateFixture.key)
-    #expect(try StateStore.check(last.database).isEmpty)
-    try expectFilled(last.state)
   }
 }

@@ -4,6 +4,7 @@ import SatchelJSON
 import SatchelStorage
 import SatchelTesting
 import Synchronization
+import Testing
 
 import SatchelState
 
@@ -101,4 +102,47 @@ func stateThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void
   }
   for thread in threads { thread.join() }
   if let failure = failures.withLock({ $0.first }) { throw failure }
+}
+
+/// What tests of sensitive lists, sets and scores share.
+extension StateFixture {
+  static let marker = "plain-MARKER-of-a-secret"
+
+  func open(key: [UInt8]?) throws -> Opened {
+    let store = try open()
+    if let key { try store.state.setKey(key) }
+    return store
+  }
+
+  /// Fills a list, a set and scores, all sensitive.
+  static func fillSensitive(_ state: StateStore) throws {
+    let list = try state.list("l", sensitive: true)
+    for number in 0..<3 { try list.push(.string("\(marker) \(number)")) }
+    let set = try state.set(named: "m", sensitive: true)
+    for number in 0..<3 { try set.add(["word": .string("\(marker) \(number)"), "n": 1]) }
+    let scores = try state.scores("s", sensitive: true)
+    for number in 0..<3 { try scores.add("\(marker) \(number)", 0.25) }
+  }
+
+  static func expectFilled(_ state: StateStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let words = (0..<3).map { "\(marker) \($0)" }
+    #expect(
+      try state.list("l").items().map(\.value.stringValue) == words.reversed(), sourceLocation: sourceLocation
+    )
+    let members = try state.set(named: "m").values()
+    #expect(members.map { $0["word"]?.stringValue } == words, sourceLocation: sourceLocation)
+    for word in words {
+      #expect(
+        try state.set(named: "m").contains(["n": 1, "word": .string(word)]), sourceLocation: sourceLocation)
+      #expect(try state.scores("s").value(word) == 0.25, sourceLocation: sourceLocation)
+    }
+    #expect(try state.scores("s").all().map(\.key) == words, sourceLocation: sourceLocation)
+  }
+
+  /// Everything that is in any file of the store.
+  func files() throws -> Data {
+    try FileManager.default.contentsOfDirectory(atPath: directory.path).reduce(into: Data()) {
+      $0 += try Data(contentsOf: directory.appending(path: $1))
+    }
+  }
 }

@@ -173,6 +173,7 @@ ROLES = {
     "satchel_state_declare": "store state_declaration",
     "satchel_state_set_key": "store key",
     "satchel_state_rotate_key": "store key",
+    "satchel_state_clear": "store name",
     "satchel_state_set_sensitive": "store name",
     "satchel_state_set_synced": "store name bounds",
     "satchel_state_set": "store name value",

@@ -222,6 +222,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_state_get": (c_int, (c_void_p, Bytes, _out)),
     "satchel_state_remove": (c_int, (c_void_p, Bytes)),
     "satchel_state_keys": (c_int, (c_void_p, Bytes, _out)),
+    "satchel_state_clear": (c_int, (c_void_p, c_int, Bytes)),
     "satchel_state_set_sensitive": (c_int, (c_void_p, c_int, Bytes, c_bool)),
     "satchel_state_set_synced": (c_int, (c_void_p, c_int, Bytes, Bytes, c_bool)),
     "satchel_state_flush": (c_int, (c_void_p, _flag_out)),

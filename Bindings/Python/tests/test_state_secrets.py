@@ -76,6 +76,53 @@ def test_lists_sets_and_scores_can_be_secret(path: Path) -> None:
         assert store.state.list("history").values() == [secret]
 
 
+def test_copies_have_what_is_secret_and_stay_encrypted(path: Path, tmp_path: Path) -> None:
+    with satchel.open(path) as store:
+        store.state.set_key(KEY)
+        store.state.list("l", sensitive=True).push("s3cr3t")
+        store.state.members("m", sensitive=True).add("s3cr3t")
+        store.state.scores("s", sensitive=True).add("s3cr3t", 0.5)
+        store.backup(tmp_path / "backup")
+    restored, recovered = tmp_path / "restored", tmp_path / "recovered"
+    satchel.restore(tmp_path / "backup", restored)
+    # As when these rows were lost.
+    connection = sqlite3.connect(path)
+    connection.execute("DELETE FROM state_sensitive")
+    connection.commit()
+    connection.close()
+    satchel.recover(path, recovered)
+    for copy in (restored, recovered):
+        assert b"s3cr3t" not in copy.read_bytes()
+        with satchel.open(copy) as store:
+            assert store.check() == []
+            with pytest.raises(satchel.InvalidArgument, match="set the encryption key first"):
+                store.state.members("m").add(1)
+            store.state.set_key(KEY)
+            assert store.state.list("l").values() == store.state.members("m").values() == ["s3cr3t"]
+            assert store.state.scores("s").all() == {"s3cr3t": 0.5}
+            assert store.check() == []
+
+
+def test_what_was_encrypted_with_a_lost_key_can_be_cleared(path: Path) -> None:
+    with satchel.open(path) as store:
+        store.state.set_key(KEY)
+        store.state.list("l", sensitive=True).push(1)
+        store.state.members("m", sensitive=True).add(2)
+        store.state.scores("s", sensitive=True).add("k", 0.5)
+    with satchel.open(path) as store:
+        for part in (store.state.list("l"), store.state.members("m"), store.state.scores("s")):
+            with pytest.raises(satchel.InvalidArgument, match="another key"):
+                store.state.set_key(OTHER)
+            part.clear()
+            store.state.flush()
+        store.state.set_key(OTHER)
+        assert store.state.members("m").add(2)
+        assert store.state.scores("s").all() == {}
+    with satchel.open(path) as store:
+        store.state.set_key(OTHER)
+        assert store.state.members("m").values() == [2]
+
+
 def test_a_wrong_key_is_reported_and_destroys_nothing(path: Path) -> None:
     with satchel.open(path) as store:
         store.state.set_key(KEY)

@@ -162,6 +162,14 @@ class StateMembers(_Named):
         lent = self._lent, lend_json(value, "value")
         return scalar_answer(ctypes.c_bool, library.satchel_state_member_remove, self._pointer, *lent)
 
+    def clear(self) -> None:
+        """Removes all values, in one transaction, before it returns; needs no encryption key.
+
+        :raises InvalidArgument: in a batch
+        :raises Busy, Full, IOFailure: when the store cannot be written; nothing is removed
+        """
+        check(library.satchel_state_clear(self._pointer, _abi.STATE_KIND["set"], self._lent))
+
     def values(self) -> List[Any]:
         """All values."""
         found: List[Any] = json_answer(library.satchel_state_members, self._pointer, self._lent)
@@ -245,6 +253,14 @@ class Scores(_Named):
             library.satchel_state_scores, self._pointer, self._lent, ctypes.byref(self._options)
         )
         return {key: float(score) for key, score in found.items()}
+
+    def clear(self) -> None:
+        """Removes all scores, in one transaction, before it returns; needs no encryption key.
+
+        :raises InvalidArgument: in a batch
+        :raises Busy, Full, IOFailure: when the store cannot be written; nothing is removed
+        """
+        check(library.satchel_state_clear(self._pointer, _abi.STATE_KIND["scores"], self._lent))
 
     def remove(self, key: str) -> None:
         """Removes a score, which then is as if nothing had been added to it.

@@ -1,0 +1,54 @@
+import SatchelCore
+import SatchelStorage
+
+extension StateStore {
+  /// Removes everything from a list, a set or scores, in one transaction, before this returns. Pending changes are
+  /// saved before. Needs no encryption key: what was sealed with a key that is lost can be removed.
+  ///
+  /// - Parameters:
+  ///   - kind: not a value, which `remove` removes
+  ///   - name: 1 to 255 bytes
+  /// - Throws: `SatchelError` `.invalid` for a value, for an invalid name, and inside a transaction of the same thread;
+  ///   `.busy`, `.full` and others when the store cannot be written, or has changes in its outbox file: nothing is
+  ///   removed then; `.readOnly`, `.closed`
+  public func clear(_ kind: Change.StateKey.Kind, _ name: String) throws {
+    let id = StateID(kind, try StateName(name, as: "name"))
+    guard kind != .value else {
+      throw SatchelError(.invalid, "\(id.location): a value is removed by its key")
+    }
+    try clear(id)
+  }
+
+  func clear(_ id: StateID) throws {
+    try checkWritable()
+    guard !database.isWriting else {
+      throw SatchelError(.invalid, "\(id.location): cannot be cleared inside a transaction; clear it before")
+    }
+    guard try flush() else {
+      throw SatchelError(
+        .busy, "\(id.location): cannot be cleared while the outbox file has changes that were not drained")
+    }
+    guard try database.has(StateSchema.subject) else { return }
+    try outbox.write(in: database) { transaction in
+      let tables = StateTables(connection: transaction.connection)
+      var changed = StateIDs()
+      if try tables.hasRows(id) { changed.insert(id) }
+      try tables.clear(id)
+      var tracking = StateTracking()
+      try tracking.note(changed, in: transaction, of: database)
+    }
+  }
+}
+
+extension StateTables {
+  /// Removes the rows of a list, a set or scores, and the changes that wait.
+  func clear(_ id: StateID) throws {
+    switch id.kind {
+    case .value: return
+    case .list: try connection.run("DELETE FROM state_item WHERE list = ?", .text(id.name.text))
+    case .set, .scores:
+      try connection.run("DELETE FROM state_value WHERE space = ?", .text(StateSpace.of(id)))
+    }
+    try forgetWaiting(id)
+  }
+}
