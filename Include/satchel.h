@@ -21,7 +21,9 @@
  *     and for a handle whose store was closed; handles are looked up in a table and never
  *     dereferenced;
  *   - SATCHEL_EBUSY, SATCHEL_EIO, SATCHEL_EDAMAGED and SATCHEL_ENOMEMORY when it uses the
- *     store or the file system, and SATCHEL_EREADONLY and SATCHEL_EFULL when it writes.
+ *     store or the file system, and SATCHEL_EREADONLY and SATCHEL_EFULL when it writes;
+ *   - SATCHEL_ECANCELLED and SATCHEL_ETIMEDOUT for the reads that satchel_interrupt
+ *     names, when the host stops them or sets a time limit.
  *
  * Out-parameters are the last parameters. They are emptied when the call fails.
  *
@@ -132,7 +134,10 @@ typedef enum satchel_status {
     /** The remote refuses the credentials, or does not permit the request. */
     SATCHEL_EAUTH = 16,
     /** The remote cannot be reached, or kept failing while the call retried. */
-    SATCHEL_EUNAVAILABLE = 17
+    SATCHEL_EUNAVAILABLE = 17,
+    /** A read took longer than its time limit: query_timeout_ms of the store, or
+     *  timeout_ms of the thread's satchel_interrupt. */
+    SATCHEL_ETIMEDOUT = 18
 } satchel_status;
 
 /**
@@ -485,11 +490,14 @@ typedef struct satchel_open_options {
     /** Called exactly once with `clock_context`, after the last call of `clock`, also
      *  when opening fails; may be NULL. */
     void (*clock_release)(void *context);
+    /** How long a read may take that satchel_interrupt can stop, before it returns
+     *  SATCHEL_ETIMEDOUT; 0 means any time. */
+    uint32_t query_timeout_ms;
 } satchel_open_options;
 
 /** The default options for opening a store. */
 #define SATCHEL_OPEN_OPTIONS_INIT \
-    { sizeof(satchel_open_options), false, false, false, 0, NULL, NULL, NULL }
+    { sizeof(satchel_open_options), false, false, false, 0, NULL, NULL, NULL, 0 }
 
 /**
  * Opens a store, and creates the file when it does not exist.
@@ -908,6 +916,106 @@ SATCHEL_API satchel_status satchel_store_observe(
  * @param observer  may be NULL, and may have been freed before
  */
 SATCHEL_API void satchel_observer_free(satchel_observer *observer);
+
+/** @} */
+
+/**
+ * @defgroup satchel_interrupts Interrupts
+ * Stopping a long read from another thread, and limiting its time.
+ *
+ * The reads that can be stopped are the lists and counts of records, the reads and
+ * searches of the catalogue, the queries, counts, changes and status of photos, the
+ * selection of stories, satchel_store_statistics() and satchel_store_check(). A stopped
+ * read changes nothing, and leaves a batch of its thread open. A write that has begun is
+ * completed; long work with a progress callback is cancelled by that callback.
+ * @{
+ */
+
+/** Stops the reads of the threads that it is attached to. */
+typedef struct satchel_interrupt satchel_interrupt;
+
+/**
+ * Returns whether the read in progress has to stop.
+ *
+ * Called during a read, at most every 50 ms, and never by one that takes less. Every call
+ * that it makes on a store returns SATCHEL_EBUSY.
+ *
+ * @param context  the context that was given with the function
+ *
+ * **Returns** true to stop: the read then returns SATCHEL_ECANCELLED. Later reads go on.
+ *
+ * **Threads** Called on the thread that makes the read.
+ */
+typedef bool (*satchel_interrupt_check)(void *context);
+
+/** Options of an interrupt; start from SATCHEL_INTERRUPT_OPTIONS_INIT. */
+typedef struct satchel_interrupt_options {
+    /** sizeof(satchel_interrupt_options), so that the struct can grow. */
+    size_t size;
+    /** How long each read may take, before it returns SATCHEL_ETIMEDOUT; 0 means
+     *  query_timeout_ms of the store, -1 any time. */
+    int64_t timeout_ms;
+    /** Asked during reads whether they have to stop; may be NULL. */
+    satchel_interrupt_check check;
+    /** Passed to `check`. */
+    void *context;
+    /** Called exactly once with `context`, after the last call of `check`, also on
+     *  failure; may be NULL. */
+    void (*release)(void *context);
+} satchel_interrupt_options;
+
+/** The default options of an interrupt. */
+#define SATCHEL_INTERRUPT_OPTIONS_INIT \
+    { sizeof(satchel_interrupt_options), 0, NULL, NULL, NULL }
+
+/**
+ * Makes an interrupt, which is attached to no thread.
+ *
+ * @param options   may be NULL
+ * @param[out] out  the interrupt
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for a timeout_ms less than -1.
+ *
+ * **Ownership** The caller frees the interrupt: satchel_interrupt_free().
+ */
+SATCHEL_API satchel_status satchel_interrupt_new(
+    const satchel_interrupt_options *options, satchel_interrupt **out);
+
+/**
+ * Makes an interrupt that of the calling thread, instead of the one that it has.
+ *
+ * The reads that the thread begins from now on, of any store, can be stopped by it.
+ *
+ * @param interrupt  NULL leaves the thread without one
+ *
+ * **Returns** SATCHEL_OK, or SATCHEL_ECLOSED when it was freed.
+ *
+ * **Ownership** A thread keeps its interrupt alive, also after satchel_interrupt_free(),
+ * until it has another one, none, or exits.
+ *
+ * **Threads** One interrupt may be attached to any number of threads.
+ */
+SATCHEL_API satchel_status satchel_interrupt_attach(satchel_interrupt *interrupt);
+
+/**
+ * Stops the reads of the threads that an interrupt is attached to, for good.
+ *
+ * Those in progress return SATCHEL_ECANCELLED, mostly within a millisecond, and so does
+ * each one that begins later: a cancellation between two calls is not lost. For further
+ * reads attach another interrupt, or none.
+ *
+ * @param interrupt  an interrupt
+ *
+ * **Returns** SATCHEL_OK; does not wait for the reads.
+ */
+SATCHEL_API satchel_status satchel_interrupt_cancel(satchel_interrupt *interrupt);
+
+/**
+ * Frees an interrupt.
+ *
+ * @param interrupt  may be NULL, and may have been freed before
+ */
+SATCHEL_API void satchel_interrupt_free(satchel_interrupt *interrupt);
 
 /** @} */
 

@@ -3,8 +3,12 @@ extension Store {
   /// spooled changes in the outbox file. Reads every page; changes nothing.
   ///
   /// - Throws: `SatchelError` `.damaged`, `.newer`, `.busy` while another process holds the outbox file,
-  ///   `.io`, `.closed`
+  ///   `.io`, `.closed`; `.cancelled` and `.timedOut`: see `Interrupt`
   public func statistics() throws -> StoreStatistics {
+    try database.interruptible { try readStatistics() }
+  }
+
+  private func readStatistics() throws -> StoreStatistics {
     let known = Set(try Self.subjects.filter { try database.has($0) }.map(\.name))
     var statistics = try database.read { connection in
       try StatisticsReader(connection: connection, subjects: known).read(path: path)

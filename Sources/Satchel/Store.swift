@@ -97,7 +97,10 @@ public final class Store: Sendable {
   /// Checks the whole file; the time grows with the file's size.
   ///
   /// - Returns: the findings; empty for a sound store
-  public func check() throws -> [StoreFinding] {
+  /// - Throws: `SatchelError` `.io`, `.closed`; `.cancelled` and `.timedOut`: see `Interrupt`
+  public func check() throws -> [StoreFinding] { try database.interruptible { try checkAll() } }
+
+  private func checkAll() throws -> [StoreFinding] {
     do {
       var findings = try database.checkIntegrity()
       // The further checks need tables that SQLite can read.

@@ -50,6 +50,7 @@ enum Handles {
   static let records = HandleTable<RecordCollection>(kind: 8, noun: "records")
   static let recordAnswers = HandleTable<RecordAnswer>(kind: 9, noun: "answer")
   static let openStories = HandleTable<Story>(kind: 10, noun: "story")
+  static let interrupts = HandleTable<Interrupt>(kind: 11, noun: "interrupt")
 }
 
 /// A subscription that the host holds: an observation, or a live query.

@@ -20,6 +20,7 @@ public func satchel_store_open(
     storeOptions.durability = reader.flag(\.relaxed_durability) ? .relaxed : .full
     let timeout = reader.number(\.busy_timeout_ms, default: 0)
     if timeout > 0 { storeOptions.busyTimeout = Int32(clamping: timeout) }
+    storeOptions.queryTimeout = Int32(clamping: reader.number(\.query_timeout_ms, default: 0))
     if let clock = reader.value(\.clock) ?? nil {
       // By the header's contract the host's clock may be called on any thread.
       nonisolated(unsafe) let clock = clock

@@ -37,7 +37,7 @@ extension Catalogue {
   ///
   /// - Parameter level: returns only those whose most specific level this is; nil returns all
   public func contexts(level: Level? = nil) throws -> [ContextSummary] {
-    try database.read { connection in
+    try database.query { connection in
       var summaries: [ContextSummary] = []
       try connection.each(
         """
@@ -112,7 +112,7 @@ extension Catalogue {
   ///
   /// Time grows with the references of all sections of that name, and with the unreferenced entities.
   public func entities(of section: String) throws -> [StoredEntity] {
-    try database.read { connection in
+    try database.query { connection in
       var rows: Set<Int64> = []
       try connection.each(
         "SELECT c.placeholders FROM section s JOIN section_content c ON c.section = s.id WHERE s.name = ?",

@@ -62,7 +62,7 @@ extension Catalogue {
     guard within >= 0 else {
       throw SatchelError(.invalid, "within: \(within) is not a distance in metres")
     }
-    return try database.read { connection in
+    return try database.query { connection in
       try PositionIndex(connection: connection).entries(around: latitude, longitude, within: within)
         .sorted { ($0.distance, $0.context) < ($1.distance, $1.context) }
         .map { NearbyLocation(location: $0.location, distance: $0.distance) }

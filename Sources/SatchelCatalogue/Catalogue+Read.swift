@@ -142,7 +142,7 @@ extension Catalogue {
   private func reading<Result>(_ location: Location, _ body: (SectionReader) throws -> Result) throws
     -> Result
   {
-    try database.read { connection in
+    try database.query { connection in
       try body(SectionReader(catalogue: self, connection: connection, location: location))
     }
   }

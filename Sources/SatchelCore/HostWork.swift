@@ -18,7 +18,8 @@ package enum HostWork {
   private final class State {
     var subjects: [Subject] = []
     var callbacks: [StaticString] = []
-    var clocks = 0
+    /// The number of running callbacks that must not use a store.
+    var exclusions = 0
     /// The deferred notifications; nil while the host may be notified.
     var deferred: [() -> Void]?
   }
@@ -87,10 +88,18 @@ package enum HostWork {
   /// - Parameter instead: returns the time when the clock itself has called the library
   package static func callingClock(_ body: () -> Int64, instead: () -> Int64) -> Int64 {
     let state = state
-    guard state.clocks == 0 else { return instead() }
-    state.clocks += 1
-    defer { state.clocks -= 1 }
-    return calling("the clock", body)
+    guard state.exclusions == 0 else { return instead() }
+    return callingWithoutStores("the clock", body)
+  }
+
+  /// Runs a callback of the host, in which all calls that use a store are refused: it interrupts one.
+  package static func callingWithoutStores<Result>(
+    _ name: StaticString, _ body: () throws -> Result
+  ) rethrows -> Result {
+    let state = state
+    state.exclusions += 1
+    defer { state.exclusions -= 1 }
+    return try calling(name, body)
   }
 
   // MARK: Notifying the host
@@ -125,11 +134,12 @@ package enum HostWork {
     throw SatchelError(.busy, "\(message) from \(callback), which has to return first")
   }
 
-  /// Throws inside the host's clock.
+  /// Throws inside the host's clock, and in other callbacks that must not use a store.
   ///
   /// - Throws: `.busy`
-  package static func refuseInClock(_ path: String) throws {
-    guard let known, known.clocks > 0 else { return }
-    throw SatchelError(.busy, "\(path): a store cannot be used from the clock, which has to return first")
+  package static func refuseInExcludedCallback(_ path: String) throws {
+    guard let known, known.exclusions > 0, let callback = known.callbacks.last else { return }
+    throw SatchelError(
+      .busy, "\(path): a store cannot be used from \(callback), which has to return first")
   }
 }

@@ -12,6 +12,8 @@ public struct SatchelError: Error, Sendable, CustomStringConvertible {
     case unauthorized
     /// The remote cannot be reached.
     case unavailable
+    /// A read took longer than its time limit.
+    case timedOut
   }
 
   public var code: Code

@@ -18,6 +18,9 @@ package final class Connection: @unchecked Sendable {
   var wal = WALUse()
   /// The time that a call waits for another connection, in milliseconds.
   let busyTimeout: Int32
+  /// Whether `reading` runs: statements of a write are not interrupted, because SQLite would roll back the whole
+  /// transaction.
+  private var isReading = false
 
   /// Opens a database file.
   ///
@@ -46,9 +49,11 @@ package final class Connection: @unchecked Sendable {
     // Automatic checkpoints are off: they run without a guard, see CheckpointGuard.
     sqlite3_wal_autocheckpoint(handle, 0)
     try defend(isDefensive)
+    stopWhenAsked()
   }
 
   deinit {
+    sqlite3_progress_handler(handle, 0, nil, nil)
     statements.removeAll()
     // Another store may be at the path by now: its WAL must not be deleted.
     if hasMoved { keepWAL() }
@@ -151,6 +156,31 @@ package final class Connection: @unchecked Sendable {
   /// Whether the database is in WAL mode; asked once, since the library does not change it afterwards.
   private(set) lazy var isWAL =
     (try? first("PRAGMA journal_mode", read: { $0.text(0) == "wal" })) ?? nil ?? false
+}
+
+extension Connection {
+  /// The number of SQLite's instructions between two checks, some 10 µs of them.
+  private static var checkInterval: Int32 { 1000 }
+
+  /// Lets SQLite ask repeatedly whether the thread's call has to stop.
+  private func stopWhenAsked() {
+    sqlite3_progress_handler(
+      handle, Self.checkInterval,
+      { context in
+        guard let context else { return 0 }
+        let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+        return connection.isReading && InterruptibleCall.mustStop ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Runs `body`, which writes nothing. In a call that may be stopped, its statements are interrupted when the
+  /// call has to stop.
+  package func reading<Result>(_ body: (Connection) throws -> Result) rethrows -> Result {
+    let before = isReading
+    isReading = true
+    defer { isReading = before }
+    return try body(self)
+  }
 }
 
 extension Connection {

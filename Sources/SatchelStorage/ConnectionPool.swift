@@ -54,7 +54,7 @@ final class ConnectionPool: @unchecked Sendable {
     var isReusable = false
     defer { release(reader, isReusable: isReusable) }
     try reader.sharedRead.begin(reader.connection)
-    let result = try body(reader.connection)
+    let result = try reader.connection.reading(body)
     isReusable = true
     return result
   }

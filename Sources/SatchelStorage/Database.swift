@@ -68,7 +68,7 @@ package final class Database: @unchecked Sendable {
     try whileOpen {
       do {
         if try isMemory || writing.isHeldByCaller || writing.carried() != nil {
-          return try writing.withLock(within: timeout, writing: false) { try body(openWriter()) }
+          return try writing.withLock(within: timeout, writing: false) { try openWriter().reading(body) }
         }
         return try readers.withTransaction(body)
       } catch let error as JSONError {
@@ -85,8 +85,22 @@ package final class Database: @unchecked Sendable {
       let connection = try openConnection(true)
       try connection.run("BEGIN")
       defer { try? connection.run("COMMIT") }
-      return try body(connection)
+      return try connection.reading(body)
     }
+  }
+
+  /// Runs `body` as `read` does, as a call that `Interrupt` and the store's query timeout can stop.
+  ///
+  /// - Throws: `.cancelled`, `.timedOut`
+  package func query<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try interruptible { try read(body) }
+  }
+
+  /// Runs `body`, a call whose reads `Interrupt` and the store's query timeout can stop. Its writes are completed.
+  ///
+  /// - Throws: `.cancelled`, `.timedOut`
+  package func interruptible<Result>(_ body: () throws -> Result) throws -> Result {
+    try InterruptibleCall.perform(timeout: Int64(max(0, options.queryTimeout)), path, body)
   }
 
   /// Returns the current time, which is never earlier than the newest entry of the change log.
@@ -177,7 +191,7 @@ package final class Database: @unchecked Sendable {
   /// Runs `body` as a call that `close` waits for; a call inside `write` on the same thread is counted
   /// already, also while the store closes.
   func whileOpen<Result>(_ body: () throws -> Result) throws -> Result {
-    try HostWork.refuseInClock(path)
+    try HostWork.refuseInExcludedCallback(path)
     return try writing.isHeldByCaller ? body() : activeCalls.perform(body)
   }
 

@@ -18,6 +18,9 @@ public struct StoreOptions: Sendable {
   public var durability = Durability.full
   /// The time that a call waits for another writer, in milliseconds.
   public var busyTimeout: Int32 = 5000
+  /// The time limit of queries, searches, statistics and checks, in milliseconds; 0 for none. One that takes longer
+  /// throws `.timedOut`. `Interrupt` sets another limit for some of them.
+  public var queryTimeout: Int32 = 0
   /// The source of the time.
   public var clock = Clock.system
   /// The name of the SQLite VFS that reads and writes the files; nil for the default.

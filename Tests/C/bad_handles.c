@@ -86,14 +86,55 @@ static void orphaned(satchel_session *session) {
     }
 }
 
+static bool never_stop(void *context) {
+    (void)context;
+    return false;
+}
+
+/** Every call that takes an interrupt, with one that is none. */
+static void no_interrupt(const char *what, satchel_interrupt *interrupt) {
+    if (interrupt) refused(what, SATCHEL_ECLOSED, NULL, satchel_interrupt_attach(interrupt));
+    refused(what, interrupt ? SATCHEL_ECLOSED : SATCHEL_EINVALID, NULL, satchel_interrupt_cancel(interrupt));
+    satchel_interrupt_free(interrupt);
+}
+
+/** An interrupt that cannot be made; its context is released nevertheless. */
+static void no_such_interrupt(void) {
+    satchel_interrupt_options options = SATCHEL_INTERRUPT_OPTIONS_INIT;
+    options.check = never_stop;
+    options.release = count_release;
+    options.timeout_ms = -2;
+    releases = 0;
+    satchel_interrupt *interrupt = (satchel_interrupt *)&options;
+    refused("a negative time", SATCHEL_EINVALID, "timeout_ms", satchel_interrupt_new(&options, &interrupt));
+    CHECK(interrupt == NULL && releases == 1, "an interrupt, or %d releases", releases);
+    options.timeout_ms = 0;
+    refused("no out", SATCHEL_EINVALID, "out", satchel_interrupt_new(&options, NULL));
+    options.size = 3;
+    refused("a wrong size", SATCHEL_EINVALID, "size", satchel_interrupt_new(&options, &interrupt));
+
+    options.size = sizeof options;
+    must(satchel_interrupt_new(&options, &interrupt), "making an interrupt");
+    must(satchel_interrupt_attach(interrupt), "attaching it");
+    no_store("an interrupt as store", (satchel_store *)interrupt);
+    releases = 0;
+    satchel_interrupt_free(interrupt);
+    CHECK(releases == 0, "it was released while the thread has it");
+    no_interrupt("a freed interrupt", interrupt);
+    must(satchel_interrupt_attach(NULL), "detaching");
+    CHECK(releases == 1, "%d releases instead of 1", releases);
+}
+
 static void never_were(void) {
     static const uintptr_t numbers[] = {1000003, 0x7FFFFFFF, UINTPTR_MAX, UINTPTR_MAX / 2,
                                         UINTPTR_MAX / 2 + 1};
     no_store("NULL as store", NULL);
     no_session("NULL as session", NULL);
+    no_interrupt("NULL as interrupt", NULL);
     for (size_t index = 0; index < sizeof numbers / sizeof *numbers; index++) {
         no_store("a number as store", (satchel_store *)numbers[index]);
         no_session("a number as session", (satchel_session *)numbers[index]);
+        no_interrupt("a number as interrupt", (satchel_interrupt *)numbers[index]);
         satchel_observer_free((satchel_observer *)numbers[index]);
         refused("closing a number", SATCHEL_ECLOSED, NULL,
                 satchel_store_close((satchel_store *)numbers[index]));
@@ -175,7 +216,9 @@ int main(void) {
     CHECK(satchel_store_close(NULL) == SATCHEL_OK, "closing NULL");
     satchel_observer_free(NULL);
     satchel_session_free(NULL);
+    satchel_interrupt_free(NULL);
     never_were();
+    no_such_interrupt();
     closed();
     any_order();
     no_out();

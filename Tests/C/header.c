@@ -11,12 +11,13 @@ int main(void) {
     satchel_remote_operations operations = SATCHEL_REMOTE_OPERATIONS_INIT;
     satchel_scan_options scan = SATCHEL_SCAN_OPTIONS_INIT;
     satchel_sync_options sync = SATCHEL_SYNC_OPTIONS_INIT;
+    satchel_interrupt_options interrupt = SATCHEL_INTERRUPT_OPTIONS_INIT;
     satchel_buffer buffer = SATCHEL_BUFFER_INIT;
     satchel_buffer_free(&buffer);
     return open.size == sizeof open && persist.size == sizeof persist && read.size == sizeof read
                    && search.size == sizeof search && prune.size == sizeof prune && check.size == sizeof check
                    && operations.size == sizeof operations && scan.size == sizeof scan
-                   && sync.size == sizeof sync && satchel_version() != NULL
+                   && sync.size == sizeof sync && interrupt.size == sizeof interrupt && satchel_version() != NULL
                ? 0
                : 1;
 }

@@ -63,7 +63,7 @@ succeeds "header run, C++" "$folder/header-cpp"
 
 for program in vectors json_values bad_json bad_files bad_handles bad_catalogue roundtrip threads crash_writer \
   stories bad_stories library library_changes bad_library library_threads \
-  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries records state store_sync; do
+  photos photo_sync remote bad_photos bad_photo_handles bad_remote wal_reset batches callbacks changes live_queries interrupts records state store_sync; do
   succeeds "compile $program" compile "Tests/C/$program.c"
 done
 succeeds "compile guide" compile Examples/C/guide.c
@@ -105,6 +105,7 @@ counted batches "$folder/batches" "$folder"
 counted callbacks "$folder/callbacks" "$folder"
 counted changes "$folder/changes"
 counted live_queries "$folder/live_queries"
+counted interrupts "$folder/interrupts" "$folder"
 mkdir "$folder/record-files"
 counted records "$folder/records" "$folder/record-files"
 counted state "$folder/state"

@@ -58,6 +58,7 @@ class Host:
             _abi.WatchCallback: _abi.WatchCallback(self._result),
             _abi.SessionCallback: _abi.SessionCallback(self._change),
             _abi.ProgressCallback: _abi.ProgressCallback(self._progress),
+            _abi.InterruptCheck: _abi.InterruptCheck(self._must_stop),
             _abi.RecordMigration: _abi.RecordMigration(self._migrate),
             _abi.RemoteGet: _abi.RemoteGet(self._get),
             _abi.RemotePut: _abi.RemotePut(self._put),
@@ -121,6 +122,10 @@ class Host:
         if self._chance(0.1):
             self._call("progress", context or 0)
         return not self._chance(0.05)
+
+    def _must_stop(self, context: int | None) -> bool:
+        self._seen(context)
+        return self._chance(0.3)
 
     def _migrate(self, context: int | None, _from: int, _to: int, record: Bytes, answer: int | None) -> bool:
         data = read(record)

@@ -16,6 +16,10 @@ ROLES = {
     "satchel_store_is_read_only": "store",
     "satchel_store_observe": "store",
     "satchel_observer_free": "observer",
+    "satchel_interrupt_new": "",
+    "satchel_interrupt_attach": "interrupt",
+    "satchel_interrupt_cancel": "interrupt",
+    "satchel_interrupt_free": "interrupt",
     "satchel_json_check": "tree",
     "satchel_json_equal": "tree tree",
     "satchel_json_edit": "tree value edit",
@@ -200,6 +204,7 @@ ROLES = {
 KINDS = {
     "store": 8,
     "observer": 6,
+    "interrupt": 6,
     "session": 6,
     "stories_handle": 4,
     "story_handle": 6,
@@ -211,6 +216,7 @@ KINDS = {
 MAKERS = {
     "satchel_store_open": "store",
     "satchel_store_observe": "observer",
+    "satchel_interrupt_new": "interrupt",
     "satchel_session_new": "session",
     "satchel_stories_open": "stories_handle",
     "satchel_stories_open_story": "story_handle",
@@ -224,8 +230,8 @@ MAKERS = {
 }
 #: What ends one.
 ENDERS = {
-    "satchel_store_close", "satchel_observer_free", "satchel_session_free", "satchel_stories_free",
-    "satchel_story_free",
+    "satchel_store_close", "satchel_observer_free", "satchel_interrupt_free", "satchel_session_free",
+    "satchel_stories_free", "satchel_story_free",
     "satchel_remote_free", "satchel_photos_free", "satchel_records_free",
 }  # fmt: skip
 

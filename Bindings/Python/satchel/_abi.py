@@ -72,6 +72,7 @@ RemotePut = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, Bytes, c_bool, Bytes, c_voi
 RemoteHead = CFUNCTYPE(c_int, c_void_p, Bytes, c_void_p)
 RemoteRemove = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, c_void_p)
 RemoteList = CFUNCTYPE(c_int, c_void_p, Bytes, Bytes, c_int32, c_void_p)
+InterruptCheck = CFUNCTYPE(c_bool, c_void_p)
 RecordMigration = CFUNCTYPE(c_bool, c_void_p, c_int32, c_int32, Bytes, c_void_p)
 
 
@@ -94,6 +95,19 @@ class OpenOptions(_Sized):
         ("clock", Clock),
         ("clock_context", c_void_p),
         ("clock_release", Release),
+        ("query_timeout_ms", c_uint32),
+    )
+
+
+class InterruptOptions(_Sized):
+    """``satchel_interrupt_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("timeout_ms", c_int64),
+        ("check", InterruptCheck),
+        ("context", c_void_p),
+        ("release", Release),
     )
 
 

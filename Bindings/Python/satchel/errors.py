@@ -30,6 +30,7 @@ __all__ = [
     "ReadOnly",
     "SatchelError",
     "SchemaWarning",
+    "TimedOut",
     "Unauthorized",
     "Unavailable",
     "UnsoundStory",
@@ -139,7 +140,7 @@ class Closed(SatchelError, ValueError):
 
 
 class Cancelled(SatchelError):
-    """The host cancelled the call."""
+    """The call was cancelled, by its progress callback or by an :class:`satchel.Interrupt`."""
 
     status = 11
     code = "ECANCELLED"
@@ -187,6 +188,14 @@ class Unavailable(SatchelError, ConnectionError):
     status = 17
     code = "EUNAVAILABLE"
     errno = _errno.EHOSTUNREACH
+
+
+class TimedOut(SatchelError, TimeoutError):
+    """A read took longer than its time limit: ``query_timeout`` of the store, or ``store.timeout()``."""
+
+    status = 18
+    code = "ETIMEDOUT"
+    errno = _errno.ETIMEDOUT
 
 
 class SchemaWarning(UserWarning):

@@ -52,7 +52,7 @@ extension Catalogue {
     let query = try SearchQuery(text)
     if query.terms.isEmpty || limit == 0 { return [] }
     try SearchIndex.update(database)
-    return try database.read { connection in
+    return try database.query { connection in
       let reader = location.map { SectionReader(catalogue: self, connection: connection, location: $0) }
       var search = EntitySearch(
         query: query, connection: connection, limit: limit, allowsExpired: allowExpired,

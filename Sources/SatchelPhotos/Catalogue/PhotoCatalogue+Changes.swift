@@ -12,7 +12,7 @@ extension PhotoCatalogue {
   public func changes(after md5: MD5? = nil, limit: Int = 1000) throws -> [PhotoChange] {
     guard limit > 0 else { throw SatchelError(.invalid, "limit: \(limit) is less than 1") }
     guard let start = md5.map(\.next) ?? MD5(high: 0, low: 0) else { return [] }
-    return try read(otherwise: []) { connection, id in
+    return try readInterruptibly(otherwise: []) { connection, id in
       var changes: [PhotoChange] = []
       for shard in Shard.Index.all.dropFirst(start.shard.number) where changes.count < limit {
         let record = try ShardTable(connection: connection, catalogue: id).record(shard)

@@ -12,7 +12,7 @@ extension PhotoCatalogue {
   public func query(_ query: PhotoQuery = PhotoQuery()) throws -> PhotoPage {
     try query.validate()
     var page = try PageCollector(query)
-    return try read(otherwise: PhotoPage(photos: [], next: nil)) { connection, id in
+    return try readInterruptibly(otherwise: PhotoPage(photos: [], next: nil)) { connection, id in
       var window = DateWindow(query, page.cursor)
       if query.order == .photodate, query.filtersOnlyByDate {
         let scans = try Self.shards(query).map { try scan($0, connection, id) }
@@ -43,7 +43,7 @@ extension PhotoCatalogue {
   /// - Throws: `.closed`, `.damaged`
   public func count(_ query: PhotoQuery) throws -> Int64 {
     let dates = DateWindow(query).range
-    return try read(otherwise: 0) { connection, id in
+    return try readInterruptibly(otherwise: 0) { connection, id in
       var count: Int64 = 0
       for shard in query.shard.map({ [$0] }) ?? Shard.Index.all {
         let scan = try scan(shard, connection, id)

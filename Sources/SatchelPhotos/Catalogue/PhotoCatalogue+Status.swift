@@ -5,7 +5,7 @@ extension PhotoCatalogue {
   /// Returns the catalogue's status without reading its photos.
   public func status() throws -> PhotoStatus {
     let nothing = PhotoStatus(directory: directory)
-    return try read(otherwise: nothing) { connection, id in
+    return try readInterruptibly(otherwise: nothing) { connection, id in
       var status = nothing
       let row = try CatalogueTable(connection: connection).row(id)
       (status.uuid, status.created, status.modified) = (row?.uuid, row?.created, row?.modified)

@@ -80,6 +80,14 @@ public final class PhotoCatalogue: Sendable {
     }
   }
 
+  /// Reads as `read` does; a long one can be stopped.
+  func readInterruptibly<Result>(
+    otherwise nothing: @autoclosure () -> Result, _ body: (Connection, Int64) throws -> Result
+  ) throws -> Result {
+    try checkOpen()
+    return try database.interruptible { try read(otherwise: nothing(), body) }
+  }
+
   /// Changes the catalogue in one transaction; inserts its row if necessary.
   ///
   /// - Parameter isSynced: whether the commit waits for the disk; else `Database.sync()` does

@@ -82,7 +82,7 @@ extension RecordCollection {
 
   /// Returns the number of records that match; order has no effect, limit and offset do.
   public func count(_ query: RecordQuery = RecordQuery()) throws -> Int {
-    let found = try read { connection, row -> Int in
+    let found = try readInterruptibly { connection, row -> Int in
       guard let filter = query.filter else { return try Int(row.count(connection)) }
       return try QueryRun(self, connection, row).count(CompiledFilter(filter))
     }
@@ -92,7 +92,7 @@ extension RecordCollection {
 
   private func each(_ query: RecordQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
     let compiled = try CompiledQuery(query)
-    try read { connection, row in try QueryRun(self, connection, row).run(compiled, visit) }
+    try readInterruptibly { connection, row in try QueryRun(self, connection, row).run(compiled, visit) }
   }
 }
 

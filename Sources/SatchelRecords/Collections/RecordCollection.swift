@@ -62,6 +62,11 @@ public final class RecordCollection: Sendable {
     try store.read { connection in try body(connection, row(connection)) }
   }
 
+  /// Reads as `read` does; a long one can be stopped.
+  func readInterruptibly<Result>(_ body: (Connection, CollectionRow) throws -> Result) throws -> Result {
+    try store.query { connection in try body(connection, row(connection)) }
+  }
+
   /// Returns the collection's row, read once for all reads that share a transaction.
   func row(_ connection: Connection) throws -> CollectionRow {
     let number = connection.snapshot

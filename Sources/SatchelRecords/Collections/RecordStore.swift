@@ -173,6 +173,17 @@ package final class RecordStore: Sendable {
     return try database.read(body)
   }
 
+  /// Reads as `read` does; a long one can be stopped, but not the deferred writes before it.
+  func query<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    if database.isInTransaction {
+      return try read { connection in
+        try database.interruptible { try connection.reading(body) }
+      }
+    }
+    try writeDeferred()
+    return try database.query(body)
+  }
+
   private func current(_ transaction: Transaction) -> RecordWork? {
     work.withLock { $0?.transaction === transaction ? $0 : nil }
   }

@@ -11,7 +11,7 @@ extension StoryLibrary {
     try query.validate()
     try refreshOnce()
     let states = try purchases.states()
-    var (snapshot, found) = try candidates(query)
+    var (snapshot, found) = try database.interruptible { try candidates(query) }
     func isPurchased(_ story: StorySummary) -> Bool { states[StoryName(story.id)] ?? story.isPurchased }
     found.removeAll { candidate in
       let story = snapshot.stories[candidate.position]
