@@ -19,9 +19,10 @@ child. Times are Unix milliseconds; the dates of photos are Unix seconds.
 from __future__ import annotations
 
 from satchel import backup, catalogue, errors, json, photos, places, records, remote, state, stories, sync
+from satchel._interrupts import Interrupt
 from satchel._types import register_type
 from satchel.backup import Backup, recover, restore
-from satchel.catalogue import Catalogue
+from satchel.catalogue import Catalogue, Delivery, Location, SectionPayload
 from satchel.errors import (
     Busy,
     Cancelled,
@@ -40,6 +41,7 @@ from satchel.errors import (
     ReadOnly,
     SatchelError,
     SchemaWarning,
+    TimedOut,
     Unauthorized,
     Unavailable,
     UnsoundStory,
@@ -80,13 +82,16 @@ __all__ = [
     "ConstraintViolation",
     "Context",
     "Damaged",
+    "Delivery",
     "Entity",
     "Finding",
     "ForeignFile",
     "Full",
     "IOFailure",
     "InternalError",
+    "Interrupt",
     "InvalidArgument",
+    "Location",
     "Nearby",
     "NewerStore",
     "NotFound",
@@ -107,6 +112,7 @@ __all__ = [
     "SearchHit",
     "Section",
     "SectionHeader",
+    "SectionPayload",
     "Session",
     "SessionSection",
     "SessionState",
@@ -118,6 +124,7 @@ __all__ = [
     "StoredEntity",
     "StoryLibrary",
     "SyncProgress",
+    "TimedOut",
     "Unauthorized",
     "Unavailable",
     "UnsoundStory",

@@ -1,8 +1,7 @@
 """Batches: which of them a context carries, and which of them each thread has entered.
 
-A batch is bound to the context that began it (``contextvars``): to the task in asyncio, else to the thread.
-The library only knows threads, so before each call the thread enters the batches of its context and leaves
-all others.
+A batch is bound to the context that began it, see :mod:`satchel._context`. Before each call the thread
+enters the batches of its context and leaves all others; it also gets the interrupt of its context.
 """
 
 from __future__ import annotations
@@ -10,31 +9,48 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from contextvars import ContextVar
 from ctypes import byref, c_int64
 from typing import Any, Callable, Dict, Iterator, Optional
 
+from satchel import _interrupts
+from satchel._context import Link
+from satchel._context import carried as _carried
 from satchel._library import check, library
 from satchel.errors import Closed, InvalidArgument, SatchelError
 
-__all__ = ["begun", "carried", "enter", "is_in_batch", "thread"]
+__all__ = ["Batch", "begun", "carried", "carried_batch", "enter", "is_in_batch", "thread"]
 
 
-class _Batch:
-    """A batch that :func:`begun` began; it stays in the contexts that were copied from it."""
+class Batch(Link):
+    """A batch that was begun; it stays in the contexts that were copied from it.
 
-    __slots__ = ("is_open", "is_undone", "number", "outer", "pointer", "thread")
+    :param outer: what was carried before, such as a batch of this store or of another one
+    """
 
-    def __init__(self, pointer: int, outer: Optional[_Batch]) -> None:
+    __slots__ = ("is_open", "is_undone", "number", "pointer", "thread")
+
+    def __init__(self, pointer: int, outer: Optional[Link]) -> None:
+        check(library.satchel_store_begin(pointer))
         number = c_int64()
         check(library.satchel_store_batch(pointer, byref(number)))
+        super().__init__(outer)
         self.pointer = pointer
         self.number = number.value
-        # The batch that was carried before, of this store or of another one.
-        self.outer = outer
         self.thread = threading.get_ident()
         self.is_open = True
         self.is_undone = False
+        thread.entered[pointer] = self
+
+    def commit(self) -> None:
+        """Commits it, on any thread."""
+        self.end(library.satchel_store_commit)
+
+    def roll_back(self) -> None:
+        """Rolls it back, on any thread."""
+        # A closed store has nothing to roll back; the original exception matters.
+        self.is_undone = True
+        with contextlib.suppress(SatchelError):
+            self.end(library.satchel_store_rollback)
 
     def end(self, function: Callable[[int], int]) -> None:
         """Ends it, on any thread."""
@@ -51,11 +67,15 @@ class _Batch:
 
 class _Thread(threading.local):
     def __init__(self) -> None:
-        # By store, the batch that this thread has entered in the library.
-        self.entered: Dict[int, _Batch] = {}
+        # By store, the batch that this thread has entered in the library, and the interrupt that it has.
+        self.entered: Dict[int, Link] = {}
+        # Whether it makes the calls of an event loop.
+        self.serves_loop = False
 
 
-_carried: ContextVar[Optional[_Batch]] = ContextVar("satchel_batch", default=None)
+#: The key of the interrupt among the stores.
+_INTERRUPT = 0
+
 carried = _carried.get
 thread = _Thread()
 
@@ -65,15 +85,20 @@ def enter() -> None:
 
     :raises InvalidArgument: when the batch that the call belongs to was rolled back
     """
-    wanted: Dict[int, _Batch] = {}
-    batch = carried()
-    while batch is not None:
-        if batch.is_open:
-            wanted.setdefault(batch.pointer, batch)
-        elif batch.is_undone and batch.thread != threading.get_ident() and not _in_event_loop():
+    wanted: Dict[int, Batch] = {}
+    interrupting: Optional[_interrupts.Interrupting] = None
+    link = carried()
+    while link is not None:
+        if not isinstance(link, Batch):
+            if interrupting is None and isinstance(link, _interrupts.Interrupting):
+                interrupting = link
+        elif link.is_open:
+            wanted.setdefault(link.pointer, link)
+        elif link.is_undone and link.thread != threading.get_ident() and not _in_event_loop():
             raise InvalidArgument("the batch that this call is part of was rolled back")
-        batch = batch.outer
-    for pointer in [each for each in thread.entered if each not in wanted]:
+        link = link.outer
+    _interrupt_by(interrupting)
+    for pointer in [each for each in thread.entered if each not in wanted and each != _INTERRUPT]:
         _leave(pointer)
     for batch in wanted.values():
         try:
@@ -89,13 +114,25 @@ def enter() -> None:
     return None
 
 
+def _interrupt_by(interrupting: Optional[_interrupts.Interrupting]) -> None:
+    if thread.entered.get(_INTERRUPT) is interrupting:
+        return
+    _interrupts.attach(interrupting)
+    if interrupting is None:
+        del thread.entered[_INTERRUPT]
+    else:
+        thread.entered[_INTERRUPT] = interrupting
+
+
 def _in_event_loop() -> bool:
-    """Whether this thread runs tasks, which may outlive the batch that they were created in."""
+    """Whether this thread works for tasks, which may outlive the batch that they were created in."""
+    if thread.serves_loop:
+        return True
     asyncio: Any = sys.modules.get("asyncio")
     return asyncio is not None and asyncio._get_running_loop() is not None
 
 
-def _enter(batch: _Batch) -> None:
+def _enter(batch: Batch) -> None:
     if thread.entered.get(batch.pointer) is not batch:
         check(library.satchel_store_enter(batch.pointer, batch.number))
         thread.entered[batch.pointer] = batch
@@ -108,31 +145,31 @@ def _leave(pointer: int) -> None:
 
 def is_in_batch(pointer: int) -> bool:
     """Whether this context carries an open batch of the store."""
-    batch = carried()
-    while batch is not None:
-        if batch.is_open and batch.pointer == pointer:
-            return True
-        batch = batch.outer
-    return False
+    return carried_batch(pointer) is not None
+
+
+def carried_batch(pointer: int) -> Optional[Batch]:
+    """The innermost open batch of the store that this context carries."""
+    link = carried()
+    while link is not None:
+        if isinstance(link, Batch) and link.is_open and link.pointer == pointer:
+            return link
+        link = link.outer
+    return None
 
 
 @contextlib.contextmanager
 def begun(pointer: int) -> Iterator[None]:
     """A batch of the store; see :meth:`satchel.Store.batch`."""
-    check(library.satchel_store_begin(pointer))
-    batch = _Batch(pointer, carried())
-    thread.entered[pointer] = batch
+    batch = Batch(pointer, carried())
     before = _carried.set(batch)
     try:
         yield
     except BaseException:
-        # A closed store has nothing to roll back; the original exception matters.
-        batch.is_undone = True
-        with contextlib.suppress(SatchelError):
-            batch.end(library.satchel_store_rollback)
+        batch.roll_back()
         raise
     else:
-        batch.end(library.satchel_store_commit)
+        batch.commit()
     finally:
         # A generator may be continued in another context than it was begun in.
         with contextlib.suppress(ValueError):

@@ -14,7 +14,7 @@ import weakref
 from ctypes import byref, c_bool, c_void_p
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NoReturn, Optional, Set, TypeVar
 
-from satchel import _batches, _callbacks, _encoding
+from satchel import _batches, _callbacks, _encoding, _interrupts
 from satchel._library import check, library
 from satchel.errors import Busy, Closed, InternalError, InvalidArgument
 
@@ -45,6 +45,7 @@ class Handle:
     @classmethod
     def made_by(cls, kind: str, function: Callable[..., int], *arguments: Any) -> Handle:
         """Calls a function whose last parameter is a new handle."""
+        _interrupts.watch_signals()
         out = c_void_p()
         check(function(*arguments, byref(out)))
         if out.value is None:

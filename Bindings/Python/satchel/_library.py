@@ -1,9 +1,9 @@
 """The shared library: finds it, declares its functions, and calls them.
 
 Searched in this order: the file that the environment variable SATCHEL_LIBRARY names; a
-libsatchel.so in the package, as in a wheel; the build folder of a source checkout; the
-system's libraries. A file that exists but cannot be loaded raises ImportError at once: trying the next
-one would hide which library runs.
+libsatchel.so (on macOS, where nobody tried it, a libsatchel.dylib) in the package, as in a wheel; the build
+folder of a source checkout; the system's libraries. A file that exists but cannot be loaded raises
+ImportError at once: trying the next one would hide which library runs.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import os
+import sys
 from json import JSONDecoder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple, Type, TypeVar
 
 from satchel._abi import SONAME, Buffer
 from satchel._functions import FUNCTIONS
-from satchel.errors import Damaged, InternalError, SatchelError, error_for
+from satchel.errors import Cancelled, Damaged, InternalError, SatchelError, error_for
 
 if TYPE_CHECKING:
     from ctypes import _SimpleCData
@@ -31,17 +32,24 @@ _decoder = JSONDecoder()
 _scan: Callable[[str, int], Tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
 
 
-def beside_package(package: Path) -> Optional[Path]:
+def file_name(platform: str = sys.platform) -> str:
+    """The name of the library's file. The package was never run on macOS."""
+    return "libsatchel.dylib" if platform == "darwin" else "libsatchel.so"
+
+
+def beside_package(package: Path, platform: str = sys.platform) -> Optional[Path]:
     """The library in the package's own directory."""
-    return next(iter(sorted(package.glob("libsatchel.so*"))), None)
+    pattern = "libsatchel*.dylib" if platform == "darwin" else f"{file_name(platform)}*"
+    return next(iter(sorted(package.glob(pattern))), None)
 
 
-def in_checkout(package: Path) -> Optional[Path]:
+def in_checkout(package: Path, platform: str = sys.platform) -> Optional[Path]:
     """The build output, if the package is in a source checkout."""
     if len(package.parents) < 3:
         return None
     root = package.parents[2]
-    return root / ".build-lib/release/libsatchel.so" if (root / "Include/satchel.h").is_file() else None
+    built = root / ".build-lib/release" / file_name(platform)
+    return built if (root / "Include/satchel.h").is_file() else None
 
 
 def _open(path: str) -> ctypes.CDLL:
@@ -64,7 +72,7 @@ def find(package: Path = _PACKAGE) -> ctypes.CDLL:
     beside = beside_package(package)
     if beside is not None:
         return _open(str(beside))
-    searched.append(str(package / "libsatchel.so*"))
+    searched.append(str(package / f"{file_name()}*"))
 
     built = in_checkout(package)
     if built is not None:
@@ -79,7 +87,7 @@ def find(package: Path = _PACKAGE) -> ctypes.CDLL:
         except OSError as error:
             searched.append(f"{name} among the system's libraries ({error})")
     places = "".join(f"\n  - {place}" for place in searched)
-    raise ImportError(f"satchel: the shared library libsatchel.so was not found. Searched:{places}")
+    raise ImportError(f"satchel: the shared library {file_name()} was not found. Searched:{places}")
 
 
 def declare(library: ctypes.CDLL) -> ctypes.CDLL:
@@ -112,6 +120,23 @@ def check(status: int) -> None:
         raise error_of(status, library.satchel_error_message())
 
 
+def _never() -> bool:
+    return False
+
+
+#: Whether a read that was cancelled has to be repeated; :mod:`satchel._interrupts` sets it.
+must_repeat: Callable[[], bool] = _never
+
+
+def _repeated(status: int, function: Callable[..., int], arguments: Tuple[Any, ...], out: Any) -> None:
+    """Raises the error of a call, or repeats it."""
+    while status:
+        error = error_of(status, library.satchel_error_message())
+        if status != Cancelled.status or not must_repeat():
+            raise error
+        status = function(*arguments, out)
+
+
 def error_of(status: int, message: bytes) -> SatchelError:
     """The error of a status and its message."""
     name = library.satchel_status_name(status).decode("ascii", "replace")
@@ -124,7 +149,7 @@ def answer(function: Callable[..., int], *arguments: Any) -> Optional[bytes]:
     out = ctypes.byref(buffer)
     status = function(*arguments, out)
     if status:
-        check(status)
+        _repeated(status, function, arguments, out)
     try:
         data: Optional[bytes] = buffer.data
         if data is not None and len(data) != buffer.size:
@@ -165,7 +190,7 @@ def scalar_answer(
     out = kind()
     status = function(*arguments, ctypes.byref(out))
     if status:
-        check(status)
+        _repeated(status, function, arguments, ctypes.byref(out))
     return out.value
 
 

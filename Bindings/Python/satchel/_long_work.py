@@ -13,15 +13,21 @@ import threading
 from ctypes import byref
 from typing import Any, Callable, List, Optional, Tuple, TypeVar
 
-from satchel import _batches, _callbacks, _encoding
+from satchel import _batches, _callbacks, _encoding, _interrupts
 from satchel._abi import ProgressCallback
 from satchel._library import json_answer
 from satchel.errors import Busy
 from satchel.values import record_from
 
-__all__ = ["LongWork", "progress_callback", "with_progress"]
+__all__ = ["LongWork", "began", "progress_callback", "with_progress"]
 
 _Result = TypeVar("_Result")
+
+
+#: Is called with the work that a context begins, so that it can be cancelled.
+began: contextvars.ContextVar[Optional[Callable[[LongWork], None]]] = contextvars.ContextVar(
+    "satchel_work", default=None
+)
 
 
 class LongWork:
@@ -60,12 +66,19 @@ class LongWork:
             self._raised = error
         self._cancelled = True
 
+    def cancel(self) -> None:
+        """Cancels the work, which then raises Cancelled, or ends early. From any thread."""
+        self._cancelled = True
+
     def run(self, call: Callable[[Any, int], _Result]) -> _Result:
         """Makes the call.
 
         :param call: gets the progress callback of C and its context; made on another thread
         :raises BaseException: the error given to :meth:`fail`, or raised by the progress callback
         """
+        observe = began.get()
+        if observe is not None:
+            observe(self)
         context = _callbacks.register(self._receive, self.owner)
 
         def work() -> _Result:
@@ -107,6 +120,7 @@ class LongWork:
         except RuntimeError:
             # No thread can be started any more when the interpreter ends.
             self._messages = None
+            _interrupts.forget_signals()
             return work()
         self._attend(messages)
         if errors:

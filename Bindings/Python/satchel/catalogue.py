@@ -15,9 +15,20 @@ import ctypes
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, cast
 
 from satchel import _abi, _encoding
-from satchel._encoding import Document, Duration
+from satchel._encoding import Duration
+from satchel._html import Rows
 from satchel._library import check, json_answer, library, text_answer
-from satchel.errors import InvalidArgument
+from satchel._payloads import (
+    Delivery,
+    DeliveryDocument,
+    Location,
+    LocationDocument,
+    SectionDocument,
+    SectionPayload,
+    persist_options,
+    read_options,
+    restriction,
+)
 from satchel.session import Session
 from satchel.values import (
     Context,
@@ -41,7 +52,7 @@ if TYPE_CHECKING:
 
     from satchel.store import Store
 
-__all__ = ["Catalogue"]
+__all__ = ["Catalogue", "Delivery", "Location", "SectionPayload"]
 
 _LARGEST = 2**63 - 1
 
@@ -59,7 +70,9 @@ class Catalogue:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def persist(self, location: Document, section: Document, reuse: str = "unless_changed") -> Receipt:
+    def persist(
+        self, location: LocationDocument, section: SectionDocument, reuse: str = "unless_changed"
+    ) -> Receipt:
         """Stores a section in one transaction; it is on the disk when this returns.
 
         :param location: the place of the content
@@ -76,12 +89,12 @@ class Catalogue:
                 self._store._pointer,
                 _encoding.lend_document(location, "location"),
                 _encoding.lend_document(section, "section"),
-                ctypes.byref(_persist_options(reuse)),
+                ctypes.byref(persist_options(reuse)),
             )
         )
 
     def deliver(
-        self, delivery: Document, complete: bool = False, reuse: str = "unless_changed"
+        self, delivery: DeliveryDocument, complete: bool = False, reuse: str = "unless_changed"
     ) -> List[Receipt]:
         """Stores several sections of a location in one transaction; they are on the disk when this returns.
 
@@ -96,11 +109,13 @@ class Catalogue:
             library.satchel_catalogue_deliver,
             self._store._pointer,
             _encoding.lend_document(delivery, "delivery"),
-            ctypes.byref(_persist_options(reuse, complete)),
+            ctypes.byref(persist_options(reuse, complete)),
         )
-        return [receipt_from(each) for each in receipts]
+        return Rows([receipt_from(each) for each in receipts])
 
-    def sections(self, location: Document, inherit: bool = True, nearby: float = 5000) -> List[SectionHeader]:
+    def sections(
+        self, location: LocationDocument, inherit: bool = True, nearby: float = 5000
+    ) -> List[SectionHeader]:
         """Headers of a location's sections; no content is read.
 
         The location's own sections come first, in the order of delivery, then inherited ones.
@@ -116,13 +131,13 @@ class Catalogue:
             library.satchel_catalogue_sections,
             self._store._pointer,
             _encoding.lend_document(location, "location"),
-            ctypes.byref(_read_options(inherit, nearby)),
+            ctypes.byref(read_options(inherit, nearby)),
         )
-        return [record_from(SectionHeader, each, **nearby_from(each)) for each in headers]
+        return Rows([record_from(SectionHeader, each, **nearby_from(each)) for each in headers])
 
     def load(
         self,
-        location: Document,
+        location: LocationDocument,
         section: str,
         allow_expired: bool = False,
         inherit: bool = True,
@@ -142,11 +157,11 @@ class Catalogue:
             self._store._pointer,
             _encoding.lend_document(location, "location"),
             _encoding.lend_text(section, "section"),
-            ctypes.byref(_read_options(inherit, nearby, allow_expired)),
+            ctypes.byref(read_options(inherit, nearby, allow_expired)),
         )
         return None if found is None else record_from(Section, found, **nearby_from(found))
 
-    def plan(self, location: Document, inherit: bool = True, nearby: float = 5000) -> Dict[str, Plan]:
+    def plan(self, location: LocationDocument, inherit: bool = True, nearby: float = 5000) -> Dict[str, Plan]:
         """The entities to fetch for a location; no content is read.
 
         :param location: the place of the content
@@ -158,11 +173,13 @@ class Catalogue:
             library.satchel_catalogue_plan,
             self._store._pointer,
             _encoding.lend_document(location, "location"),
-            ctypes.byref(_read_options(inherit, nearby)),
+            ctypes.byref(read_options(inherit, nearby)),
         )
         return {name: record_from(Plan, each) for name, each in plans.items()}
 
-    def has_cached(self, location: Document, nearby: float = 5000) -> Optional[Literal["exact", "inherited"]]:
+    def has_cached(
+        self, location: LocationDocument, nearby: float = 5000
+    ) -> Optional[Literal["exact", "inherited"]]:
         """Whether a location has content.
 
         :param location: the place of the content
@@ -174,7 +191,7 @@ class Catalogue:
             library.satchel_catalogue_has_cached,
             self._store._pointer,
             _encoding.lend_document(location, "location"),
-            ctypes.byref(_read_options(True, nearby)),
+            ctypes.byref(read_options(True, nearby)),
         )
         return cast("Optional[Literal['exact', 'inherited']]", found)
 
@@ -196,7 +213,7 @@ class Catalogue:
     def search(
         self,
         text: str,
-        location: Optional[Document] = None,
+        location: Optional[LocationDocument] = None,
         limit: int = 20,
         allow_expired: bool = False,
         nearby: float = 5000,
@@ -231,7 +248,7 @@ class Catalogue:
         )
         return records_from(SearchHit, found)
 
-    def entity(self, entity_id: str, location: Document) -> Optional[Entity]:
+    def entity(self, entity_id: str, location: LocationDocument) -> Optional[Entity]:
         """The most specific variant of an entity that covers a location.
 
         :param entity_id: such as "cuisine:xiaolongbao"
@@ -255,7 +272,7 @@ class Catalogue:
         found = json_answer(
             library.satchel_catalogue_contexts,
             self._store._pointer,
-            _restriction(level, "level", _encoding.lend_text),
+            restriction(level, "level", _encoding.lend_text),
         )
         return records_from(Context, found)
 
@@ -289,7 +306,7 @@ class Catalogue:
         )
         return record_from(PruneReceipt, receipt)
 
-    def delete_context(self, location: Document) -> PruneReceipt:
+    def delete_context(self, location: LocationDocument) -> PruneReceipt:
         """Deletes what was delivered for a location itself.
 
         :param location: the place of the content
@@ -302,7 +319,7 @@ class Catalogue:
         )
         return record_from(PruneReceipt, receipt)
 
-    def set_active_location(self, location: Optional[Document]) -> None:
+    def set_active_location(self, location: Optional[LocationDocument]) -> None:
         """Stores the location of the user, across restarts.
 
         A byte budget evicts the content of the active location last.
@@ -325,7 +342,7 @@ class Catalogue:
         unreferenced: bool = False,
         section: Optional[str] = None,
         scope: Optional[str] = None,
-        location: Optional[Document] = None,
+        location: Optional[LocationDocument] = None,
         contexts_unused_for: Optional[Duration] = None,
         max_bytes: Optional[int] = None,
     ) -> PruneReceipt:
@@ -355,9 +372,9 @@ class Catalogue:
         options = _abi.PruneOptions(
             expired=bool(expired),
             unreferenced=bool(unreferenced),
-            section=_restriction(section, "section", _encoding.lend_text),
-            scope=_restriction(scope, "scope", _encoding.lend_text),
-            location=_restriction(location, "location", _encoding.lend_document),
+            section=restriction(section, "section", _encoding.lend_text),
+            scope=restriction(scope, "scope", _encoding.lend_text),
+            location=restriction(location, "location", _encoding.lend_document),
             contexts_unused_for_ms=unused_for,
             max_bytes=budget,
         )
@@ -371,25 +388,3 @@ class Catalogue:
         :returns: a new session; close it when the screen is gone
         """
         return Session(self._store, callback)
-
-
-def _persist_options(reuse: Any, complete: Any = False) -> _abi.PersistOptions:
-    return _abi.PersistOptions(reuse=_encoding.choice(_abi.REUSE, reuse, "reuse"), complete=bool(complete))
-
-
-def _read_options(inherit: Any, nearby: Any, allow_expired: Any = False) -> _abi.ReadOptions:
-    return _abi.ReadOptions(
-        inherit=bool(inherit),
-        allow_expired=bool(allow_expired),
-        nearby=_encoding.number(nearby, "nearby"),
-    )
-
-
-def _restriction(value: Any, name: str, lend: Callable[[Any, str], _abi.Bytes]) -> _abi.Bytes:
-    if value is None:
-        return _encoding.NOTHING
-    lent = lend(value, name)
-    # Empty means "any" in C; here that is None, and an empty name is an error.
-    if lent.size == 0:
-        raise InvalidArgument(f"{name} is empty")
-    return lent

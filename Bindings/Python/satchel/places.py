@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Optional
 
 from satchel import _encoding
-from satchel._encoding import Document
 from satchel._library import library, some_text, text_answer
+from satchel._payloads import LocationDocument
 
 __all__ = ["entity_id", "key", "level_of_scope", "most_specific_level", "normalize", "section_of"]
 
@@ -32,7 +32,7 @@ def normalize(text: Optional[str]) -> Optional[str]:
     return text_answer(library.satchel_place_normalize, _encoding.lend_text(text, "text"))
 
 
-def key(location: Document, level: str) -> Optional[str]:
+def key(location: LocationDocument, level: str) -> Optional[str]:
     """The key of a location at a level, as text: "cn_shanghai_shanghai".
 
     :param location: a dict, or the JSON text of one
@@ -47,7 +47,7 @@ def key(location: Document, level: str) -> Optional[str]:
     )
 
 
-def most_specific_level(location: Document) -> str:
+def most_specific_level(location: LocationDocument) -> str:
     """The most specific level of a location that yields a key.
 
     :param location: a dict, or the JSON text of one

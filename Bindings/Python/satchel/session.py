@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional
 
 from satchel import _callbacks, _encoding
-from satchel._encoding import Document
 from satchel._handles import Dependent, Handle
 from satchel._library import check, json_answer, library
+from satchel._payloads import LocationDocument, SectionDocument
 from satchel.errors import InvalidArgument
 from satchel.values import Nearby, Receipt, dataclass, nearby_from, receipt_from, record_from
 
@@ -82,7 +82,7 @@ class Session(Dependent):
         super().__init__(handle, store._owner, library.satchel_session_free)
         store._adopt(self)
 
-    def show(self, location: Document) -> None:
+    def show(self, location: LocationDocument) -> None:
         """Shows a location: its headers at once, from the store; then the event "refresh" follows.
 
         :param location: the place to show, which becomes the active location
@@ -91,7 +91,7 @@ class Session(Dependent):
         lent = _encoding.lend_document(location, "location")
         check(library.satchel_session_show(self._handle.pointer, lent))
 
-    def handle(self, section: Document) -> Receipt:
+    def handle(self, section: SectionDocument) -> Receipt:
         """Persists a section for the session's location, and shows it.
 
         :param section: the section as the backend sent it

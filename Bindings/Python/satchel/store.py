@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 from collections.abc import Mapping, Sequence
 from typing import (
@@ -10,7 +9,6 @@ from typing import (
     Callable,
     Dict,
     Iterable,
-    Iterator,
     List,
     Optional,
     Type,
@@ -19,7 +17,8 @@ from typing import (
     overload,
 )
 
-from satchel import _abi, _batches, _callbacks, _encoding
+from satchel import _abi, _callbacks, _encoding
+from satchel._blocks import StoreBlocks, query_timeout_of
 from satchel._encoding import FilePath
 from satchel._handles import Handle
 from satchel._library import check, json_answer, library, scalar_answer
@@ -32,7 +31,6 @@ from satchel.records import CollectionInfo, Index, Records, Relation
 from satchel.records._declarations import MigrationStep
 from satchel.state import State
 from satchel.stories import StoryLibrary
-from satchel.sync import SyncingStore
 from satchel.values import Finding, StoreInfo, record_from, records_from
 
 __all__ = ["Store", "library_version", "open"]
@@ -54,6 +52,7 @@ def open(
     quarantine: bool = False,
     durability: str = "full",
     busy_timeout: float = 5.0,
+    query_timeout: Optional[float] = None,
 ) -> Store:
     """Opens a store, and creates the file when it does not exist.
 
@@ -66,6 +65,9 @@ def open(
     :param durability: "full" syncs every commit; "relaxed": commits survive a crash of the process, but
         only those up to the last checkpoint survive a power failure
     :param busy_timeout: seconds that a call waits for another writer; 0 means one millisecond
+    :param query_timeout: seconds that a list, count or search of any subject, ``statistics`` and
+        ``check`` may take, before they raise :class:`satchel.TimedOut`; None for any time.
+        :meth:`Store.timeout` sets it for a block
     :raises ForeignFile, Damaged, NewerStore: when the file is not a store that can be opened; it is left
         unchanged
     :raises NotFound: when the file (with ``read_only``) or its directory does not exist
@@ -73,10 +75,10 @@ def open(
 
     Open a store after ``fork``: in the child, one that was opened before is closed.
     """
-    return Store(path, clock, read_only, quarantine, durability, busy_timeout)
+    return Store(path, clock, read_only, quarantine, durability, busy_timeout, query_timeout)
 
 
-class Store(SyncingStore):
+class Store(StoreBlocks):
     """An open store; made by :func:`satchel.open`, closed by :meth:`close` or a ``with`` block.
 
     Any number of threads may use it at once. A store that was not closed is closed when it is collected, with
@@ -91,6 +93,7 @@ class Store(SyncingStore):
         quarantine: bool,
         durability: str,
         busy_timeout: float,
+        query_timeout: Optional[float] = None,
     ) -> None:
         """Use :func:`satchel.open`."""
         self._path, file = _encoding.file_path(path, "path")
@@ -99,6 +102,7 @@ class Store(SyncingStore):
         if durability not in ("full", "relaxed"):
             raise InvalidArgument(f"durability must be 'full' or 'relaxed', not {durability!r}")
         timeout = _encoding.timeout(busy_timeout, "busy_timeout", 0, 2**32 - 1)
+        limit = 0 if query_timeout is None else query_timeout_of(query_timeout, "query_timeout")
         super().__init__()
         options = _abi.OpenOptions(
             read_only=bool(read_only),
@@ -106,6 +110,7 @@ class Store(SyncingStore):
             relaxed_durability=durability == "relaxed",
             # 0 means the default in C; here it means the shortest timeout.
             busy_timeout_ms=max(1, timeout),
+            query_timeout_ms=limit,
         )
         if clock is not None:
             options.clock = _callbacks.on_clock
@@ -278,35 +283,6 @@ class Store(SyncingStore):
     def state(self) -> State:
         """Small values that an app changes often."""
         return State(self)
-
-    @contextlib.contextmanager
-    def batch(self) -> Iterator[None]:
-        """Groups the writes of a ``with`` block into one transaction.
-
-        They become visible and durable together at the end of the block, or are rolled back when the block
-        raises (or its task is cancelled). A nested batch that raises rolls back only itself. State is not
-        part of a batch, and cannot be flushed in it.
-
-        The batch is bound to the context of the block (``contextvars``): in asyncio to the task, elsewhere to
-        the thread. Calls in that context, and in copies of it, are part of it, one at a time: those that
-        ``asyncio.to_thread`` makes, and those of tasks that are created in the block, as in an
-        ``asyncio.TaskGroup``. Wait for all of them in the block. Calls after its end are ordinary ones; on
-        another thread, where they can only be leftovers, they raise InvalidArgument when the batch was rolled
-        back.
-
-        No other call is part of it. Writes of another task raise Busy at once on the thread that began the
-        batch, since waiting would stop the loop that has to end it; on other threads they wait, and raise
-        Busy after ``busy_timeout``. Reads see what is committed; in a store in memory they wait, or raise
-        Busy, as writes do. A nested batch, begun by another task of this one, excludes the calls of this one
-        in the same way.
-
-        :raises ConstraintViolation: at the end, when relations or unique indexes are violated; everything is
-            rolled back
-        :raises InvalidArgument: at the end, when a nested batch has not ended; everything is rolled back
-        :raises Busy, ReadOnly, IOFailure: see their classes
-        """
-        with _batches.begun(self._pointer):
-            yield
 
     def flush(self) -> bool:
         """Writes deferred puts, changes of state, and mirrors, and drains the outbox.

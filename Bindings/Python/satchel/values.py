@@ -11,15 +11,22 @@ import sys
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, TypeVar
 
+from satchel._html import Rows, html_of
+
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
     def dataclass(**options: Any) -> Callable[[type], type]:
-        """As :func:`dataclasses.dataclass`, with slots where Python has them."""
+        """As :func:`dataclasses.dataclass`, with slots where Python has them, and a table for notebooks."""
         if sys.version_info >= (3, 10):
             options["slots"] = True
-        return dataclasses.dataclass(**options)
+
+        def made(kind: type) -> type:
+            kind._repr_html_ = html_of
+            return dataclasses.dataclass(**options)(kind)
+
+        return made
 
 
 __all__ = [
@@ -291,7 +298,7 @@ def record_from(kind: Type[_Record], answer: Dict[str, Any], **parts: Any) -> _R
 
 def records_from(kind: Type[_Record], answers: Iterable[Dict[str, Any]]) -> List[_Record]:
     """Makes dataclasses from JSON objects."""
-    return [record_from(kind, each) for each in answers]
+    return Rows([record_from(kind, each) for each in answers])
 
 
 def nearby_from(answer: Dict[str, Any]) -> Dict[str, Any]:

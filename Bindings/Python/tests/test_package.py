@@ -91,6 +91,19 @@ def test_last_comes_the_system(tmp_path: Path, library: Path) -> None:
     assert loaded == _abi.SONAME
 
 
+def test_on_macos_the_library_has_another_name(tmp_path: Path) -> None:
+    package = tmp_path / "Bindings/Python/satchel"
+    package.mkdir(parents=True)
+    (tmp_path / "Include").mkdir()
+    (tmp_path / "Include/satchel.h").touch()
+    built = _library.in_checkout(package, "darwin")
+    assert built == tmp_path / ".build-lib/release/libsatchel.dylib"
+    for name, platform in (("libsatchel.0.dylib", "darwin"), ("libsatchel.so.0", "linux")):
+        assert _library.beside_package(package, platform) is None
+        (package / name).touch()
+        assert _library.beside_package(package, platform) == package / name
+
+
 def test_answers_are_frozen() -> None:
     plan = satchel.Plan([], [], [])
     with pytest.raises(AttributeError):

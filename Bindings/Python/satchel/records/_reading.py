@@ -20,6 +20,7 @@ from typing import (
 from satchel import _encoding
 from satchel._documents import Reader
 from satchel._handles import Dependent
+from satchel._html import Rows
 from satchel._library import answer, json_answer, library, scalar_answer, value_of
 from satchel.errors import InvalidArgument, NotFound, SchemaWarning
 from satchel.records._declarations import (
@@ -188,7 +189,7 @@ class ReadableCollection(Dependent, Generic[_Document]):
         """
         lent = lend_query(where, order_by, limit, offset, of=self._read.kind)
         found = json_answer(library.satchel_records_list, self._pointer, lent)
-        return [record_of(each, self._read) for each in found]
+        return Rows([record_of(each, self._read) for each in found])
 
     def ids(
         self,

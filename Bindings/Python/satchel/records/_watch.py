@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generic, List, Optional, Tuple,
 
 from satchel import _callbacks
 from satchel._handles import Dependent, Handle
+from satchel._html import Rows
 from satchel._library import error_of, library, value_of
 from satchel.records._values import Record, record_of
 
@@ -126,7 +127,7 @@ class Watch(Dependent, Generic[_Document]):
         status, data = taken
         if status != 0:
             raise error_of(status, data)
-        return [record_of(each, self._read) for each in value_of(data)]
+        return Rows([record_of(each, self._read) for each in value_of(data)])
 
     def __iter__(self) -> Watch[_Document]:
         return self

@@ -1,0 +1,66 @@
+"""Results as tables of HTML, which notebooks show."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from html import escape
+from typing import Any, Dict, Iterable, List, Sequence, TypeVar
+
+__all__ = ["Rows", "html_of"]
+
+_Row = TypeVar("_Row")
+
+#: The maximum number of rows and columns of a table, and of characters of a value.
+_ROWS, _COLUMNS, _CHARACTERS = 50, 16, 200
+
+
+class Rows(List[_Row]):
+    """A list of results that notebooks show as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        rows = [members_of(each) for each in self[:_ROWS]]
+        # In the order in which they occur.
+        columns = list(dict.fromkeys(name for row in rows for name in row))[:_COLUMNS]
+        body = [[_text(row[name]) if name in row else "" for name in columns] for row in rows]
+        return _table(columns, body, _more(len(self) - len(rows)))
+
+
+def html_of(result: Any) -> str:
+    """A result as a table with a row for each of its members."""
+    members = members_of(result)
+    body = [[name, _text(value)] for name, value in list(members.items())[:_ROWS]]
+    return _table([type(result).__name__, ""], body, _more(len(members) - len(body)))
+
+
+def members_of(result: Any) -> Dict[str, Any]:
+    """What a table shows of a result: its public fields; of a record its id and its document's members."""
+    if not dataclasses.is_dataclass(result):
+        return {"": result}
+    names = [each.name for each in dataclasses.fields(result) if each.repr and not each.name.startswith("_")]
+    members = {name: getattr(result, name) for name in names}
+    document = members.pop("document", None)
+    if isinstance(document, Mapping):
+        return {"id": members.get("id"), **{str(name): value for name, value in document.items()}}
+    if document is not None:
+        return {"id": members.get("id"), **members_of(document)}
+    return members
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _CHARACTERS else text[:_CHARACTERS] + "…"
+
+
+def _more(count: int) -> str:
+    return f"<p>{count} more</p>" if count > 0 else ""
+
+
+def _table(columns: Sequence[str], body: Iterable[Sequence[str]], more: str) -> str:
+    def cells(tag: str, texts: Sequence[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) + "</tr>"
+
+    rows = "".join(cells("td", row) for row in body)
+    return f"<table><thead>{cells('th', columns)}</thead><tbody>{rows}</tbody></table>{more}"
