@@ -12,9 +12,11 @@ from typing import Any, Iterator, List, Set, Tuple
 import pytest
 
 import satchel
+import satchel.aio
 
 PUBLIC = [
     satchel,
+    satchel.aio,
     satchel.backup,
     satchel.catalogue,
     satchel.errors,

@@ -1,0 +1,77 @@
+"""Every public method of the blocking classes has its asynchronous twin."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from typing import Any, Dict, Set
+
+import pytest
+from helpers import PACKAGE
+
+import satchel
+import satchel.aio
+
+TWINS: Dict[type, type] = {
+    satchel.Store: satchel.aio.Store,
+    satchel.Catalogue: satchel.aio.Catalogue,
+    satchel.Session: satchel.aio.Session,
+    satchel.PhotoCatalogue: satchel.aio.PhotoCatalogue,
+    satchel.photos.PhotoBackup: satchel.aio.PhotoBackup,
+    satchel.Records: satchel.aio.Records,
+    satchel.records.Watch: satchel.aio.Watch,
+    satchel.Observer: satchel.aio.Observer,
+    satchel.State: satchel.aio.State,
+    satchel.state.StateList: satchel.aio.StateList,
+    satchel.state.StateMembers: satchel.aio.StateMembers,
+    satchel.state.Scores: satchel.aio.Scores,
+    satchel.StoryLibrary: satchel.aio.StoryLibrary,
+}
+#: Methods that are not awaited: asynchronous iterators, and blocks.
+NOT_AWAITED = {"iterate", "iterate_changes", "watch", "batch", "timeout", "changes"}
+
+
+def public(kind: type) -> Set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def described(parameter: inspect.Parameter) -> Any:
+    hint = str(parameter.annotation).replace('"', "'")
+    return parameter.name, parameter.kind, parameter.default, hint
+
+
+@pytest.mark.parametrize(("blocking", "twin"), TWINS.items(), ids=lambda kind: str(kind.__name__))
+def test_each_method_has_a_twin(blocking: type, twin: type) -> None:
+    assert public(blocking) <= public(twin)
+    for name in sorted(public(blocking)):
+        own, other = inspect.getattr_static(blocking, name), inspect.getattr_static(twin, name)
+        if isinstance(own, property):
+            assert isinstance(other, property) or inspect.iscoroutinefunction(other), name
+            continue
+        if name == "close":
+            assert inspect.iscoroutinefunction(other)
+            continue
+        same = [list(map(described, inspect.signature(each).parameters.values())) for each in (own, other)]
+        assert same[0] == same[1], name
+        is_awaited = name not in NOT_AWAITED or (name == "changes" and blocking is not satchel.Store)
+        assert inspect.iscoroutinefunction(other) == is_awaited, name
+        assert other.__doc__, name
+
+
+def test_no_class_is_left_out() -> None:
+    assert {kind.__name__ for kind in TWINS.values()} == set(satchel.aio.__all__) - {
+        "Changes",
+        "Opening",
+        "open",
+    }
+
+
+def test_opening_takes_the_same() -> None:
+    both = [inspect.signature(each).parameters.values() for each in (satchel.open, satchel.aio.open)]
+    assert list(map(described, both[0])) == list(map(described, both[1]))
+
+
+def test_the_generated_modules_are_up_to_date() -> None:
+    generator = PACKAGE / "generate_aio.py"
+    subprocess.run([sys.executable, str(generator), "--check"], check=True)
