@@ -925,9 +925,10 @@ SATCHEL_API void satchel_observer_free(satchel_observer *observer);
  *
  * The reads that can be stopped are the lists and counts of records, the reads and
  * searches of the catalogue, the queries, counts, changes and status of photos, the
- * selection of stories, satchel_store_statistics() and satchel_store_check(). A stopped
- * read changes nothing, and leaves a batch of its thread open. A write that has begun is
- * completed; long work with a progress callback is cancelled by that callback.
+ * selection of stories, satchel_store_statistics() and satchel_store_check(). The query
+ * of satchel_records_watch() has the time limit of the store. A stopped read changes
+ * nothing, and leaves a batch of its thread open. A write that has begun is completed;
+ * long work with a progress callback is cancelled by that callback.
  * @{
  */
 
