@@ -138,6 +138,13 @@ package final class InterruptibleCall {
   /// Whether the calling thread makes a call that has to stop. Called many times during a read.
   package static var mustStop: Bool { known?.mustStop() ?? false }
 
+  /// Throws when the calling thread makes a call that has to stop; for work on what was read.
+  ///
+  /// - Throws: `.cancelled`, for which `perform` throws the reason
+  package static func check() throws {
+    if mustStop { throw SatchelError(.cancelled, "the read was stopped") }
+  }
+
   private func mustStop() -> Bool {
     if depth == 0 { return false }
     if failure == nil { failure = reasonToStop() }

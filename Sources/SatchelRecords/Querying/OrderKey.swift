@@ -1,3 +1,5 @@
+import SatchelCore
+
 /// Encodes values as bytes in the order that a query requests; the keys of several values are concatenated.
 enum OrderKey {
   /// Appends the key of one value.
@@ -47,10 +49,18 @@ struct OrderedRows {
     entries.append(Entry(start: start, end: buffer.count, row: candidate.row))
   }
 
+  /// The number of comparisons after which sorting may be stopped: a few milliseconds of them.
+  private static let checkInterval = 1 << 16
+
   /// Removes all rows and returns them in order, equal ones in insertion order.
-  mutating func removeSorted() -> [Int64] {
-    buffer.withUnsafeBytes { buffer in
-      entries.sort { left, right in
+  ///
+  /// - Throws: `.cancelled` when the call has to stop
+  mutating func removeSorted() throws -> [Int64] {
+    var comparisons = 0
+    try buffer.withUnsafeBytes { buffer in
+      try entries.sort { left, right in
+        comparisons += 1
+        if comparisons % Self.checkInterval == 0 { try InterruptibleCall.check() }
         let order = UnsafeRawBufferPointer(rebasing: buffer[left.start..<left.end]).order(
           against: UnsafeRawBufferPointer(rebasing: buffer[right.start..<right.end]))
         return order == 0 ? left.row < right.row : order < 0

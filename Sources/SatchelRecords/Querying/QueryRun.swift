@@ -111,7 +111,7 @@ struct QueryRun {
       try found.add(candidate)
       return true
     }
-    for record in window.slice(of: found.removeSorted()) { _ = try fetch.one(record, visit) }
+    for record in try window.slice(of: found.removeSorted()) { _ = try fetch.one(record, visit) }
   }
 
   /// Visits matching records in insertion order, until `visit` returns false.
@@ -182,7 +182,7 @@ struct QueryRun {
       _ = try fetch.one(record) { if !window.isOver, window.admitsNext() { try visit($0) } }
     }
     func flush() throws {
-      if !equals.isEmpty { for record in equals.removeSorted() where !window.isOver { try emit(record) } }
+      if !equals.isEmpty { for record in try equals.removeSorted() where !window.isOver { try emit(record) } }
     }
     try walk(access, descending: query.order.first?.isDescending ?? false) { key, record in
       let isAlone = query.order.count == 1 && ValueKey.decidesOrder(key)
