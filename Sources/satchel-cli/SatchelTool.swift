@@ -12,7 +12,7 @@ struct SatchelTool: ParsableCommand {
       store open. Only the commands that change a store write to it. Stories are files and need no store.
 
         satchel catalogue show guide.satchel
-        satchel catalogue plan guide.satchel --location '{"country_code": "PT"}'
+        satchel catalogue show guide.satchel --place PT/Porto
         satchel photos scan guide.satchel ~/Pictures
         satchel records list guide.satchel
         satchel sync guide.satchel --user ana --remote s3://guide --dry-run

@@ -150,23 +150,3 @@ struct JSONInput {
     }
   }
 }
-
-/// A location given as JSON on the command line.
-struct LocationArgument {
-  let location: Location
-
-  init(_ text: String) throws {
-    do {
-      location = try Location(json: JSONValue(parsing: text))
-    } catch {
-      throw ValidationError("--location: \(error)")
-    }
-  }
-
-  static let help = ArgumentHelp(
-    "A location: JSON with latitude, longitude, sublocality, locality, admin_area, country_code.",
-    valueName: "json")
-  static let nearbyHelp = ArgumentHelp(
-    "How far away the place may be whose names a location with only coordinates has; 0 for none.",
-    valueName: "metres")
-}

@@ -141,7 +141,7 @@ silent out
 
 # catalogue show
 run 0 catalogue show guide.satchel
-says out "2 sections  3 entities  pt_porto_porto  (active)"
+says out "2 sections  3 entities  PT/Porto/Porto  (active)"
 silent err
 run 0 catalogue show guide.satchel --json
 json 'len(it) == 1 and it[0]["sections"] == 2 and it[0]["location"]["locality"] == "Porto"'
@@ -159,7 +159,7 @@ says out '    "text": "Rain"'
 run 0 catalogue show guide.satchel --location "$porto" --section news --json
 json 'it["content"] == {"Today": {"text": "Rain"}} and it["expired"] == ["news:today"] and it["missing"] == []'
 run 1 catalogue show guide.satchel --location "$porto" --section sport
-says err "satchel: no section sport is stored for pt_porto_porto"
+says err "satchel: no section sport is stored for PT/Porto/Porto"
 run 1 catalogue show guide.satchel --location "$porto" --section sport --json
 json 'it is None'
 run 1 catalogue show guide.satchel --location "$paris"
@@ -167,7 +167,7 @@ says err "satchel: nothing is stored for"
 run 1 catalogue show empty.satchel --json
 json 'it == []'
 run 2 catalogue show guide.satchel --section news
-says err "--section and --no-inherit need a --location"
+says err "--section and --no-inherit need a place: --place, --at or --location"
 run 2 catalogue show guide.satchel --location '{"country_code"'
 says err "line 1, column"
 run 2 catalogue show guide.satchel --location '{"latitude": 91, "longitude": 0}'
@@ -189,18 +189,18 @@ says err "nothing was found"
 run 1 catalogue delete searched.satchel --entity news:none
 says err "nothing of that is stored"
 run 2 catalogue delete searched.satchel
-says err "give either --entity or --location"
+says err "give either --entity, or a place with --place, --at or --location"
 run 1 catalogue delete searched.satchel --location "$paris" --json
 json 'it["contexts"] == 0'
 
 # catalogue locate: the place has no coordinates
-run 1 catalogue locate guide.satchel --latitude=41.15 --longitude=-8.61
+run 1 catalogue locate guide.satchel --at 41.15,-8.61
 says err "nothing was delivered for a place within 5000 m"
-run 1 catalogue locate guide.satchel --latitude=41.15 --longitude=-8.61 --within 1e9 --json
+run 1 catalogue locate guide.satchel --at 41.15,-8.61 --within 1e9 --json
 json 'it == []'
-run 2 catalogue locate guide.satchel --latitude=91 --longitude=-8.61
+run 2 catalogue locate guide.satchel --at 91,-8.61
 says err "the latitude 91.0 is not within ±90"
-run 2 catalogue locate guide.satchel --latitude=41.15 --longitude=-8.61 --within=-1
+run 2 catalogue locate guide.satchel --at 41.15,-8.61 --within=-1
 says err "within: -1.0 is not a distance in metres"
 
 # catalogue plan
@@ -214,7 +214,7 @@ says err "nothing is stored for this location: fetch all sections"
 run 1 catalogue plan guide.satchel --location "$paris" --json
 json 'it == {}'
 run 2 catalogue plan guide.satchel
-says err "Missing expected argument '--location <json>'"
+says err "give a place with --place, --at or --location"
 
 # store check and store info
 run 0 store check guide.satchel

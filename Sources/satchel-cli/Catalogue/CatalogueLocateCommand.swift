@@ -9,18 +9,18 @@ struct CatalogueLocateCommand: ParsableCommand {
     discussion: """
       Lists them by distance, the nearest first.
 
-        satchel catalogue locate guide.satchel --latitude=41.15 --longitude=-8.61 --within 20000
+        satchel catalogue locate guide.satchel --at 41.15,-8.61 --within 20000
 
       Exit codes: 0 listed; 1 nothing was delivered for a place within the distance; 2 could not run.
       """)
 
   @OptionGroup var arguments: StoreArguments
 
-  @Option(help: "Degrees, -90 to 90.")
-  var latitude: Double
-
-  @Option(help: "Degrees, -180 to 180.")
-  var longitude: Double
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The position in degrees: latitude,longitude.", valueName: "position"),
+    transform: Position.init)
+  var at: Position
 
   @Option(help: ArgumentHelp("The greatest distance.", valueName: "metres"))
   var within = Catalogue.defaultNearby
@@ -28,7 +28,8 @@ struct CatalogueLocateCommand: ParsableCommand {
   func run() throws {
     let store = try arguments.open()
     defer { try? store.close() }
-    let found = try store.catalogue.locate(latitude: latitude, longitude: longitude, within: within)
+    let found = try store.catalogue.locate(
+      latitude: at.latitude, longitude: at.longitude, within: within)
     if arguments.json {
       try Terminal.print(json: .array(found.map(\.json)))
     } else if found.isEmpty {
@@ -43,13 +44,4 @@ struct CatalogueLocateCommand: ParsableCommand {
 extension Int64 {
   /// Creates the nearest integer of a number that may be too large.
   fileprivate init(clamping number: Double) { self = Int64(exactly: number.rounded()) ?? .max }
-}
-
-extension Location {
-  /// The most specific name, and the coordinates if it has any.
-  var name: String {
-    let texts = keys.map(\.text)
-    guard key(.coordinate) != nil, texts.count > 1 else { return texts.first ?? "" }
-    return "\(texts[1])  \(texts[0])"
-  }
 }

@@ -10,7 +10,8 @@ struct CataloguePlanCommand: ParsableCommand {
       Shows for each section the number of fresh entities and the ids of expired and missing ones. An entity \
       is missing when it was pruned and a section still refers to it. Content is not read.
 
-        satchel catalogue plan guide.satchel --location '{"country_code": "PT"}'
+        satchel catalogue plan guide.satchel --place PT/Porto
+        satchel catalogue plan guide.satchel --at 41.15,-8.61 --json
 
       Exit codes: 0 all entities are fresh; 1 entities have to be fetched, or nothing is stored for the \
       location; 2 could not run.
@@ -18,16 +19,20 @@ struct CataloguePlanCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
 
-  @Option(help: LocationArgument.help, transform: LocationArgument.init)
-  var location: LocationArgument
+  @OptionGroup var place: PlaceArguments
 
-  @Option(help: LocationArgument.nearbyHelp)
+  @Option(help: PlaceArguments.nearbyHelp)
   var nearby = Catalogue.defaultNearby
+
+  func validate() throws {
+    if !place.isGiven { throw ValidationError("give a place with --place, --at or --location") }
+  }
 
   func run() throws {
     let store = try arguments.open()
     defer { try? store.close() }
-    let plans = try store.catalogue.plan(for: location.location, nearby: nearby)
+    guard let location = try place.location(in: store.catalogue) else { return }
+    let plans = try store.catalogue.plan(for: location, nearby: nearby)
     if arguments.json {
       try Terminal.print(json: .object(JSONObject(plans.map { ($0.section, $0.plan.json) })))
     } else if plans.isEmpty {

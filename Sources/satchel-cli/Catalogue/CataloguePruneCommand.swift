@@ -7,7 +7,7 @@ struct CataloguePruneCommand: ParsableCommand {
     commandName: "prune",
     abstract: "Delete expired or unused content and shrink the file.",
     discussion: """
-      Deletes the content of expired entities by default. --section, --scope and --location restrict \
+      Deletes the content of expired entities by default. --section, --scope and a place restrict \
       --expired and --unreferenced; with --no-expired and without --unreferenced, all entities that they \
       select are deleted.
 
@@ -35,8 +35,7 @@ struct CataloguePruneCommand: ParsableCommand {
   @Option(help: "Only entities of this scope: global, country, adminarea, locality, sublocality, coordinate.")
   var scope: String?
 
-  @Option(help: LocationArgument.help, transform: LocationArgument.init)
-  var location: LocationArgument?
+  @OptionGroup var place: PlaceArguments
 
   @Option(
     help: ArgumentHelp(
@@ -65,10 +64,10 @@ struct CataloguePruneCommand: ParsableCommand {
     options.unreferenced = unreferenced
     options.section = section
     options.scope = scope.flatMap(Scope.init(name:))
-    options.location = location?.location
     options.contextsUnusedFor = contextsUnusedFor.map { Int64($0 * 3_600_000) }
     options.maxBytes = maxBytes
     let store = try arguments.open(writing: true)
+    options.location = try place.location(in: store.catalogue)
     let receipt = try store.catalogue.prune(options)
     try store.close()
     if arguments.json { return try Terminal.print(json: receipt.json) }

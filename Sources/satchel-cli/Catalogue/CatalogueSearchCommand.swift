@@ -7,11 +7,11 @@ struct CatalogueSearchCommand: ParsableCommand {
     commandName: "search",
     abstract: "Find entities by the words of their texts.",
     discussion: """
-      All words must occur, each at the beginning of a word; case and diacritics are ignored. With --location, \
+      All words must occur, each at the beginning of a word; case and diacritics are ignored. With a place, \
       finds only what the sections of the location show. The first search makes an index in the store.
 
         satchel catalogue search guide.satchel "soup dumpl"
-        satchel catalogue search guide.satchel 籠包 --location '{"country_code": "CN"}'
+        satchel catalogue search guide.satchel 籠包 --place CN
 
       Exit codes: 0 found; 1 nothing was found; 2 could not run.
       """)
@@ -21,10 +21,9 @@ struct CatalogueSearchCommand: ParsableCommand {
   @Argument(help: "The words.")
   var text: String
 
-  @Option(help: LocationArgument.help, transform: LocationArgument.init)
-  var location: LocationArgument?
+  @OptionGroup var place: PlaceArguments
 
-  @Option(help: LocationArgument.nearbyHelp)
+  @Option(help: PlaceArguments.nearbyHelp)
   var nearby = Catalogue.defaultNearby
 
   @Option(help: "The greatest number of results.")
@@ -37,7 +36,7 @@ struct CatalogueSearchCommand: ParsableCommand {
     let store = try arguments.open(writing: true)
     defer { try? store.close() }
     let hits = try store.catalogue.search(
-      text, at: location?.location, limit: limit, allowExpired: allowExpired, nearby: nearby)
+      text, at: place.location(in: store.catalogue), limit: limit, allowExpired: allowExpired, nearby: nearby)
     if arguments.json {
       try Terminal.print(json: .array(hits.map(\.json)))
     } else if hits.isEmpty {

@@ -8,14 +8,19 @@ struct CatalogueShowCommand: ParsableCommand {
     commandName: "show",
     abstract: "Show the places, the sections of a location, or the content of a section.",
     discussion: """
-      Without --location, lists the places that content was delivered for, the latest first. With \
-      --location, lists the headers of the sections that are available there offline: those of the place \
-      itself, and those that it inherits, each from the place that has it and shares the most specific level.
+      Without a place, lists the places that content was delivered for, the latest first, as --place and --at \
+      name them. With a place, lists the headers of the sections that are available there offline: those of the \
+      place itself, and those that it inherits, each from the place that has it and shares the most specific \
+      level.
 
         satchel catalogue show guide.satchel
+        satchel catalogue show guide.satchel --place PT/Porto
+        satchel catalogue show guide.satchel --place PT/Porto --section facts
+        satchel catalogue show guide.satchel --at 41.15,-8.61
         satchel catalogue show guide.satchel --location '{"country_code": "PT"}'
-        satchel catalogue show guide.satchel --section facts \\
-          --location '{"country_code": "PT", "locality": "Porto"}'
+
+      A locality without an admin area, as in PT/Porto, means the delivered place of that name; where several \
+      admin areas have one, the message lists them.
 
       A section's content includes expired entities, whose ids are listed.
 
@@ -24,28 +29,27 @@ struct CatalogueShowCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
 
-  @Option(help: LocationArgument.help, transform: LocationArgument.init)
-  var location: LocationArgument?
+  @OptionGroup var place: PlaceArguments
 
-  @Option(help: "Show the content of this section; needs --location.")
+  @Option(help: "Show the content of this section; needs a place.")
   var section: String?
 
   @Flag(inversion: .prefixedNo, help: "Include the sections that the location inherits from other places.")
   var inherit = true
 
-  @Option(help: LocationArgument.nearbyHelp)
+  @Option(help: PlaceArguments.nearbyHelp)
   var nearby = Catalogue.defaultNearby
 
   func validate() throws {
-    if location == nil, section != nil || !inherit {
-      throw ValidationError("--section and --no-inherit need a --location")
+    if !place.isGiven, section != nil || !inherit {
+      throw ValidationError("--section and --no-inherit need a place: --place, --at or --location")
     }
   }
 
   func run() throws {
     let store = try arguments.open()
     defer { try? store.close() }
-    guard let location = location?.location else { return try showContexts(store) }
+    guard let location = try place.location(in: store.catalogue) else { return try showContexts(store) }
     if let section { return try show(section, at: location, in: store.catalogue) }
     try showSections(at: location, in: store.catalogue)
   }
