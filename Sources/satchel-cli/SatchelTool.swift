@@ -11,6 +11,7 @@ struct SatchelTool: ParsableCommand {
       A store is one SQLite file with an app's offline content. The tool can be used while the app has the \
       store open. Only the commands that change a store write to it. Stories are files and need no store.
 
+        satchel demo satchel-demo
         satchel catalogue show guide.satchel
         satchel catalogue show guide.satchel --place PT/Porto
         satchel photos scan guide.satchel ~/Pictures
@@ -18,6 +19,7 @@ struct SatchelTool: ParsableCommand {
         satchel sync guide.satchel --user ana --remote s3://guide --dry-run
         satchel store check guide.satchel
         satchel store backup guide.satchel backups/ --keep 5
+        satchel report guide.satchel -o report.html
         satchel story lint stories/
 
       Exit codes: 0 success; 1 the command found a problem, or did not find what was requested (see its \
@@ -30,7 +32,7 @@ struct SatchelTool: ParsableCommand {
     version: Store.versionDetails,
     subcommands: [
       SyncCommand.self, CatalogueCommand.self, PhotosCommand.self, RecordsCommand.self, StateCommand.self,
-      StoryCommand.self, StoreCommand.self,
+      StoryCommand.self, StoreCommand.self, ReportCommand.self, DemoCommand.self,
     ])
 }
 

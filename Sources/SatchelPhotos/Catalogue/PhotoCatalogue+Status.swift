@@ -39,4 +39,18 @@ extension PhotoCatalogue {
       notify(Shard.Index.all, in: transaction)
     }
   }
+
+  /// Returns the directories that a store has catalogues of, in the order of their bytes.
+  ///
+  /// - Throws: `.damaged`, `.closed`, `.io`
+  package static func directories(in database: Database) throws -> [String] {
+    guard try database.has(PhotoSchema.subject) else { return [] }
+    return try database.read { connection in
+      var directories: [String] = []
+      try connection.each("SELECT directory FROM photo_catalogue ORDER BY directory") {
+        directories.append($0.text(0))
+      }
+      return directories
+    }
+  }
 }

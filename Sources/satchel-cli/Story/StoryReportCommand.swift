@@ -59,7 +59,7 @@ struct StoryReportCommand: ParsableCommand {
     } body: { story, _ in
       stories.append(story)
     }
-    try ReportPage(stories: stories, title: title).write(to: output)
+    try StoryReportPage(stories: stories, title: title).write(to: output)
     try output.finish()
     if isGraphvizMissing { Terminal.printError("the page has no graphs: \(Graphviz.Failure.missing)") }
   }

@@ -1,7 +1,7 @@
 import Satchel
 
 /// The HTML page of `satchel story report`: one file without external resources.
-struct ReportPage {
+struct StoryReportPage {
   let stories: [ReportStory]
   let title: String
 
@@ -9,34 +9,15 @@ struct ReportPage {
   private static let maxFindings = 100
 
   func write(to output: Output) throws {
-    try output.put(head)
+    try output.put(frame.head)
     try output.put(summary)
     try output.put(table)
     for (index, story) in stories.enumerated() { try output.put(section(story, index)) }
-    try output.put("</main>\n<script>\(ReportScript.text)</script>\n</body>\n</html>\n")
+    try output.put(frame.foot)
   }
 
-  /// The page's head. The content security policy allows only the page's own script and style, and no
-  /// requests.
-  private var head: String {
-    """
-    <!DOCTYPE html>
-    <html lang="en">
-    <head>
-    <meta charset="utf-8">
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '\(ReportScript.hash)'; \
-    style-src '\(ReportStyle.hash)'; base-uri 'none'; form-action 'none'">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <meta name="generator" content="satchel \(Store.version)">
-    <title>\(HTML.escaped(title))</title>
-    <style>\(ReportStyle.text)</style>
-    </head>
-    <body>
-    <main>
-    <h1 dir="auto">\(HTML.escaped(title))</h1>
-
-    """
+  private var frame: PageFrame {
+    PageFrame(title: title, script: PageFrame.Script(text: ReportScript.text, hash: ReportScript.hash))
   }
 
   private var summary: String {
@@ -55,43 +36,33 @@ struct ReportPage {
 
   // MARK: - The table
 
-  private static let columns = [
-    "Title", "Author", "Culture", "Age", "Segments", "Endings", "Words", "Minutes", "Paths", "Errors",
-    "Warnings",
-  ]
+  private static let columns =
+    ["Title", "Author", "Culture", "Age"].map { PageTable.Column(title: $0) }
+    + ["Segments", "Endings", "Words", "Minutes", "Paths", "Errors", "Warnings"].map {
+      PageTable.Column(title: $0, isNumber: true)
+    }
 
   private var table: String {
-    let heads = Self.columns.map { "<th scope=\"col\">\($0)</th>" }.joined()
-    let rows = stories.enumerated().map { row($1, $0) }.joined()
-    return """
-      <div class="scroll" role="region" aria-label="Stories" tabindex="0">
-      <table id="stories"><caption>All stories</caption>
-      <thead><tr>\(heads)</tr></thead>
-      <tbody>
-      \(rows)</tbody></table></div>
-
-      """
+    var table = PageTable("All stories", id: "stories", Self.columns)
+    for (index, story) in stories.enumerated() {
+      let attributes = "data-story=\"\(index)\" data-search=\"\(HTML.escaped(searchText(of: story)))\""
+      let heading = "<a href=\"#story-\(index)\">\(HTML.escaped(story.title))</a>"
+      table.add(heading, cells(story), attributes: attributes)
+    }
+    return table.html
   }
 
-  private func row(_ story: ReportStory, _ index: Int) -> String {
+  private func cells(_ story: ReportStory) -> [PageTable.Cell] {
     let facts = story.statistics
-    func text(_ value: String?) -> String { "<td dir=\"auto\">\(HTML.escaped(value ?? ""))</td>" }
-    func number(_ value: Int?) -> String { "<td class=\"number\">\(value.map { "\($0)" } ?? "")</td>" }
-    let minutes = facts.map { PathText.minutes($0.longestMinutes) } ?? ""
+    let texts = [story.header?.author, story.header?.culturalOrigin, story.header?.ageRange]
     let order = facts.map { $0.paths == .unbounded ? "Infinity" : "\($0.paths.saturated)" } ?? ""
-    let paths = HTML.escaped(story.paths?.text ?? "")
-    let cells = [
-      text(story.header?.author), text(story.header?.culturalOrigin), text(story.header?.ageRange),
-      number(facts?.segments), number(facts?.endings), number(facts?.words),
-      "<td class=\"number\">\(minutes)</td>",
-      "<td class=\"number\" data-value=\"\(order)\">\(paths)</td>", number(story.errors),
-      number(story.warnings),
-    ]
-    return """
-      <tr data-story="\(index)" data-search="\(HTML.escaped(searchText(of: story)))"><th scope="row" dir="auto">\
-      <a href="#story-\(index)">\(HTML.escaped(story.title))</a></th>\(cells.joined())</tr>
-
-      """
+    return texts.map { .text($0 ?? "") }
+      + [facts?.segments, facts?.endings, facts?.words].map { .number($0) }
+      + [
+        .text(facts.map { PathText.minutes($0.longestMinutes) } ?? ""),
+        PageTable.Cell(html: HTML.escaped(story.paths?.text ?? ""), order: order),
+        .number(story.errors), .number(story.warnings),
+      ]
   }
 
   /// The text that the page's search matches.

@@ -1,14 +1,14 @@
-/// The report's style sheet.
-enum ReportStyle {
+/// The style sheet of the tool's pages.
+enum PageStyle {
   /// The SHA-256 of `text` for the page's content security policy; a test verifies it.
-  static let hash = "sha256-GZlLyYqICJLdJaq1G4KACgz6sQHFFsBNZgNPGHyF3ks="
+  static let hash = "sha256-g41Eojqv9WW4UlwAIZr1bTwMpRmOQlprGWIZgrDN17Q="
 
   static let text = """
     :root { color-scheme: light dark; --ground: #fff; --text: #1d1f21; --quiet: #5b6066; --line: #d4d7db;
-      --link: #0b57b0; --error: #b3261e; --warning: #7a5200; --mark: #f3f4f6; }
+      --link: #0b57b0; --error: #b3261e; --warning: #7a5200; --good: #0b6b45; --mark: #f3f4f6; }
     @media (prefers-color-scheme: dark) {
       :root { --ground: #16181b; --text: #e8e9ea; --quiet: #a5abb2; --line: #3a3f45; --link: #8ab8ff;
-        --error: #ff9a92; --warning: #f0c060; --mark: #23272c; }
+        --error: #ff9a92; --warning: #f0c060; --good: #6fd3a4; --mark: #23272c; }
     }
     body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
     main { max-width: 75rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
@@ -44,6 +44,29 @@ enum ReportStyle {
     .graph { overflow: auto; max-height: 85vh; background: #fff; border: 1px solid var(--line); }
     .graph svg { display: block; margin: 0 auto; }
     summary { cursor: pointer; padding: .4rem 0; }
-    @media print { .search { display: none; } .graph { max-height: none; } }
+    nav ul { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; }
+    .state { display: inline-block; border: 1px solid currentColor; border-radius: 1rem; padding: 0 .7rem; }
+    .sound { color: var(--good); }
+    .damaged { color: var(--error); }
+    .bar { display: block; width: 100%; min-width: 6rem; height: .9rem; fill: var(--link); }
+    td:has(> .bar) { width: 60%; }
+    @media (max-width: 48rem) {
+      main { padding: .5rem 1rem 3rem; }
+      h1 { font-size: 1.6rem; }
+      .search { position: static; }
+      table, caption, thead, tbody, th, td { display: block; }
+      thead { display: none; }
+      table.sorted thead { display: block; }
+      table.sorted thead tr { display: flex; flex-wrap: wrap; gap: .4rem; padding: .4rem 0; }
+      table.sorted thead th { border: 1px solid var(--line); border-radius: 1rem; padding: .15rem .7rem; }
+      tbody tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(7.5rem, 1fr)); gap: .1rem 1rem;
+        border-bottom: 2px solid var(--line); padding: .7rem 0; }
+      tbody th { grid-column: 1 / -1; border: 0; padding: 0; font-size: 1.05rem; overflow-wrap: anywhere; }
+      td, td.number { border: 0; padding: 0; text-align: start; overflow-wrap: anywhere; width: auto; }
+      td:has(> .bar) { grid-column: 1 / -1; width: auto; }
+      td:empty { display: none; }
+      td::before { content: attr(data-label); display: block; color: var(--quiet); font-size: .8rem; }
+    }
+    @media print { .search, nav { display: none; } .graph { max-height: none; } }
     """
 }

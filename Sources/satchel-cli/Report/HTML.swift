@@ -1,6 +1,7 @@
 /// Escapes text and prepares pictures for an HTML page.
 enum HTML {
-  /// Escapes text for use as content or as a quoted attribute; control characters are replaced by U+FFFD.
+  /// Escapes text for use as content or as a quoted attribute; control characters are replaced by U+FFFD, those of
+  /// bidirectional text too, which can make one name look like another.
   static func escaped(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -11,16 +12,14 @@ enum HTML {
       case "\"": result.append(contentsOf: "&quot;".unicodeScalars)
       case "'": result.append(contentsOf: "&#39;".unicodeScalars)
       case "\t", "\n": result.append(scalar)
-      default:
-        let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-        result.append(isControl ? "\u{FFFD}" : scalar)
+      default: result.append(scalar.isTerminalControl ? "\u{FFFD}" : scalar)
       }
     }
     return String(result)
   }
 
   /// Converts an SVG document of Graphviz to an element of a page: removes the document's prologue, and the
-  /// ids, which would not be unique in a page with two pictures.
+  /// ids, which would not be unique in a page with two pictures; replaces control characters as `escaped` does.
   ///
   /// - Returns: nil when the document contains no `<svg>` element
   static func picture(_ svg: String, label: String) -> String? {
@@ -36,7 +35,7 @@ enum HTML {
       if first == " ", rest.starts(with: name) {
         rest = rest.dropFirst(name.count).drop { $0 != "\"" }.dropFirst()
       } else {
-        result.append(first)
+        result.append(first.isTerminalControl && first != "\n" ? "\u{FFFD}" : first)
         rest.removeFirst()
       }
     }
