@@ -58,8 +58,10 @@ export SATCHEL_TOOL := 1
 # Keeps a runner's output for the closing summary, and its exit status. Beside others, each line names its runner.
 log = mkdir -p $(LOGS) && { $(2); } 2>&1 | tee $(LOGS)/$(1).log $(if $(SIDE_BY_SIDE),| sed -u 's/^/$(1): /')
 
-# A command of `satchel story`, and what it says.
-show = printf '\n$$ satchel story %s\n' '$(1)'; $(BUILD)/release/satchel-cli story $(1)
+# Makes a target, and shows its output only when it fails.
+quietly = mkdir -p $(LOGS) && printf 'Building %s ... ' '$(2)' && \
+  if $(MAKE) --no-print-directory $(1) > $(LOGS)/demo-$(1).log 2>&1; then echo done; \
+  else echo failed; tail -n 60 $(LOGS)/demo-$(1).log; exit 1; fi
 
 ##@ Start here
 
@@ -70,13 +72,23 @@ help: ## This list
 	  /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: setup lib tool ## Build, and walk through a travel guide and a shelf of stories in C, Python and Swift
-	@Tests/examples/run.sh --show
-	@printf '\n---- The tool: satchel story ----\n'
-	@$(call show,lint --strict Examples/Stories)
-	@$(call show,stats Examples/Stories)
-	@$(call show,report Examples/Stories -o $(BUILD)/stories.html)
-	@echo "The page is at $(BUILD)/stories.html: open it in a browser."
+demo: ## Build everything, and show what it does: with the tool, and in C, Python and Swift
+	@printf '%s\n' $(WELCOME)
+	@$(MAKE) --no-print-directory setup
+	@$(MAKE) --no-print-directory setup-demo || echo 'Going on without Graphviz: the pages have no graphs.' >&2
+	@$(call quietly,lib,the library)
+	@$(call quietly,tool,the command-line tool)
+	@Tests/examples/demo.sh
+
+define WELCOME
+"Satchel keeps an app's content offline, in one SQLite file: what a backend sends for a place, catalogues of photos," \
+"branching stories, the app's own records, and its state. Devices synchronize through an S3 bucket or a shared" \
+"directory; there is no server. It is used from C, Python and Swift, and through the tool satchel." \
+"" \
+"This builds it, which takes some minutes the first time, shows what it does, and leaves a folder to play with." \
+"It installs missing Debian packages, naming them first; all else stays in this folder, below .build-*." \
+""
+endef
 
 .PHONY: test
 test: setup-tests setup-servers lib build-tests ## Every test, after installing what is missing
@@ -90,6 +102,10 @@ setup: ## Install what building needs (Debian packages); nothing when all is the
 	  echo "swift is not in PATH: install the Swift toolchain, 6.3 or newer (swift.org/install)" >&2; exit 1; }
 	@command -v python3 > /dev/null || { echo "python3 is not in PATH: install it first" >&2; exit 1; }
 	@$(call install-missing,$(PACKAGES),$(HEADERS))
+
+.PHONY: setup-demo
+setup-demo:
+	@$(call install-missing,$(DEMO_PACKAGES),)
 
 ##@ Build
 
@@ -396,6 +412,8 @@ fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSIO
 PACKAGES := gcc libsqlite3-dev libjansson-dev libutf8proc-dev nettle-dev pkg-config \
   libcurl4-openssl-dev libexpat1-dev libexif-dev libturbojpeg0-dev libpng-dev
 HEADERS := sqlite3.h jansson.h utf8proc.h nettle/sha2.h curl/curl.h expat.h libexif/exif-data.h turbojpeg.h png.h
+# Graphviz draws the stories of reports.
+DEMO_PACKAGES := graphviz
 SERVER_PACKAGES := radosgw ceph-mon ceph-osd ceph-common openssl
 TEST_PACKAGES := openssl libheif1 libwebpmux3 valgrind cmake doxygen g++ git $(shell python3 -c 'import ensurepip, venv' 2>&1 | sed -n '$$s/.*/python3-venv/p')
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -407,8 +425,11 @@ for header in $(2); do \
   [ -f /usr/include/$$header ] || ls /usr/include/*-linux-*/$$header > /dev/null 2>&1 || missing="$(1)"; done; \
 if [ -n "$$missing" ]; then \
   command -v apt-get > /dev/null || { echo "please install:$$missing" >&2; exit 1; }; \
-  echo "installing:$$missing"; \
-  $(ROOT) apt-get update -qq; \
-  DEBIAN_FRONTEND=noninteractive $(ROOT) apt-get install -y -qq --no-install-recommends --reinstall $$missing; \
+  echo "Installing with apt-get (packages that are installed are upgraded, or installed again):$$missing"; \
+  mkdir -p $(LOGS); \
+  { $(ROOT) apt-get update -qq; \
+    $(ROOT) env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -qq --no-install-recommends --reinstall $$missing; } > $(LOGS)/apt.log 2>&1 \
+  || { tail -n 40 $(LOGS)/apt.log >&2; exit 1; }; \
 fi
 endef
