@@ -1,59 +1,79 @@
-"""The chart: a line a workload, ratios on a logarithmic axis, drawn as SVG by hand.
+"""The chart: six workloads, each with a bar for Satchel and one for the best peer, drawn as SVG by hand.
 
-By hand, because Matplotlib 3.11 makes three times the bytes of as many marks and labels (210 kB instead of
-70), takes 3.5 s, brings 90 MB of packages, and does not keep labels apart either.
+By hand, because Matplotlib brings 90 MB of packages for a dozen bars. RESULTS.md has every row below it.
 """
 
-import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from .goals import Row
+from .goals import NOISE, Row
 
-WIDTH, LEFT, RIGHT = 980, 330, 945
-PANEL_TOP = 78
-TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-INK, MUTED, FAINT, PEER = "#1f2933", "#616e7c", "#e4e7eb", "#9aa5b1"
-GOOD, SHORT, NEUTRAL = "#0b7a53", "#c2410c", "#3b5bdb"
-CHARACTER = 6.3
-"""The width of a small character, to keep labels apart."""
-
+WIDTH, MARGIN = 800, 24
+BAR_RIGHT = 580
+"""Where the longest bar ends; what is measured stands to the right of it."""
+BAR_HEIGHT, ROW_HEIGHT, TOP = 22, 98, 112
+INK, MUTED, SATCHEL, PEER, BETTER, WORSE = "#1f2933", "#52606d", "#0b57b0", "#aab4bf", "#0b6b45", "#b0440b"
 STYLE = f"""
-  text {{ font-family: "DejaVu Sans", system-ui, sans-serif; font-size: 12px; fill: {INK}; }}
-  .title {{ font-size: 16px; font-weight: 600; }}
-  .small {{ font-size: 10px; fill: {MUTED}; paint-order: stroke; stroke: white; stroke-width: 3px; }}
-  .value {{ font-size: 11.5px; font-weight: 600; paint-order: stroke; stroke: white; stroke-width: 4px; }}
+  text {{ font-family: "DejaVu Sans", system-ui, sans-serif; font-size: 17px; fill: {INK}; }}
+  .title {{ font-size: 21px; font-weight: 600; }}
+  .row {{ font-weight: 600; }}
+  .small {{ font-size: 15px; fill: {MUTED}; }}
 """
+SHORTER = {"ms": (1000, "s"), "µs": (1000, "ms"), "ns": (1000, "µs"), "kB": (1000, "MB")}
+"""The unit after each, and how many there are in it."""
 
 
 @dataclass(frozen=True)
-class Panel:
+class Shown:
+    """A workload of the chart: the pattern of its row's name, and its name for a newcomer."""
+
+    pattern: str
     title: str
-    note: str
-    middle: str
-    """What stands at 1."""
-    rows: list[Row]
-    lowest: float
-    highest: float
-    row_height: int
-
-    def position(self, ratio: float) -> float:
-        """Where a ratio stands; what lies outside stands at the edge."""
-        clamped = min(max(ratio, self.lowest), self.highest)
-        share = math.log(clamped / self.lowest) / math.log(self.highest / self.lowest)
-        return LEFT + share * (RIGHT - LEFT)
 
 
-def title(row: Row) -> str:
-    """The workload without its number, which says nothing to a reader of the chart."""
-    words = re.sub(r"^W\d ", "", row.workload)
-    return words[0].upper() + words[1:]
+SHOWN = (
+    Shown(r"W1 persist ([\d,]+) × \d+, each synced", "Store {} sections from a backend, each safe on disk"),
+    Shown(r"W2 open, headers, a section: cache warm", "Open the store and show a section"),
+    Shown(r"W3 import ([\d,]+) photos, durable", "Add {} photos to a catalogue"),
+    Shown(r"W4 check a story of ([\d,]+) segments", "Find the dead ends in a story of {} parts"),
+    Shown(r"W5 a durable record: median", "Save a record, safe on disk"),
+    Shown(r"sync, nothing changed: bytes", "Synchronize when nothing has changed"),
+)
 
 
-def reference(row: Row) -> float:
-    """What is 1 on the row's axis."""
-    return row.peer[1] if row.against_peers else row.bound
+def shown(rows: list[Row]) -> Iterator[tuple[str, Row]]:
+    """Titles and rows, in the order of SHOWN. A row that was not measured, or has no peer, is left out."""
+    measured = [row for row in rows if row.satchel is not None and row.peer]
+    for each in SHOWN:
+        found = [(match, row) for row in measured if (match := re.fullmatch(each.pattern, row.workload))]
+        if found:
+            # Of several sizes, the first one is what apps have.
+            match, row = found[0]
+            yield each.title.format(*match.groups()), row
+
+
+def quantity(value: float, unit: str) -> str:
+    """A figure with three digits, in the unit that suits it."""
+    while value >= 1000 and unit in SHORTER:
+        factor, unit = SHORTER[unit]
+        value /= factor
+    if unit == "kB" and value < 1:
+        value, unit = value * 1000, "bytes"
+    digits = 0 if value >= 100 or unit == "bytes" or value == int(value) else 1 if value >= 10 else 2
+    return f"{value:,.{digits}f} {unit}".rstrip()
+
+
+def verdict(row: Row) -> tuple[str, str]:
+    """What the two bars say, and its colour."""
+    ratio = row.satchel / row.peer[1]
+    if 1 / NOISE <= ratio <= NOISE:
+        return "about the same", MUTED
+    factor = 1 / ratio if ratio < 1 else ratio
+    times = f"{factor:.1f}" if factor < 10 else f"{factor:.0f}"
+    words = ("less", "more") if row.is_traffic else ("faster", "slower")
+    return f"{times} × {words[0] if ratio < 1 else words[1]}", BETTER if ratio < 1 else WORSE
 
 
 def label(x: float, y: float, content: str, kind: str = "", anchor: str = "start", fill: str = "") -> str:
@@ -62,149 +82,68 @@ def label(x: float, y: float, content: str, kind: str = "", anchor: str = "start
     return f'<text class="{kind}" {place}{colour}>{escape(content)}</text>'
 
 
-def line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, dash: str = "") -> str:
-    dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
-        f' stroke="{colour}" stroke-width="{width}"{dashed}/>'
-    )
+def bar(y: float, width: float, colour: str) -> str:
+    size = f'width="{max(width, 3):.1f}" height="{BAR_HEIGHT}"'
+    return f'<rect x="{MARGIN}" y="{y:.1f}" {size} rx="3" fill="{colour}"/>'
 
 
-def dot(x: float, y: float, radius: float, fill: str, stroke: str = "none") -> str:
-    return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}" stroke="{stroke}" stroke-width="1.5"/>'
-    )
+def limit_mark(x: float, y: float) -> str:
+    size = 7
+    middle = y + BAR_HEIGHT / 2
+    path = f"M{x:.1f} {middle - size:.1f}l{size} {size}l-{size} {size}l-{size} -{size}z"
+    return f'<path d="{path}" fill="white" stroke="{INK}" stroke-width="1.5"/>'
 
 
-def diamond(x: float, y: float) -> str:
-    size = 5
-    path = f"M{x:.1f} {y - size}l{size} {size}l-{size} {size}l-{size} -{size}z"
-    return f'<path d="{path}" fill="white" stroke="{INK}"/>'
-
-
-def goal_mark(x: float, y: float) -> str:
-    return line(x, y - 11, x, y + 11, GOOD, 2.5)
-
-
-def peer_marks(panel: Panel, row: Row, y: float) -> list[str]:
-    """A dot a peer, and its name below, on whichever of two lines has room; the peer of the goal first."""
-    parts: list[str] = []
-    levels: list[list[tuple[float, float]]] = [[], []]
-    named = row.peer[0] if row.peer else None
-    for name, value in sorted(row.others.items(), key=lambda item: (item[0] != named, item[1])):
-        x = panel.position(value / reference(row))
-        parts.append(dot(x, y, 4, PEER))
-        half = len(name) * CHARACTER / 2
-        middle = min(max(x, LEFT + half), RIGHT + 25 - half)
-        left, right = middle - half - 4, middle + half
-        for level, taken in enumerate(levels):
-            if all(right < start or left > end for start, end in taken):
-                parts.append(label(middle, y + 17 + 11 * level, name, "small", "middle"))
-                taken.append((left, right))
-                break
+def draw_row(title: str, row: Row, top: float) -> list[str]:
+    name, peer = row.peer
+    longest = max(row.satchel, peer, row.limit or 0)
+    scale = (BAR_RIGHT - MARGIN) / longest
+    words, colour = verdict(row)
+    parts = [
+        label(MARGIN, top + 16, title, "row"),
+        label(WIDTH - MARGIN, top + 16, words, "row", "end", colour),
+    ]
+    for line, (value, fill, text) in enumerate(
+        [(row.satchel, SATCHEL, "Satchel"), (peer, PEER, name.replace("*", ""))]
+    ):
+        y = top + 26 + line * (BAR_HEIGHT + 4)
+        parts.append(bar(y, value * scale, fill))
+        measured = f"{quantity(value, row.unit)} {text}"
+        parts.append(label(MARGIN + value * scale + 10, y + 16, measured, "small"))
+    if row.limit is not None:
+        parts.append(limit_mark(MARGIN + row.limit * scale, top + 26))
     return parts
 
 
-def satchel_mark(panel: Panel, row: Row, y: float) -> list[str]:
-    colour = {"yes": GOOD, "first step": GOOD, "no": SHORT}.get(row.met, NEUTRAL)
-    x = panel.position(row.satchel / reference(row))
-    digits = 2 if row.satchel < 10 else 1
-    content = f"{row.ratio:.2f} ×" if row.against_peers else f"{row.satchel:.{digits}f} {row.unit}"
-    return [dot(x, y, 7, colour, "white"), label(x, y - 13, content, "value", "middle", colour)]
-
-
-def draw_row(panel: Panel, row: Row, y: float) -> list[str]:
-    parts = [line(LEFT, y, RIGHT, y, FAINT), label(16, y + 4, title(row))]
-    parts += peer_marks(panel, row, y)
-    if row.limit is not None:
-        parts.append(diamond(panel.position(row.limit / reference(row)), y))
-    if row.bound is not None:
-        parts.append(goal_mark(panel.position(row.bound / reference(row)), y))
-    return parts + satchel_mark(panel, row, y)
-
-
-def draw_panel(panel: Panel, top: float) -> tuple[list[str], float]:
-    """The panel's parts, and where it ends."""
-    first = top + PANEL_TOP
-    bottom = first + panel.row_height * (len(panel.rows) - 1) + 34
-    parts = [label(16, top + 18, panel.title, "title"), label(16, top + 36, panel.note, "small")]
-    for tick in TICKS:
-        if not panel.lowest <= tick <= panel.highest:
-            continue
-        x = panel.position(tick)
-        strong = tick == 1
-        parts.append(line(x, first - 26, x, bottom, MUTED if strong else FAINT, 1.5 if strong else 1))
-        parts.append(label(x, bottom + 14, f"{tick:g}", "small", "middle"))
-    parts.append(label(panel.position(1), first - 31, panel.middle, "small", "middle"))
-    for index, row in enumerate(panel.rows):
-        parts += draw_row(panel, row, first + index * panel.row_height)
-    return parts, bottom + 26
-
-
 def legend(y: float) -> list[str]:
-    marks = (
-        (dot(0, 0, 7, GOOD, "white"), "Satchel, goal met", 140),
-        (dot(0, 0, 7, SHORT, "white"), "goal not met", 110),
-        (dot(0, 0, 7, NEUTRAL, "white"), "Satchel, no goal set", 150),
-        (dot(0, 0, 4, PEER), "a peer", 75),
-        (goal_mark(0, 0), "goal", 65),
-        (diamond(0, 0), "limit: the least that could work", 200),
-    )
-    parts, x = [], 26
-    for mark, name, width in marks:
+    parts, x = [], MARGIN
+    for mark, name, width in (
+        (f'<rect width="18" height="18" rx="3" fill="{SATCHEL}"/>', "Satchel", 112),
+        (f'<rect width="18" height="18" rx="3" fill="{PEER}"/>', "the best of the others", 224),
+        (limit_mark(9, 9 - BAR_HEIGHT / 2), "the least that C code could take", 0),
+    ):
         parts.append(f'<g transform="translate({x} {y})">{mark}</g>')
-        parts.append(label(x + 13, y + 4, name, "small"))
+        parts.append(label(x + 27, y + 15, name))
         x += width
     return parts
 
 
 def chart(rows: list[Row]) -> str:
-    """Rows that were not measured are left out."""
-    drawn = [
-        row for row in rows if row.satchel is not None and (row.peer if row.against_peers else row.bound)
-    ]
-    panels = [
-        Panel(
-            "Time beside the peers",
-            "Left of 1 Satchel is faster. The axis is logarithmic: every step is a factor.",
-            "the peer of the goal",
-            [row for row in drawn if row.against_peers and not row.is_traffic],
-            0.05,
-            100,
-            56,
-        ),
-        Panel(
-            "Bytes and requests beside the peers",
-            "What a synchronization moves, both ways. Left of 1 Satchel moves less than the best peer.",
-            "the best peer",
-            [row for row in drawn if row.is_traffic],
-            0.01,
-            100,
-            56,
-        ),
-        Panel(
-            "Against the goal",
-            "Left of 1 is better: smaller, quicker, growing less.",
-            "the goal",
-            [row for row in drawn if not row.against_peers],
-            0.05,
-            5,
-            44,
-        ),
-    ]
-    parts, y = [], 8.0
-    for panel in panels:
-        if panel.rows:
-            more, y = draw_panel(panel, y)
-            parts += more
-            y += 14
-    parts += legend(y + 4)
-    height = y + 26
+    """Shorter is better: each row has a scale of its own."""
+    parts = [label(MARGIN, 34, "How long it takes, and how much it sends: shorter is better", "title")]
+    parts += legend(54)
+    top = TOP
+    for title, row in shown(rows):
+        parts += draw_row(title, row, top)
+        top += ROW_HEIGHT
+    note = "Satchel through C, the others as Python calls them. Medians of one machine."
+    parts.append(label(MARGIN, top + 8, note, "small"))
+    height = top + 26
     body = "\n".join(parts)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}"'
-        f' width="{WIDTH}" height="{height:.0f}" role="img"'
-        f' aria-label="Satchel beside its peers, its goals and the limits">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"'
+        f' width="{WIDTH}" height="{height}" role="img"'
+        f' aria-label="Satchel beside the best of the others in six workloads">\n'
         f"<style>{STYLE}</style>\n"
-        f'<rect width="{WIDTH}" height="{height:.0f}" fill="white"/>\n{body}\n</svg>\n'
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>\n{body}\n</svg>\n'
     )

@@ -147,7 +147,7 @@ def markdown(
     parts = [
         "# Results",
         "Written by `make bench`; do not edit.",
-        f"![Satchel beside its peers]({chart})",
+        f"![Six of the rows below: Satchel beside the best of its peers]({chart})",
         goal_table(rows),
         "## How to read this",
         reading.strip() + "\n" + subjects[0],
