@@ -25,11 +25,11 @@ enum Terminal {
       exit(2)
     }
     // The message repeats the invalid argument; `printError` makes it printable.
-    let text = SatchelTool.fullMessage(for: error)
     if SatchelTool.exitCode(for: error) == .success {
-      Swift.print(text)
+      Swift.print(HelpText.wrapped(SatchelTool.fullMessage(for: error, columns: HelpText.unlimited)))
       exit(0)
     }
+    let text = SatchelTool.fullMessage(for: error)
     printError(text.hasPrefix("Error: ") ? String(text.dropFirst(7)) : text)
     exit(2)
   }

@@ -85,8 +85,7 @@ struct PhotoBackupRestoreCommand: ParsableCommand {
     discussion: """
       Downloads the file, checks its MD5, and writes it with the photo's time. An existing file is not replaced.
 
-        satchel photos backup restore guide.satchel ~/Pictures 0123456789abcdef0123456789abcdef lake.jpg \\
-          --user ana --remote s3://photos
+        satchel photos backup restore guide.satchel ~/Pictures 0123456789abcdef0123456789abcdef lake.jpg --user ana --remote s3://photos
 
       Exit codes: 0 the file is there; 2 could not run.
       """)

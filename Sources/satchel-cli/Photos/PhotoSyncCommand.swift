@@ -15,8 +15,7 @@ struct PhotoSyncCommand: ParsableCommand {
 
         satchel photos sync guide.satchel ~/Pictures --user ana --remote /mnt/shared/photos
         satchel photos sync guide.satchel ~/Pictures --user ana --remote s3://photos --dry-run
-        satchel photos sync guide.satchel ~/Pictures --user ana --remote s3://photos/family \\
-          --endpoint https://s3.example.org
+        satchel photos sync guide.satchel ~/Pictures --user ana --remote s3://photos/family --endpoint https://s3.example.org
 
       The credentials of an S3 store are read from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
       AWS_SESSION_TOKEN, never from the command line.

@@ -14,8 +14,7 @@ struct SyncCommand: ParsableCommand {
 
         satchel sync planner.satchel --user ana --remote /mnt/shared/planner
         satchel sync planner.satchel --user ana --remote s3://planner --dry-run
-        satchel sync planner.satchel --user ana --remote s3://planner/family \\
-          --endpoint https://s3.example.org
+        satchel sync planner.satchel --user ana --remote s3://planner/family --endpoint https://s3.example.org
 
       Each collection's policy decides records that both sides changed. "records conflicts" lists what it \
       leaves to you, versions that lost, and remote ones that cannot be applied yet. A change that cannot be \
