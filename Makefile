@@ -429,7 +429,7 @@ if [ -n "$$missing" ]; then \
   mkdir -p $(LOGS); \
   { $(ROOT) apt-get update -qq; \
     $(ROOT) env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -y -qq --no-install-recommends --reinstall $$missing; } > $(LOGS)/apt.log 2>&1 \
+      apt-get install -y -qq -o DPkg::Lock::Timeout=120 --no-install-recommends --reinstall $$missing; } > $(LOGS)/apt.log 2>&1 \
   || { tail -n 40 $(LOGS)/apt.log >&2; exit 1; }; \
 fi
 endef

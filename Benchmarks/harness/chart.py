@@ -11,7 +11,7 @@ from html import escape
 from .goals import NOISE, Row
 
 WIDTH, MARGIN = 800, 24
-BAR_RIGHT = 580
+BAR_RIGHT = 545
 """Where the longest bar ends; what is measured stands to the right of it."""
 BAR_HEIGHT, ROW_HEIGHT, TOP = 22, 98, 112
 INK, MUTED, SATCHEL, PEER, BETTER, WORSE = "#1f2933", "#52606d", "#0b57b0", "#aab4bf", "#0b6b45", "#b0440b"

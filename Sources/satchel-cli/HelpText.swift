@@ -15,7 +15,8 @@ enum HelpText {
       let isIndented = line.hasPrefix("  ")
       // What is indented in the overview are examples.
       if line.count <= columns || (isOverview && isIndented) { return String(line) }
-      return wrapped(line, to: columns, indent: isOverview ? 0 : isIndented ? descriptions : 2)
+      let isDescription = line.dropFirst(descriptions - 2).hasPrefix("  ")
+      return wrapped(line, to: columns, indent: isOverview ? 0 : isDescription ? descriptions : 2)
     }.joined(separator: "\n")
   }
 

@@ -8,12 +8,13 @@ tool=.build-lib/bin/satchel
 folder=.build-demo/satchel-demo
 failed=0
 
-heading() { printf '\n---- %s ----\n' "$1"; }
+heading() { printf '\n---- %s ----\n\n' "$1"; }
 
 # show COMMAND...: a command of the tool, and its output.
 show() {
-  printf '\n$ satchel %s\n' "$*"
+  printf '$ satchel %s\n' "$*"
   "$tool" "$@" || failed=$((failed + 1))
+  echo
 }
 
 mkdir -p .build-lib/bin .build-demo
@@ -42,10 +43,11 @@ heading "Stories, checked before a reader gets lost"
 show story lint tales
 cd ../.. || exit 1
 tool=.build-lib/bin/satchel
-printf '\n$ satchel story lint slip.json    # a letter is missing in one of the example stories\n'
+printf '$ satchel story lint slip.json    # a letter is missing in one of the example stories\n'
 sed 's/"nextSegmentId": "the-crane"/"nextSegmentId": "the-crne"/' Examples/Stories/urashima-taro.json > .build-demo/slip.json
 (cd .build-demo && "../$tool" story lint slip.json)
 (($? == 1)) || failed=$((failed + 1))
+echo
 show story stats Examples/Stories
 show story report Examples/Stories -o .build-demo/stories.html
 show report .build-demo/tour/guide.satchel -o .build-demo/guide.html
@@ -55,7 +57,7 @@ heading "The examples in C, Python and Swift"
 Tests/examples/run.sh --show || failed=$((failed + 1))
 
 heading "Yours to try"
-printf '\nThe tool:    %s\n' "$PWD/$tool"
+printf 'The tool:    %s\n' "$PWD/$tool"
 printf 'The folder:  %s\n\n' "$PWD/$folder"
 "$tool" demo "$folder" || failed=$((failed + 1))
 printf '\nNext: README.md, and satchel --help.\n'

@@ -66,7 +66,8 @@ struct CatalogueShowCommand: ParsableCommand {
         [
           Terminal.time(context.updatedAt), Terminal.count(context.sectionCount, "section"),
           Terminal.count(context.entityCount, "entity", "entities"),
-          context.location.name + (context.location == active ? "  (active)" : ""),
+          context.location.name
+            + (active.map { $0.isSamePlace(as: context.location) } ?? false ? "  (active)" : ""),
         ]
       }
       print(Terminal.table(rows))

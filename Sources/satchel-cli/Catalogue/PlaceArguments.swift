@@ -205,6 +205,11 @@ extension Location {
   }
 }
 
+extension Location {
+  /// Whether another location is the same place: their most specific keys are equal.
+  func isSamePlace(as other: Location) -> Bool { keys.first == other.keys.first }
+}
+
 extension String {
   /// Whether it has no characters but white space.
   fileprivate var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }

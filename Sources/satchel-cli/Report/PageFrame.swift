@@ -59,6 +59,8 @@ struct PageTable {
   }
 
   let caption: String
+  /// Whether the caption is only for those who hear the page, because a heading above the table says the same.
+  var isCaptionHidden = false
   /// The first is that of the rows' headings.
   let columns: [Column]
   /// The id; only a table that the page's script sorts has one.
@@ -93,7 +95,7 @@ struct PageTable {
     let name = id.map { " id=\"\($0)\" class=\"sorted\"" } ?? ""
     return """
       <div class="scroll" role="region" aria-label="\(caption)" tabindex="0">
-      <table\(name) role="table"><caption>\(caption)</caption>
+      <table\(name) role="table"><caption\(isCaptionHidden ? " class=\"unseen\"" : "")>\(caption)</caption>
       <thead role="rowgroup"><tr role="row">\(heads.joined())</tr></thead>
       <tbody role="rowgroup">
       \(rows)</tbody></table></div>

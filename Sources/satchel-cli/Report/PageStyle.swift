@@ -1,7 +1,7 @@
 /// The style sheet of the tool's pages.
 enum PageStyle {
   /// The SHA-256 of `text` for the page's content security policy; a test verifies it.
-  static let hash = "sha256-g41Eojqv9WW4UlwAIZr1bTwMpRmOQlprGWIZgrDN17Q="
+  static let hash = "sha256-WSZHrGwkDdzfYWk65CQrIqgzZz9LdSDNLyDTnEU5Wmc="
 
   static let text = """
     :root { color-scheme: light dark; --ground: #fff; --text: #1d1f21; --quiet: #5b6066; --line: #d4d7db;
@@ -45,6 +45,7 @@ enum PageStyle {
     .graph svg { display: block; margin: 0 auto; }
     summary { cursor: pointer; padding: .4rem 0; }
     nav ul { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; }
+    .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
     .state { display: inline-block; border: 1px solid currentColor; border-radius: 1rem; padding: 0 .7rem; }
     .sound { color: var(--good); }
     .damaged { color: var(--error); }
@@ -54,12 +55,13 @@ enum PageStyle {
       main { padding: .5rem 1rem 3rem; }
       h1 { font-size: 1.6rem; }
       .search { position: static; }
+      dl { grid-template-columns: repeat(auto-fill, minmax(7.5rem, 1fr)); }
       table, caption, thead, tbody, th, td { display: block; }
       thead { display: none; }
       table.sorted thead { display: block; }
       table.sorted thead tr { display: flex; flex-wrap: wrap; gap: .4rem; padding: .4rem 0; }
       table.sorted thead th { border: 1px solid var(--line); border-radius: 1rem; padding: .15rem .7rem; }
-      tbody tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(7.5rem, 1fr)); gap: .1rem 1rem;
+      tbody tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.5rem, 1fr)); gap: .1rem 1rem;
         border-bottom: 2px solid var(--line); padding: .7rem 0; }
       tbody th { grid-column: 1 / -1; border: 0; padding: 0; font-size: 1.05rem; overflow-wrap: anywhere; }
       td, td.number { border: 0; padding: 0; text-align: start; overflow-wrap: anywhere; width: auto; }

@@ -120,7 +120,9 @@ struct StoreReport {
           name: name, title: header.displayTitle, updated: header.updatedAt, fresh: plan?.fresh.count ?? 0,
           expired: plan?.expired.count ?? 0, missing: plan?.missing.count ?? 0, expires: times.min())
       }
-      return Place(context: context, isActive: context.location == active, sections: sections)
+      return Place(
+        context: context, isActive: active.map { $0.isSamePlace(as: context.location) } ?? false,
+        sections: sections)
     }
     return Places(shown: shown, count: contexts.count)
   }

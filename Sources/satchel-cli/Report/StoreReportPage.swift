@@ -98,13 +98,15 @@ struct StoreReportPage {
 
   private func place(_ place: StoreReport.Place) -> String {
     let context = place.context
+    let name = HTML.escaped(context.location.name)
     var table = PageTable(
-      "Sections",
+      "Sections of \(name)",
       [
         Column(title: "Section"), Column(title: "Fresh", isNumber: true),
         Column(title: "Expired", isNumber: true), Column(title: "Missing", isNumber: true),
         Column(title: "Next to expire"), Column(title: "Delivered"),
       ])
+    table.isCaptionHidden = true
     for section in place.sections {
       let name = "<code>\(HTML.escaped(section.name))</code>"
       let heading = section.title.map { "<bdi>\(HTML.escaped($0))</bdi> \(name)" } ?? name
@@ -120,7 +122,7 @@ struct StoreReportPage {
       Terminal.count(context.entityCount, "entity", "entities"), Terminal.bytes(context.bytes),
     ]
     return """
-      <h3 dir="auto">\(HTML.escaped(context.location.name))</h3>
+      <h3 dir="auto">\(name)</h3>
       <p class="note">\(remarks.compactMap { $0 }.joined(separator: ", "))</p>
       \(place.sections.isEmpty ? "" : table.html)
       """
