@@ -166,10 +166,10 @@ def test_damage_is_listed_and_the_rest_is_shown(page, tmp_path):
         database.commit()
     found = page(code=1)
     assert "The check has 1 finding." in found.text("p")
-    assert "1 finding, which the page lists" in found.err
+    assert "the check has 1 finding, which the page lists" in found.err
     assert cells(found, "tasks")["Records"] == "1"
     assert "PT/Porto/Porto" in found.text("h3")
-    assert "damaged" in found.text("strong")
+    assert "cannot be read" in found.text("strong")
 
 
 def test_reading_changes_nothing(run, planner):

@@ -49,9 +49,9 @@ struct ReportCommand: ParsableCommand {
     let name = String(decoding: FilePath(argument: self.store).tidy.name, as: UTF8.self)
     try StoreReportPage(report: report, title: title ?? name).write(to: output)
     try output.finish()
-    if !report.findings.isEmpty {
-      Terminal.printError(
-        "\(self.store.printable): \(Terminal.count(report.findings.count, "finding")), which the page lists")
+    if !report.isSound {
+      let findings = Terminal.count(report.findings.count, "finding")
+      Terminal.printError("\(self.store.printable): the check has \(findings), which the page lists")
       throw Terminal.attention
     }
   }

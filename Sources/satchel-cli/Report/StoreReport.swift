@@ -1,7 +1,7 @@
 import Satchel
 
-/// What the page of `satchel report` shows of a store, read part by part: a part that is damaged does not hide the
-/// others.
+/// What the page of `satchel report` shows of a store, read part by part: a part that cannot be read, because it is
+/// damaged, does not hide the others.
 struct StoreReport {
   /// A part of the store, or the reason why it cannot be read.
   enum Part<Value> {
@@ -9,9 +9,7 @@ struct StoreReport {
     case unreadable(String)
 
     init(_ read: () throws -> Value) throws {
-      do { self = .read(try read()) } catch let error as SatchelError where error.code == .damaged {
-        self = .unreadable(error.message)
-      }
+      do { self = .read(try read()) } catch let error as SatchelError { self = .unreadable(error.message) }
     }
 
     var value: Value? {
@@ -97,6 +95,12 @@ struct StoreReport {
     collections = try Part { try store.collections() }
     state = try Part { try Self.state(store.state) }
     binding = try Part { try SyncBinding(store.database) }
+  }
+
+  /// Whether the check has no findings, and every part can be read.
+  var isSound: Bool {
+    findings.isEmpty && statistics.value != nil && places.value != nil && albums.value != nil
+      && collections.value != nil && state.value != nil && binding.value != nil
   }
 
   // MARK: Reading

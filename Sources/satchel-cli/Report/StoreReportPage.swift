@@ -71,7 +71,7 @@ struct StoreReportPage {
       switch part {
       case .read(let value): content(value)
       case .unreadable(let reason):
-        "<p class=\"error\"><strong>damaged</strong> \(HTML.escaped(reason))</p>\n"
+        "<p class=\"error\"><strong>cannot be read</strong> \(HTML.escaped(reason))</p>\n"
       }
     return """
       <section id="\(id)" aria-labelledby="title-\(id)">
