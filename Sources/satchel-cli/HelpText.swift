@@ -7,7 +7,9 @@ enum HelpText {
   /// The column at which the argument parser begins the descriptions of arguments and options.
   private static let descriptions = 26
 
+  /// Wraps the help of a command; other texts, such as completion scripts, are returned as they are.
   static func wrapped(_ text: String) -> String {
+    guard text.hasPrefix("OVERVIEW: ") else { return text }
     let columns = max(columns, 2 * descriptions)
     var isOverview = true
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
