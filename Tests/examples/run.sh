@@ -29,8 +29,8 @@ run_python() {
 }
 
 run_swift() {
-  # What the compiler says is no part of what the example says.
-  swift build --quiet --package-path "$root/Examples/Swift" --scratch-path "$root/.build-example" \
+  # What the compiler says is no part of what the example says. As an app's package, which has nothing of the tool.
+  env -u SATCHEL_TOOL swift build --quiet --package-path "$root/Examples/Swift" --scratch-path "$root/.build-example" \
     --product "$1" >&2 && "$root/.build-example/debug/$1" "$2"
 }
 
