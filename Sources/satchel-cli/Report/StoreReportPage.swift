@@ -225,7 +225,7 @@ struct StoreReportPage {
       rows.append(
         (
           "Records and state",
-          [.text(binding.remote), .text(binding.user), .text("–"), .number(binding.pending)]
+          [.text(binding.remote), .text(binding.user), .text("not recorded"), .number(binding.pending)]
         ))
     }
     for album in report.albums.value ?? [] where album.status.lastSync != nil {
