@@ -40,17 +40,21 @@ STRICT := -Xswiftc -warnings-as-errors
 # The Swift runtime is linked in, and nothing but satchel_* is exported. Linker flags stand here and not in
 # Package.swift, because a package with unsafe flags cannot be imported by others. What only Swift apps call is left
 # out: one async function brings Swift's concurrency and libdispatch along, 0.8 MB. Optimized for size, which costs
-# some 6 % of time, and with packed relocations, which need glibc 2.36. What an app's start runs lies side by side.
-RELEASE := -c release -Xswiftc -Osize --scratch-path $(BUILD) $(STRICT) -Xswiftc -static-stdlib -Xswiftc -DSATCHEL_WITHOUT_CONCURRENCY \
+# some 6 % of time. What an app's start runs lies side by side. It runs with glibc 2.34 or newer: without packed
+# relocations, which would save 0.6 MB and need 2.36, and with OlderSystems.c in the place of two newer functions.
+RELEASE := -c release -Xswiftc -Osize --scratch-path $(BUILD) --disable-local-rpath $(STRICT) -Xswiftc -static-stdlib \
+  -Xswiftc -DSATCHEL_WITHOUT_CONCURRENCY -Xlinker $(CURDIR)/$(BUILD)/static/OlderSystems.o \
+  -Xlinker --wrap=hypotf -Xlinker --wrap=_dl_find_object \
   -Xswiftc -cross-module-optimization -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -use-ld=lld -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --as-needed \
   -Xlinker -L$(CURDIR)/$(BUILD)/static -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 SHARED := -Xlinker $(CURDIR)/$(BUILD)/static/ScalarNames.o \
-  -Xlinker --defsym=_swift_stdlib_getScalarName=satchel_no_scalar_name -Xlinker -z -Xlinker pack-relative-relocs \
+  -Xlinker --defsym=_swift_stdlib_getScalarName=satchel_no_scalar_name \
   -Xlinker -z -Xlinker defs -Xlinker -z -Xlinker nodelete -Xlinker --version-script=Include/satchel.map \
   -Xlinker -O2 -Xlinker -soname -Xlinker $(SONAME) -Xlinker Sources/Link/discard.ld \
   -Xlinker --symbol-ordering-file=Sources/Link/start.order -Xlinker --no-warn-symbol-ordering
-SOURCES := Makefile Package.swift $(shell find Include Sources -type f)
+STATIC := $(addprefix $(BUILD)/static/,libstdc++.a OlderSystems.o ScalarNames.o)
+SOURCES := Makefile Package.swift $(shell find Include Sources -type f -not -name '*.in')
 
 # Package.swift declares the tool only where this is set.
 export SATCHEL_TOOL := 1
@@ -117,17 +121,17 @@ order: lib setup-tests ## Update the list of functions that an app's start runs,
 	PYTHONPATH=Bindings/Python $(PYTHON) Benchmarks/order.py $(BUILT)/libsatchel.so
 
 .PHONY: tool
-tool: setup ## The command-line tool, release build
+tool: setup $(STATIC) ## The command-line tool, release build
 	swift build $(RELEASE) --product satchel-cli
 
-.PHONY: wheel
-wheel: lib setup-tests ## The self-contained Python wheel
-	$(PYTHON) Bindings/Python/build_wheel.py
+# The Swift runtime's C++ library goes in as well: a folder that holds only the archive is searched first.
+$(BUILD)/static/libstdc++.a:
+	@mkdir -p $(@D) && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $@
 
-$(STAGED): $(SOURCES)
-	@# The Swift runtime's C++ library goes in as well: a folder that holds only the archive is searched first.
-	@mkdir -p $(BUILD)/static && ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(BUILD)/static/libstdc++.a
-	@gcc -O2 -fPIC -Wall -Wextra -c Sources/Link/ScalarNames.c -o $(BUILD)/static/ScalarNames.o
+$(BUILD)/static/%.o: Sources/Link/%.c
+	@mkdir -p $(@D) && gcc -O2 -fPIC -Wall -Wextra -c $< -o $@
+
+$(STAGED): $(SOURCES) | $(STATIC)
 	@# Optimizing across modules, the compiler builds layouts of one module into another, and the package manager does
 	@# not build the other again when they change: nothing of ours is kept that an older source may have shaped.
 	@rm -f $(BUILD)/*/release/Satchel*.build/*.o
@@ -216,16 +220,12 @@ test-s3: setup-tests setup-servers-all lib build-tests ## Object stores, photos 
 	  $(PYTHON) -m pytest -p no:cacheprovider -q Bindings/Python/tests/test_sync_traffic.py; \
 	  echo "---- $(store), kills ----"; $(call killed,$(store),$(or $(SATCHEL_CRASH_SECONDS),20));)
 
-.PHONY: test-wheel
-test-wheel: wheel ## The wheel in a virtual environment of its own
-	Tests/wheel/run.sh
-
 # A newer SQLite than Debian stable's, which the C programs, the Python binding and the Swift suites find first.
 NEWER := $(CURDIR)/.build-sqlite
 
 .PHONY: test-sqlite
 test-sqlite: setup-tests setup-servers lib build-tests ## The C, Python and Swift suites on a newer SQLite, built from Debian's source package
-	@Tests/sqlite/build.sh $(NEWER)
+	@Packaging/sqlite.sh $(NEWER)
 	@export LD_LIBRARY_PATH=$(NEWER) SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python; status=0; \
 	  $(PYTHON) Tests/sqlite/loaded.py $(NEWER) || exit 1; \
 	  $(call log,test-sqlite-c,Tests/C/run.sh) || status=1; \
@@ -353,7 +353,7 @@ $(SERVERS)/%.txt: Tests/Servers/%.txt | setup-debian-tests
 
 # What people write, without .in; each has a file of versions and hashes beside it, which is installed.
 REQUIREMENTS := Bindings/Python/requirements-dev Bindings/Python/wheel-requirements Benchmarks/requirements \
-  Tests/Servers/requirements Tests/Servers/requirements-more
+  Documentation/site/requirements Tests/Servers/requirements Tests/Servers/requirements-more
 
 .PHONY: requirements
 requirements: setup-tests ## Pin Python's packages with their hashes; UPGRADE=1 takes newer versions
@@ -373,39 +373,7 @@ $(VENV)/requirements-dev.txt: Bindings/Python/requirements-dev.txt | setup-debia
 	$(PYTHON) -m pip install --quiet --requirement $<
 	@cp $< $@
 
-##@ Install
-
-.PHONY: install
-install: $(STAGED) tool ## Install under PREFIX (/usr/local), or below DESTDIR for packagers
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/Satchel
-	install -m 644 Include/satchel.h $(DESTDIR)$(PREFIX)/include/
-	install -m 755 $(STAGED) $(DESTDIR)$(LIBDIR)/
-	ln -sf libsatchel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsatchel.so
-	@for file in $(TEMPLATES); do $(call fill,$$file); done
-	@if [ -f Documentation/satchel.1 ]; then \
-	  install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 Documentation/satchel.1; fi
-	install -D -s -m 755 $(BUILD)/release/satchel-cli $(DESTDIR)$(PREFIX)/bin/satchel
-	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
-
-.PHONY: uninstall
-uninstall: ## Remove what `make install` put there; takes the same PREFIX and DESTDIR
-	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsatchel.so $(SONAME) libsatchel.so.$(VERSION) pkgconfig/satchel.pc)
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,include/satchel.h share/man/man1/satchel.1 bin/satchel)
-	rm -rf $(DESTDIR)$(LIBDIR)/cmake/Satchel
-
-.PHONY: clean
-clean: ## Remove everything built, and the virtual environments
-	rm -rf .build .build-* $(VENV) $(SERVERS)
-
-# template:place below LIBDIR
-TEMPLATES := satchel.pc.in:pkgconfig/satchel.pc \
-  SatchelConfig.cmake.in:cmake/Satchel/SatchelConfig.cmake \
-  SatchelConfigVersion.cmake.in:cmake/Satchel/SatchelConfigVersion.cmake
-TO_INCLUDE = $$(realpath -m --relative-to=$(LIBDIR)/cmake/Satchel $(PREFIX)/include)
-fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
-  -e 's|@SONAME@|$(SONAME)|g' -e "s|@TO_INCLUDE@|$(TO_INCLUDE)|g" \
-  "Include/$${file%%:*}" > "$(DESTDIR)$(LIBDIR)/$${file\#\#*:}"
+include Packaging/packaging.mk
 
 # Debian's packages, with the headers that prove them. dpkg alone is not believed: an image may have been
 # trimmed after it recorded a package. Nothing is downloaded, and no network needed, when all is there.

@@ -48,10 +48,20 @@ with_cmake() {
   return $status
 }
 
-without_a_fitting_version() {
-  mkdir -p "$folder/newer" && sed 's/Satchel 0.1/Satchel 99.0/' Tests/install/CMakeLists.txt \
-    > "$folder/newer/CMakeLists.txt" && cp Tests/install/hello.c "$folder/newer/"
-  ! cmake -S "$folder/newer" -B "$folder/newer/build" -DCMAKE_PREFIX_PATH="$prefix"
+# Whether CMake finds what was installed when a program asks for a version.
+fits() {
+  rm -rf "$folder/asked"
+  mkdir "$folder/asked" && sed "s/Satchel 0.1/Satchel $1/" Tests/install/CMakeLists.txt \
+    > "$folder/asked/CMakeLists.txt" && cp Tests/install/hello.c "$folder/asked/"
+  cmake -S "$folder/asked" -B "$folder/asked/build" -DCMAKE_PREFIX_PATH="$prefix"
+}
+
+# The rule is that of the SONAME: the same major version, and none that is newer.
+follows_the_soname() {
+  local major=${version%%.*} other
+  readelf -d "$prefix/lib/libsatchel.so" | grep -q "SONAME.*\[libsatchel.so.$major\]" || return 1
+  fits "$major.0" && fits "$version" || return 1
+  for other in "$((major + 1)).0" "$major.99" "${version%.*}.99"; do ! fits "$other" || return 1; done
 }
 
 # An app that imports the library does not fetch what the tool depends on.
@@ -102,7 +112,8 @@ check "make install" make --no-print-directory install PREFIX="$prefix"
 check "links: .so, soname, version" test "$(readlink -f "$prefix/lib/libsatchel.so")" = "$prefix/lib/libsatchel.so.$version"
 check "pkg-config" with_pkg_config
 check "CMake" with_cmake "$prefix"
-check "CMake refuses another version" without_a_fitting_version
+check "CMake accepts and refuses versions by the SONAME" follows_the_soname
+check "nothing newer than glibc 2.34" python3 Packaging/glibc.py "$prefix/lib/libsatchel.so" "$prefix/bin/satchel"
 check "DESTDIR" make --no-print-directory install PREFIX=/usr DESTDIR="$folder/destination"
 check "CMake, moved tree" with_cmake "$folder/destination/usr"
 check "make uninstall" make --no-print-directory uninstall PREFIX="$prefix"

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# Builds a newer SQLite than Debian stable has, for `make test-sqlite`: build.sh FOLDER
+# Builds a newer SQLite than Debian stable has, without SQLite's WAL-reset bug: sqlite.sh FOLDER
+# The Python wheel carries it, and `make test-sqlite` runs the suites on it.
 #
-# Takes Debian's newest source package, with Debian's patches and options, and leaves in FOLDER libsqlite3.so.0 and the
-# file `version`, which names the package and the hashes of its files and of the library. The system's package sources
-# are not touched: apt gets its own lists, and verifies the archive's signature with Debian's keyring.
-# A version that was removed from the archive is replaced by the newest one, with a warning.
+# Takes Debian's newest source package, with Debian's patches and options, and leaves in FOLDER libsqlite3.so.0, its
+# copyright, and the file `version`, which names the package and the hashes of its files and of the library. The system's
+# package sources are not touched: apt gets its own lists, and verifies the archive's signature with Debian's keyring.
+# A version that was removed from the archive is replaced by the newest one, with a warning; when none can be had, what
+# was built before stays, with a warning, or the status is 1.
 set -euo pipefail
 
-# The version that the suites are known to pass on. SQLITE_PACKAGE names another; "newest" takes what the archive has.
+# The version on which the suites are known to pass. SQLITE_PACKAGE names another; "newest" takes what the archive has.
 pinned=${SQLITE_PACKAGE:-3.53.4-2}
 mirror=${SQLITE_MIRROR:-http://deb.debian.org/debian}
 
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
-if [[ -f $folder/libsqlite3.so.0 && $pinned != newest ]] && grep -qx "package $pinned" "$folder/version"; then
+if [[ -f $folder/libsqlite3.so.0 && -f $folder/copyright && $pinned != newest ]] && grep -qx "package $pinned" "$folder/version"; then
   cat "$folder/version"
   exit 0
 fi
@@ -24,7 +26,7 @@ trap 'rm -rf "$work"' EXIT
 fall_back() {
   echo "warning: $1" >&2
   if [[ -f $folder/libsqlite3.so.0 ]]; then
-    echo "warning: the tests run on what was built before" >&2
+    echo "warning: the SQLite that was built before is used" >&2
     cat "$folder/version"
     exit 0
   fi
@@ -35,7 +37,7 @@ for tool in apt-get dpkg-source gcc make tclsh; do
   command -v $tool > /dev/null || fall_back "$tool is not installed (Debian's packages dpkg-dev, gcc, make, tcl)"
 done
 
-source "$(dirname "$0")/../debian_sources.sh"
+source "$(dirname "$0")/debian_sources.sh"
 use_debian_sources "$work" "$mirror" sid || fall_back "the lists of $mirror cannot be fetched"
 
 cd "$work/sources"
@@ -63,6 +65,7 @@ gcc -shared -fPIC -O2 -fno-strict-aliasing "${options[@]}" sqlite3.c -o "$work/l
   -Wl,-soname,libsqlite3.so.0 -Wl,--as-needed -lm -ldl -lpthread
 
 mv "$work/libsqlite3.so.0" "$folder/libsqlite3.so.0"
+cp debian/copyright "$folder/copyright"
 {
   echo "package $package"
   (cd "$work/sources" && sha256sum ./*.dsc ./*.tar.*)

@@ -1,0 +1,21 @@
+/* What is built with glibc 2.36 runs with 2.34: these take the place of two functions whose newest versions are of 2.35,
+ * by the linker's --wrap. Packaging/glibc.py finds what else is too new. */
+
+/* hypotf of 2.35 differs only in that it leaves errno alone, which is not read here. */
+#if defined(__x86_64__)
+__asm__(".symver satchel_older_hypotf, hypotf@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver satchel_older_hypotf, hypotf@GLIBC_2.17");
+#endif
+float satchel_older_hypotf(float x, float y);
+float __wrap_hypotf(float x, float y);
+int __wrap__dl_find_object(void *address, void *found);
+
+float __wrap_hypotf(float x, float y) { return satchel_older_hypotf(x, y); }
+
+/* _dl_find_object is libgcc's way to the tables for unwinding. Nothing is unwound here (discard.ld): none is found. */
+int __wrap__dl_find_object(void *address, void *found) {
+    (void)address;
+    (void)found;
+    return -1;
+}
