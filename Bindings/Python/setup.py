@@ -2,11 +2,13 @@
 
 With a library (SATCHEL_LIBRARY, or the one that a source checkout has built) the wheel is of this
 platform, py3-none-<platform>, since nothing in it depends on the version of Python. Without one it is a
-pure wheel, which uses the library of the system.
+pure wheel, which uses the library of the system; when the system has none, there is no wheel, and the
+error says how to get a library. SATCHEL_LIBRARY=system makes a pure wheel in any case.
 """
 
 from __future__ import annotations
 
+import ctypes.util
 import os
 import shutil
 from pathlib import Path
@@ -18,14 +20,24 @@ from setuptools.command.build_py import build_py
 from setuptools.dist import Distribution
 
 CARRIED = "libsatchel.so"
+OF_SYSTEM = "system"
 HERE = Path(__file__).resolve().parent
+
+NO_LIBRARY = """\
+satchel: the package calls the shared library libsatchel.so.0, and there is none here to install.
+Get it in one of these ways, and run pip again:
+  - install a wheel instead, satchel-*-manylinux_2_34_x86_64.whl, which has the library inside
+    (Linux with glibc 2.34 or newer, x86-64);
+  - install the library: the Debian package libsatchel0, or `make install` in a checkout of Satchel;
+  - build it in a checkout, `make lib`, and name it: SATCHEL_LIBRARY=/path/to/libsatchel.so pip install ...
+To install the package now and the library later: SATCHEL_LIBRARY=system pip install ..."""
 
 
 def built_library() -> Optional[Path]:
     """The library to carry, if there is one."""
     named = os.environ.get("SATCHEL_LIBRARY")
     if named:
-        return Path(named).resolve(strict=True)
+        return None if named == OF_SYSTEM else Path(named).resolve(strict=True)
     # The stripped one first; `make lib` leaves both.
     places = (
         HERE.parents[1] / ".build-lib" / each for each in ("stage/libsatchel.so", "release/libsatchel.so")
@@ -47,6 +59,8 @@ class BuildWithLibrary(build_py):
             stale.unlink()
         if library is not None:
             shutil.copyfile(library, package / CARRIED)
+        elif os.environ.get("SATCHEL_LIBRARY") != OF_SYSTEM and not ctypes.util.find_library("satchel"):
+            raise SystemExit(NO_LIBRARY)
 
 
 class PlatformWheel(bdist_wheel):

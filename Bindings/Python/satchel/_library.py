@@ -87,7 +87,11 @@ def find(package: Path = _PACKAGE) -> ctypes.CDLL:
         except OSError as error:
             searched.append(f"{name} among the system's libraries ({error})")
     places = "".join(f"\n  - {place}" for place in searched)
-    raise ImportError(f"satchel: the shared library {file_name()} was not found. Searched:{places}")
+    raise ImportError(
+        f"satchel: the shared library {file_name()} was not found. Searched:{places}\n"
+        "Install a wheel that has it inside, or the library itself: the Debian package libsatchel0, or"
+        " `make install` in a checkout of Satchel."
+    )
 
 
 def declare(library: ctypes.CDLL) -> ctypes.CDLL:
