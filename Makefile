@@ -311,7 +311,7 @@ soak-damages: setup-tests lib ## Every object of a sync log is damaged in every 
 .PHONY: lint
 lint: setup-tests ## Formatting of Swift and Python, Python's types, the wording, and satchel.h by Doxygen
 	swift format lint --strict -r Sources Tests Examples Package.swift
-	$(VENV)/bin/ruff check --no-cache Bindings/Python Tests Examples
+	$(VENV)/bin/ruff check --no-cache Bindings/Python Tests Examples Packaging Documentation
 	cd Bindings/Python && $(CURDIR)/$(VENV)/bin/mypy --cache-dir $(CURDIR)/.build-test/mypy --strict satchel
 	python3 Tests/words.py
 	@mkdir -p .build-test/doxygen

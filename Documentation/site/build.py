@@ -1,0 +1,121 @@
+"""Builds the pages of the documentation's site: build.py FOLDER, as build.sh calls it.
+
+FOLDER/site has the reference of satchel.h already, FOLDER/xml what Doxygen knows about it, and FOLDER/docc
+the data of DocC about the Swift modules.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pdoc
+import pdoc.doc
+import pdoc.extract
+import pdoc.render
+import satchel
+
+from guides import GUIDES, Guides
+from pages import Site
+from swift_reference import SwiftReference
+
+
+def find_header(site: Site, folder: Path) -> None:
+    """Lets the search find what satchel.h declares."""
+    for file in sorted(folder.glob("*.xml")):
+        for compound in ElementTree.parse(file).iter("compounddef"):
+            if compound.get("kind") in ("struct", "union"):
+                name = compound.findtext("compoundname") or ""
+                brief = text_of(compound, "briefdescription")
+                site.find(name, "C: satchel.h", f"c/{compound.get('id')}.html", brief)
+            for member in compound.iter("memberdef"):
+                page, _, anchor = (member.get("id") or "").rpartition("_1")
+                name = member.findtext("name") or ""
+                text = f"{text_of(member, 'briefdescription')} {text_of(member, 'detaileddescription')}"
+                site.find(name, "C: satchel.h", f"c/{page}.html#{anchor}", text)
+                for value in member.iter("enumvalue"):
+                    page, _, anchor = (value.get("id") or "").rpartition("_1")
+                    site.find(
+                        value.findtext("name") or "",
+                        f"C: {name}",
+                        f"c/{page}.html#{anchor}",
+                        text_of(value, "briefdescription"),
+                    )
+
+
+def text_of(element: ElementTree.Element, name: str) -> str:
+    found = element.find(name)
+    return "".join(found.itertext()).strip() if found is not None else ""
+
+
+def write_python(site: Site) -> None:
+    """The reference of the Python package, by pdoc."""
+    show_what_is_inherited()
+    pdoc.render.configure(docformat="restructuredtext", footer_text="Satchel", show_source=False)
+    pdoc.pdoc("satchel", output_directory=site.folder / "python")
+    for name in pdoc.extract.walk_specs(["satchel"]):
+        module = pdoc.doc.Module(pdoc.extract.load_module(name))
+        for member in members(module):
+            place = f"Python: {member.modulename}"
+            address = f"python/{member.modulename.replace('.', '/')}.html#{member.qualname}"
+            site.find(member.qualname, place, address, member.docstring)
+
+
+def show_what_is_inherited() -> None:
+    """Lets a class have what it inherits from a private one; pdoc would leave it out."""
+    origin_of = pdoc.doc.Class._taken_from
+
+    def taken_from(shown: pdoc.doc.Class, name: str, value: object) -> tuple[str, str]:
+        module, qualified = origin_of(shown, name, value)
+        if not module.startswith("satchel.") or qualified.split(".")[0] in vars(satchel):
+            return module, qualified
+        return shown.modulename, f"{shown.qualname}.{name}"
+
+    pdoc.doc.Class._taken_from = taken_from
+
+
+def members(namespace: pdoc.doc.Namespace) -> Iterator[pdoc.doc.Doc]:
+    """What a module or a class declares itself, and what that declares."""
+    for member in namespace.own_members:
+        if member.name.startswith("_") or member.kind == "module" or not member.docstring:
+            continue
+        yield member
+        if isinstance(member, pdoc.doc.Class):
+            yield from members(member)
+
+
+def link_home(site: Site) -> None:
+    """Lets the pages of Doxygen and pdoc lead back to the guides."""
+    for folder, place, link in (
+        ("c", '<div id="projectname">Satchel', '<div id="projectname"><a href="{}">Satchel</a>'),
+        ("python", '<nav class="pdoc">', '<nav class="pdoc"><p><a href="{}">Satchel: the guides</a></p>'),
+    ):
+        for page in (site.folder / folder).rglob("*.html"):
+            text = page.read_text(encoding="utf-8")
+            home = "../" * len(page.relative_to(site.folder).parent.parts) + "index.html"
+            page.write_text(text.replace(place, link.format(home), 1), encoding="utf-8")
+
+
+def main(folder: Path) -> None:
+    site = Site(folder / "site")
+    swift = SwiftReference(site, folder / "docc/data")
+    pages = list(GUIDES.values())
+    site.navigation = [
+        ("Guides", pages[:6]),
+        ("Languages", [*pages[6:9], ("The tool", "manual.html")]),
+        ("Reference", [("satchel.h", "c/satchel_8h.html"), ("Python package", "python/satchel.html")]),
+        ("Swift modules", swift.modules()),
+        ("Project", pages[9:]),
+    ]
+    Guides(site).write()
+    swift.write()
+    find_header(site, folder / "xml")
+    write_python(site)
+    link_home(site)
+    site.finish()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
