@@ -3,7 +3,8 @@ import PackageDescription
 
 let package = Package(
   name: "Satchel",
-  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11)],
+  // Linux, and Macs with Homebrew's libraries. Phones have no jansson, nettle and utf8proc to link.
+  platforms: [.macOS(.v15)],
   products: [
     .library(name: "Satchel", targets: ["Satchel"]),
     .library(name: "SatchelCatalogue", targets: ["SatchelCatalogue"]),

@@ -1,6 +1,9 @@
 #ifndef SATCHEL_CSQLITE_SHIM_H
 #define SATCHEL_CSQLITE_SHIM_H
 
+#if !__has_include(<sqlite3.h>)
+#error "sqlite3.h is missing: install libsqlite3-dev (Debian, Ubuntu), sqlite-devel (Fedora, RHEL) or sqlite (Homebrew)"
+#endif
 #include <sqlite3.h>
 
 /* SQLite can be built without these two: then an error names the column only. */
