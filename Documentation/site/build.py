@@ -7,6 +7,7 @@ the data of DocC about the Swift modules.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -53,6 +54,8 @@ def text_of(element: ElementTree.Element, name: str) -> str:
 def write_python(site: Site) -> None:
     """The reference of the Python package, by pdoc."""
     show_what_is_inherited()
+    # It looks for the types of a class in the module that shows it, and not in the one that declares it.
+    warnings.filterwarnings("ignore", "Error parsing type annotation", module=r"pdoc\.")
     pdoc.render.configure(docformat="restructuredtext", footer_text="Satchel", show_source=False)
     pdoc.pdoc("satchel", output_directory=site.folder / "python")
     for name in pdoc.extract.walk_specs(["satchel"]):
