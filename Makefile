@@ -225,7 +225,7 @@ NEWER := $(CURDIR)/.build-sqlite
 
 .PHONY: test-sqlite
 test-sqlite: setup-tests setup-servers lib build-tests ## The C, Python and Swift suites on a newer SQLite, built from Debian's source package
-	@Packaging/sqlite.sh $(NEWER)
+	@Bindings/Packaging/sqlite.sh $(NEWER)
 	@export LD_LIBRARY_PATH=$(NEWER) SATCHEL_LIBRARY=$(BUILT)/libsatchel.so PYTHONPATH=Bindings/Python; status=0; \
 	  $(PYTHON) Tests/sqlite/loaded.py $(NEWER) || exit 1; \
 	  $(call log,test-sqlite-c,Tests/C/run.sh) || status=1; \
@@ -311,7 +311,7 @@ soak-damages: setup-tests lib ## Every object of a sync log is damaged in every 
 .PHONY: lint
 lint: setup-tests ## Formatting of Swift and Python, Python's types, the wording, and satchel.h by Doxygen
 	swift format lint --strict -r Sources Tests Examples Package.swift
-	$(VENV)/bin/ruff check --no-cache Bindings/Python Tests Examples Packaging Documentation
+	$(VENV)/bin/ruff check --no-cache Bindings/Python Tests Examples Bindings/Packaging Documentation
 	cd Bindings/Python && $(CURDIR)/$(VENV)/bin/mypy --cache-dir $(CURDIR)/.build-test/mypy --strict satchel
 	python3 Tests/words.py
 	@mkdir -p .build-test/doxygen
@@ -373,7 +373,7 @@ $(VENV)/requirements-dev.txt: Bindings/Python/requirements-dev.txt | setup-debia
 	$(PYTHON) -m pip install --quiet --requirement $<
 	@cp $< $@
 
-include Packaging/packaging.mk
+include Bindings/Packaging/packaging.mk
 
 # Debian's packages, with the headers that prove them. dpkg alone is not believed: an image may have been
 # trimmed after it recorded a package. Nothing is downloaded, and no network needed, when all is there.

@@ -5,7 +5,7 @@
 
 The wheel has the package, libsatchel.so, and the libraries that it needs: auditwheel copies jansson,
 utf8proc, nettle and SQLite into it, and the result runs on Linux with glibc 2.34 or newer. FOLDER of --sqlite
-has the SQLite that Packaging/sqlite.sh built; without one, the system's is carried, with a warning. What is
+has the SQLite that Bindings/Packaging/sqlite.sh built; without one, the system's is carried, with a warning. What is
 carried is listed with its licences in LICENSE-THIRD_PARTY.txt. --pure builds a wheel without a library, for
 packages of a system that has it.
 
@@ -32,7 +32,7 @@ TOOLS = ROOT / ".venv-wheel"
 CARRIED = ("libjansson", "libsqlite3", "libutf8proc", "libnettle")
 PLATFORM = f"manylinux_2_34_{platform.machine()}"
 
-sys.path.insert(0, str(ROOT / "Packaging"))
+sys.path.insert(0, str(ROOT / "Bindings/Packaging"))
 import glibc  # noqa: E402
 import third_party  # noqa: E402
 
@@ -45,7 +45,7 @@ def main() -> int:
     """Builds, repairs, checks; prints the paths."""
     parser = argparse.ArgumentParser(description="Builds the wheel and the sdist of Satchel.")
     parser.add_argument("--library", type=Path, default=ROOT / ".build-lib/stage/libsatchel.so")
-    parser.add_argument("--sqlite", type=Path, help="a folder with the SQLite that Packaging/sqlite.sh built")
+    parser.add_argument("--sqlite", type=Path, help="a folder with the SQLite that Bindings/Packaging/sqlite.sh built")
     parser.add_argument("--output", type=Path, default=HERE / "dist")
     parser.add_argument("--pure", action="store_true", help="a wheel without a library")
     chosen = parser.parse_args()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, "Packaging")
+sys.path.insert(0, "Bindings/Packaging")
 import glibc
 
 LARGEST = 10_000_000

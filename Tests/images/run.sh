@@ -15,7 +15,7 @@ for tool in exiftool apt-get tar; do
   }
 done
 
-source "$(dirname "$0")/../../Packaging/debian_sources.sh"
+source "$(dirname "$0")/../../Bindings/Packaging/debian_sources.sh"
 use_debian_sources "$work" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" bookworm
 cd "$work/sources"
 apt-get source -qq --download-only libimage-exiftool-perl exiv2 libheif > /dev/null

@@ -113,7 +113,7 @@ check "links: .so, soname, version" test "$(readlink -f "$prefix/lib/libsatchel.
 check "pkg-config" with_pkg_config
 check "CMake" with_cmake "$prefix"
 check "CMake accepts and refuses versions by the SONAME" follows_the_soname
-check "nothing newer than glibc 2.34" python3 Packaging/glibc.py "$prefix/lib/libsatchel.so" "$prefix/bin/satchel"
+check "nothing newer than glibc 2.34" python3 Bindings/Packaging/glibc.py "$prefix/lib/libsatchel.so" "$prefix/bin/satchel"
 check "DESTDIR" make --no-print-directory install PREFIX=/usr DESTDIR="$folder/destination"
 check "CMake, moved tree" with_cmake "$folder/destination/usr"
 check "make uninstall" make --no-print-directory uninstall PREFIX="$prefix"

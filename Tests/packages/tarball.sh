@@ -34,5 +34,5 @@ cmake --build "$work/cmake" > "$work/log"
 greets "$work/cmake/hello"
 
 "$tree/bin/satchel" --version | grep -F "$version"
-python3 Packaging/glibc.py "$tree/lib/libsatchel.so" "$tree/bin/satchel"
+python3 Bindings/Packaging/glibc.py "$tree/lib/libsatchel.so" "$tree/bin/satchel"
 echo "tarball test: $(basename "$archive") works where it was moved"

@@ -30,7 +30,7 @@ echo "wheel test: $(basename "$wheel") works in a fresh environment"
 
 # ---- What it needs, and what it says about itself.
 installed=$(echo "$work"/fresh/lib/python*/site-packages)
-"$python" "$root/Packaging/glibc.py" "$installed"/satchel/libsatchel.so "$installed"/satchel.libs/*.so*
+"$python" "$root/Bindings/Packaging/glibc.py" "$installed"/satchel/libsatchel.so "$installed"/satchel.libs/*.so*
 "$root/.venv-wheel/bin/python" -m auditwheel show "$wheel"
 for name in LICENSE LICENSE-THIRD_PARTY.txt; do
   [[ -s $(find "$installed" -path "*dist-info/licenses/$name") ]] || { echo "wheel test: no $name" >&2; exit 1; }

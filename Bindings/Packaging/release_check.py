@@ -1,6 +1,6 @@
 """Checks that the tree can be released: versions agree, the changelog has its entry, nothing is uncommitted.
 
-    python3 Packaging/release_check.py [--rehearse]
+    python3 Bindings/Packaging/release_check.py [--rehearse]
 
 `make release-check` runs this first, and then builds and tries the wheel, the Debian packages and the
 tarball. With --rehearse, what only the commit of a release has may be missing: it is printed, and is no
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 # Where the version is written, besides the header: a pattern whose group is the version, or its beginning.
 MENTIONS = (
@@ -87,7 +87,7 @@ def tree(wanted: str) -> Iterator[str]:
 
 def addresses(_: str) -> Iterator[str]:
     """Placeholders of addresses."""
-    packages = ("Packaging/debian/control", "Packaging/debian/copyright", "Packaging/deb.sh")
+    packages = ("Bindings/Packaging/debian/control", "Bindings/Packaging/debian/copyright", "Bindings/Packaging/deb.sh")
     for name in ("Bindings/Python/pyproject.toml", "Documentation/swift.md", *packages):
         if "example.com" in text_of(name):
             yield f"{name}: an address at example.com"

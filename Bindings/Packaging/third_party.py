@@ -1,10 +1,10 @@
 """The software of others that is published with Satchel: names, versions, licences and their texts.
 
-    python3 Packaging/third_party.py [--tool] [--sqlite FOLDER] [LIBRARY...]
+    python3 Bindings/Packaging/third_party.py [--tool] [--sqlite FOLDER] [LIBRARY...]
 
 Prints the text that a wheel or a tarball carries as LICENSE-THIRD_PARTY.txt. What is linked into
 libsatchel.so is always in it; --tool adds what is linked into the tool; each LIBRARY is a shared library of a
-Debian package that is carried beside ours; FOLDER has a libsqlite3.so.0 that Packaging/sqlite.sh built.
+Debian package that is carried beside ours; FOLDER has a libsqlite3.so.0 that Bindings/Packaging/sqlite.sh built.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def debian_library(file: Path) -> Part:
 
 
 def own_sqlite(folder: Path) -> Part:
-    """The SQLite that Packaging/sqlite.sh built."""
+    """The SQLite that Bindings/Packaging/sqlite.sh built."""
     description = (folder / "version").read_text(encoding="utf-8")
     version = description.splitlines()[0].removeprefix("package ")
     known = LIBRARIES["libsqlite3"]
@@ -191,7 +191,7 @@ def main() -> None:
     parser.add_argument("libraries", type=Path, nargs="*")
     chosen = parser.parse_args()
     parts = swift_runtime()
-    parts += tool_parts(Path(__file__).resolve().parents[1]) if chosen.tool else []
+    parts += tool_parts(Path(__file__).resolve().parents[2]) if chosen.tool else []
     parts += map(debian_library, chosen.libraries)
     parts += [own_sqlite(chosen.sqlite)] if chosen.sqlite else []
     print(document(parts), end="")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds Debian packages of what `make lib tool` has built, and lets lintian look at them: deb.sh FOLDER
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 folder=$(realpath -m "$1")
 version=$(sed -n 's/^#define SATCHEL_VERSION_STRING "\(.*\)"/\1/p' Include/satchel.h)
@@ -12,7 +12,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 rm -rf "$folder"
 mkdir -p "$folder/satchel"
-cp -r Packaging/debian Documentation README.md "$folder/satchel/"
+cp -r Bindings/Packaging/debian Documentation README.md "$folder/satchel/"
 cp CHANGELOG.md "$folder/satchel/CHANGELOG.md"
 cat > "$folder/satchel/debian/changelog" << END
 satchel ($version-1) unstable; urgency=medium

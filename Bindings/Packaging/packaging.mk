@@ -40,7 +40,7 @@ fill = sed -e 's|@PREFIX@|$(PC_PREFIX)|g' -e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,
 .PHONY: wheel
 wheel: lib setup-tests ## The self-contained Python wheel, and the sdist: Bindings/Python/dist
 	@$(call install-missing,$(WHEEL_PACKAGES),)
-	@Packaging/sqlite.sh $(NEWER) || true
+	@Bindings/Packaging/sqlite.sh $(NEWER) || true
 	$(PYTHON) Bindings/Python/build_wheel.py --sqlite $(NEWER)
 
 .PHONY: test-wheel
@@ -50,7 +50,7 @@ test-wheel: wheel ## The wheel in a fresh environment and in a root without its 
 .PHONY: deb
 deb: lib tool setup-tests ## Debian packages libsatchel0, libsatchel-dev, satchel, python3-satchel: .build-deb
 	@$(call install-missing,$(DEB_PACKAGES),)
-	Packaging/deb.sh .build-deb
+	Bindings/Packaging/deb.sh .build-deb
 
 .PHONY: test-deb
 test-deb: deb ## The Debian packages: unpacked, or as root with INSTALL=1 installed and removed
@@ -58,7 +58,7 @@ test-deb: deb ## The Debian packages: unpacked, or as root with INSTALL=1 instal
 
 .PHONY: tarball
 tarball: lib tool ## The library, its header and the tool in one archive that can be unpacked anywhere: .build-tarball
-	Packaging/tarball.sh .build-tarball
+	Bindings/Packaging/tarball.sh .build-tarball
 
 .PHONY: test-tarball
 test-tarball: tarball ## The archive, unpacked and moved
@@ -76,7 +76,7 @@ test-site: docs ## The site's links, its search, and that it needs nothing from 
 
 .PHONY: release-check
 release-check: ## Versions agree, and what is published can be installed and used; REHEARSE=1 before the changelog has its entry
-	@python3 Packaging/release_check.py $(if $(REHEARSE),--rehearse)
+	@python3 Bindings/Packaging/release_check.py $(if $(REHEARSE),--rehearse)
 	@$(MAKE) --no-print-directory test-wheel test-deb test-tarball
 
 WHEEL_PACKAGES := dpkg-dev tcl

@@ -1,6 +1,6 @@
 """Finds what keeps a program or a library from running on the oldest systems that Satchel supports.
 
-    python3 Packaging/glibc.py FILE...
+    python3 Bindings/Packaging/glibc.py FILE...
 
 A file must need no symbol of a glibc that is newer than 2.34 (Ubuntu 22.04, RHEL 9, Amazon Linux 2023) and
 no packed relocations, which older loaders refuse. Prints the newest version that each file needs, and the

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Packs what `make lib tool` has built into an archive that can be unpacked anywhere: tarball.sh FOLDER
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 version=$(sed -n 's/^#define SATCHEL_VERSION_STRING "\(.*\)"/\1/p' Include/satchel.h)
 name=satchel-$version-linux-$(uname -m)
@@ -14,8 +14,8 @@ mkdir -p "$folder"
 # shellcheck disable=SC2016 # pkg-config expands it
 make --no-print-directory install "DESTDIR=$folder" "PREFIX=/$name" 'PC_PREFIX=$${pcfiledir}/../..' > "$folder/log"
 cp LICENSE CHANGELOG.md "$folder/$name/"
-sed "s/@VERSION@/$version/g" Packaging/tarball.md > "$folder/$name/README.md"
-python3 Packaging/third_party.py --tool > "$folder/$name/LICENSE-THIRD_PARTY.txt"
+sed "s/@VERSION@/$version/g" Bindings/Packaging/tarball.md > "$folder/$name/README.md"
+python3 Bindings/Packaging/third_party.py --tool > "$folder/$name/LICENSE-THIRD_PARTY.txt"
 mkdir -p "$folder/$name/share/doc/satchel"
 cp Documentation/*.md "$folder/$name/share/doc/satchel/"
 
