@@ -118,5 +118,6 @@ if Context.environment["SATCHEL_TOOL"] != nil {
   package.targets.append(
     .executableTarget(
       name: "satchel-cli",
-      dependencies: ["Satchel", .product(name: "ArgumentParser", package: "swift-argument-parser")]))
+      dependencies: ["Satchel", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      resources: [.embedInCode("Demo/Photos")]))
 }

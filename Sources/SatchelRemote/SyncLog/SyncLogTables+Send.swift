@@ -377,7 +377,7 @@ extension SyncLogTables {
   /// - Parameter replaced: a name whose numbers have two contents, so that a number does not say which of them an entry
   ///   was built on
   private static func has(_ entry: [UInt8], _ sent: [UInt8], _ replaced: String?) throws -> Bool {
-    if try SyncStoredEnvelope.isSame(entry, sent) { return true }
+    if SyncStoredEnvelope.isSame(entry, sent) { return true }
     let sent = try SyncEnvelope(parsing: sent)
     return try sent.writer != replaced && SyncEnvelope(parsing: entry).isBuilt(on: sent)
   }

@@ -1,6 +1,7 @@
 import Satchel
 
-/// The demo's photos: pictures that are computed, with the dates, the camera and the positions of a journey.
+/// The demo's photos: drawn pictures with the dates, the camera and the positions of a journey. They are in the program,
+/// because the installed tool is one file.
 struct DemoAlbum {
   private let folder: String
 
@@ -26,60 +27,21 @@ struct DemoAlbum {
   private static let starred = ["douro-at-dusk.jpg", "dom-luis.jpg"]
 
   private static let photos = [
-    DemoPhoto(
-      name: "atlantic.jpg", taken: 1_780_168_020, latitude: 41.1790, longitude: -8.6912,
-      scene: DemoScene(
-        sky: [58, 92, 158], haze: [255, 189, 120], sun: (0.68, 0.50, 0.07), water: 0.56, sea: [30, 74, 110])),
-    DemoPhoto(
-      name: "ribeira.jpg", taken: 1_781_285_400, latitude: 41.1402, longitude: -8.6116,
-      scene: DemoScene(
-        sky: [92, 162, 222], haze: [214, 232, 242], sun: (0.12, 0.16, 0.05), water: 0.72, sea: [44, 92, 112],
-        hills: [.init(height: 0.44, swing: 0.05, colour: [122, 152, 150])], houses: 14)),
-    DemoPhoto(
-      name: "douro-at-dusk.jpg", taken: 1_781_294_700, latitude: 41.1388, longitude: -8.6219,
-      scene: DemoScene(
-        sky: [66, 48, 110], haze: [255, 150, 92], sun: (0.42, 0.47, 0.06), water: 0.66, sea: [50, 42, 84],
-        hills: [
-          .init(height: 0.52, swing: 0.06, colour: [134, 84, 112]),
-          .init(height: 0.59, swing: 0.04, colour: [70, 46, 78]),
-        ])),
-    DemoPhoto(
-      name: "dom-luis.jpg", taken: 1_781_340_300, latitude: 41.1399, longitude: -8.6094,
-      scene: DemoScene(
-        sky: [70, 140, 210], haze: [228, 238, 240], sun: (0.84, 0.18, 0.05), water: 0.78,
-        sea: [52, 104, 118],
-        hills: [.init(height: 0.58, swing: 0.07, colour: [96, 128, 92])], hasBridge: true)),
-    DemoPhoto(
-      name: "sintra.jpg", taken: 1_782_896_400, latitude: 38.7876, longitude: -9.3906,
-      scene: DemoScene(
-        sky: [150, 186, 208], haze: [236, 240, 232], sun: (0.30, 0.22, 0.06), water: 1.1, sea: [0, 0, 0],
-        hills: [
-          .init(height: 0.46, swing: 0.10, colour: [164, 186, 178]),
-          .init(height: 0.62, swing: 0.08, colour: [104, 142, 118]),
-          .init(height: 0.78, swing: 0.06, colour: [48, 88, 62]),
-        ])),
-    DemoPhoto(
-      name: "lisbon-by-night.jpg", taken: 1_783_203_900, latitude: 38.7110, longitude: -9.1290,
-      scene: DemoScene(
-        sky: [10, 14, 40], haze: [52, 48, 92], sun: (0.76, 0.20, 0.035), water: 0.80, sea: [12, 18, 40],
-        hills: [.init(height: 0.60, swing: 0.05, colour: [24, 26, 54])], houses: 20, isNight: true)),
+    DemoPhoto(name: "atlantic.jpg", taken: 1_780_168_020, file: PackageResources.atlantic_jpg),
+    DemoPhoto(name: "ribeira.jpg", taken: 1_781_285_400, file: PackageResources.ribeira_jpg),
+    DemoPhoto(name: "douro-at-dusk.jpg", taken: 1_781_294_700, file: PackageResources.douro_at_dusk_jpg),
+    DemoPhoto(name: "dom-luis.jpg", taken: 1_781_340_300, file: PackageResources.dom_luis_jpg),
+    DemoPhoto(name: "sintra.jpg", taken: 1_782_896_400, file: PackageResources.sintra_jpg),
+    DemoPhoto(name: "lisbon-by-night.jpg", taken: 1_783_203_900, file: PackageResources.lisbon_by_night_jpg),
   ]
 }
 
-/// A photo of the demo: a picture with its date and position.
+/// A photo of the demo, one of the files in Photos.
 private struct DemoPhoto {
   var name: String
-  /// Unix seconds.
+  /// Unix seconds, as the file's EXIF data have them.
   var taken: Int64
-  var latitude: Double
-  var longitude: Double
-  var scene: DemoScene
-
-  var file: [UInt8] {
-    let exif = ExifBlock(taken: taken, latitude: latitude, longitude: longitude).bytes
-    let image = JPEGImage(width: 480, height: 320, exif: exif)
-    return image.encoded { column, row in scene.colour(Double(column) / 480, Double(row) / 320) }
-  }
+  var file: [UInt8]
 }
 
 extension FileBytes {
