@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import Iterator, List, Pattern, Tuple
 
 ROOT = Path(__file__).resolve().parent.parent
-SEARCHED = ("Sources", "Include", "Bindings/Python/satchel", "Documentation", "Bindings/Packaging", "README.md")
+SEARCHED = (
+    *("Sources", "Include", "Bindings/Python/satchel", "Bindings/Packaging"),
+    *("Documentation", "README.md"),
+)
 # The glossary names the phrases to avoid. SYNC.md of each of these folders is a document of another project.
 EXCLUDED = ("Documentation/glossary.md", "Sources/SatchelRecords/Sync")
 SUFFIXES = {".c", ".h", ".in", ".md", ".1", ".py", ".swift", ".txt"}

@@ -87,7 +87,8 @@ def tree(wanted: str) -> Iterator[str]:
 
 def addresses(_: str) -> Iterator[str]:
     """Placeholders of addresses."""
-    packages = ("Bindings/Packaging/debian/control", "Bindings/Packaging/debian/copyright", "Bindings/Packaging/deb.sh")
+    names = ("debian/control", "debian/copyright", "deb.sh")
+    packages = tuple(f"Bindings/Packaging/{name}" for name in names)
     for name in ("Bindings/Python/pyproject.toml", "Documentation/swift.md", *packages):
         if "example.com" in text_of(name):
             yield f"{name}: an address at example.com"

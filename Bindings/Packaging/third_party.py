@@ -4,7 +4,7 @@
 
 Prints the text that a wheel or a tarball carries as LICENSE-THIRD_PARTY.txt. What is linked into
 libsatchel.so is always in it; --tool adds what is linked into the tool; each LIBRARY is a shared library of a
-Debian package that is carried beside ours; FOLDER has a libsqlite3.so.0 that Bindings/Packaging/sqlite.sh built.
+Debian package that is carried beside ours; FOLDER has a libsqlite3.so.0 that sqlite.sh built.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
 
 The wheel has the package, libsatchel.so, and the libraries that it needs: auditwheel copies jansson,
 utf8proc, nettle and SQLite into it, and the result runs on Linux with glibc 2.34 or newer. FOLDER of --sqlite
-has the SQLite that Bindings/Packaging/sqlite.sh built; without one, the system's is carried, with a warning. What is
-carried is listed with its licences in LICENSE-THIRD_PARTY.txt. --pure builds a wheel without a library, for
-packages of a system that has it.
+has the SQLite that ../Packaging/sqlite.sh built; without one, the system's is carried, with a warning. What
+is carried is listed with its licences in LICENSE-THIRD_PARTY.txt. --pure builds a wheel without a library,
+for packages of a system that has it.
 
 All is built from a copy of the sources, so that nothing is left in the tree. The tools are in .venv-wheel at
 the root.
@@ -45,7 +45,7 @@ def main() -> int:
     """Builds, repairs, checks; prints the paths."""
     parser = argparse.ArgumentParser(description="Builds the wheel and the sdist of Satchel.")
     parser.add_argument("--library", type=Path, default=ROOT / ".build-lib/stage/libsatchel.so")
-    parser.add_argument("--sqlite", type=Path, help="a folder with the SQLite that Bindings/Packaging/sqlite.sh built")
+    parser.add_argument("--sqlite", type=Path, help="a folder with the SQLite of ../Packaging/sqlite.sh")
     parser.add_argument("--output", type=Path, default=HERE / "dist")
     parser.add_argument("--pure", action="store_true", help="a wheel without a library")
     chosen = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Fails unless the library runs on the SQLite of a folder: loaded.py FOLDER, after Bindings/Packaging/sqlite.sh.
+"""Fails unless the library runs on the SQLite of a folder: loaded.py FOLDER, after sqlite.sh of Packaging.
 
 Needs LD_LIBRARY_PATH, SATCHEL_LIBRARY and PYTHONPATH as the suites get them.
 """
