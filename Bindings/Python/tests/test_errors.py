@@ -136,6 +136,7 @@ BUILT_IN: Dict[Type[satchel.SatchelError], Type[BaseException]] = {
     satchel.InvalidArgument: ValueError,
     satchel.NotFound: KeyError,
     satchel.Busy: TimeoutError,
+    satchel.TimedOut: TimeoutError,
     satchel.Damaged: OSError,
     satchel.ForeignFile: ValueError,
     satchel.NewerStore: RuntimeError,
