@@ -93,16 +93,22 @@ class State(Twin):
         max_age: Optional[Duration] = None,
         unique: bool = False,
         synced: Optional[bool] = None,
+        sensitive: Optional[bool] = None,
     ) -> StateList:
         """As :meth:`satchel.State.list`."""
         return StateList(self._calls, await self._calls.write(
-            lambda: self._blocking.list(name, limit, max_age, unique, synced)
+            lambda: self._blocking.list(name, limit, max_age, unique, synced, sensitive)
         ))
 
-    async def members(self, name: str, synced: Optional[bool] = None) -> StateMembers:
+    async def members(
+        self,
+        name: str,
+        synced: Optional[bool] = None,
+        sensitive: Optional[bool] = None,
+    ) -> StateMembers:
         """As :meth:`satchel.State.members`."""
         return StateMembers(self._calls, await self._calls.write(
-            lambda: self._blocking.members(name, synced)
+            lambda: self._blocking.members(name, synced, sensitive)
         ))
 
     async def scores(
@@ -111,10 +117,11 @@ class State(Twin):
         minimum: float = -1.0,
         maximum: float = 1.0,
         synced: Optional[bool] = None,
+        sensitive: Optional[bool] = None,
     ) -> Scores:
         """As :meth:`satchel.State.scores`."""
         return Scores(self._calls, await self._calls.write(
-            lambda: self._blocking.scores(name, minimum, maximum, synced)
+            lambda: self._blocking.scores(name, minimum, maximum, synced, sensitive)
         ))
 
 
@@ -173,6 +180,10 @@ class StateMembers(Twin):
         """As :meth:`satchel.StateMembers.remove`."""
         return await self._calls.write(lambda: self._blocking.remove(value))
 
+    async def clear(self) -> None:
+        """As :meth:`satchel.StateMembers.clear`."""
+        await self._calls.write(lambda: self._blocking.clear())
+
     async def values(self) -> List[Any]:
         """As :meth:`satchel.StateMembers.values`."""
         return await self._calls.read(lambda: self._blocking.values())
@@ -202,6 +213,10 @@ class Scores(Twin):
     async def all(self) -> Dict[str, float]:
         """As :meth:`satchel.Scores.all`."""
         return await self._calls.read(lambda: self._blocking.all())
+
+    async def clear(self) -> None:
+        """As :meth:`satchel.Scores.clear`."""
+        await self._calls.write(lambda: self._blocking.clear())
 
     async def remove(self, key: str) -> None:
         """As :meth:`satchel.Scores.remove`."""
