@@ -47,6 +47,7 @@ extension Store {
   ///   remote is lost, naming it: then other devices can repair it; `newer` when a newer version of the library wrote
   ///   to the remote; `unauthorized` for a remote that refuses the credentials, and for a sync log that is encrypted
   ///   with another key, or not as this call is: nothing is changed then; `unavailable`, `busy`, `cancelled`, `readOnly`
+  @discardableResult
   public func sync(
     with remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
@@ -192,6 +193,7 @@ extension SyncLogOptions {
 #if !SATCHEL_WITHOUT_CONCURRENCY
   extension Store {
     /// Synchronizes on a thread of its own, like the blocking form; cancelling the task cancels the sync.
+    @discardableResult
     public func sync(
       with remote: any ObjectStore, user: UserID, options: StoreSyncOptions = StoreSyncOptions(),
       progress: (@Sendable (SyncProgress) -> Bool)? = nil

@@ -36,7 +36,7 @@ def test_it_prints_five_commands_with_titles(demo):
 
 SAYS = [
     ["What to eat, by locality", "Francesinha", "sauce of beer and tomato"],
-    ["ribeira.jpg", "douro-at-dusk.jpg", "dom-luis.jpg", "2026-06-12 17:30", "480x320"],
+    ["ribeira.jpg", "douro-at-dusk.jpg", "dom-luis.jpg", "2026-06-12 17:30", "360x240"],
     ["records: 1 uploaded, 1 merged", '"title":"Essay on Tycho Brahe"', '"due":"2027-03-10"'],
     ["the-ferry.twee:10:", "[self-choice]", "the-ferry.twee:16:", "[duplicate-choice-text]"],
     [],
@@ -95,8 +95,8 @@ def test_the_photos_are_photos(demo, run):
     assert len(photos) == 6
     for photo in photos:
         data = (album / photo["filename"]).read_bytes()
-        assert (data[:4], data[-2:]) == (b"\xff\xd8\xff\xe1", b"\xff\xd9")
-        assert (photo["width"], photo["height"], photo["camera_model"]) == (480, 320, "Demo camera")
+        assert (data[:4], data[-2:]) == (b"\xff\xd8\xff\xe0", b"\xff\xd9")
+        assert (photo["width"], photo["height"], photo["camera_model"]) == (360, 240, "Demo camera")
         assert photo["photodate_source"] == "date_time_original"
         assert photo["photodate"] == photo["modified"]
         assert 38 < photo["latitude"] < 42

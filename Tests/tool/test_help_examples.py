@@ -135,6 +135,9 @@ def template(tmp_path_factory):
         shutil.copy(home / f"{name}.satchel", home / f"backups/{name}-20270305T101500000Z.satchel")
     (home / "algebra.json").write_text('{"title": "Linear Algebra"}')
     (home / "theme.json").write_text('"light"')
+    (home / "token.json").write_text('"s3cr3t"')
+    (home / "key").write_bytes(bytes(range(32)))
+    (home / "export.json").write_text(json.dumps([{"code": key, **course} for key, course in COURSES]))
     (home / "courses.jsonl").write_text(lines_of(*COURSES))
     (home / "bin/satchel").symlink_to(TOOL)
     if not shutil.which("dot"):
@@ -215,6 +218,10 @@ def prepare(home, example):
         home.run("satchel photos export guide.satchel ~/Pictures backup/.photolala")
     if re.search(r"records (verify|import) planner.satchel courses courses.json$", example):
         home.run("satchel records export planner.satchel courses courses.json")
+    if "records verify planner.satchel courses by-id.json" in example:
+        home.run("satchel records export planner.satchel courses by-id.json --plain")
+    if "state get planner.satchel token" in example:
+        home.run("satchel state set planner.satchel token - --sensitive --store-key-file key < token.json")
     if "recover" in example:
         (home.folder / "new.satchel").unlink()
     if "git show" in example:

@@ -14,6 +14,7 @@ extension PhotoCatalogue {
   /// - Throws: `SatchelError`: `invalid` for a store that ignores conditions, and in a batch, `foreign` when
   ///   the remote is another catalogue than at the last sync, `cancelled`, `busy` when the store does not
   ///   answer
+  @discardableResult
   public func sync(
     with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
     progress: (@Sendable (SyncProgress) -> Bool)? = nil
@@ -89,6 +90,7 @@ extension SyncReport {
 #if !SATCHEL_WITHOUT_CONCURRENCY
   extension PhotoCatalogue {
     /// Synchronizes on a thread of its own, like the blocking form; cancelling the task cancels the sync.
+    @discardableResult
     public func sync(
       with store: any ObjectStore, user: UserID, options: SyncOptions = SyncOptions(),
       progress: (@Sendable (SyncProgress) -> Bool)? = nil
