@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCore
 import SatchelTesting
 import Testing
 
@@ -144,7 +145,7 @@ struct DirectoryStoreTests {
       Issue.record("there is no directory for files in work")
       return
     }
-    let inWork = try IncomingFile(in: incoming)
+    let inWork = try IncomingFile(in: incoming, .system)
     #expect(try store.list().map(\.key.text) == ["a"])
     #expect(try directory.files().filter { $0.contains("incoming") }.count == 2)
     _ = try DirectoryStore(path: directory.path)
@@ -178,6 +179,47 @@ struct DirectoryStoreTests {
     #expect(try reason { _ = try store.get(key) } == .failed(.damaged))
     try store.put(key, [1])
     #expect(try store.get(key).metadata == .none)
+  }
+
+  @Test("what a repeated call finds done is durable, whichever sync of the first one failed", arguments: 0..<12)
+  func repeatedAfterFailedSync(at failing: Int) throws {
+    let syncs = Locked((left: failing, synced: Set<UInt64>()))
+    var calls = FileCalls.system
+    calls.sync = { file in
+      var status = stat()
+      fstat(file, &status)
+      return syncs.withLock { syncs in
+        syncs.left -= 1
+        errno = EIO
+        guard syncs.left != -1 else { return -1 }
+        syncs.synced.insert(UInt64(status.st_ino))
+        return FileCalls.system.sync(file)
+      }
+    }
+    func repeated(_ body: () throws -> Void) throws {
+      for _ in 0..<2 {
+        guard let found = try reason(body) else { return }
+        if found == .preconditionFailed { return }
+        #expect([.failed(.io), .unknownOutcome(retryAfter: nil)].contains(found))
+      }
+      try body()
+    }
+    let store = try DirectoryStore(path: directory.path, calls: calls)
+    let key = try ObjectKey("a/b/one")
+    try repeated { try store.put(key, [1], condition: .ifAbsent) }
+    #expect(try store.get(key).body == [1])
+    for name in ["", "/a", "/a/b"] {
+      var status = stat()
+      #expect(stat(directory.path + name, &status) == 0)
+      #expect(syncs.withLock { $0.synced.contains(UInt64(status.st_ino)) }, "\(name)")
+    }
+    // Beside another object, so that the directory stays.
+    syncs.withLock { $0.left = .max }
+    try store.put(ObjectKey("a/b/two"), [2])
+    syncs.withLock { $0 = (failing % 3, []) }
+    let parent = try #require(try store.tree.directory(["a", "b"])?.status)
+    try repeated { try store.delete(key) }
+    #expect(syncs.withLock { $0.synced.contains(UInt64(parent.st_ino)) })
   }
 
   @Test("a directory that cannot be opened is reported")

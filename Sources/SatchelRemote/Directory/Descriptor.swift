@@ -15,8 +15,8 @@ struct Descriptor: ~Copyable, Sendable {
   }
 
   /// Flushes written data to stable storage.
-  func sync() throws(ObjectStoreError) {
-    while FileCalls.system.sync(number) != 0 {
+  func sync(_ calls: FileCalls) throws(ObjectStoreError) {
+    while calls.sync(number) != 0 {
       if errno != EINTR { throw .system(errno, "making a write durable") }
     }
   }

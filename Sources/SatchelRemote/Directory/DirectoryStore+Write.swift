@@ -19,7 +19,7 @@ extension DirectoryStore: LazyObjectStore {
 
   package func makeDurable(_ prefix: ObjectPrefix) throws(ObjectStoreError) {
     // A directory that is gone had no object left.
-    try tree.directory(prefix.text.split(separator: "/").map(String.init)[...])?.sync()
+    try tree.directory(prefix.text.split(separator: "/").map(String.init)[...])?.sync(tree.calls)
   }
 
   private func put(
@@ -34,10 +34,16 @@ extension DirectoryStore: LazyObjectStore {
     let etag = ETag(hash: SHA256.digest(body))
     guard let incoming = try tree.directory(Self.incoming, making: true) else { throw vanished(key) }
     // The body is written before the lock is taken, so that writers of other objects do not wait for it.
-    let file = try IncomingFile(in: incoming)
+    let file = try IncomingFile(in: incoming, tree.calls)
     try file.write(body, cancellation)
     try locked(cancellation) { () throws(ObjectStoreError) in
-      try check(condition, key, path, cancellation)
+      do throws(ObjectStoreError) {
+        try check(condition, key, path, cancellation)
+      } catch {
+        // The object may be the caller's own, whose directory could not be synced, and the caller goes on from it.
+        if isDurable { try tree.directory(path.dropLast())?.sync(tree.calls) }
+        throw error
+      }
       guard let parent = try tree.directory(path.dropLast(), making: true) else { throw vanished(key) }
       try self.metadata.prepare(key, etag, metadata)
       try file.move(to: parent, name, isDurable: isDurable)
@@ -54,12 +60,13 @@ extension DirectoryStore: LazyObjectStore {
     guard let name = path.last else { return }
     try locked(cancellation) { () throws(ObjectStoreError) in
       if let known { try check(.ifMatch(known), key, path, cancellation) }
-      guard try tree.object(key, path: path) != nil, let parent = try tree.directory(path.dropLast()) else {
-        return
+      guard let parent = try tree.directory(path.dropLast()) else { return }
+      if try tree.object(key, named: name, in: parent) != nil, unlinkat(parent.number, name, 0) != 0 {
+        throw .system(errno, key.text)
       }
-      guard unlinkat(parent.number, name, 0) == 0 else { throw .system(errno, key.text) }
       do throws(ObjectStoreError) {
-        try parent.sync()
+        // Also when there is no object: an earlier call may have removed it, and could not sync the directory.
+        try parent.sync(tree.calls)
       } catch {
         throw ObjectStoreError(.unknownOutcome(retryAfter: nil), "\(key): \(error.message)")
       }

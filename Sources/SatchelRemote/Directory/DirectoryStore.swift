@@ -28,8 +28,12 @@ public final class DirectoryStore: ObjectStore {
   ///   - path: a directory, created if its parent exists
   ///   - timeout: the maximum wait for other writers before a write fails as transient, in milliseconds
   /// - Throws: `.denied`, or `.failed` with the directory's problem
-  public init(path: String, timeout: Int64 = 30_000) throws(ObjectStoreError) {
-    tree = try DirectoryTree(path)
+  public convenience init(path: String, timeout: Int64 = 30_000) throws(ObjectStoreError) {
+    try self.init(path: path, timeout: timeout, calls: .system)
+  }
+
+  package init(path: String, timeout: Int64 = 30_000, calls: FileCalls) throws(ObjectStoreError) {
+    tree = try DirectoryTree(path, calls)
     let real = realpath(path, nil)
     defer { free(real) }
     identity = real.flatMap { String(validatingCString: $0) }.map { "directory \($0)" }

@@ -8,9 +8,11 @@ final class DirectoryTree: Sendable {
   static let reserved = ".satchel"
 
   let root: Descriptor
+  let calls: FileCalls
 
   /// - Parameter path: a directory, which is created if its parent exists
-  init(_ path: String) throws(ObjectStoreError) {
+  init(_ path: String, _ calls: FileCalls) throws(ObjectStoreError) {
+    self.calls = calls
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw ObjectStoreError(
         .failed(.invalid), "the path of an object store's directory is empty or contains a NUL")
@@ -24,7 +26,7 @@ final class DirectoryTree: Sendable {
     // Without its own name all that is written in it would be lost with the power.
     let parent = openat(number, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard parent >= 0 else { throw Self.unusable(errno, path) }
-    try Descriptor(parent).sync()
+    try Descriptor(parent).sync(calls)
   }
 
   // `.notFound` is reserved for missing objects; a missing root directory is a permanent failure.
@@ -66,9 +68,13 @@ final class DirectoryTree: Sendable {
     var number = openat(parent, name, flags)
     if number < 0, errno == ENOENT, making {
       guard mkdirat(parent, name, 0o777) == 0 || errno == EEXIST else { throw .system(errno, name) }
-      // A new directory entry is durable only after an fsync of its parent.
-      while FileCalls.system.sync(parent) != 0 {
-        if errno != EINTR { throw .system(errno, name) }
+      // A new directory entry is durable only after an fsync of its parent. The next writer, which finds a
+      // directory, does not sync it.
+      while calls.sync(parent) != 0 {
+        let code = errno
+        if code == EINTR { continue }
+        unlinkat(parent, name, AT_REMOVEDIR)
+        throw .system(code, name)
       }
       number = openat(parent, name, flags)
     }

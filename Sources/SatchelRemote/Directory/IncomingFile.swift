@@ -11,10 +11,11 @@ final class IncomingFile {
   private let directory: Descriptor
   private let file: Descriptor
   private let name: String
+  private let calls: FileCalls
   private var hasMoved = false
 
   /// - Parameter directory: on the same file system as the final directory
-  init(in directory: consuming Descriptor) throws(ObjectStoreError) {
+  init(in directory: consuming Descriptor, _ calls: FileCalls) throws(ObjectStoreError) {
     while true {
       let name = (0..<2).map { _ in UInt64.random(in: .min ... .max).bytes.hexadecimal }.joined()
       let number = openat(directory.number, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
@@ -34,6 +35,7 @@ final class IncomingFile {
       self.directory = directory
       self.file = file
       self.name = name
+      self.calls = calls
       return
     }
   }
@@ -58,7 +60,7 @@ final class IncomingFile {
       }
       offset += written
     }
-    try file.sync()
+    try file.sync(calls)
   }
 
   /// Renames the file to its final name, and atomically replaces an existing file.
@@ -72,7 +74,7 @@ final class IncomingFile {
     hasMoved = true
     guard isDurable else { return }
     do throws(ObjectStoreError) {
-      try parent.sync()
+      try parent.sync(calls)
     } catch {
       throw ObjectStoreError(.unknownOutcome(retryAfter: nil), "\(target): \(error.message)")
     }

@@ -44,7 +44,7 @@ struct MetadataFiles {
     if metadata == .none {
       guard let directory = try tree.directory(path[...]) else { return }
       if unlinkat(directory.number, etag.text, 0) != 0, errno != ENOENT { throw .system(errno, key.text) }
-      return try directory.sync()
+      return try directory.sync(tree.calls)
     }
     guard let directory = try tree.directory(path[...], making: true),
       let incoming = try tree.directory(DirectoryStore.incoming, making: true)
@@ -52,7 +52,7 @@ struct MetadataFiles {
       throw ObjectStoreError(
         .transient(retryAfter: nil), "\(key): its directory was removed during the write")
     }
-    let file = try IncomingFile(in: incoming)
+    let file = try IncomingFile(in: incoming, tree.calls)
     let lines = metadata.values.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)\n" }
     try file.write(Array(lines.joined().utf8), .never)
     try file.move(to: directory, etag.text)
