@@ -1551,6 +1551,25 @@ SATCHEL_API satchel_status satchel_store_rekey(
     const satchel_store_sync_options *options, satchel_bytes key, satchel_buffer *out);
 
 /**
+ * Returns how far a store is synchronized; needs no network.
+ *
+ * | field       | type            | meaning                                                |
+ * | ----------- | --------------- | ------------------------------------------------------ |
+ * | `remote`    | string or null  | the remote that it is bound to; null when to none      |
+ * | `user`      | string or null  | the user that it is bound to                           |
+ * | `pending`   | integer         | saved changes of records and state, not uploaded yet   |
+ * | `last_sync` | integer or null | when these were last synchronized completely, Unix ms  |
+ *
+ * For photos see satchel_photos_status().
+ *
+ * @param store     an open store
+ * @param[out] out  a JSON object
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_store_sync_status(satchel_store *store, satchel_buffer *out);
+
+/**
  * Ends a store's binding to a remote and a user.
  *
  * Its data remain on both sides. Conflicts that are open or wait are forgotten. The next

@@ -88,6 +88,11 @@ extension Store {
     }
   }
 
+  /// Returns how far records and state are synchronized; needs no network, and does not wait for a sync in progress.
+  ///
+  /// - Throws: `SatchelError` `.closed`, `.damaged`, `.io`
+  public func syncStatus() throws -> SyncStatus { try SyncStatus(database) }
+
   /// Ends the store's binding to a remote and a user. Its data stay, on both sides; conflicts that are open or wait
   /// are forgotten. The next `sync` binds it again, and compares everything. Waits for a sync in progress.
   ///
@@ -129,6 +134,7 @@ extension Store {
       try session.checkConditions(under: prefix)
     }
     var report = StoreSyncReport(try body(&run))
+    try syncLog.noteSync()
     report.add(session.traffic - before)
     return report
   }

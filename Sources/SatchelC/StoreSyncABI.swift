@@ -27,6 +27,13 @@ public func satchel_store_rekey(
   }
 }
 
+@_cdecl("satchel_store_sync_status") @implementation
+public func satchel_store_sync_status(
+  _ store: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { try give(Handles.stores.borrow(store).syncStatus().json, to: $0) }
+}
+
 @_cdecl("satchel_store_detach") @implementation
 public func satchel_store_detach(_ store: OpaquePointer!) -> satchel_status {
   guarded { try Handles.stores.borrow(store).detach() }

@@ -23,6 +23,7 @@ static void no_store(const char *what, satchel_store *store) {
 
     refused_out(what, wanted, NULL, satchel_store_info(store, &out));
     refused_out(what, wanted, NULL, satchel_store_check(store, &out));
+    refused_out(what, wanted, NULL, satchel_store_sync_status(store, &out));
     refused(what, wanted, NULL, satchel_store_is_read_only(store, &yes));
     CHECK(!yes, "%s: satchel_store_is_read_only leaves its out-parameter", what);
     refused_out(what, wanted, NULL, satchel_catalogue_persist(store, place, section, NULL, &out));
@@ -191,6 +192,7 @@ static void no_out(void) {
     satchel_bytes place = text(PARIS), name = text("facts");
     refused("info", SATCHEL_EINVALID, NULL, satchel_store_info(store, NULL));
     refused("check", SATCHEL_EINVALID, NULL, satchel_store_check(store, NULL));
+    refused("sync_status", SATCHEL_EINVALID, NULL, satchel_store_sync_status(store, NULL));
     refused("is_read_only", SATCHEL_EINVALID, NULL, satchel_store_is_read_only(store, NULL));
     refused("sections", SATCHEL_EINVALID, NULL, satchel_catalogue_sections(store, place, NULL, NULL));
     refused("load", SATCHEL_EINVALID, NULL, satchel_catalogue_load(store, place, name, NULL, NULL));

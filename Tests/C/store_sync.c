@@ -50,9 +50,20 @@ static long long count(struct phone *phone, satchel_remote *remote, const satche
     return found;
 }
 
+static void status_is(struct phone *phone, const char *user, long long pending) {
+    must(satchel_store_sync_status(phone->store, &out), "the status of a sync");
+    json_t *found = take(&out);
+    const char *name = json_string_value(at(found, "/user"));
+    CHECK(user == NULL ? name == NULL : name != NULL && strcmp(name, user) == 0, "the user that a store is bound to");
+    CHECK(number_at(found, "/pending") == pending, "%lld changes wait, not %lld", number_at(found, "/pending"), pending);
+    CHECK(json_is_integer(at(found, "/last_sync")) == (user != NULL), "when it was synchronized");
+    json_decref(found);
+}
+
 static void documents(satchel_remote *remote) {
     struct phone one = opened(), two = opened();
     put(&one, "a", "{\"x\":1,\"y\":1}");
+    status_is(&one, NULL, 0);
     satchel_store_sync_options dry = SATCHEL_STORE_SYNC_OPTIONS_INIT;
     dry.dry_run = true;
     json_t *report = NULL;
@@ -61,7 +72,9 @@ static void documents(satchel_remote *remote) {
     json_decref(report);
     CHECK(count(&one, remote, NULL, "/records/uploaded") == 1, "sent");
     CHECK(count(&two, remote, NULL, "/records/downloaded") == 1, "received");
+    status_is(&one, "mia", 0);
     put(&one, "a", "{\"x\":2,\"y\":1}");
+    status_is(&one, "mia", 1);
     put(&two, "a", "{\"x\":1,\"y\":2}");
     count(&one, remote, NULL, "/requests");
     CHECK(count(&two, remote, NULL, "/records/merged") == 1, "merged by the declared policy");

@@ -47,6 +47,27 @@ struct StoreSyncTests {
     #expect(try devices.sync(one).requests == 2)
   }
 
+  @Test("its status says what waits, and when a sync was last complete") func status() throws {
+    #expect(try one.syncStatus() == SyncStatus(pending: 0))
+    try one.records("notes").put("n1", [:])
+    try devices.sync(one, dryRun: true)
+    #expect(try one.syncStatus() == SyncStatus(pending: 0))
+    try devices.sync(one)
+    var status = try one.syncStatus()
+    let synced = try #require(status.lastSync)
+    #expect(status == SyncStatus(remote: devices.remote.identity, user: "anna", pending: 0, lastSync: synced))
+
+    try one.records("notes").put("n1", ["text": "Bring a coat"])
+    #expect(throws: SatchelError.self) { try one.sync(with: devices.remote, user: UserID("ben")) }
+    status.pending = 1
+    #expect(try one.syncStatus() == status)
+    try devices.sync(one)
+    status = try one.syncStatus()
+    #expect(try status.pending == 0 && #require(status.lastSync) >= synced)
+    try one.detach()
+    #expect(try one.syncStatus() == SyncStatus(pending: 0))
+  }
+
   @Test("a batch over several collections arrives as a whole") func batch() throws {
     let (orders, lines) = (
       try one.records("orders"), try one.records("lines", relations: ["order": RecordRelation("orders")])

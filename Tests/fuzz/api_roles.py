@@ -106,6 +106,7 @@ ROLES = {
     "satchel_remote_free": "remote",
     "satchel_store_sync": "store remote user",
     "satchel_store_rekey": "store remote user key",
+    "satchel_store_sync_status": "store",
     "satchel_store_detach": "store",
     "satchel_photos_open": "store photo_folder",
     "satchel_photos_upsert": "photos photo_rows",

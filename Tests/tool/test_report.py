@@ -108,6 +108,7 @@ def test_collections_with_counts_and_sizes(page, tmp_path):
     assert cells(found, "cache")["Sync"] == "not synchronized"
     synced = cells(found, "Records and state")
     assert (synced["User"], synced["Changes to upload"]) == ("ana", "1")
+    assert synced["Last sync"].endswith(" UTC")
     assert cells(found, "records")["Contents"] == "2 collections, 3 records"
 
 

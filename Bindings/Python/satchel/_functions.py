@@ -152,6 +152,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "satchel_remote_free": (None, (c_void_p,)),
     "satchel_store_sync": (c_int, (c_void_p, c_void_p, Bytes, POINTER(StoreSyncOptions), _out)),
     "satchel_store_rekey": (c_int, (c_void_p, c_void_p, Bytes, POINTER(StoreSyncOptions), Bytes, _out)),
+    "satchel_store_sync_status": (c_int, (c_void_p, _out)),
     "satchel_store_detach": (c_int, (c_void_p,)),
     "satchel_photos_open": (c_int, (c_void_p, Bytes, c_int, _handle_out)),
     "satchel_photos_upsert": (c_int, (c_void_p, Bytes, _number_out)),

@@ -11,17 +11,18 @@ The guide to records describes what is synchronized, conflicts, and what a damag
 from __future__ import annotations
 
 from dataclasses import field
+from datetime import datetime
 from typing import Any, Callable, Dict, List, Optional
 
 from satchel import _abi, _callbacks, _encoding
 from satchel._handles import Owner
-from satchel._library import check, library
+from satchel._library import check, json_answer, library
 from satchel._long_work import LongWork, progress_callback
 from satchel.errors import Busy, code_of
 from satchel.photos import SyncReport
 from satchel.photos._reports import causes_of, sync_from
 from satchel.remote import Remote, SyncProgress, work_with
-from satchel.values import dataclass, record_from, records_from
+from satchel.values import dataclass, moment, record_from, records_from
 
 __all__ = [
     "PlannedChange",
@@ -29,8 +30,29 @@ __all__ = [
     "SyncCounts",
     "SyncFailure",
     "SyncLoss",
+    "SyncStatus",
     "SyncingStore",
 ]
+
+
+@dataclass(frozen=True)
+class SyncStatus:
+    """How far a store is synchronized with its remote; photo catalogues have a status of their own.
+
+    ``remote`` and ``user`` are what the store is bound to, None for a store that was never synchronized, or
+    was detached. ``pending`` counts the changes of records and state that are saved, and not uploaded yet.
+    ``last_sync`` is when these were last synchronized completely, in Unix milliseconds.
+    """
+
+    remote: Optional[str]
+    user: Optional[str]
+    pending: int
+    last_sync: Optional[int]
+
+    @property
+    def last_sync_at(self) -> Optional[datetime]:
+        """``last_sync`` in UTC."""
+        return None if self.last_sync is None else moment(self.last_sync)
 
 
 @dataclass(frozen=True)
@@ -257,6 +279,10 @@ class SyncingStore(Owner):
         )
         report, failures = work_with(remote, user, work, function, pointer, options)
         return _report_from(report, causes_of(failures))
+
+    def sync_status(self) -> SyncStatus:
+        """How far records and state are synchronized; needs no network, and does not wait for a sync."""
+        return record_from(SyncStatus, json_answer(library.satchel_store_sync_status, self._pointer))
 
     def detach(self) -> None:
         """Ends the binding to a remote and a user; waits for a running synchronization.

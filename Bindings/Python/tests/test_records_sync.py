@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -31,6 +32,21 @@ def test_what_one_device_adds_the_other_gets(pair: List[Device], object_store: R
     mine, theirs = phone.records.record("c7"), tablet.records.record("c7")
     assert mine == theirs
     agreed(pair, object_store)
+
+
+def test_the_status_needs_no_network(pair: List[Device], object_store: Remote) -> None:
+    phone, _ = pair
+    phone.put("c1", n=1)
+    status = phone.store.sync_status()
+    assert (status.remote, status.user, status.pending, status.last_sync_at) == (None, None, 0, None)
+    phone.sync(object_store)
+    first = phone.store.sync_status()
+    assert (first.user, first.pending) == ("ada", 0)
+    assert first.last_sync_at is not None
+    phone.put("c1", n=2)
+    with pytest.raises(satchel.ForeignFile):
+        phone.store.sync(object_store, "somebody")
+    assert phone.store.sync_status() == replace(first, pending=1)
 
 
 def test_changes_and_deletions_travel(pair: List[Device], object_store: Remote) -> None:

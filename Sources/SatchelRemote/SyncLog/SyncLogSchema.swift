@@ -11,6 +11,7 @@ package enum SyncLogSchema {
         "sync_log.count": StoredRange.count, "sync_log.bytes": StoredRange.count,
         "sync_log.generation": StoredRange.count, "sync_log.next_generation": StoredRange.count,
         "sync_log.previous": StoredRange.count, "sync_log.compactions": StoredRange.count,
+        "sync_log.synced": StoredRange.time,
         "sync_entry.generation": StoredRange.count, "sync_entry.seq": StoredRange.count,
         "sync_entry.size": StoredRange.length, "sync_entry.pending": StoredRange.count,
         "sync_entry.in_flight_sequence": StoredRange.count, "sync_entry.in_flight_number": StoredRange.count,
@@ -37,7 +38,8 @@ package enum SyncLogSchema {
     -- `generation`. While a long step is in progress, `phase` names it; `previous` is the generation from which the
     -- local state is being moved. A head that is to be written, or was and is to be confirmed, is `pending_upload`;
     -- `pending_upload_base` is the ETag that it replaces, `pending_upload_deletes` are names of packs to delete
-    -- afterwards, and `pending_upload_etag` is its own, once it is known to be written.
+    -- afterwards, and `pending_upload_etag` is its own, once it is known to be written. `synced` is when a sync was last
+    -- complete, in Unix milliseconds.
     CREATE TABLE sync_log(
       id INTEGER PRIMARY KEY CHECK(id = 1),
       remote TEXT NOT NULL,
@@ -58,7 +60,8 @@ package enum SyncLogSchema {
       pending_upload_base TEXT,
       pending_upload_deletes TEXT,
       pending_upload_etag TEXT,
-      compactions INTEGER NOT NULL
+      compactions INTEGER NOT NULL,
+      synced INTEGER
     ) STRICT;
 
     -- Names of collections. `is_declared` is 1 while the collection is declared here and synchronized: then its

@@ -63,6 +63,11 @@ package struct SyncLogTables: Sendable {
     return true
   }
 
+  /// Notes that a sync is complete.
+  package func noteSync() throws {
+    try database.write { try $0.connection.run("UPDATE sync_log SET synced = ?", .integer($0.now)) }
+  }
+
   /// Ends the binding. The local content stays; the writer's name and sequence stay in use.
   package func detach() throws {
     guard try database.has(SyncLogSchema.subject) else { return }

@@ -74,7 +74,7 @@ struct StoreReport {
   let albums: Part<[Album]>
   let collections: Part<[CollectionInfo]>
   let state: Part<State>
-  let binding: Part<SyncBinding?>
+  let syncStatus: Part<SyncStatus>
 
   /// The maximum numbers of places and of values that are shown.
   static let maxPlaces = 200
@@ -94,13 +94,13 @@ struct StoreReport {
     }
     collections = try Part { try store.collections() }
     state = try Part { try Self.state(store.state) }
-    binding = try Part { try SyncBinding(store.database) }
+    syncStatus = try Part { try store.syncStatus() }
   }
 
   /// Whether the check has no findings, and every part can be read.
   var isSound: Bool {
     findings.isEmpty && statistics.value != nil && places.value != nil && albums.value != nil
-      && collections.value != nil && state.value != nil && binding.value != nil
+      && collections.value != nil && state.value != nil && syncStatus.value != nil
   }
 
   // MARK: Reading

@@ -22,7 +22,7 @@ struct StoreReportPage {
     try output.put(section("photos", "Photos", of: report.albums, albums))
     try output.put(section("collections", "Collections", of: report.collections, collections))
     try output.put(section("state", "State", of: report.state, state))
-    try output.put(section("syncs", "Syncs", of: report.binding, syncs))
+    try output.put(section("syncs", "Syncs", of: report.syncStatus, syncs))
     try output.put(section("space", "Space", of: report.statistics, space))
     try output.put(frame.foot)
   }
@@ -219,13 +219,13 @@ struct StoreReportPage {
 
   // MARK: Syncs and space
 
-  private func syncs(_ binding: SyncBinding?) -> String {
+  private func syncs(_ status: SyncStatus) -> String {
     var rows: [(name: String, cells: [Cell])] = []
-    if let binding {
+    if let remote = status.remote {
       rows.append(
         (
           "Records and state",
-          [.text(binding.remote), .text(binding.user), .text("not recorded"), .number(binding.pending)]
+          [.text(remote), .text(status.user ?? ""), .text(time(status.lastSync)), .number(status.pending)]
         ))
     }
     for album in report.albums.value ?? [] where album.status.lastSync != nil {

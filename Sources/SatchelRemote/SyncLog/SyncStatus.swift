@@ -1,0 +1,47 @@
+import SatchelJSON
+import SatchelStorage
+
+/// How far a store is synchronized with its remote. Photo catalogues have a status of their own.
+public struct SyncStatus: Sendable, Equatable, Codable, JSONConvertible {
+  /// The identity of the remote that the store is bound to; nil for a store that was never synchronized, or was detached.
+  public var remote: String?
+  /// The user that it is bound to.
+  public var user: String?
+  /// The number of changes of records and state that are saved, and not uploaded yet.
+  public var pending: Int
+  /// When records and state were last synchronized completely, in Unix milliseconds.
+  public var lastSync: Int64?
+
+  enum CodingKeys: String, CodingKey {
+    case remote
+    case user
+    case pending
+    case lastSync = "last_sync"
+  }
+
+  public var json: JSONValue {
+    [
+      "remote": remote.map { .string($0) } ?? .null, "user": user.map { .string($0) } ?? .null,
+      "pending": .int(Int64(pending)), "last_sync": lastSync.map { .int($0) } ?? .null,
+    ]
+  }
+}
+
+extension SyncStatus {
+  package init(_ database: Database) throws {
+    self.init(pending: 0)
+    guard try database.has(SyncLogSchema.subject) else { return }
+    try database.read { connection in
+      let found = try connection.first(
+        """
+        SELECT remote, user, synced, (SELECT count(*) FROM sync_entry WHERE pending IS NOT NULL) FROM sync_log
+        """
+      ) { row in
+        SyncStatus(
+          remote: row.text(0), user: row.text(1), pending: Int(try row.integer(3)),
+          lastSync: try row.integerIfAny(2, in: StoredRange.time))
+      }
+      if let found { self = found }
+    }
+  }
+}
