@@ -91,7 +91,7 @@ extension Store {
   /// Returns how far records and state are synchronized; needs no network, and does not wait for a sync in progress.
   ///
   /// - Throws: `SatchelError` `.closed`, `.damaged`, `.io`
-  public func syncStatus() throws -> SyncStatus { try SyncStatus(database) }
+  public func syncStatus() throws -> StoreSyncStatus { try StoreSyncStatus(database) }
 
   /// Ends the store's binding to a remote and a user. Its data stay, on both sides; conflicts that are open or wait
   /// are forgotten. The next `sync` binds it again, and compares everything. Waits for a sync in progress.

@@ -27,16 +27,16 @@ from satchel.values import dataclass, moment, record_from, records_from
 __all__ = [
     "PlannedChange",
     "StoreSyncReport",
+    "StoreSyncStatus",
     "SyncCounts",
     "SyncFailure",
     "SyncLoss",
-    "SyncStatus",
     "SyncingStore",
 ]
 
 
 @dataclass(frozen=True)
-class SyncStatus:
+class StoreSyncStatus:
     """How far a store is synchronized with its remote; photo catalogues have a status of their own.
 
     ``remote`` and ``user`` are what the store is bound to, None for a store that was never synchronized, or
@@ -280,9 +280,9 @@ class SyncingStore(Owner):
         report, failures = work_with(remote, user, work, function, pointer, options)
         return _report_from(report, causes_of(failures))
 
-    def sync_status(self) -> SyncStatus:
+    def sync_status(self) -> StoreSyncStatus:
         """How far records and state are synchronized; needs no network, and does not wait for a sync."""
-        return record_from(SyncStatus, json_answer(library.satchel_store_sync_status, self._pointer))
+        return record_from(StoreSyncStatus, json_answer(library.satchel_store_sync_status, self._pointer))
 
     def detach(self) -> None:
         """Ends the binding to a remote and a user; waits for a running synchronization.

@@ -74,7 +74,7 @@ struct StoreReport {
   let albums: Part<[Album]>
   let collections: Part<[CollectionInfo]>
   let state: Part<State>
-  let syncStatus: Part<SyncStatus>
+  let syncStatus: Part<StoreSyncStatus>
 
   /// The maximum numbers of places and of values that are shown.
   static let maxPlaces = 200

@@ -219,7 +219,7 @@ struct StoreReportPage {
 
   // MARK: Syncs and space
 
-  private func syncs(_ status: SyncStatus) -> String {
+  private func syncs(_ status: StoreSyncStatus) -> String {
     var rows: [(name: String, cells: [Cell])] = []
     if let remote = status.remote {
       rows.append(

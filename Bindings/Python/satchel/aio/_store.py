@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from satchel.records import CollectionInfo, Index, Relation
     from satchel.records._declarations import MigrationStep
     from satchel.remote import Remote, SyncProgress
-    from satchel.sync import StoreSyncReport
+    from satchel.sync import StoreSyncReport, StoreSyncStatus
     from satchel.values import Finding, StoreInfo
 
 __all__ = ["Store"]
@@ -78,6 +78,10 @@ class Store(StoreTwin):
     ) -> StoreSyncReport:
         """As :meth:`satchel.Store.rekey`."""
         return await self._calls.work(lambda: self._blocking.rekey(remote, user, key, old_key=old_key))
+
+    async def sync_status(self) -> StoreSyncStatus:
+        """As :meth:`satchel.Store.sync_status`."""
+        return await self._calls.write(lambda: self._blocking.sync_status())
 
     async def detach(self) -> None:
         """As :meth:`satchel.Store.detach`."""

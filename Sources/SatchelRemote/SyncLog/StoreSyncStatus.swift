@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelStorage
 
 /// How far a store is synchronized with its remote. Photo catalogues have a status of their own.
-public struct SyncStatus: Sendable, Equatable, Codable, JSONConvertible {
+public struct StoreSyncStatus: Sendable, Equatable, Codable, JSONConvertible {
   /// The identity of the remote that the store is bound to; nil for a store that was never synchronized, or was detached.
   public var remote: String?
   /// The user that it is bound to.
@@ -11,6 +11,10 @@ public struct SyncStatus: Sendable, Equatable, Codable, JSONConvertible {
   public var pending: Int
   /// When records and state were last synchronized completely, in Unix milliseconds.
   public var lastSync: Int64?
+
+  public init(remote: String? = nil, user: String? = nil, pending: Int = 0, lastSync: Int64? = nil) {
+    (self.remote, self.user, self.pending, self.lastSync) = (remote, user, pending, lastSync)
+  }
 
   enum CodingKeys: String, CodingKey {
     case remote
@@ -27,9 +31,9 @@ public struct SyncStatus: Sendable, Equatable, Codable, JSONConvertible {
   }
 }
 
-extension SyncStatus {
+extension StoreSyncStatus {
   package init(_ database: Database) throws {
-    self.init(pending: 0)
+    self.init()
     guard try database.has(SyncLogSchema.subject) else { return }
     try database.read { connection in
       let found = try connection.first(
@@ -37,7 +41,7 @@ extension SyncStatus {
         SELECT remote, user, synced, (SELECT count(*) FROM sync_entry WHERE pending IS NOT NULL) FROM sync_log
         """
       ) { row in
-        SyncStatus(
+        StoreSyncStatus(
           remote: row.text(0), user: row.text(1), pending: Int(try row.integer(3)),
           lastSync: try row.integerIfAny(2, in: StoredRange.time))
       }
