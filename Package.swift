@@ -61,7 +61,7 @@ let package = Package(
     .target(name: "SatchelC", dependencies: ["Satchel", "CSatchel"]),
 
     // JSON forms of Foundation's types, for apps that use Foundation.
-    .target(name: "SatchelFoundation", dependencies: ["SatchelJSON"]),
+    .target(name: "SatchelFoundation", dependencies: ["SatchelCore", "SatchelJSON"]),
 
     // What the tests of several targets share.
     .target(name: "SatchelTesting", path: "Tests/SatchelTesting"),

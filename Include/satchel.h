@@ -426,6 +426,8 @@ SATCHEL_API satchel_status satchel_json_count(
 /**
  * Returns the keys of the object at a path, in their order.
  *
+ * In a path made of a key, its "~" and "/" are "~0" and "~1"; satchel_json_each() needs none.
+ *
  * @param value     a JSON value
  * @param path      the path
  * @param[out] out  a JSON array of strings; emptied on failure
@@ -435,6 +437,35 @@ SATCHEL_API satchel_status satchel_json_count(
  */
 SATCHEL_API satchel_status satchel_json_keys(
     satchel_bytes value, satchel_bytes path, satchel_buffer *out);
+
+/**
+ * Receives a member of an object, or an element of an array.
+ *
+ * @param context  the context of the call
+ * @param key      the key of the member, without quotes and escapes; {NULL, 0} for an
+ *                 element
+ * @param value    its JSON text; both are valid until the function returns
+ *
+ * **Returns** whether to go on with the next one.
+ */
+typedef bool (*satchel_json_callback)(void *context, satchel_bytes key, satchel_bytes value);
+
+/**
+ * Calls a function with each member of an object, or each element of an array, in order.
+ *
+ * A key can have any characters: unlike a path made of it, it needs no escapes.
+ *
+ * @param value     a JSON value
+ * @param path      the path of the object or the array
+ * @param callback  called on this thread, until it returns false; it may use the library
+ * @param context   passed to the callback
+ *
+ * **Returns** SATCHEL_OK, also when the callback has returned false; SATCHEL_ENOTFOUND when
+ * the path leads to nothing or to null; SATCHEL_EINVALID when the value is neither an array
+ * nor an object, or an argument is not JSON.
+ */
+SATCHEL_API satchel_status satchel_json_each(
+    satchel_bytes value, satchel_bytes path, satchel_json_callback callback, void *context);
 
 /**
  * Writes a text as a JSON string, with quotes and escapes.
@@ -1611,10 +1642,11 @@ SATCHEL_API satchel_status satchel_store_detach(satchel_store *store);
  * | field           | type   | meaning                                            |
  * | --------------- | ------ | -------------------------------------------------- |
  * | `section`       | string | its name                                           |
- * | `display_title` | string | its title                                          |
+ * | `display_title` | string | its title; also `displayTitle`                     |
  * | `config`        | object | for the app; of an "edit" also satchel_json_edit() |
  * | `action`        | string | "replace" (when left out) or "edit"                |
  * | `content`       | any    | its content                                        |
+ * | others          | any    | loaded as members of `extra`                       |
  *
  * Every object in the content that has the field `_storage` is an entity, which is stored
  * once for each entity id, scope, and key of the location at that scope. Loading returns
@@ -2007,13 +2039,14 @@ SATCHEL_API satchel_status satchel_catalogue_search(
  * @param store      an open store
  * @param entity_id  the id of the entity
  * @param location   the @ref json_location "location" of the person
+ * @param options    `nearby` counts; NULL for the defaults
  * @param[out] out   a JSON object; {NULL, 0} when no variant covers the location
  *
  * **Returns** SATCHEL_OK, or SATCHEL_EINVALID when the location yields no key.
  */
 SATCHEL_API satchel_status satchel_catalogue_entity(
     satchel_store *store, satchel_bytes entity_id, satchel_bytes location,
-    satchel_buffer *out);
+    const satchel_read_options *options, satchel_buffer *out);
 
 /**
  * Returns the locations that content was delivered for, the most recently updated first.

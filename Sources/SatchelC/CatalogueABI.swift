@@ -116,14 +116,14 @@ public func satchel_catalogue_search(
 @_cdecl("satchel_catalogue_entity") @implementation
 public func satchel_catalogue_entity(
   _ store: OpaquePointer!, _ entity_id: satchel_bytes, _ location: satchel_bytes,
-  _ out: UnsafeMutablePointer<satchel_buffer>!
+  _ options: UnsafePointer<satchel_read_options>!, _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
+    let nearby = try OptionsReader(options).nearby
     let catalogue = try Handles.stores.borrow(store).catalogue
-    guard let entity = try catalogue.entity(entity_id.text("entity_id"), at: location.location()) else {
-      return
-    }
-    try give(entity.json, to: out)
+    let entity = try catalogue.entity(
+      entity_id.text("entity_id"), at: location.location(), nearby: nearby)
+    if let entity { try give(entity.json, to: out) }
   }
 }
 

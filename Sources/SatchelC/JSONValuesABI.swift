@@ -75,6 +75,31 @@ public func satchel_json_keys(
   }
 }
 
+@_cdecl("satchel_json_each") @implementation
+public func satchel_json_each(
+  _ value: satchel_bytes, _ path: satchel_bytes, _ callback: satchel_json_callback!,
+  _ context: UnsafeMutableRawPointer!
+) -> satchel_status {
+  guarded {
+    guard let callback else { throw SatchelError(.invalid, "callback is NULL") }
+    let (found, path) = try member(value, path)
+    /// Returns whether to go on.
+    func call(_ key: [UInt8]?, _ value: JSONValue) throws -> Bool {
+      try lend(value.serialized()) { value in
+        guard let key else { return callback(context, satchel_bytes(), value) }
+        return lend(key) { callback(context, $0, value) }
+      }
+    }
+    switch found {
+    case .array(let elements):
+      for element in elements { guard try call(nil, element) else { return } }
+    case .object(let members):
+      for (key, value) in members { guard try call(Array(key.utf8), value) else { return } }
+    default: throw mismatch(found, path, "an array or an object")
+    }
+  }
+}
+
 @_cdecl("satchel_json_quote") @implementation
 public func satchel_json_quote(
   _ text: satchel_bytes, _ out: UnsafeMutablePointer<satchel_buffer>!

@@ -154,6 +154,6 @@ func lend(_ json: JSONValue, to body: (satchel_bytes) -> Void) {
 }
 
 /// Passes bytes to the host, for the length of the call.
-func lend(_ bytes: [UInt8], to body: (satchel_bytes) -> Void) {
+func lend<Answer>(_ bytes: [UInt8], to body: (satchel_bytes) -> Answer) -> Answer {
   bytes.withUnsafeBytes { body(satchel_bytes(data: $0.baseAddress, size: $0.count)) }
 }

@@ -114,10 +114,17 @@ extension Catalogue {
 
   /// Returns the most specific variant of an entity that covers a location, expired or not; nil when there is
   /// no such variant.
-  public func entity(_ entityID: String, at location: Location) throws -> Entity? {
-    try reading(location) { reader in
+  ///
+  /// - Parameter nearby: see `sections`
+  public func entity(
+    _ entityID: String, at location: Location, nearby: Double = Catalogue.defaultNearby
+  ) throws -> Entity? {
+    let inheritance = try Inheritance(nearby: nearby)
+    return try reading(location) { reader in
       let connection = reader.connection
-      let chain = try PlaceChain(location, in: connection)
+      let chain =
+        location.hasOnlyCoordinate
+        ? try reader.finder(inheritance).chain : try PlaceChain(location, in: connection)
       let view = try index.view(of: connection)
       for scope in Scope.allCases.sorted(by: >) {
         guard let place = chain.place(of: scope) else { continue }

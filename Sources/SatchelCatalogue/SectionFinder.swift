@@ -15,7 +15,8 @@ struct VisibleSection {
 /// several. A location without place names has those of the nearest delivered location.
 struct SectionFinder {
   private let connection: Connection
-  private let chain: PlaceChain
+  /// The places of the location, with those of the nearest one where it has no names.
+  let chain: PlaceChain
   private let own: [ServingContext]
   private let inherits: Bool
   private let nearby: NearbyLocation?

@@ -44,7 +44,7 @@ static void locations(void) {
         refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_plan(store, location, NULL, &out));
         refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_has_cached(store, location, NULL, &out));
         refused_out(what, SATCHEL_EINVALID, place,
-                    satchel_catalogue_entity(store, text("facts:seine"), location, &out));
+                    satchel_catalogue_entity(store, text("facts:seine"), location, NULL, &out));
         refused(what, SATCHEL_EINVALID, place, satchel_catalogue_set_active_location(store, location));
         refused_out(what, SATCHEL_EINVALID, place, satchel_catalogue_prune(store, &prune, &out));
         refused(what, SATCHEL_EINVALID, place, satchel_session_show(session, location));
@@ -178,7 +178,7 @@ static void texts(void) {
     refused_out("a section of bad UTF-8", SATCHEL_EINVALID, NULL,
                 satchel_catalogue_load(store, place, bad, NULL, &out));
     refused_out("an id of bad UTF-8", SATCHEL_EINVALID, NULL,
-                satchel_catalogue_entity(store, bad, place, &out));
+                satchel_catalogue_entity(store, bad, place, NULL, &out));
     refused_out("no address", SATCHEL_EINVALID, NULL, satchel_catalogue_load(store, place, none, NULL, &out));
     refused_out("no address", SATCHEL_EINVALID, NULL, satchel_catalogue_sections(store, none, NULL, &out));
     refused_out("no address", SATCHEL_EINVALID, NULL,

@@ -41,7 +41,7 @@ static void no_store(const char *what, satchel_store *store) {
     refused_out(what, wanted, NULL, satchel_catalogue_search(store, text("word"), place, NULL, &out));
     refused_out(what, wanted, NULL, satchel_catalogue_locate(store, 1, 2, 3, &out));
     refused_out(what, wanted, NULL, satchel_catalogue_has_cached(store, place, NULL, &out));
-    refused_out(what, wanted, NULL, satchel_catalogue_entity(store, text("facts:seine"), place, &out));
+    refused_out(what, wanted, NULL, satchel_catalogue_entity(store, text("facts:seine"), place, NULL, &out));
     refused(what, wanted, NULL, satchel_catalogue_set_active_location(store, place));
     refused_out(what, wanted, NULL, satchel_catalogue_active_location(store, &out));
     refused_out(what, wanted, NULL, satchel_catalogue_prune(store, NULL, &out));
@@ -199,7 +199,7 @@ static void no_out(void) {
     refused("plan", SATCHEL_EINVALID, NULL, satchel_catalogue_plan(store, place, NULL, NULL));
     refused("has_cached", SATCHEL_EINVALID, NULL, satchel_catalogue_has_cached(store, place, NULL, NULL));
     refused("entity", SATCHEL_EINVALID, NULL,
-            satchel_catalogue_entity(store, text("facts:seine"), place, NULL));
+            satchel_catalogue_entity(store, text("facts:seine"), place, NULL, NULL));
     refused("active_location", SATCHEL_EINVALID, NULL, satchel_catalogue_active_location(store, NULL));
     refused("state", SATCHEL_EINVALID, NULL, satchel_session_state(session, NULL));
 

@@ -56,6 +56,35 @@ static void check_keys(void) {
     CHECK(satchel_json_keys(text(document), text("none"), &keys) == SATCHEL_ENOTFOUND && !keys.data, "keys of null");
 }
 
+/** What satchel_json_each has told, as "key=value" and a semicolon each. */
+struct seen {
+    char text[256];
+    size_t left;
+};
+
+static bool see(void *context, satchel_bytes key, satchel_bytes value) {
+    struct seen *seen = context;
+    size_t used = strlen(seen->text);
+    snprintf(seen->text + used, sizeof seen->text - used, "%.*s=%.*s;", (int)key.size, (const char *)key.data,
+             (int)value.size, (const char *)value.data);
+    return --seen->left > 0;
+}
+
+static void each_is(const char *path, size_t limit, satchel_status wanted, const char *expected) {
+    struct seen seen = {"", limit};
+    satchel_status status = satchel_json_each(text(document), text(path), see, &seen);
+    CHECK(status == wanted && strcmp(seen.text, expected) == 0, "each of \"%s\": %d, %s", path, (int)status, seen.text);
+}
+
+static void check_each(void) {
+    each_is("inner", 9, SATCHEL_OK, "a.b=1;c=[{\"d\":7}];");
+    each_is("inner", 1, SATCHEL_OK, "a.b=1;");
+    each_is("/inner/c", 9, SATCHEL_OK, "={\"d\":7};");
+    each_is("count", 9, SATCHEL_EINVALID, "");
+    each_is("none", 9, SATCHEL_ENOTFOUND, "");
+    CHECK(satchel_json_each(text(document), text(""), NULL, NULL) == SATCHEL_EINVALID, "no callback");
+}
+
 static void check_quoting(void) {
     static const char *const texts[] = {"", "plain", "\"\\\n\t\x01", "\xC3\xA9\xF0\x9F\x98\x80", "</script>"};
     for (size_t index = 0; index < sizeof texts / sizeof *texts; index++) {
@@ -95,6 +124,7 @@ static void check_literals(void) {
 int main(void) {
     check_values();
     check_keys();
+    check_each();
     check_quoting();
     check_bad_input();
     check_literals();

@@ -112,4 +112,14 @@ struct FoundationTypesTests {
       #expect(try JSONValue(encoding: numbers) == JSONValue(encoding: (0..<50).map { "\($0)" }.sorted()))
     }
   }
+
+  @Test("what an app shows of an error is its message") func localized() throws {
+    let store = try Store(path: ":memory:")
+    let error = #expect(throws: SatchelError.self) {
+      try store.catalogue.persist(["content": [:]], at: Location(countryCode: "PT"))
+    }
+    #expect(try #require(error).localizedDescription == #require(error).message)
+    let invalid = #expect(throws: JSONError.self) { try JSONValue(parsing: Array("[1,]".utf8)) }
+    #expect(try #require(invalid).localizedDescription.hasPrefix("line 1, column 4"))
+  }
 }

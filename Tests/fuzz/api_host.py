@@ -58,6 +58,7 @@ class Host:
             _abi.WatchCallback: _abi.WatchCallback(self._result),
             _abi.SessionCallback: _abi.SessionCallback(self._change),
             _abi.ProgressCallback: _abi.ProgressCallback(self._progress),
+            _abi.JSONCallback: _abi.JSONCallback(self._member),
             _abi.InterruptCheck: _abi.InterruptCheck(self._must_stop),
             _abi.RecordMigration: _abi.RecordMigration(self._migrate),
             _abi.RemoteGet: _abi.RemoteGet(self._get),
@@ -122,6 +123,11 @@ class Host:
         if self._chance(0.1):
             self._call("progress", context or 0)
         return not self._chance(0.05)
+
+    def _member(self, context: int | None, key: Bytes, value: Bytes) -> bool:
+        read(key).decode()
+        self._seen(context, read(value))
+        return not self._chance(0.1)
 
     def _must_stop(self, context: int | None) -> bool:
         self._seen(context)

@@ -33,6 +33,7 @@ ROLES = {
     "satchel_json_get_bool": "tree path",
     "satchel_json_count": "tree path",
     "satchel_json_keys": "tree path",
+    "satchel_json_each": "tree path",
     "satchel_json_quote": "text",
     "satchel_place_normalize": "text",
     "satchel_place_key": "location scope",

@@ -248,11 +248,14 @@ class Catalogue:
         )
         return records_from(SearchHit, found)
 
-    def entity(self, entity_id: str, location: LocationDocument) -> Optional[Entity]:
+    def entity(
+        self, entity_id: str, location: LocationDocument, nearby: float = 5000
+    ) -> Optional[Entity]:
         """The most specific variant of an entity that covers a location.
 
         :param entity_id: such as "cuisine:xiaolongbao"
         :param location: the place of the content
+        :param nearby: as in :meth:`sections`
         :returns: None when no variant covers the location
         """
         found = json_answer(
@@ -260,6 +263,7 @@ class Catalogue:
             self._store._pointer,
             _encoding.lend_text(entity_id, "entity_id"),
             _encoding.lend_document(location, "location"),
+            ctypes.byref(read_options(True, nearby)),
         )
         return None if found is None else record_from(Entity, found)
 

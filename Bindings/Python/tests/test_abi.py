@@ -47,6 +47,7 @@ SCALARS: Dict[str, Any] = {
     "satchel_clock": _abi.Clock,
     "satchel_change_callback": _abi.ChangeCallback,
     "satchel_records_watch_callback": _abi.WatchCallback,
+    "satchel_json_callback": _abi.JSONCallback,
     "satchel_session_callback": _abi.SessionCallback,
     "satchel_progress_callback": _abi.ProgressCallback,
     "satchel_interrupt_check": _abi.InterruptCheck,

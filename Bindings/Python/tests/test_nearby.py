@@ -35,6 +35,20 @@ def paris(catalogue: satchel.Catalogue) -> satchel.Catalogue:
     return catalogue
 
 
+def test_what_is_shown_can_be_looked_up(paris: satchel.Catalogue) -> None:
+    for entity_id in ("food:bread", "food:here"):
+        assert paris.entity(entity_id, PARIS) is not None
+    bread = paris.entity("food:bread", ELEVEN_METRES_NORTH)
+    assert bread is not None
+    assert bread.content == {"v": 1}
+    # It is of that coordinate alone.
+    assert paris.entity("food:here", ELEVEN_METRES_NORTH) is None
+    assert paris.entity("food:bread", ELEVEN_METRES_NORTH, nearby=10) is None
+    assert paris.entity("food:bread", ELEVEN_METRES_NORTH, nearby=0) is None
+    with pytest.raises(satchel.InvalidArgument):
+        paris.entity("food:bread", ELEVEN_METRES_NORTH, nearby=-1)
+
+
 def test_eleven_metres_from_delivered_content_it_is_found(paris: satchel.Catalogue) -> None:
     [header] = paris.sections(ELEVEN_METRES_NORTH)
     assert (header.section, header.level, header.entity_count) == ("food", "locality", 1)

@@ -90,6 +90,9 @@ extension RecordCollection {
     return min(remaining, query.limit.map { max(0, $0) } ?? remaining)
   }
 
+  /// Returns the number of records that match.
+  public func count(_ filter: RecordFilter) throws -> Int { try count(RecordQuery(filter)) }
+
   private func each(_ query: RecordQuery, _ visit: (borrowing Candidate) throws -> Void) throws {
     let compiled = try CompiledQuery(query)
     try readInterruptibly { connection, row in try QueryRun(self, connection, row).run(compiled, visit) }

@@ -13,7 +13,7 @@ public enum MigrationStep: Sendable {
   case remove(path: JSONPath)
   /// Converts a member to another kind; see `MigrationKind`. Migrating back converts it to its previous kind;
   /// in documents written after the migration to `from`, or not at all when that is nil.
-  case convert(path: JSONPath, to: MigrationKind, from: MigrationKind?)
+  case convert(path: JSONPath, to: MigrationKind, from: MigrationKind? = nil)
 
   func apply(to document: inout MigratedDocument, number: Int) throws {
     try naming(&document) { document in

@@ -112,9 +112,14 @@ class Catalogue(Twin):
             lambda: self._blocking.search(text, location, limit, allow_expired, nearby)
         )
 
-    async def entity(self, entity_id: str, location: LocationDocument) -> Optional[Entity]:
+    async def entity(
+        self,
+        entity_id: str,
+        location: LocationDocument,
+        nearby: float = 5000,
+    ) -> Optional[Entity]:
         """As :meth:`satchel.Catalogue.entity`."""
-        return await self._calls.read(lambda: self._blocking.entity(entity_id, location))
+        return await self._calls.read(lambda: self._blocking.entity(entity_id, location, nearby))
 
     async def contexts(self, level: Optional[str] = None) -> List[Context]:
         """As :meth:`satchel.Catalogue.contexts`."""
