@@ -53,7 +53,7 @@ READS = {
     "Records": "get text record get_many list ids count conflicts warnings",
     "State": "get keys",
     "StateList": "items values",
-    "StateMembers": "values",
+    "StateMembers": "has values",
     "Scores": "value all",
     "Store": "collections info statistics check",
     "StoryLibrary": "story segment select search filter sorted_by tags cultures age_ranges progress loading",
@@ -123,8 +123,7 @@ class Method:
     def imports(self) -> Iterator[Tuple[str, str]]:
         """The names in the signatures, with their modules."""
         for node in self.nodes:
-            arguments = node.args
-            every = [*arguments.args, *arguments.kwonlyargs, arguments.kwarg]
+            every = [*node.args.args, *node.args.kwonlyargs, node.args.kwarg]
             hints = [each.annotation for each in every if each is not None and each.annotation is not None]
             for hint in [*hints, node.returns]:
                 for each in ast.walk(hint) if hint is not None else ():
@@ -150,18 +149,24 @@ class Method:
             yield from self._signature(node, " ...")
             yield ""
         yield from self._signature(self.nodes[-1], "")
-        yield f'        """As :meth:`satchel.{self.kind}.{self.name}`."""'
+        yield f'        """As :meth:`satchel.{self.kind}.{self.name}`{self._note}."""'
         yield from self._body(self.nodes[-1])
 
     def _property(self) -> Iterator[str]:
         result = PROPERTIES[self.name]
-        yield "    @property"
-        yield f"    def {self.name}(self) -> {result}:"
+        yield from ("    @property", f"    def {self.name}(self) -> {result}:")
         yield f'        """As :attr:`satchel.{self.kind}.{self.name}`."""'
         if result in TWINS:
             yield f"        return {result}(self._calls, self._blocking.{self.name})"
         else:
             yield f"        return self._blocking.{self.name}"
+
+    @property
+    def _note(self) -> str:
+        """What differs from the blocking method: where its callback runs."""
+        arguments = self.nodes[-1].args
+        names = {each.arg for each in arguments.args + arguments.kwonlyargs} & {"progress", "callback"}
+        return "".join(f"; ``{name}`` is called on the event loop" for name in sorted(names))
 
     @property
     def _is_iterator(self) -> bool:

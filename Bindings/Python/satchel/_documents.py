@@ -26,7 +26,17 @@ from typing import (
 
 from satchel import _encoding
 from satchel._abi import Bytes
-from satchel._fields import UNIONS, dataclass_of, field_names, fields_of, hints_of, item_hint
+from satchel._fields import (
+    ACCEPTED,
+    UNIONS,
+    dataclass_of,
+    field_names,
+    fields_of,
+    fitting,
+    hints_of,
+    item_hint,
+    with_article,
+)
 from satchel._library import check, library
 from satchel._types import conversion_of, is_set, sorted_items
 from satchel.errors import InvalidArgument
@@ -154,9 +164,51 @@ class Reader(Generic[_Document]):
             made: _Document = _made(self.kind, document, "", self._unknown)
         except Exception as error:
             # Also exceptions of the class itself, which does not know the record.
-            name = self.kind.__name__
-            raise InvalidArgument(f"{self._collection}/{id} is not a {name}: {error}") from error
+            raise self._misfit(id, error) from error
         return made
+
+    def checked(self, document: Any, id: str) -> Any:
+        """A document to write, of a kind that can be read again; JSON text is not looked into.
+
+        :raises InvalidArgument: for an instance of another class, and for a dict that cannot be read
+        """
+        if self.kind is None or isinstance(document, _JSON_OR_TEXT):
+            return document
+        if isinstance(document, self.kind):
+            self._check_scalars(document, id)
+            return document
+        if not isinstance(document, dict) and conversion_of(type(document)) is None:
+            name = type(document).__name__
+            raise InvalidArgument(f"{self._collection}/{id}: {name}, not {self.kind.__name__}")
+        members = plain(document, f"{self._collection}/{id}")
+        try:
+            _made(self.kind, members, "", [])
+        except Exception as error:
+            raise self._misfit(id, error) from error
+        return members
+
+    def check_patch(self, patch: Any, id: str) -> None:
+        """Refuses a patch after which the document could not be read.
+
+        :param patch: a dict of JSON values, with members of the dataclass only
+        """
+        try:
+            _check_patch(self.kind, patch, "")
+        except Exception as error:
+            raise self._misfit(id, error) from error
+
+    def _check_scalars(self, instance: Any, id: str) -> None:
+        for name, hint, _, accepted in fields_of(self.kind):
+            value = getattr(instance, name)
+            if accepted is not None and type(value) not in accepted:
+                try:
+                    fitting(value, hint, f"/{name}")
+                except ValueError as error:
+                    raise self._misfit(id, error) from error
+
+    def _misfit(self, id: str, error: Exception) -> InvalidArgument:
+        kind = with_article(self.kind.__name__)
+        return InvalidArgument(f"{self._collection}/{id} is not {kind}: {error}")
 
     @property
     def may_keep_any(self) -> bool:
@@ -251,21 +303,41 @@ def _made(kind: Any, members: Any, place: str, unknown: List[bool]) -> Any:
     if not unknown and not field_names(kind).issuperset(members):
         unknown.append(True)
     given: Dict[str, Any] = {}
-    for name, hint, has_default in fields_of(kind):
+    for name, hint, has_default, accepted in fields_of(kind):
         if name in members:
-            given[name] = members[name] if hint is None else _read(
-                members[name], hint, f"{place}/{name}", unknown
-            )
+            value = members[name]
+            if accepted is None:
+                if hint is not None:
+                    value = _read(value, hint, f"{place}/{name}", unknown)
+            elif type(value) not in accepted:
+                value = fitting(value, hint, f"{place}/{name}")
+            given[name] = value
         elif not has_default:
             raise ValueError(f"{place}/{name} is missing")
     return kind(**given)
 
 
+def _check_patch(kind: Any, patch: Any, place: str) -> None:
+    for name, hint, has_default, _ in fields_of(kind):
+        if name not in patch:
+            continue
+        value, inner = patch[name], dataclass_of(hint)
+        if value is None and not has_default:
+            raise ValueError(f"{place}/{name} is missing")
+        if isinstance(value, dict) and inner is not None:
+            _check_patch(inner, value, f"{place}/{name}")
+        elif not isinstance(value, dict) or item_hint(hint) is None:
+            _read(value, hint, f"{place}/{name}", [])
+
+
 def _read(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
-    """A value as its annotation says, as far as that names dataclasses and types that have a conversion."""
+    """A value as its annotation says, as far as that names types that are made, converted or checked."""
     if value is None:
         return None
     if isinstance(hint, type):
+        accepted = ACCEPTED.get(hint)
+        if accepted is not None:
+            return value if type(value) in accepted else fitting(value, hint, place)
         conversion = conversion_of(hint)
         if conversion is not None:
             return _converted(conversion.from_json, value, place)

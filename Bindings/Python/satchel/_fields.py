@@ -6,23 +6,26 @@ import collections.abc
 import dataclasses
 import difflib
 import functools
+import reprlib
 import sys
 import typing
 from typing import Any, Dict, FrozenSet, List, Optional, Tuple, Union
 
-from satchel import _encoding
 from satchel._types import conversion_of
 from satchel.errors import InvalidArgument
 from satchel.values import names_of
 
 __all__ = [
+    "ACCEPTED",
     "UNIONS",
     "dataclass_of",
     "field_names",
     "fields_of",
+    "fitting",
     "hints_of",
     "item_hint",
     "missing_field",
+    "with_article",
 ]
 
 if sys.version_info >= (3, 10):
@@ -32,6 +35,15 @@ if sys.version_info >= (3, 10):
     UNIONS: Any = (Union, UnionType)
 else:
     UNIONS = (Union,)
+
+_NONE = type(None)
+#: The types of the values that a field with such an annotation may have; null is read as None anywhere.
+ACCEPTED: Dict[Any, FrozenSet[Any]] = {
+    bool: frozenset((bool, _NONE)),
+    int: frozenset((int, _NONE)),
+    float: frozenset((float, int, _NONE)),
+    str: frozenset((str, _NONE)),
+}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -65,34 +77,61 @@ def field_names(kind: Any) -> FrozenSet[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def fields_of(kind: Any) -> List[Tuple[str, Any, bool]]:
-    """Of each field that an instance is made with its name, its annotation, and whether it has a default.
+def fields_of(kind: Any) -> List[Tuple[str, Any, bool, Optional[FrozenSet[Any]]]]:
+    """Of each field that an instance is made with its name, annotation, whether it has a default, and types.
 
-    The annotation is None where it says nothing of how a value is read.
+    The annotation is None where it says nothing of how a value is read; the types are those of ACCEPTED, and
+    None for annotations that it does not have.
     """
     try:
         hints = typing.get_type_hints(kind)
     except Exception as error:
         raise InvalidArgument(f"the annotations of {kind.__name__}: {error}") from error
     missing = dataclasses.MISSING
-    return [
-        (
-            each.name,
-            _telling(hints.get(each.name)),
-            each.default is not missing or each.default_factory is not missing,
-        )
-        for each in dataclasses.fields(kind)
-        if each.init
-    ]
+    found = []
+    for each in dataclasses.fields(kind):
+        if each.init:
+            hint = _telling(hints.get(each.name))
+            has_default = each.default is not missing or each.default_factory is not missing
+            found.append((each.name, hint, has_default, _accepted(hint)))
+    return found
 
 
 @functools.lru_cache(maxsize=256)
 def hints_of(kind: Any) -> Dict[str, Any]:
-    return {name: hint for name, hint, _ in fields_of(kind)}
+    return {name: hint for name, hint, *_ in fields_of(kind)}
 
 
 def _telling(hint: Any) -> Any:
-    return None if isinstance(hint, type) and hint in _encoding.SCALARS else hint
+    if hint is _NONE:
+        return None
+    kinds = [each for each in typing.get_args(hint) if each is not _NONE]
+    if typing.get_origin(hint) in UNIONS and len(kinds) == 1 and _accepted(kinds[0]) is not None:
+        # None fits any annotation.
+        return kinds[0]
+    return hint
+
+
+def _accepted(hint: Any) -> Optional[FrozenSet[Any]]:
+    return ACCEPTED.get(hint) if isinstance(hint, type) else None
+
+
+def fitting(value: Any, hint: Any, place: str) -> Any:
+    """A value of another type than those of ACCEPTED, when it fits such an annotation all the same.
+
+    :raises ValueError: when it does not
+    """
+    if hint is int and isinstance(value, float) and value.is_integer():
+        # As JSON Schema has it, 3.0 is an integer.
+        return int(value)
+    if isinstance(value, tuple(ACCEPTED[hint])) and (hint is bool or not isinstance(value, bool)):
+        return value
+    raise ValueError(f"{place}: {reprlib.repr(value)} is not {with_article(hint.__name__)}")
+
+
+def with_article(name: str) -> str:
+    """A name with the indefinite article."""
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
 def missing_field(kind: Any, path: List[str]) -> Optional[Tuple[int, Any, Optional[str]]]:

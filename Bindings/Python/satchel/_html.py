@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from datetime import date, datetime
 from html import escape
 from typing import Any, Dict, Iterable, List, Sequence, TypeVar
 
-__all__ = ["Rows", "html_of"]
+__all__ = ["Rows", "html_of", "html_of_some"]
 
 _Row = TypeVar("_Row")
 
@@ -21,11 +22,19 @@ class Rows(List[_Row]):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        rows = [members_of(each) for each in self[:_ROWS]]
-        # In the order in which they occur.
-        columns = list(dict.fromkeys(name for row in rows for name in row))[:_COLUMNS]
-        body = [[_text(row[name]) if name in row else "" for name in columns] for row in rows]
-        return _table(columns, body, _more(len(self) - len(rows)))
+        return html_of_some(self[:_ROWS], len(self))
+
+
+def html_of_some(results: Iterable[Any], count: int) -> str:
+    """Results as a table with a row for each.
+
+    :param count: of all results, of which these are the first
+    """
+    rows = [members_of(each) for each in results]
+    # In the order in which they occur.
+    columns = list(dict.fromkeys(name for row in rows for name in row))[:_COLUMNS]
+    body = [[_text(row[name]) if name in row else "" for name in columns] for row in rows]
+    return _table(columns, body, _more(count - len(rows)))
 
 
 def html_of(result: Any) -> str:
@@ -50,7 +59,12 @@ def members_of(result: Any) -> Dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    if isinstance(value, datetime):
+        text = value.isoformat(" ")
+    elif isinstance(value, date):
+        text = value.isoformat()
+    else:
+        text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= _CHARACTERS else text[:_CHARACTERS] + "…"
 
 

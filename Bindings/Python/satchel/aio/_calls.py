@@ -7,6 +7,7 @@ import concurrent.futures
 import contextlib
 import contextvars
 import itertools
+import re
 import weakref
 from collections import deque
 from typing import Any, AsyncIterator, Callable, Deque, Iterator, List, Optional, TypeVar
@@ -27,6 +28,14 @@ _Closing = TypeVar("_Closing", bound="ClosingTwin")
 _THREADS = 4
 #: The number of items that an asynchronous iterator reads at once.
 _PORTION = 100
+#: Where callbacks run: what the docstrings of blocking methods say, and those of their twins.
+_PLACES = (
+    (r", on this thread;", ", on the event loop, which it may not block;"),
+    (
+        r": for this store's own\s+changes\s+on\s+the\s+thread.*?``sys.unraisablehook``",
+        ", on the event loop. Its exceptions go to the exception handler of the loop",
+    ),
+)
 
 
 class Turn:
@@ -339,13 +348,16 @@ class ClosingTwin(Twin):
 
 
 def twin_of(blocking: type) -> Callable[[_Kind], _Kind]:
-    """Gives the methods of a twin the docstrings of the blocking ones."""
+    """Gives the methods of a twin the docstrings of the blocking ones, but for where callbacks run."""
 
     def describe(kind: _Kind) -> _Kind:
         for name, method in vars(kind).items():
             described = getattr(blocking, name, None)
             if not name.startswith("_") and not isinstance(method, property) and described is not None:
-                method.__doc__ = described.__doc__
+                text = described.__doc__ or ""
+                for pattern, place in _PLACES:
+                    text = re.sub(pattern, place, text, flags=re.DOTALL)
+                method.__doc__ = text
         return kind
 
     return describe

@@ -169,7 +169,7 @@ class Catalogue(Twin):
         )
 
     async def session(self, callback: Optional[Callable[[Dict[str, Any]], object]] = None) -> Session:
-        """As :meth:`satchel.Catalogue.session`."""
+        """As :meth:`satchel.Catalogue.session`; ``callback`` is called on the event loop."""
         return Session(self._calls, await self._calls.write(
             lambda: self._blocking.session(self._calls.later(callback))
         ))

@@ -200,7 +200,7 @@ class PhotoCatalogue(ClosingTwin):
         force_rehash: bool = False,
         parallel: Optional[int] = None,
     ) -> ScanReport:
-        """As :meth:`satchel.PhotoCatalogue.scan`."""
+        """As :meth:`satchel.PhotoCatalogue.scan`; ``progress`` is called on the event loop."""
         return await self._calls.work(
             lambda: self._blocking.scan(
                 delete_missing,
@@ -222,7 +222,7 @@ class PhotoCatalogue(ClosingTwin):
         parallel: Optional[int] = None,
         allow_unsafe_remote: bool = False,
     ) -> SyncReport:
-        """As :meth:`satchel.PhotoCatalogue.sync`."""
+        """As :meth:`satchel.PhotoCatalogue.sync`; ``progress`` is called on the event loop."""
         return await self._calls.work(
             lambda: self._blocking.sync(
                 remote,
@@ -245,7 +245,7 @@ class PhotoCatalogue(ClosingTwin):
         parallel: Optional[int] = None,
         allow_unsafe_remote: bool = False,
     ) -> VerifyReport:
-        """As :meth:`satchel.PhotoCatalogue.verify`."""
+        """As :meth:`satchel.PhotoCatalogue.verify`; ``progress`` is called on the event loop."""
         return await self._calls.work(
             lambda: self._blocking.verify(
                 remote,
@@ -306,7 +306,7 @@ class PhotoBackup(Twin):
         *,
         parallel: Optional[int] = None,
     ) -> PhotoBackupReport:
-        """As :meth:`satchel.PhotoBackup.run`."""
+        """As :meth:`satchel.PhotoBackup.run`; ``progress`` is called on the event loop."""
         return await self._calls.work(
             lambda: self._blocking.run(remote, user, self._calls.on_loop(progress), parallel=parallel)
         )
@@ -320,7 +320,7 @@ class PhotoBackup(Twin):
         *,
         progress: Optional[Callable[[SyncProgress], object]] = None,
     ) -> PhotoRestoreReport:
-        """As :meth:`satchel.PhotoBackup.restore`."""
+        """As :meth:`satchel.PhotoBackup.restore`; ``progress`` is called on the event loop."""
         return await self._calls.work(
             lambda: self._blocking.restore(photo, path, remote, user, progress=self._calls.on_loop(progress))
         )
@@ -333,7 +333,7 @@ class PhotoBackup(Twin):
         queue_missing: bool = False,
         progress: Optional[Callable[[SyncProgress], object]] = None,
     ) -> PhotoRefreshReport:
-        """As :meth:`satchel.PhotoBackup.refresh`."""
+        """As :meth:`satchel.PhotoBackup.refresh`; ``progress`` is called on the event loop."""
         return await self._calls.work(
             lambda: self._blocking.refresh(
                 remote,

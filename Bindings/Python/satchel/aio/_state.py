@@ -188,6 +188,10 @@ class StateMembers(Twin):
         """As :meth:`satchel.StateMembers.values`."""
         return await self._calls.read(lambda: self._blocking.values())
 
+    async def has(self, value: Any) -> bool:
+        """As :meth:`satchel.StateMembers.has`."""
+        return await self._calls.read(lambda: self._blocking.has(value))
+
 
 @twin_of(BlockingScores)
 class Scores(Twin):

@@ -53,7 +53,7 @@ class Store(StoreTwin):
         parallel: Optional[int] = None,
         progress: Optional[Callable[[SyncProgress], object]] = None,
     ) -> StoreSyncReport:
-        """As :meth:`satchel.Store.sync`."""
+        """As :meth:`satchel.Store.sync`; ``progress`` is called on the event loop."""
         return await self._calls.work(
             lambda: self._blocking.sync(
                 remote,
@@ -196,7 +196,7 @@ class Store(StoreTwin):
         path: FilePath,
         progress: Optional[Callable[[BackupProgress], object]] = None,
     ) -> Backup:
-        """As :meth:`satchel.Store.backup`."""
+        """As :meth:`satchel.Store.backup`; ``progress`` is called on the event loop."""
         return await self._calls.work(lambda: self._blocking.backup(path, self._calls.on_loop(progress)))
 
     async def backup_rotate(self, directory: FilePath, keep: int) -> Backup:
@@ -216,7 +216,7 @@ class Store(StoreTwin):
         return await self._calls.read(lambda: self._blocking.check())
 
     async def observe(self, callback: Callable[[Change], object]) -> Observer:
-        """As :meth:`satchel.Store.observe`."""
+        """As :meth:`satchel.Store.observe`; ``callback`` is called on the event loop."""
         return Observer(self._calls, await self._calls.write(
             lambda: self._blocking.observe(self._calls.later(callback))
         ))

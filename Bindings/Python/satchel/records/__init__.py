@@ -6,9 +6,10 @@
 ...     for course in courses.list(where={"credits": {"gte": 5}}, order_by="title"):
 ...         print(course.id, course["title"])
 
-A document is a dict, or an instance of a dataclass; bytes and str are JSON text, which is stored byte for
-byte. Inside, times, dates, UUIDs, decimals, bytes, enums and sets become JSON by one convention, and types of
-your own as :func:`satchel.register_type` says; the guide to records has the table.
+A document is a dict, an instance of a dataclass, or a :class:`satchel.Record`, of which the document is
+stored; bytes and str are JSON text, which is stored byte for byte. Inside, times, dates, UUIDs, decimals,
+bytes, enums and sets become JSON by one convention, and types of your own as :func:`satchel.register_type`
+says; the guide to records has the table.
 
 JSON has at most 512 levels and integers of 64 bits. Returned documents are copies.
 
@@ -48,6 +49,7 @@ from satchel.records._values import (
     RecordConflict,
     RejectedRecord,
     conflict_from,
+    document_of,
 )
 from satchel.records._watch import Watch
 from satchel.values import record_from, records_from
@@ -202,6 +204,10 @@ class Records(Collection[_Document]):
         """
         if (keep is None) == (document is _LEFT_OUT):
             raise InvalidArgument("resolve takes either keep or document")
+        document = document_of(document)
+        if keep is None and document is not None:
+            id = conflict.record if isinstance(conflict, RecordConflict) else f"(conflict {conflict!r})"
+            document = self._read.checked(document, id)
         lent = _lend_resolution(keep, document)
         number = _encoding.conflict_number(conflict, RecordConflict)
         check(library.satchel_records_resolve(self._pointer, number, lent))

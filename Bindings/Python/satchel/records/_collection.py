@@ -8,11 +8,12 @@ from typing import Any, Literal, Optional, Tuple, TypeVar, Union, overload
 
 from satchel import _encoding
 from satchel._abi import Bytes
-from satchel._documents import lend_json, lend_record, text_of
+from satchel._documents import lend_json, lend_record, plain, text_of
 from satchel._library import check, json_answer, library, scalar_answer, value_of
 from satchel.errors import Conflict, InvalidArgument
+from satchel.records._queries import check_members
 from satchel.records._reading import ReadableCollection, ids_of
-from satchel.records._values import PutReport, put_report_from
+from satchel.records._values import PutReport, document_of, put_report_from
 
 __all__ = ["Collection"]
 
@@ -46,27 +47,33 @@ class Collection(ReadableCollection[_Document]):
         of "@rejected".
 
         :param id: 1 to 255 bytes of UTF-8 without control characters
-        :param document: a dict or a dataclass, copied; or the text of a JSON object, in bytes or str
+        :param document: a dict or a dataclass, copied; a :class:`satchel.Record`, of which the document is
+            written; or the text of a JSON object, in bytes or str
         :param if_revision: the revision that the record must have, 0 when it must not exist
         :param deferred: whether it may be written later; not with ``if_revision``
         :returns: its new revision, from 1; 0 when the write was spooled or deferred
         :raises ConstraintViolation: when it violates the schema, a unique index or a relation; the message
             names collection, id and JSON Pointer
         :raises Conflict: when the record has another revision than ``if_revision``
-        :raises InvalidArgument: for a value that JSON cannot represent, with its JSON Pointer
+        :raises InvalidArgument: for a value that JSON cannot represent, with its JSON Pointer. For a
+            collection opened ``of`` a dataclass also for an instance of another class, for one with a number,
+            str or bool where its field has another of these types, and for a dict that the dataclass cannot
+            be read from; JSON text is not checked
         :raises Full, ReadOnly, IOFailure, Damaged, Busy: when it cannot be spooled either. Writes in a
             batch, in memory and in a store opened read-only are never spooled
         """
         if deferred and if_revision is not None:
             raise InvalidArgument("a put with if_revision cannot be deferred")
+        lent_id = _encoding.lend_text(id, "id")
+        document = self._read.checked(document_of(document), id)
         if self._read.may_keep(document):
             return self._put_keeping(id, document, if_revision)
+        lent = lent_id, lend_record(document, "document")
         if deferred:
-            texts = _encoding.lend_text(id, "id"), lend_record(document, "document")
-            check(library.satchel_records_put_deferred(self._handle.pointer, *texts))
+            check(library.satchel_records_put_deferred(self._handle.pointer, *lent))
             return 0
-        lent = _encoding.lend_text(id, "id"), lend_record(document, "document"), _revision(if_revision)
-        return scalar_answer(ctypes.c_int64, library.satchel_records_put, self._handle.pointer, *lent)
+        arguments = self._handle.pointer, *lent, _revision(if_revision)
+        return scalar_answer(ctypes.c_int64, library.satchel_records_put, *arguments)
 
     def _put_keeping(self, id: str, document: Any, if_revision: Optional[int]) -> int:
         """Writes an instance with the members of the stored record that its class does not have."""
@@ -117,26 +124,25 @@ class Collection(ReadableCollection[_Document]):
         :raises InvalidArgument: also for an item that is not a pair, and for a value that JSON cannot
             represent; otherwise as :meth:`put`. The message names the record
         """
-        lent = _lend_many(self._kept(documents))
+        lent = _lend_many(self._checked(documents))
         if skip_rejected:
             return put_report_from(json_answer(library.satchel_records_put_valid, self._pointer, lent))
         return scalar_answer(ctypes.c_int64, library.satchel_records_put_many, self._pointer, lent)
 
-    def _kept(self, documents: Any) -> Any:
-        """Documents with the members of the stored ones that their class does not have."""
-        if not self._read.may_keep_any:
-            return documents
+    def _checked(self, documents: Any) -> Iterable[Tuple[str, Any]]:
+        """Pairs of documents that can be read again, with the stored members that their class lacks."""
         pairs = documents.items() if isinstance(documents, Mapping) else documents
         if isinstance(pairs, (str, bytes, bytearray)) or not isinstance(pairs, Iterable):
-            return documents
-        return [self._kept_pair(pair) for pair in pairs]
+            raise InvalidArgument(f"documents must be a dict or pairs, not {type(documents).__name__}")
+        return map(self._checked_pair, pairs)
 
-    def _kept_pair(self, pair: Any) -> Any:
-        if not (isinstance(pair, tuple) and len(pair) == 2 and self._read.may_keep(pair[1])):
-            return pair
-        id, document = pair
-        stored = self.text(id)
-        return id, self._read.kept(document, stored and value_of(stored), f"the document of {id!r}")
+    def _checked_pair(self, pair: Any) -> Tuple[str, Any]:
+        id, document = _pair_of(pair)
+        document = self._read.checked(document_of(document), id)
+        if self._read.may_keep(document):
+            stored = self.text(id)
+            document = self._read.kept(document, stored and value_of(stored), f"the document of {id!r}")
+        return id, document
 
     def delete(self, id: str, *, if_revision: Optional[int] = None) -> bool:
         """Deletes a record, and applies ``on_delete`` of the relations to it, in one transaction.
@@ -154,14 +160,23 @@ class Collection(ReadableCollection[_Document]):
         """Changes members of a record's document by a JSON Merge Patch (RFC 7396), in one transaction.
 
         :param id: of the record
-        :param patch: the members that change; None removes one, a dict changes the members of a dict
+        :param patch: the members that change; None removes one, a dict changes the members of a dict. For a
+            collection opened ``of`` a dataclass they are its fields: others are changed through a collection
+            that was opened without
         :param if_revision: the revision that the record must have
         :returns: its new revision; 0 when the change was spooled
         :raises NotFound: when the record does not exist; otherwise as :meth:`put`
+        :raises InvalidArgument: for a member that the dataclass does not have; the message names the one that
+            was probably meant. Also when the dataclass could not be read from the changed document
         """
         if not isinstance(patch, Mapping):
             raise InvalidArgument(f"patch must be a dict, not {type(patch).__name__}")
-        lent = _encoding.lend_text(id, "id"), lend_record(dict(patch), "patch"), _revision(if_revision)
+        patch = dict(patch)
+        lent = _encoding.lend_text(id, "id"), lend_record(patch, "patch"), _revision(if_revision)
+        if self._read.kind is not None:
+            patch = plain(patch, "patch")
+            check_members(patch, self._read.kind)
+            self._read.check_patch(patch, id)
         return scalar_answer(ctypes.c_int64, library.satchel_records_update, self._pointer, *lent)
 
     def delete_many(self, ids: Iterable[str]) -> int:
@@ -179,20 +194,24 @@ def _revision(revision: Any) -> int:
     return _ANY_REVISION if revision is None else _encoding.whole(revision, "if_revision", 0, _LARGEST)
 
 
-def _lend_many(documents: Any) -> Bytes:
-    if isinstance(documents, Mapping):
-        documents = documents.items()
-    if isinstance(documents, (str, bytes, bytearray)) or not isinstance(documents, Iterable):
-        raise InvalidArgument(f"documents must be a dict or pairs, not {type(documents).__name__}")
-    return _encoding.lend(b"[%b]" % b",".join(map(_entry, documents)))
+def _lend_many(documents: Iterable[Tuple[str, Any]]) -> Bytes:
+    return _encoding.lend(b"[%b]" % b",".join(_entry(*pair) for pair in documents))
 
 
-def _entry(pair: Any) -> bytes:
+def _pair_of(pair: Any) -> Tuple[str, Any]:
     try:
         id, document = pair
+        # A record, and any dict with two members, would be the pair of its names.
+        is_pair = not isinstance(pair, Mapping)
     except (TypeError, ValueError):
-        raise InvalidArgument(f"documents must be pairs of id and document, not {pair!r}") from None
+        is_pair = False
+    if not is_pair:
+        raise InvalidArgument(f"documents must be pairs of id and document, not {pair!r}")
     if not isinstance(id, str):
         raise InvalidArgument(f"id must be a str, not {type(id).__name__}")
+    return id, document
+
+
+def _entry(id: str, document: Any) -> bytes:
     text = text_of(document, f"the document of {id!r}")
     return b'{"id":%b,"document":%b}' % (_encoding.encoded(id, "id"), text)

@@ -12,7 +12,7 @@ from satchel._fields import missing_field
 from satchel.errors import InvalidArgument
 from satchel.records._declarations import items_of
 
-__all__ = ["check_path", "lend_query"]
+__all__ = ["check_members", "check_path", "lend_query"]
 
 _LARGEST = 2**63 - 1
 
@@ -32,7 +32,7 @@ def lend_query(
         query["order_by"] = order_by if isinstance(order_by, str) else items_of(order_by, "order_by")
         ordered = query["order_by"]
         for path in [ordered] if isinstance(ordered, str) else ordered:
-            check_path(path[1:] if isinstance(path, str) and path[:1] == "-" else path, of)
+            _check_order(path, of)
     for name, number in (("limit", limit), ("offset", offset)):
         if number is not None:
             query[name] = _encoding.whole(number, name, 0, _LARGEST)
@@ -61,6 +61,35 @@ def check_path(path: Any, of: Any) -> None:
         escaped = [part.replace("~", "~0").replace("/", "~1") for part in meant]
         text = f': did you mean "{"/" + "/".join(escaped) if is_pointer else ".".join(meant)}"?'
     raise InvalidArgument(f'"{path}": {kind.__name__} has no field "{parts[position]}"{text}')
+
+
+def check_members(patch: Mapping[str, Any], of: Any) -> None:
+    """Refuses a patch with members that are no fields of a dataclass, as :func:`check_path`."""
+    waiting = [("", patch)]
+    while waiting:
+        place, members = waiting.pop()
+        for name, value in members.items():
+            path = f"{place}/{name.replace('~', '~0').replace('/', '~1')}"
+            check_path(path, of)
+            if isinstance(value, Mapping):
+                waiting.append((path, value))
+
+
+def _check_order(path: Any, of: Any) -> None:
+    if not isinstance(path, str):
+        return
+    bare = path[1:] if path[:1] == "-" else path
+    try:
+        check_path(bare, of)
+    except InvalidArgument as error:
+        # As in SQL: "written desc".
+        name, _, direction = bare.rpartition(" ")
+        if direction.lower() not in ("asc", "desc"):
+            raise
+        check_path(name.rstrip(), of)
+        meant = ("-" if direction.lower() == "desc" else "") + name.rstrip()
+        text = f'"{path}": {of.__name__} has no field "{bare}": did you mean "{meant}"?'
+        raise InvalidArgument(text) from error
 
 
 def _filter(where: Any, of: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import html as _html
 import warnings as _warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import (
@@ -20,9 +21,9 @@ from typing import (
 from satchel import _encoding
 from satchel._documents import Reader
 from satchel._handles import Dependent
-from satchel._html import Rows
+from satchel._html import Rows, html_of_some
 from satchel._library import answer, json_answer, library, scalar_answer, value_of
-from satchel.errors import InvalidArgument, NotFound, SchemaWarning
+from satchel.errors import InvalidArgument, NotFound, SatchelError, SchemaWarning
 from satchel.records._declarations import (
     Index,
     MigrationStep,
@@ -45,6 +46,8 @@ __all__ = ["ReadableCollection", "ids_of"]
 _Document = TypeVar("_Document")
 # The number of records that iterate() reads at once.
 _PORTION = 500
+# The number of records that notebooks show of a collection.
+_SHOWN = 10
 
 
 class ReadableCollection(Dependent, Generic[_Document]):
@@ -115,8 +118,9 @@ class ReadableCollection(Dependent, Generic[_Document]):
 
         :param id: of the record
         :returns: a copy; None when the record does not exist
-        :raises InvalidArgument: for a document that does not fit the dataclass; the message names record and
-            JSON Pointer
+        :raises InvalidArgument: for a document that does not fit the dataclass: a member is missing, or its
+            value is not of the field's type, also int, float, str or bool. An int fits float, 3.0 fits int,
+            and null fits any type. The message names record and JSON Pointer
         """
         data = answer(library.satchel_records_get, self._handle.pointer, _encoding.lend_text(id, "id"))
         return None if data is None else self._read(value_of(data), id)
@@ -269,6 +273,15 @@ class ReadableCollection(Dependent, Generic[_Document]):
 
     def __repr__(self) -> str:
         return f"<satchel.Records {self._name!r}{', closed' if self.closed else ''}>"
+
+    def _repr_html_(self) -> str:
+        try:
+            count, shown = self.count(), self.list(limit=_SHOWN)
+        except SatchelError as error:
+            # Closed, for example: notebooks show it all the same.
+            return f"<p>{_html.escape(repr(self))}: {_html.escape(str(error))}</p>"
+        title = f"<p>{_html.escape(self._name)}: {count} record{'' if count == 1 else 's'}</p>"
+        return title + html_of_some(shown, count)
 
 
 def ids_of(ids: Any) -> List[str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Callable, Dict, Generic, List, Optional, TypeVar
 
+from satchel._types import register_type
 from satchel.errors import code_of
 from satchel.values import dataclass, moment, record_from
 
@@ -22,6 +23,7 @@ __all__ = [
     "RecordConflict",
     "RejectedRecord",
     "conflict_from",
+    "document_of",
     "put_report_from",
     "record_of",
 ]
@@ -39,7 +41,8 @@ class Record(Mapping[str, Any], Generic[_Document]):
     ``document`` is a dict, or what the collection was opened ``of``.
 
     Also a mapping of the document: ``record["title"]`` is ``record.document["title"]``, and a record equals
-    a dict with the same members. Two records are equal when all their fields are.
+    a dict with the same members. Two records are equal when all their fields are. Written to a collection or
+    to the state, it is its document.
     """
 
     id: str
@@ -87,6 +90,19 @@ class Record(Mapping[str, Any], Generic[_Document]):
 
     def __hash__(self) -> int:
         return hash((self.id, self.revision))
+
+
+def document_of(document: Any) -> Any:
+    """A document to write: of a record, its document."""
+    return document.document if isinstance(document, Record) else document
+
+
+def _not_stored(value: Any) -> Any:
+    raise ValueError("records are stored as their documents, and cannot be read again")
+
+
+# Also inside of other values.
+register_type(Record, document_of, _not_stored)
 
 
 @dataclass(frozen=True)

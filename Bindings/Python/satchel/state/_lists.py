@@ -175,9 +175,16 @@ class StateMembers(_Named):
         found: List[Any] = json_answer(library.satchel_state_members, self._pointer, self._lent)
         return found
 
-    def __contains__(self, value: object) -> bool:
+    def has(self, value: Any) -> bool:
+        """Whether the set has a value, by one look-up, as ``value in members``. 1, 1.0 and True are distinct.
+
+        :param value: as in :meth:`State.set`
+        """
         lent = self._lent, lend_json(value, "value")
         return scalar_answer(ctypes.c_bool, library.satchel_state_member_has, self._pointer, *lent)
+
+    def __contains__(self, value: object) -> bool:
+        return self.has(value)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values())
