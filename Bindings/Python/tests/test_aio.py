@@ -71,7 +71,9 @@ def test_the_subjects(path: Path, tmp_path: Path, shelf: Path) -> None:
         await searches.push("kepler")
         assert await searches.values() == ["kepler"]
         assert await (await store.state.scores("cuisine")).add("chinese", 0.5) == 0.5
-        assert await (await store.state.members("favourites")).add(1)
+        favourites = await store.state.members("favourites")
+        assert await favourites.add(1)
+        assert (await favourites.has(1), await favourites.has(2)) == (True, False)
         assert await store.state.flush()
         async with await store.stories(shelf) as books:
             assert len(list(await books.load_all())) == 5

@@ -59,6 +59,26 @@ def test_each_method_has_a_twin(blocking: type, twin: type) -> None:
         assert other.__doc__, name
 
 
+@pytest.mark.parametrize("twin", TWINS.values(), ids=lambda kind: str(kind.__name__))
+def test_docstrings_say_that_callbacks_run_on_the_loop(twin: type) -> None:
+    for name in sorted(public(twin)):
+        method = inspect.getattr_static(twin, name)
+        if not {"progress", "callback"} & set(getattr(method, "__annotations__", ())):
+            continue
+        text = " ".join((method.__doc__ or "").split())
+        assert "this thread" not in text, name
+        assert "on the thread" not in text, name
+        # Others refer to such a method, or to the class.
+        assert "on the event loop" in text or "as for :meth:" in text or "see :class:" in text, name
+
+
+def test_the_docstrings_of_progress_and_changes_name_the_loop() -> None:
+    for method in (satchel.aio.Store.sync, satchel.aio.Store.observe, satchel.aio.PhotoCatalogue.scan):
+        assert ", on the event loop" in (method.__doc__ or "")
+        assert "thread" not in (method.__doc__ or "")
+    assert ", on this thread" in (satchel.Store.sync.__doc__ or "")
+
+
 def test_no_class_is_left_out() -> None:
     assert {kind.__name__ for kind in TWINS.values()} == set(satchel.aio.__all__) - {
         "Changes",

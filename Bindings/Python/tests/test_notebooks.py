@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import dataclass
+from datetime import date, datetime, timezone
 from typing import Any
 
 import satchel
@@ -58,6 +59,43 @@ def test_dataclasses_large_results_and_none(store: satchel.Store) -> None:
     assert "<p>10 more</p>" in text
     assert "x" * 200 + "…" in text
     assert "x" * 201 not in text
+
+
+@dataclass
+class Visit:
+    at: datetime
+    day: date
+
+
+def test_times_and_dates_are_those_of_iso_8601(store: satchel.Store) -> None:
+    visits = store.records("visits", of=Visit)
+    visits.put("a", Visit(datetime(2027, 5, 3, 12, 30, tzinfo=timezone.utc), date(2027, 5, 3)))
+    for text in (html(visits.list()), html(visits)):
+        assert "<td>2027-05-03 12:30:00+00:00</td><td>2027-05-03</td>" in text
+    assert "datetime" not in html(visits.record("a"))
+
+
+def test_a_collection_shows_its_first_records(store: satchel.Store) -> None:
+    notes = store.records("notes", of=Note)
+    assert html(notes).startswith("<p>notes: 0 records</p><table>")
+    notes.put("a", Note("First"))
+    assert html(notes).startswith("<p>notes: 1 record</p><table>")
+    notes.put_many((f"{each:03}", Note(f"Note {each}")) for each in range(13))
+    text = html(notes)
+    assert text.startswith("<p>notes: 14 records</p><table>")
+    assert "<td>Note 8</td>" in text
+    assert "<td>Note 9</td>" not in text
+    assert text.endswith("<p>4 more</p>")
+    assert repr(notes) == "<satchel.Records 'notes'>"
+
+
+def test_a_collection_that_cannot_be_read_is_shown(store: satchel.Store) -> None:
+    store.records("notes").put("<b>", {"n": 1})
+    notes = store.records("notes", of=Note)
+    assert "notes/&lt;b&gt; is not a Note: /title is missing" in html(notes)
+    notes.close()
+    assert html(notes).startswith("<p>&lt;satchel.Records &#x27;notes&#x27;, closed&gt;: ")
+    assert not hasattr(store, "_repr_html_")
 
 
 def test_receipts_and_reports(store: satchel.Store) -> None:

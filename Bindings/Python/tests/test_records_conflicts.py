@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Dict, List
 
 import pytest
@@ -210,6 +211,34 @@ def test_the_host_can_be_asked(pair: List[Device], object_store: Remote, name: s
     agreed([tablet, phone], object_store)
     assert phone.records.get("c") == winner
     assert phone.records.conflicts() == []
+
+
+@dataclass
+class Course:
+    a: int
+    b: int = 0
+
+
+@dataclass
+class Other:
+    a: int
+
+
+def test_a_resolution_is_written_as_a_put(pair: List[Device], object_store: Remote) -> None:
+    tablet = pair[1]
+    declare(pair, "ask")
+    disagree(pair, object_store)
+    tablet.sync(object_store)
+    courses = tablet.store.records("courses", of=Course)
+    [conflict] = courses.conflicts()
+    with pytest.raises(satchel.InvalidArgument, match="^courses/c: Other, not Course$"):
+        courses.resolve(conflict, document=Other(1))
+    with pytest.raises(satchel.InvalidArgument, match="is not a Course: /a is missing"):
+        courses.resolve(conflict.id, document={"b": 1})
+    courses.put("d", Course(7, 8))
+    courses.resolve(conflict, document=courses.record("d"))
+    assert tablet.documents()["c"] == {"a": 7, "b": 8}
+    assert courses.conflicts() == []
 
 
 def test_an_open_conflict_follows_both_sides(pair: List[Device], remote_copy: Remote) -> None:

@@ -99,6 +99,7 @@ def test_a_set_knows_its_members(state: State) -> None:
     for value in values:
         assert favourites.add(value) is False
         assert value in favourites
+        assert favourites.has(value) is True
     assert favourites.add({"y": [2], "x": 1}) is False
     assert {"y": [2.0], "x": 1} not in favourites
     assert len(favourites) == len(list(favourites)) == len(values)
@@ -108,6 +109,7 @@ def test_a_set_knows_its_members(state: State) -> None:
     assert favourites.remove(1) is True
     assert favourites.remove(1) is False
     assert 1 not in favourites
+    assert favourites.has(1) is False
     assert 1.0 in favourites
     assert [each for each in before if json.dumps(each) != "1"] == favourites.values()
     assert state.members("none").values() == []
