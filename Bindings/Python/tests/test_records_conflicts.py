@@ -231,7 +231,7 @@ def test_a_resolution_is_written_as_a_put(pair: List[Device], object_store: Remo
     tablet.sync(object_store)
     courses = tablet.store.records("courses", of=Course)
     [conflict] = courses.conflicts()
-    with pytest.raises(satchel.InvalidArgument, match="^courses/c: Other, not Course$"):
+    with pytest.raises(satchel.InvalidArgument, match=r"^courses/c: Other, not Course$"):
         courses.resolve(conflict, document=Other(1))
     with pytest.raises(satchel.InvalidArgument, match="is not a Course: /a is missing"):
         courses.resolve(conflict.id, document={"b": 1})

@@ -1,4 +1,4 @@
-"""What is written to a collection of a dataclass can be read again; records are written as their documents."""
+"""What is put into a collection of a dataclass can be read again; records are put as their documents."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_values_that_fit_are_read(store: satchel.Store, entries: Records[Entry])
 def test_an_instance_with_such_a_value_is_refused(entries: Records[Entry]) -> None:
     wrong = Entry("a", mood="high")  # type: ignore[arg-type]
     for call in (lambda: entries.put("o", wrong), lambda: entries.put_many({"o": wrong})):
-        with pytest.raises(InvalidArgument, match=r"^entries/o is not an Entry: /mood: 'high' is not an int$"):
+        with pytest.raises(InvalidArgument, match="entries/o is not an Entry: /mood: 'high' is not an int"):
             call()
     entries.put("a", Entry("a", Grade.LOW, 2))
     assert entries["a"] == Entry("a", 1, 2)
