@@ -50,6 +50,7 @@ TEXTS: dict[str, Text] = {
     "path": lambda dice: documents.path(dice).encode(),
     "text": choosing("São Paulo", "", "chinese cuisine", "r", "…"),
     "location": _json(documents.location),
+    "ids": lambda dice: encoded([documents.identifier(dice) for _ in range(dice.randrange(4))]),
     "scope": lambda dice: dice.choice(documents.SCOPES).encode(),
     "section_name": lambda dice: dice.choice(documents.SECTIONS).encode(),
     "entity": lambda dice: f"{dice.choice(documents.SECTIONS)}:{dice.randrange(6)}".encode(),

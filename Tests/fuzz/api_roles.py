@@ -161,7 +161,7 @@ ROLES = {
     "satchel_records_put_valid": "records record_list",
     "satchel_records_warnings": "records",
     "satchel_records_update": "records identifier record",
-    "satchel_records_delete_many": "records text",
+    "satchel_records_delete_many": "records ids",
     "satchel_records_get": "records identifier",
     "satchel_records_record": "records identifier",
     "satchel_records_delete": "records identifier",
