@@ -241,14 +241,14 @@ struct BatchBindingTests {
   @Test("writes of many threads are committed or rolled back with their batches", arguments: 0..<4)
   func againstAModel(seed: UInt64) throws {
     let database = try fixture.open { $0.busyTimeout = 600_000 }
-    let kept = Mutex<Set<String>>([])
+    let kept = Locked<Set<String>>([])
     let threads = (0..<3).map { thread in
       Background {
         var random = SeededRandom(seed: seed &* 31 &+ UInt64(thread))
         for round in 0..<12 {
           try database.begin()
           let batch = try #require(try database.carriedBatch)
-          let names = Mutex<[String]>([])
+          let names = Locked<[String]>([])
           let helpers = (0..<Int.random(in: 0...2, using: &random)).map { helper in
             Background {
               try database.enter(batch)
