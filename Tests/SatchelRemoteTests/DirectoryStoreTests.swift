@@ -181,7 +181,8 @@ struct DirectoryStoreTests {
     #expect(try store.get(key).metadata == .none)
   }
 
-  @Test("what a repeated call finds done is durable, whichever sync of the first one failed", arguments: 0..<12)
+  @Test(
+    "what a repeated call finds done is durable, whichever sync of the first one failed", arguments: 0..<12)
   func repeatedAfterFailedSync(at failing: Int) throws {
     let syncs = Locked((left: failing, synced: Set<UInt64>()))
     var calls = FileCalls.system
