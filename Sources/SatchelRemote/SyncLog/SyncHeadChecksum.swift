@@ -53,8 +53,11 @@ enum SyncHeadChecksum {
       guard let key else { return .other }
       // The names of two keys have hardly a digit in common.
       let shown = body.dropFirst(sealed.utf8.count)
-      if differences(shown, key) > tolerated { return .other }
-      return shown.count < key.utf8.count ? .unknown : .own
+      let found = differences(shown, key)
+      if found > tolerated { return .other }
+      if shown.count >= key.utf8.count { return .own }
+      // The head was cut within the name. What is left of it has to fit exactly.
+      return found == 0 && shown.count >= telling ? .own : .unknown
     }
     guard isNearly(body[...], "{\"format\":\(SyncHead.format),\"epoch\":") else { return .unknown }
     return key == nil ? .own : .other
@@ -70,4 +73,7 @@ enum SyncHeadChecksum {
 
   /// Bytes in which a piece of a damaged head may differ from what it was.
   private static let tolerated = 2
+
+  /// The number of digits that distinguish the beginning of a name from that of another one.
+  private static let telling = 8
 }
