@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date
 from html import escape
 from typing import Any, Dict, Iterable, List, Sequence, TypeVar
 
@@ -59,12 +59,8 @@ def members_of(result: Any) -> Dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, datetime):
-        text = value.isoformat(" ")
-    elif isinstance(value, date):
-        text = value.isoformat()
-    else:
-        text = value if isinstance(value, str) else repr(value)
+    # Of dates and times, their text is that of ISO 8601.
+    text = str(value) if isinstance(value, (str, date)) else repr(value)
     return text if len(text) <= _CHARACTERS else text[:_CHARACTERS] + "…"
 
 
