@@ -148,11 +148,15 @@ class RecordDevice(Life):
         self.journal.write("made", number=number, is_effective=is_effective)
         self.made = number
 
-    def resolve_one(self) -> None:
-        """Decides one of the conflicts that wait, if there are any."""
+    def resolve_one(self) -> bool:
+        """Decides one of the open conflicts.
+
+        :return: False when there is none, or when a newer remote version is known: the next synchronization
+            makes the conflict about that one
+        """
         waiting = [each for each in self.notes.conflicts() if each.kind == "open"]
         if not waiting:
-            return
+            return False
         conflict, number = self.dice.choice(waiting), self.next
         id, keep = conflict.record, self.dice.choice(["local", "remote", None])
         kept = {"local": conflict.local, "remote": conflict.remote}.get(keep or "")
@@ -166,10 +170,14 @@ class RecordDevice(Life):
             else:
                 self.notes.resolve(conflict, document=text.encode())
         except satchel.NotFound:
-            # It is over, or about another version by now.
+            # Another process has decided it, or it has a new number.
             self.end(number, is_effective=False)
-        else:
-            self.end(number)
+            return True
+        except satchel.Conflict:
+            self.end(number, is_effective=False)
+            return False
+        self.end(number)
+        return True
 
     # Synchronizing
 
@@ -196,8 +204,8 @@ class RecordDevice(Life):
 
     def sync_once(self) -> None:
         if self.policy == "ask":
-            while any(each.kind == "open" for each in self.notes.conflicts()):
-                self.resolve_one()
+            while self.resolve_one():
+                pass
         report = self.sync()
         is_quiet = report is not None and report.unchanged and report.ok and self.is_at_rest()
         if report and not report.ok:
