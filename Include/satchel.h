@@ -131,7 +131,8 @@ typedef enum satchel_status {
     /** A unique index, a relation (also one that restricts deletion) or a schema forbids
      *  the change. */
     SATCHEL_ECONSTRAINT = 15,
-    /** The remote refuses the credentials, or does not permit the request. */
+    /** The remote refuses the credentials, or does not permit the request; or the
+     *  encryption key of the store or the sync log is not set, or is another one. */
     SATCHEL_EAUTH = 16,
     /** The remote cannot be reached, or kept failing while the call retried. */
     SATCHEL_EUNAVAILABLE = 17,
@@ -3966,7 +3967,7 @@ typedef struct satchel_records_options {
  * Fields at the paths of `sensitive` are stored encrypted (AES-256-GCM), with the key of
  * satchel_state_set_key(), in the store, the outbox file and backups. Declaring them
  * encrypts the existing records, and `redeclare` without them decrypts them, in the same
- * transaction. Reading or writing a record without the key is SATCHEL_EINVALID, which
+ * transaction. Reading or writing a record without the key is SATCHEL_EAUTH, which
  * names it; ids, counts, queries without documents and deletions need no key. No index,
  * relation, condition or order may lead to, into or through such a field, and the
  * collection has no mirror. A synchronization sends the records only with a `key`.
@@ -4602,8 +4603,8 @@ SATCHEL_API satchel_status satchel_state_declare(
  * What arrived by a synchronization and waits for the key is applied, and writes that were
  * spooled for it are written.
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for another length, and when something in
- * the store is encrypted with another key; nothing is changed then.
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for another length; SATCHEL_EAUTH when
+ * something in the store is encrypted with another key; nothing is changed then.
  */
 SATCHEL_API satchel_status satchel_state_set_key(satchel_store *store, satchel_bytes key);
 
@@ -4613,9 +4614,9 @@ SATCHEL_API satchel_status satchel_state_set_key(satchel_store *store, satchel_b
  * @param store  an open store
  * @param key    the new key, 32 bytes
  *
- * **Returns** SATCHEL_OK; SATCHEL_EINVALID when the current key was not set, when a value
- * cannot be decrypted with it, and inside a batch. On failure the current key remains in
- * use.
+ * **Returns** SATCHEL_OK; SATCHEL_EAUTH when the current key was not set, and when a value
+ * cannot be decrypted with it; SATCHEL_EINVALID inside a batch. On failure the current key
+ * remains in use.
  */
 SATCHEL_API satchel_status satchel_state_rotate_key(
     satchel_store *store, satchel_bytes key);
@@ -4629,7 +4630,7 @@ SATCHEL_API satchel_status satchel_state_rotate_key(
  * @param sensitive  stores the value encrypted (AES-256-GCM), also in the outbox file;
  *                   requires satchel_state_set_key() first
  *
- * **Returns** SATCHEL_OK, or SATCHEL_EINVALID for an invalid key or value, and for a
+ * **Returns** SATCHEL_OK; SATCHEL_EINVALID for an invalid key or value; SATCHEL_EAUTH for a
  * sensitive value without an encryption key.
  */
 SATCHEL_API satchel_status satchel_state_set(
@@ -4642,8 +4643,8 @@ SATCHEL_API satchel_status satchel_state_set(
  * @param key       the key of the value
  * @param[out] out  the JSON value; {NULL, 0} when the key has neither
  *
- * **Returns** SATCHEL_OK; SATCHEL_EINVALID for a sensitive value whose encryption key was
- * not set; SATCHEL_EDAMAGED for one that was modified outside of the library.
+ * **Returns** SATCHEL_OK; SATCHEL_EAUTH for a sensitive value whose encryption key was not
+ * set; SATCHEL_EDAMAGED for one that was modified outside of the library.
  */
 SATCHEL_API satchel_status satchel_state_get(
     satchel_store *store, satchel_bytes key, satchel_buffer *out);
@@ -4741,8 +4742,8 @@ SATCHEL_API satchel_status satchel_state_set_synced(
  * @param sensitive  whether they are stored encrypted
  *
  * **Returns** SATCHEL_OK, also when it is so already; SATCHEL_EINVALID for an invalid kind
- * or name, inside a batch, and for contents whose encryption key is not set or is another
- * one; SATCHEL_EBUSY, SATCHEL_EFULL and others when the store cannot be written, or has
+ * or name, and inside a batch; SATCHEL_EAUTH for contents whose encryption key is not set
+ * or is another one; SATCHEL_EBUSY, SATCHEL_EFULL and others when the store cannot be written, or has
  * changes in its outbox file. Nothing is changed then.
  */
 SATCHEL_API satchel_status satchel_state_set_sensitive(

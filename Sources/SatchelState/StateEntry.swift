@@ -59,7 +59,7 @@ struct StateEntry: Sendable {
         try tables.apply(operation)
         return true
       }
-    } catch let error as SatchelError where error.code == .invalid {}
+    } catch let error as SatchelError where error.code == .unauthorized {}
     try tables.keepWaiting(operation)
     return false
   }
@@ -68,13 +68,13 @@ struct StateEntry: Sendable {
 
   /// Returns the form in the outbox file.
   ///
-  /// - Throws: `.invalid` for a change of what is sensitive when the key is not set
+  /// - Throws: `.unauthorized` for a change of what is sensitive when the key is not set
   func json(_ keyring: Keyring, _ known: SensitiveState) throws -> JSONValue {
     let operations = try self.operations.map { operation in
       let id = operation.target.id
       guard id.kind != .value, known.contains(id) else { return try Self.json(operation) }
       guard let key = keyring.current else {
-        throw SatchelError(.invalid, "\(id.location): is sensitive; set the encryption key first")
+        throw SatchelError.keyNotSet(id.location)
       }
       return try Self.sealed(operation, by: key)
     }

@@ -66,9 +66,9 @@ public final class StateStore: Sendable {
   ///   - synced: whether the key is synchronized from now on, also when its value is removed and set again;
   ///     nil leaves that as it is. With false, the key's changes are not sent, and those of other devices are
   ///     not applied.
-  /// - Throws: `SatchelError` `.invalid` for an invalid key or value, for a sensitive value without an
-  ///   encryption key, and for a key that cannot be synchronized: with a control character, or more than 249
-  ///   bytes; `.readOnly`, `.closed`
+  /// - Throws: `SatchelError` `.invalid` for an invalid key or value, and for a key that cannot be synchronized: with a
+  ///   control character, or more than 249 bytes; `.unauthorized` for a sensitive value without an encryption key;
+  ///   `.readOnly`, `.closed`
   public func set(
     _ key: String, _ value: JSONValue, sensitive: Bool = false, synced: Bool? = nil
   ) throws {
@@ -90,7 +90,7 @@ public final class StateStore: Sendable {
 
   /// Returns a value, or its declared default; nil when the key has neither.
   ///
-  /// - Throws: `SatchelError` `.invalid` for a sensitive value whose encryption key is not set, `.damaged`
+  /// - Throws: `SatchelError` `.unauthorized` for a sensitive value whose encryption key is not set, `.damaged`
   ///   for one that was modified outside of the library, `.closed`, `.io`
   public func get(_ key: String) throws -> JSONValue? {
     try checkOpen()

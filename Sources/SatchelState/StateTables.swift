@@ -15,7 +15,7 @@ struct StateTables {
 
   // MARK: Writing
 
-  /// - Throws: `.invalid` for what is sensitive, and its key is not set, before anything is changed; `.damaged`
+  /// - Throws: `.unauthorized` for what is sensitive, and its key is not set, before anything is changed; `.damaged`
   func apply(_ operation: StateOperation) throws {
     let target = operation.target
     switch operation.action {
@@ -41,7 +41,7 @@ struct StateTables {
       try put(target, sum, sealing, time: operation.time)
     case .mark(let mark): try set(mark, of: target.id)
     case .locked:
-      throw SatchelError(.invalid, "\(target.location): is sensitive; set the encryption key first")
+      throw SatchelError.keyNotSet(target.location)
     }
   }
 

@@ -89,16 +89,14 @@ package final class Keyring: Sendable {
   /// made current yet.
   ///
   /// - Parameter location: begins the message of the error
-  /// - Throws: `.invalid` when it is not set, and when another process has changed it
+  /// - Throws: `.unauthorized` when it is not set, and when another process has changed it
   package func sealingKey(_ connection: Connection, at location: () -> String) throws -> EncryptionKey {
     guard let key = current else {
-      throw SatchelError(.invalid, "\(location()): is sensitive; set the encryption key first")
+      throw SatchelError.keyNotSet(location())
     }
     guard let other = try sealed(notBy: key.name, connection) else { return key }
     guard let known = try keys.values.first(where: { try sealed(notBy: $0.name, connection) == nil }) else {
-      throw SatchelError(
-        .invalid,
-        "\(location()): the key is not the store's current key: “\(other)” is sealed with another key")
+      throw SatchelError.notTheKey(location(), other)
     }
     return known
   }

@@ -67,7 +67,7 @@ extension SatchelError {
   /// Whether the change will fail every time it is tried.
   package var isRejection: Bool {
     switch code {
-    case .invalid, .notFound, .foreign, .conflict, .constraint, .internal: true
+    case .invalid, .notFound, .foreign, .conflict, .constraint, .unauthorized, .internal: true
     default: false
     }
   }

@@ -16,7 +16,7 @@ package enum SealedValue {
   ///   - keys: the keys that are set, by name
   ///   - location: for messages
   ///   - sealedAt: the location that it was sealed at, if it is another text
-  /// - Throws: `.invalid` when the value was sealed with another key, `.damaged` when it was modified
+  /// - Throws: `.unauthorized` when its key is not set, `.damaged` when it was modified
   package static func open(
     _ sealed: [UInt8], by keys: Keyring.Keys, at location: String, sealedAt: String? = nil
   ) throws -> [UInt8] {
@@ -24,10 +24,10 @@ package enum SealedValue {
       throw SatchelError(.damaged, "\(location): is sealed in an unknown format")
     }
     guard !keys.isEmpty else {
-      throw SatchelError(.invalid, "\(location): is sensitive; set the encryption key first")
+      throw SatchelError.keyNotSet(location)
     }
     guard let key = keys[name] else {
-      throw SatchelError(.invalid, "\(location): was sealed with another encryption key")
+      throw SatchelError.otherKey(location)
     }
     guard let text = key.open(sealed[headLength...], context: context(sealedAt ?? location, keyName: name))
     else {
@@ -44,5 +44,32 @@ package enum SealedValue {
 
   private static func context(_ location: String, keyName: [UInt8]) -> [UInt8] {
     [format] + keyName + Array(location.utf8)
+  }
+}
+
+extension SatchelError {
+  /// The error for something sensitive whose encryption key is not set.
+  ///
+  /// - Parameter location: begins the message
+  package static func keyNotSet(_ location: String) -> SatchelError {
+    SatchelError(.unauthorized, "\(location): is sensitive; set the encryption key first")
+  }
+
+  /// The error for something sensitive that was sealed with a key that is not set, while another one is.
+  ///
+  /// - Parameter location: begins the message
+  package static func otherKey(_ location: String) -> SatchelError {
+    SatchelError(.unauthorized, "\(location): was sealed with another encryption key")
+  }
+
+  /// The error for a key that is not the one of the store.
+  ///
+  /// - Parameters:
+  ///   - location: begins the message
+  ///   - other: what is sealed with the store's key
+  package static func notTheKey(_ location: String, _ other: String) -> SatchelError {
+    SatchelError(
+      .unauthorized,
+      "\(location): the key is not the store's current key: “\(other)” is sealed with another key")
   }
 }

@@ -99,7 +99,7 @@ struct SecretTests {
     "without a key, a sensitive value is neither taken nor given; a wrong one is told, and destroys nothing")
   func keys() throws {
     let first = try open(nil)
-    #expect(try stateCode { try first.state.set("token", 1, sensitive: true) } == .invalid)
+    #expect(try stateCode { try first.state.set("token", 1, sensitive: true) } == .unauthorized)
     #expect(try first.state.keys() == [])
     for length in [0, 16, 31, 33] {
       #expect(try stateCode { try first.state.setKey([UInt8](repeating: 1, count: length)) } == .invalid)
@@ -108,16 +108,16 @@ struct SecretTests {
     try first.state.set("token", 1, sensitive: true)
     try first.state.set("plain", 2)
     // Before it is saved, too.
-    #expect(try stateCode { try first.state.setKey(StateFixture.otherKey) } == .invalid)
+    #expect(try stateCode { try first.state.setKey(StateFixture.otherKey) } == .unauthorized)
     #expect(try first.state.get("token") == 1)
     try first.database.close()
 
     let second = try open(nil)
-    #expect(try stateCode { _ = try second.state.get("token") } == .invalid)
+    #expect(try stateCode { _ = try second.state.get("token") } == .unauthorized)
     #expect(try second.state.get("plain") == 2)
-    #expect(try stateCode { try second.state.setKey(StateFixture.otherKey) } == .invalid)
-    #expect(try stateCode { try second.state.set("token", 3, sensitive: true) } == .invalid)
-    #expect(try stateCode { try second.state.rotateKey(to: StateFixture.otherKey) } == .invalid)
+    #expect(try stateCode { try second.state.setKey(StateFixture.otherKey) } == .unauthorized)
+    #expect(try stateCode { try second.state.set("token", 3, sensitive: true) } == .unauthorized)
+    #expect(try stateCode { try second.state.rotateKey(to: StateFixture.otherKey) } == .unauthorized)
     try second.state.setKey(StateFixture.key)
     #expect(try second.state.get("token") == 1)
     // After losing the key, remove the values sealed with it and set a new key.
@@ -145,7 +145,7 @@ struct SecretTests {
         try put(changed, store.database, "token")
         let code = try stateCode { _ = try store.state.get("token") }
         // The bytes of the key's name: as if sealed by another key.
-        #expect(code == ((1...8).contains(position) ? .invalid : .damaged), "byte \(position)")
+        #expect(code == ((1...8).contains(position) ? .unauthorized : .damaged), "byte \(position)")
       }
     }
     for count in bytes.indices {
@@ -173,7 +173,7 @@ struct SecretTests {
     for number in 0..<20 { #expect(try store.state.get("\(number)") == .int(Int64(number))) }
     try store.database.close()
     let reader = try open(nil)
-    #expect(try stateCode { try reader.state.setKey(StateFixture.key) } == .invalid)
+    #expect(try stateCode { try reader.state.setKey(StateFixture.key) } == .unauthorized)
     try reader.state.setKey(StateFixture.otherKey)
     #expect(try reader.state.get("pending") == "p")
     #expect(try reader.state.get("later") == "l")
@@ -236,8 +236,8 @@ struct SecretTests {
     try first.state.set("token", 1, sensitive: true)
     try first.state.flush()
     try first.state.rotateKey(to: StateFixture.otherKey)
-    #expect(try stateCode { _ = try second.state.get("token") } == .invalid)
-    #expect(try stateCode { try second.state.set("new", 1, sensitive: true) } == .invalid)
+    #expect(try stateCode { _ = try second.state.get("token") } == .unauthorized)
+    #expect(try stateCode { try second.state.set("new", 1, sensitive: true) } == .unauthorized)
     try second.state.setKey(StateFixture.otherKey)
     #expect(try second.state.get("token") == 1)
   }

@@ -47,7 +47,7 @@ struct SensitiveHandlesTests {
     try second.state.scores("s").clear()
     try second.state.set(named: "m").clear()
     #expect(try stateCode { try second.state.clear(.value, "v") } == .invalid)
-    #expect(try stateCode { try second.state.setKey(StateFixture.otherKey) } == .invalid)
+    #expect(try stateCode { try second.state.setKey(StateFixture.otherKey) } == .unauthorized)
     try second.state.clear(.list, "l")
     #expect(try StateStore.check(second.database).isEmpty)
     try second.state.setKey(StateFixture.otherKey)
@@ -64,8 +64,8 @@ struct SensitiveHandlesTests {
     try second.state.scores("s", sensitive: true).add("pending", 0.5)
     try second.state.list("l").push("pending")
     try first.state.rotateKey(to: StateFixture.otherKey)
-    #expect(try stateCode { try second.state.list("l").push("x") } == .invalid)
-    #expect(try stateCode { _ = try second.state.list("l").items() } == .invalid)
+    #expect(try stateCode { try second.state.list("l").push("x") } == .unauthorized)
+    #expect(try stateCode { _ = try second.state.list("l").items() } == .unauthorized)
     #expect(try second.state.flush())
     let waits = try StateStore.check(first.database)
     #expect(waits.count == 2 && waits.allSatisfy { $0.message.contains("waits for the encryption key") })
@@ -123,7 +123,7 @@ struct SensitiveHandlesTests {
     #expect(try unaware.state.flush())
     if !hasKey {
       #expect(try first.state.list("l").items().map(\.value) == ["before"])
-      #expect(try stateCode { try unaware.state.list("l").push("now it knows") } == .invalid)
+      #expect(try stateCode { try unaware.state.list("l").push("now it knows") } == .unauthorized)
       try unaware.state.setKey(StateFixture.key)
     }
     #expect(try first.state.list("l").items().map(\.value) == ["pending", "before"])

@@ -110,7 +110,7 @@ struct SensitiveStateTests {
       { try state.setKey(StateFixture.otherKey) }, { _ = try state.list("l", sensitive: false) },
     ]
     for (number, call) in calls.enumerated() {
-      #expect(try stateCode(of: call) == .invalid, "call \(number)")
+      #expect(try stateCode(of: call) == .unauthorized, "call \(number)")
     }
     #expect(try state.get("plain") == 1)
     try state.list("searches").push("plain")
@@ -123,7 +123,7 @@ struct SensitiveStateTests {
     let third = try fixture.open(key: nil)
     try third.state.list("l").clear()
     try third.state.flush()
-    #expect(try stateCode { try third.state.setKey(StateFixture.otherKey) } == .invalid)
+    #expect(try stateCode { try third.state.setKey(StateFixture.otherKey) } == .unauthorized)
     try third.state.setKey(StateFixture.key)
     #expect(try third.state.list("l").items() == [])
     try third.state.list("l").push("new")
@@ -167,7 +167,7 @@ struct SensitiveStateTests {
     try store.database.close()
     let other = try fixture.open(key: nil)
     try other.state.list("plain").push(1)
-    #expect(try stateCode { _ = try other.state.list("plain", sensitive: true) } == .invalid)
+    #expect(try stateCode { _ = try other.state.list("plain", sensitive: true) } == .unauthorized)
     #expect(try other.state.list("plain").items().map(\.value) == [1])
     try other.state.setKey(StateFixture.key)
     let blocker = try fixture.block()
@@ -215,7 +215,7 @@ struct SensitiveStateTests {
     #expect(try stateCode { _ = try store.state.scores("s").all() } == .damaged)
     try store.database.close()
     let later = try fixture.open(key: nil)
-    #expect(try stateCode { try later.state.setKey(StateFixture.key) } == .invalid)
+    #expect(try stateCode { try later.state.setKey(StateFixture.key) } == .unauthorized)
     try later.state.setKey(StateFixture.otherKey)
     #expect(try later.state.set(named: "m").values().count == 3)
   }

@@ -74,7 +74,7 @@ struct SensitiveFieldsTests {
       { try people.update("ann", ["age": 1]) },
     ] {
       let error = error(body)
-      #expect(error?.code == .invalid)
+      #expect(error?.code == .unauthorized)
       #expect(
         error?.message.contains("people/ann: /token: is sensitive; set the encryption key first") == true)
     }
@@ -97,8 +97,8 @@ struct SensitiveFieldsTests {
     #expect(try text(people, "ann") == Self.document && store.state.get("token") == .string(Self.marker))
     try put(people, "cec", Self.document)
     #expect(error { _ = try theirs.get("ann") }?.message.contains("another encryption key") == true)
-    #expect(error { try put(theirs, "dan", Self.document) }?.code == .invalid)
-    #expect(error { try other.state.setKey(Self.key) }?.code == .invalid)
+    #expect(error { try put(theirs, "dan", Self.document) }?.code == .unauthorized)
+    #expect(error { try other.state.setKey(Self.key) }?.code == .unauthorized)
     try other.state.setKey(Self.otherKey)
     #expect(try text(theirs, "cec") == Self.document)
     try devices.expectNone(Self.marker, "rotated")
@@ -226,7 +226,7 @@ struct SensitiveFieldsTests {
     }
     try store.state.setKey(Self.otherKey)
     try put(people, "ann", #"{"token":2}"#)
-    #expect(error { try store.state.setKey(Self.key) }?.code == .invalid)
+    #expect(error { try store.state.setKey(Self.key) }?.code == .unauthorized)
     try people.clear()
     try store.state.setKey(Self.key)
     try put(people, "ann", #"{"token":3}"#)

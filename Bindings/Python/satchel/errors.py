@@ -175,7 +175,10 @@ class ConstraintViolation(SatchelError, ValueError):
 
 
 class Unauthorized(SatchelError, PermissionError):
-    """The remote rejects the credentials, or they lack a permission."""
+    """The remote rejects the credentials, or they lack a permission; or an encryption key is not set.
+
+    It is raised as well for an encryption key that is not the one of the store, or of its sync log.
+    """
 
     status = 16
     code = "EAUTH"

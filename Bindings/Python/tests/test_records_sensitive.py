@@ -24,7 +24,7 @@ def test_sensitive_fields_are_in_no_file(path: Path) -> None:
     document = {"name": "Ann", "token": SECRET, "profile": {"ssn": [SECRET, 1], "age": 7}}
     with satchel.open(path) as store:
         people = store.records("people", indexes=["name"], sensitive=["token", "/profile/ssn"])
-        with pytest.raises(satchel.InvalidArgument, match="people/ann: /token: is sensitive; set the"):
+        with pytest.raises(satchel.Unauthorized, match="people/ann: /token: is sensitive; set the"):
             people.put("ann", document)
         assert people.count() == 0
         store.state.set_key(KEY)
@@ -43,9 +43,9 @@ def test_sensitive_fields_are_in_no_file(path: Path) -> None:
     with satchel.open(path) as store:
         people = store.records("people")
         for read in (lambda: people.get("ann"), lambda: people.list()):
-            with pytest.raises(satchel.InvalidArgument, match="people/ann: /token"):
+            with pytest.raises(satchel.Unauthorized, match="people/ann: /token"):
                 read()
-        with pytest.raises(satchel.InvalidArgument, match="people"):
+        with pytest.raises(satchel.Unauthorized, match="people"):
             store.state.set_key(KEY)
         store.state.set_key(OTHER)
         assert people["ann"]["token"] == SECRET
@@ -54,7 +54,7 @@ def test_sensitive_fields_are_in_no_file(path: Path) -> None:
 def test_existing_records_are_sealed_and_opened_again(store: satchel.Store) -> None:
     people = store.records("people")
     people.put_many({f"p{number}": {"n": number, "token": SECRET} for number in range(300)})
-    with pytest.raises(satchel.InvalidArgument, match="key"):
+    with pytest.raises(satchel.Unauthorized, match="key"):
         store.records("people", sensitive=["token"])
     store.state.set_key(KEY)
     people = store.records("people", sensitive=["token"])

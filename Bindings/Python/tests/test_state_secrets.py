@@ -18,7 +18,7 @@ OTHER = bytes(range(1, 33))
 def test_a_secret_is_not_in_the_file(path: Path) -> None:
     secret = "correct horse battery staple"
     with satchel.open(path) as store:
-        with pytest.raises(satchel.InvalidArgument, match="key"):
+        with pytest.raises(satchel.Unauthorized, match="key"):
             store.state.set("token", secret, sensitive=True)
         store.state.set_key(KEY)
         store.state.set("token", secret, sensitive=True)
@@ -30,7 +30,7 @@ def test_a_secret_is_not_in_the_file(path: Path) -> None:
         assert any(b"sesame" in data for data in files)
     assert secret.encode() not in path.read_bytes()
     with satchel.open(path) as store:
-        with pytest.raises(satchel.InvalidArgument, match="key"):
+        with pytest.raises(satchel.Unauthorized, match="key"):
             store.state.get("token")
         assert store.state.get("open") == "sesame"
         assert store.state.keys() == ["open", "token"]
@@ -42,9 +42,9 @@ def test_lists_sets_and_scores_can_be_secret(path: Path) -> None:
     secret = "correct horse battery staple"
     with satchel.open(path) as store:
         history = store.state.list("history", limit=3, sensitive=True)
-        with pytest.raises(satchel.InvalidArgument, match="set the encryption key first"):
+        with pytest.raises(satchel.Unauthorized, match="set the encryption key first"):
             history.push(secret)
-        with pytest.raises(satchel.InvalidArgument, match="set the encryption key first"):
+        with pytest.raises(satchel.Unauthorized, match="set the encryption key first"):
             history.items()
         store.state.set_key(KEY)
         history.push(secret)
@@ -59,9 +59,9 @@ def test_lists_sets_and_scores_can_be_secret(path: Path) -> None:
         assert scores.all() == {secret: 0.5}
     with satchel.open(path) as store:
         # The mark is stored.
-        with pytest.raises(satchel.InvalidArgument, match="set the encryption key first"):
+        with pytest.raises(satchel.Unauthorized, match="set the encryption key first"):
             store.state.members("m").values()
-        with pytest.raises(satchel.InvalidArgument, match="another key"):
+        with pytest.raises(satchel.Unauthorized, match="another key"):
             store.state.set_key(KEY)
         store.state.set_key(OTHER)
         assert store.state.list("history").values() == [secret]
@@ -71,7 +71,7 @@ def test_lists_sets_and_scores_can_be_secret(path: Path) -> None:
     with satchel.open(path) as store:
         assert store.state.list("history").values() == [secret]
         assert store.state.list("other", sensitive=False).values() == []
-        with pytest.raises(satchel.InvalidArgument, match="set the encryption key first"):
+        with pytest.raises(satchel.Unauthorized, match="set the encryption key first"):
             store.state.list("history", sensitive=True)
         assert store.state.list("history").values() == [secret]
 
@@ -95,7 +95,7 @@ def test_copies_have_what_is_secret_and_stay_encrypted(path: Path, tmp_path: Pat
         assert b"s3cr3t" not in copy.read_bytes()
         with satchel.open(copy) as store:
             assert store.check() == []
-            with pytest.raises(satchel.InvalidArgument, match="set the encryption key first"):
+            with pytest.raises(satchel.Unauthorized, match="set the encryption key first"):
                 store.state.members("m").add(1)
             store.state.set_key(KEY)
             assert store.state.list("l").values() == store.state.members("m").values() == ["s3cr3t"]
@@ -111,7 +111,7 @@ def test_what_was_encrypted_with_a_lost_key_can_be_cleared(path: Path) -> None:
         store.state.scores("s", sensitive=True).add("k", 0.5)
     with satchel.open(path) as store:
         for part in (store.state.list("l"), store.state.members("m"), store.state.scores("s")):
-            with pytest.raises(satchel.InvalidArgument, match="another key"):
+            with pytest.raises(satchel.Unauthorized, match="another key"):
                 store.state.set_key(OTHER)
             part.clear()
             store.state.flush()
@@ -128,13 +128,13 @@ def test_a_wrong_key_is_reported_and_destroys_nothing(path: Path) -> None:
         store.state.set_key(KEY)
         store.state.set("token", "one", sensitive=True)
     with satchel.open(path) as store:
-        with pytest.raises(satchel.InvalidArgument, match="key"):
+        with pytest.raises(satchel.Unauthorized, match="key"):
             store.state.set_key(OTHER)
-        with pytest.raises(satchel.InvalidArgument):
+        with pytest.raises(satchel.Unauthorized):
             store.state.get("token")
-        with pytest.raises(satchel.InvalidArgument):
+        with pytest.raises(satchel.Unauthorized):
             store.state.rotate_key(OTHER)
-        with pytest.raises(satchel.InvalidArgument):
+        with pytest.raises(satchel.Unauthorized):
             store.state.set("token", "two", sensitive=True)
         store.state.set_key(KEY)
         assert store.state.get("token") == "one"
@@ -142,7 +142,7 @@ def test_a_wrong_key_is_reported_and_destroys_nothing(path: Path) -> None:
         assert store.state.get("token") == "one"
         store.state.set("second", "two", sensitive=True)
     with satchel.open(path) as store:
-        with pytest.raises(satchel.InvalidArgument):
+        with pytest.raises(satchel.Unauthorized):
             store.state.set_key(KEY)
         store.state.set_key(OTHER)
         assert [store.state.get(each) for each in ("token", "second")] == ["one", "two"]

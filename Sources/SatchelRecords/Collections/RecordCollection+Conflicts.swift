@@ -107,7 +107,8 @@ extension RecordCollection {
   ) throws {
     if conflict.remote == nil, !collection.shape.sensitive.isEmpty, conflict.kind == .waiting {
       throw SatchelError(
-        .invalid, "\(name)/\(conflict.key): has sensitive fields; set the encryption key, and synchronize")
+        .unauthorized,
+        "\(name)/\(conflict.key): has sensitive fields; set the encryption key, and synchronize")
     }
     guard let tracker = try work.tracker(), let bytes = conflict.remote else {
       throw SatchelError(.notFound, "\(name)/\(conflict.key): the store is no longer synchronized")

@@ -87,6 +87,6 @@ final class WorkingCollection {
 }
 
 extension SatchelError {
-  /// Whether it rejects a document for its content: other documents can still be written.
-  package var isRejectedDocument: Bool { code == .invalid || code == .constraint }
+  /// Whether it rejects one document, for its content or for want of the encryption key: others can still be written.
+  package var isRejectedDocument: Bool { code == .invalid || code == .constraint || code == .unauthorized }
 }

@@ -28,7 +28,7 @@ struct Candidate: ~Copyable {
 
   /// Calls `body` with the document as it was written, which is checked to be JSON.
   ///
-  /// - Throws: `.invalid` when the key of sensitive fields is not set, `.damaged`
+  /// - Throws: `.unauthorized` when the key of sensitive fields is not set, `.damaged`
   func plain<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
     try checkDocument()
     guard isSealed else { return try body(self.body) }

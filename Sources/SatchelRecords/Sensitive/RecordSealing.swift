@@ -17,7 +17,7 @@ struct RecordSealing {
 
   /// Rewrites every document, and what else is stored of documents, in time in proportion to their number.
   ///
-  /// - Throws: `.invalid` when a key is missing, `.damaged` for what cannot be opened: the transaction must fail then
+  /// - Throws: `.unauthorized` when a key is missing, `.damaged` for what cannot be opened: the transaction must fail then
   func run() throws {
     var last = RecordRow.base(of: row.id)
     while let end = try part(after: last) { last = end }
@@ -63,7 +63,7 @@ struct RecordSealing {
   private func sealingKey(_ id: UnsafeRawBufferPointer) throws -> EncryptionKey {
     if let key { return key }
     let location = new.paths.first.map { new.location(id, $0) } ?? row.name
-    throw SatchelError(.invalid, "\(location): is sensitive; set the encryption key first")
+    throw SatchelError.keyNotSet(location)
   }
 
   // MARK: Values that migrations have kept
@@ -196,10 +196,10 @@ extension RecordStore {
 
   /// Returns an entry for the outbox file whose content is sealed.
   ///
-  /// - Throws: `.invalid` when the key is not set
+  /// - Throws: `.unauthorized` when the key is not set
   func sealedEntry(_ entry: JSONValue, of collection: String) throws -> JSONValue {
     guard let key = database.keyring.current else {
-      throw SatchelError(.invalid, "\(collection): has sensitive fields; set the encryption key first")
+      throw SatchelError.keyNotSet(collection)
     }
     var text: [UInt8] = []
     let bytes = try naming("entry") { try entry.serialized() }

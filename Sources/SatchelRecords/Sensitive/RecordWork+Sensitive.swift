@@ -64,7 +64,7 @@ extension RecordWork {
 extension CollectionShape {
   /// Opens a document whose row is marked as sealed.
   ///
-  /// - Throws: `.invalid` when the key is not set; `.damaged`
+  /// - Throws: `.unauthorized` when the key is not set; `.damaged`
   func opened(
     _ document: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, by keys: Keyring.Keys
   ) throws -> [UInt8] {

@@ -38,7 +38,7 @@ struct SensitiveFields: Sendable {
 
   /// Returns a document as it was before it was sealed.
   ///
-  /// - Throws: `SatchelError` `.invalid` when a key is not set, `.damaged` for a field that is not what was sealed
+  /// - Throws: `SatchelError` `.unauthorized` when a key is not set, `.damaged` for a field that is not what was sealed
   func open(
     _ document: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, by keys: Keyring.Keys
   ) throws -> [UInt8] {

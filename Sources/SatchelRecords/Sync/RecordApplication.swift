@@ -190,7 +190,7 @@ struct RecordApplication {
     do {
       _ = try work.sealingKey(collection, "\(entry.key): \(path.pointer)")
       return nil
-    } catch let error as SatchelError where error.code == .invalid {
+    } catch let error as SatchelError where error.code == .unauthorized {
       var item = Item(
         position: position, entry: entry, collection: collection, local: nil,
         content: entry.remote?.content ?? SyncContent(document: nil), decision: .apply)

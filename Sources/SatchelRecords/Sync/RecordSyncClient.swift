@@ -44,8 +44,7 @@ package struct RecordSyncClient: Sendable {
 
   /// The content of a record, to be sent; nil when there is none.
   ///
-  /// - Throws: `.unauthorized` for one with sensitive fields unless the log is encrypted, `.invalid` when their key is
-  ///   not set
+  /// - Throws: `.unauthorized` for one with sensitive fields unless the log is encrypted and their key is set
   package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
     guard let row = try row(of: key.collection, connection) else { return nil }
     let index = store.keys(of: row.id)

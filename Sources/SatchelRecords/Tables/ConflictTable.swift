@@ -62,7 +62,7 @@ struct ConflictTable {
 
   /// Returns a stored version as it was; JSON never begins as what is sealed does.
   ///
-  /// - Throws: `.invalid` when the key is not set, `.damaged`
+  /// - Throws: `.unauthorized` when the key is not set, `.damaged`
   static func opened(
     _ version: [UInt8], _ key: String, _ collection: Int64, _ keys: Keyring.Keys
   ) throws -> [UInt8] {

@@ -35,7 +35,7 @@ extension SyncLogRun {
     ledger.keys = keys
     segments = []
     // What is sensitive is sent now.
-    report.failed.removeAll { $0.code == .unauthorized }
+    forgetUnsent()
   }
 
   /// Writes what the device has as a new log.

@@ -27,6 +27,8 @@ package struct SyncLogRun {
   private var broken: Set<String> = []
   /// Those of them that this sync has tried to write again.
   private var rewritten: Set<String> = []
+  /// What the last round did not send for want of a key: each round tries again.
+  private var unsent: Set<SyncKey> = []
   private var isProbed = false
   private var hasSwept = false
 
@@ -210,10 +212,10 @@ package struct SyncLogRun {
   private mutating func send() throws -> Round {
     let changes = try ledger.changes()
     try ledger.note(changes.failures, changes.obsolete)
-    // What is sensitive is not tried again later, but in each round.
-    report.failed.removeAll { $0.code == .unauthorized }
+    forgetUnsent()
     for failure in changes.failures {
       report.failed.append(SyncFailure(failure.key, failure.error))
+      if failure.error.code == .unauthorized { unsent.insert(failure.key) }
     }
     let upkeep = try findUpkeep(changes)
     guard !changes.changes.isEmpty || !upkeep.isEmpty else { return .done }
@@ -229,6 +231,12 @@ package struct SyncLogRun {
     report.repaired += prepared.rewritten.count { upkeep.broken.contains($0) }
     report.swept += upkeep.garbage.count
     return .committed
+  }
+
+  /// Removes from the report what the next round tries to send, or names again.
+  mutating func forgetUnsent() {
+    report.failed.removeAll { unsent.contains($0.key) }
+    unsent = []
   }
 
   mutating func probeOnce() throws {

@@ -5,13 +5,13 @@ extension StateStore {
   /// Sets the encryption key for sensitive values, lists, sets and scores.
   ///
   /// - Parameter key: 32 bytes, from the host's keychain; copied, never stored
-  /// - Throws: `SatchelError` `.invalid` for another length, and when stored values are sealed with another
+  /// - Throws: `SatchelError` `.invalid` for another length; `.unauthorized` when stored values are sealed with another
   ///   key; nothing is changed then.
   public func setKey(_ key: [UInt8]) throws {
     try checkOpen()
     let key = try EncryptionKey(key)
     if let other = try sealed(notBy: key) {
-      throw SatchelError(.invalid, "key: “\(other)” is sealed with another key")
+      throw SatchelError(.unauthorized, "key: “\(other)” is sealed with another key")
     }
     try whileNotRotating { keyring.use(key) }
     keyring.notify()
@@ -29,8 +29,8 @@ extension StateStore {
 
   /// Reseals all that is sensitive with another key, in one transaction.
   ///
-  /// - Throws: `SatchelError` `.invalid` when the current key was not set, when a value cannot be opened with
-  ///   it, and inside a transaction of the same thread; `.busy`, `.full` and others: the current key stays in
+  /// - Throws: `SatchelError` `.unauthorized` when the current key was not set, and when a value cannot be opened with
+  ///   it; `.invalid` inside a transaction of the same thread; `.busy`, `.full` and others: the current key stays in
   ///   use then.
   public func rotateKey(to key: [UInt8]) throws {
     let key = try EncryptionKey(key)
@@ -40,7 +40,7 @@ extension StateStore {
     }
     try keyring.rotating.withLock {
       guard let current = keyring.current else {
-        throw SatchelError(.invalid, "the current key was not set; set it before changing it")
+        throw SatchelError(.unauthorized, "the current key was not set; set it before changing it")
       }
       if current.name == key.name { return }
       guard try flush() else {
@@ -116,8 +116,8 @@ extension StateStore {
   /// - Parameters:
   ///   - kind: not a value, which is sensitive or not each time it is set
   ///   - name: 1 to 255 bytes; it is not encrypted
-  /// - Throws: `SatchelError` `.invalid` for a value, for an invalid name, inside a transaction of the same thread, and
-  ///   for what is not empty while its key is not set; `.busy`, `.full` and others when the store cannot be
+  /// - Throws: `SatchelError` `.invalid` for a value, for an invalid name and inside a transaction of the same thread;
+  ///   `.unauthorized` for what is not empty while its key is not set; `.busy`, `.full` and others when the store cannot be
   ///   written, or has changes in its outbox file: nothing is changed then
   public func setSensitive(_ kind: Change.StateKey.Kind, _ name: String, _ isSensitive: Bool = true) throws {
     try setSensitive(StateID(kind, StateName(name, as: "name")), isSensitive)
@@ -166,11 +166,11 @@ extension StateStore {
 
   /// Checks that a change of a list, a set or scores can be sealed, if they are sensitive.
   ///
-  /// - Throws: `.invalid` when their key is not set, or is another one
+  /// - Throws: `.unauthorized` when their key is not set, or is another one
   func checkKey(of id: StateID) throws {
     guard sensitive.contains(id) else { return }
     guard keyring.current != nil else {
-      throw SatchelError(.invalid, "\(id.location): is sensitive; set the encryption key first")
+      throw SatchelError.keyNotSet(id.location)
     }
     do {
       try read([]) { reader, _ in _ = try reader?.tables.sealing(of: id) }
@@ -186,15 +186,13 @@ extension StateStore {
     let location = "state/\(name.text)"
     while true {
       guard let key = keyring.current else {
-        throw SatchelError(.invalid, "\(location): is sensitive; set the encryption key first")
+        throw SatchelError.keyNotSet(location)
       }
       // A store has one key: another process may have changed it.
       if let other = try sealed(notBy: key) {
         // Another thread may have resealed the store, and not have updated the keyring yet.
         if try whileNotRotating({ keyring.current?.name != key.name }) { continue }
-        throw SatchelError(
-          .invalid,
-          "\(location): the key is not the store's current key: “\(other)” is sealed with another key")
+        throw SatchelError.notTheKey(location, other)
       }
       let sealed = SealedValue.seal(bytes, by: key, at: location)
       let isAdded = try whileNotRotating {

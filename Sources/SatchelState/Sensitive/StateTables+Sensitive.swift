@@ -37,15 +37,15 @@ extension StateTables {
 
   /// Returns how the rows of a list, a set or scores are stored.
   ///
-  /// - Throws: `.invalid` for sensitive ones whose key is not set, or is another one
+  /// - Throws: `.unauthorized` for sensitive ones whose key is not set, or is another one
   func sealing(of id: StateID) throws -> StateSealing {
     guard let name = try sealedBy(id) else { return StateSealing(plain: id) }
     guard let keyring, let current = keyring.current else {
-      throw SatchelError(.invalid, "\(id.location): is sensitive; set the encryption key first")
+      throw SatchelError.keyNotSet(id.location)
     }
     if let key = keyring.keys[name] { return try StateSealing(id, by: key) }
     if try !name.isEmpty && hasRows(id) {
-      throw SatchelError(.invalid, "\(id.location): was sealed with another encryption key")
+      throw SatchelError.otherKey(id.location)
     }
     return try StateSealing(id, by: current)
   }
@@ -71,13 +71,13 @@ extension StateTables {
 
   /// Makes a list, a set or scores sensitive, or ends that; the rows are sealed or opened.
   ///
-  /// - Throws: `.invalid` when there are rows, and their key is not set, before anything is changed
+  /// - Throws: `.unauthorized` when there are rows, and their key is not set, before anything is changed
   func setSensitive(_ id: StateID, _ isSensitive: Bool) throws {
     guard try self.isSensitive(id) != isSensitive else { return }
     let isEmpty = try !hasRows(id)
     if isSensitive {
       if isEmpty { return try note([], of: id) }
-      guard let keyring else { throw SatchelError(.invalid, "\(id.location): the key is not set") }
+      guard let keyring else { throw SatchelError.keyNotSet(id.location) }
       let key = try keyring.sealingKey(connection) { id.location }
       try rewrite(from: StateSealing(plain: id), to: StateSealing(id, by: key))
       return try note(key.name, of: id)
@@ -108,7 +108,7 @@ extension StateTables {
       guard let name = try sealedBy(id), name != key.name else { continue }
       if try hasRows(id) {
         guard let old = keys[name] else {
-          throw SatchelError(.invalid, "\(id.location): was sealed with another encryption key")
+          throw SatchelError.otherKey(id.location)
         }
         try rewrite(from: StateSealing(id, by: old), to: StateSealing(id, by: key))
       }

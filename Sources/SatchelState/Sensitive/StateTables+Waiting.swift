@@ -54,7 +54,7 @@ extension StateTables {
           if case .locked = operation.action { break }
           guard operation.target.id == id else { break }
           try apply(operation)
-        } catch let error as SatchelError where error.code == .invalid {
+        } catch let error as SatchelError where error.isRejection {
           break
         } catch is JSONError {
           // Only another program can have written it.

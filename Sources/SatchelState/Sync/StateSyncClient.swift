@@ -29,8 +29,7 @@ package struct StateSyncClient: Sendable {
   ///
   /// - Parameter isEncrypted: whether what is sensitive is sent, as plain members of its document
   /// - Throws: `SatchelError` `.notFound` for what is not marked, `.unauthorized` for what is sensitive
-  ///   unless it is sent, `.invalid` for what is sensitive and whose encryption key is not set, and for too
-  ///   many levels, `.damaged`
+  ///   unless it is sent and its encryption key is set, `.invalid` for too many levels, `.damaged`
   package func content(of key: SyncKey, isEncrypted: Bool, _ connection: Connection) throws -> SyncOutgoing? {
     let tables = StateTables(connection: connection, keyring: state.keyring)
     // Not nil: that would delete the entry on all other devices.

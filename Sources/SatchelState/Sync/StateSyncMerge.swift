@@ -78,11 +78,14 @@ struct StateSyncMerge {
     let base: Content? = entry.base.flatMap { try? Self.content($0) }
     do {
       return try merge(base, remote, synced)
-    } catch let error as SatchelError where error.code == .invalid {
+    } catch let error as SatchelError where error.code == .unauthorized {
       // What is sensitive cannot be opened or sealed: the key of the store is not set. Nothing was changed.
       reason = SatchelError(
-        .invalid, "\(id.location): is sensitive, and is applied when the encryption key is set",
+        .unauthorized, "\(id.location): is sensitive, and is applied when the encryption key is set",
         underlying: error)
+      return .waiting
+    } catch let error as SatchelError where error.code == .invalid {
+      reason = error
       return .waiting
     }
   }
@@ -93,7 +96,7 @@ struct StateSyncMerge {
     let wasSensitive = try tables.isSensitive(id)
     // Changes that still wait for the key belong to the rows.
     if try tables.hasWaiting(id) {
-      throw SatchelError(.invalid, "\(id.location): has changes that wait for the encryption key")
+      throw SatchelError(.unauthorized, "\(id.location): has changes that wait for the encryption key")
     }
     var local = try reading { try Content(id.name, bounds: synced?.mark.bounds, in: tables) }
     local.isSensitive = wasSensitive
@@ -201,12 +204,12 @@ struct StateSyncMerge {
     guard let key = keyring.current else {
       throw Refused(
         error: SatchelError(
-          .invalid, "\(id.location): is sensitive, and is applied when the encryption key is set"))
+          .unauthorized, "\(id.location): is sensitive, and is applied when the encryption key is set"))
     }
     if let other = try tables.sealed(notBy: key.name).first {
       throw Refused(
         error: SatchelError(
-          .invalid,
+          .unauthorized,
           "\(id.location): is sensitive, and the key is not the store's: “\(other)” is sealed with another key"
         ))
     }

@@ -167,7 +167,7 @@ struct StoreReport {
     let shown = try keys.prefix(maxValues).map { key in
       do {
         return Value(key: key, text: try state.get(key)?.text ?? "")
-      } catch let error as SatchelError where error.code == .invalid {
+      } catch let error as SatchelError where error.code == .unauthorized {
         // The tool has no encryption key, so that what it cannot read is sensitive.
         return Value(key: key, text: nil)
       }

@@ -130,8 +130,8 @@ class State:
         :param key: of the value
         :param default: returned when the key has neither a value nor a declared default
         :param of: a dataclass that an object is read as
-        :raises InvalidArgument: for a sensitive value without its key, and for a value that does not fit the
-            dataclass, with its JSON Pointer
+        :raises InvalidArgument: for a value that does not fit the dataclass, with its JSON Pointer
+        :raises Unauthorized: for a sensitive value without its key
         :raises Damaged: for a sensitive value that was tampered with
         """
         read = None if of is None else Reader(of, "state")
@@ -171,7 +171,8 @@ class State:
         """Sets the key for all that is sensitive, until the store is closed.
 
         :param key: 32 bytes, from the keychain of the system; copied, never stored
-        :raises InvalidArgument: when the store was encrypted with another key; nothing is changed
+        :raises InvalidArgument: for another length
+        :raises Unauthorized: when the store was encrypted with another key; nothing is changed
         """
         check(library.satchel_state_set_key(self._store._pointer, _encoding.lend_key(key)))
 
@@ -179,7 +180,8 @@ class State:
         """Encrypts all that is sensitive again with a new key, in one transaction.
 
         :param key: the new key, 32 bytes, which replaces the current one
-        :raises InvalidArgument: when the current key was not set, and in a batch
+        :raises InvalidArgument: in a batch
+        :raises Unauthorized: when the current key was not set
         :raises Busy, Full, IOFailure: see their classes; the current key stays
         """
         check(library.satchel_state_rotate_key(self._store._pointer, _encoding.lend_key(key)))
@@ -205,8 +207,8 @@ class State:
             list has are encrypted or decrypted before this returns. Reading and changing them needs
             :meth:`set_key`. None keeps what it is, False at first
         :returns: the list, not read yet; a list that was never written is empty
-        :raises InvalidArgument: for items that cannot be encrypted or decrypted because the key is not set,
-            and, where it would change, in a batch
+        :raises Unauthorized: for items that cannot be encrypted or decrypted because the key is not set
+        :raises InvalidArgument: where it would change, in a batch
         :raises Busy, Full, IOFailure: when that cannot be written
         """
         return StateList(self._store, name, limit, max_age, unique, synced, sensitive)
@@ -221,7 +223,7 @@ class State:
             several devices are merged. None keeps what it is, False at first
         :param sensitive: whether the members are stored encrypted from now on, as in :meth:`list`
         :returns: the set, not read yet; a set that was never written is empty
-        :raises InvalidArgument, Busy, Full, IOFailure: as :meth:`list`
+        :raises InvalidArgument, Unauthorized, Busy, Full, IOFailure: as :meth:`list`
         """
         return StateMembers(self._store, name, synced, sensitive)
 
@@ -243,7 +245,7 @@ class State:
         :param sensitive: whether the scores and their keys are stored encrypted from now on, as in
             :meth:`list`
         :raises InvalidArgument: for bounds that are not finite, and as :meth:`list`
-        :raises Busy, Full, IOFailure: as :meth:`list`
+        :raises Unauthorized, Busy, Full, IOFailure: as :meth:`list`
         """
         return Scores(self._store, name, minimum, maximum, synced, sensitive)
 
