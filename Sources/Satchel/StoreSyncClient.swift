@@ -25,10 +25,11 @@ struct StoreSyncClient: SyncLogClient {
   }
 
   func ids(
-    of collection: String, after id: String?, limit: Int, _ connection: Connection
-  ) throws -> [String] {
-    if collection == SyncKey.state { return try state.ids(after: id, limit: limit, connection) }
-    return try records.ids(of: collection, after: id, limit: limit, connection)
+    of collection: String, after position: SyncIDs.Position?, limit: Int, _ connection: Connection
+  ) throws -> SyncIDs {
+    collection == SyncKey.state
+      ? try state.ids(after: position, limit: limit, connection)
+      : try records.ids(of: collection, after: position, limit: limit, connection)
   }
 
   func decide(

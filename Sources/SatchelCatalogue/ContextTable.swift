@@ -114,7 +114,10 @@ struct ContextTable {
     while let name = try connection.first(
       "SELECT name FROM section_at WHERE place = ? AND name > ? ORDER BY name LIMIT 1", .integer(place),
       .text(names.last ?? ""), read: { $0.text(0) })
-    { names.append(name) }
+    {
+      try RowOrder.check(name, after: names.last ?? "", of: "section_at")
+      names.append(name)
+    }
     return names
   }
 

@@ -66,9 +66,13 @@ struct SchemaCheck {
       return (nil, "\(object.type) subject differs from Satchel's definition")
     }
     var versions: [String: Int64] = [:]
-    try connection.each("SELECT name, version FROM subject") {
-      versions[$0.text(0)] = try $0.integer(1, in: SubjectSchema.versions)
+    var finding: String?
+    try connection.each("SELECT name, version FROM subject") { row in
+      // A look-up by name would not find a blob.
+      if row.type(0) != SQLITE_TEXT { finding = "table subject has a name that is not a text" }
+      versions[row.text(0)] = try row.integer(1, in: SubjectSchema.versions)
     }
+    if let finding { return (nil, finding) }
     return (versions, nil)
   }
 

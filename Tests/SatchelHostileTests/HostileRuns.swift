@@ -59,7 +59,7 @@ enum HostileRuns {
     } catch {
       return say("-1\nmaking the sound store\n\(error)")
     }
-    var number = -1
+    var (number, mutated) = (-1, 0)
     try cases(fixture) { name, mutate, judge in
       number += 1
       guard number >= skip, only == nil || only == name else { return }
@@ -77,12 +77,18 @@ enum HostileRuns {
       try fixture.bytes.write(to: URL(filePath: path))
       say("\(place)\n\(name)\nmutating")
       guard try mutate(path) else { return }
+      mutated += 1
       let exercise = StoreExercise(fixture, path, limit: limit) { say("\(place)\n\(name)\n\($0)") }
       exercise.run()
       for fault in exercise.faults + judge(exercise) {
         let line = "\(name): \(fault)\n"
         _ = line.withCString { write(faults, $0, strlen($0)) }
       }
+    }
+    let tried = number + 1 - skip
+    if only == nil, tried > 20, mutated < tried * 2 / 3 {
+      let line = "only \(mutated) of \(tried) stores could be mutated\n"
+      _ = line.withCString { write(faults, $0, strlen($0)) }
     }
     say("over")
   }

@@ -24,8 +24,6 @@ struct MutationTests {
         try run(
           "seed \(seed)",
           { path in
-            defer { unlink(path + ".sound") }
-            try fixture.bytes.write(to: URL(filePath: path + ".sound"))
             var mutation = StoreMutation(path, seed: seed)
             return try mutation.apply()
           }, { _ in [] })

@@ -63,6 +63,24 @@ final class RawStore {
     }
   }
 
+  /// Calls `body` with a store whose tables take values of every type. STRICT and NOT NULL are removed from its schema
+  /// for that, and put back.
+  static func loosened(_ path: String, _ body: (RawStore) throws -> Void) throws {
+    let store = try RawStore(path)
+    let schema = try store.rows("SELECT name, hex(sql) FROM sqlite_schema WHERE sql IS NOT NULL")
+    try store.run("PRAGMA writable_schema = ON; PRAGMA ignore_check_constraints = ON")
+    try store.run(
+      """
+      UPDATE sqlite_schema SET sql = replace(replace(replace(sql, ') STRICT, W', ') W'), ') STRICT', ')'), ' NOT NULL', '')
+      WHERE type = 'table'
+      """
+    )
+    try body(RawStore(path))
+    for row in schema {
+      try store.run("UPDATE sqlite_schema SET sql = CAST(x'\(row[1])' AS TEXT) WHERE name = '\(row[0])'")
+    }
+  }
+
   /// The rest of a write goes to the file itself, so that it can be copied.
   func settle() throws {
     try run("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE; PRAGMA journal_mode = WAL")

@@ -87,13 +87,10 @@ struct StoreMutation {
   ]
 
   private mutating func values() throws {
-    let store = try RawStore(path)
-    try store.run("PRAGMA writable_schema = ON; PRAGMA ignore_check_constraints = ON")
-    // STRICT tables take no other types: for these the words are taken away while it is done.
-    try store.run(
-      "UPDATE sqlite_schema SET sql = replace(replace(replace(sql, ') STRICT, W', ') W'), ') STRICT', ')'), ' NOT NULL', '')"
-    )
-    let loose = try RawStore(path)
+    try RawStore.loosened(path) { try change($0) }
+  }
+
+  private mutating func change(_ loose: RawStore) throws {
     let columns = try loose.columns()
     for _ in 0...random.below(4) {
       let column = random.pick(columns)
@@ -120,15 +117,6 @@ struct StoreMutation {
         )
       default: try? loose.run("UPDATE OR IGNORE \(column.table) SET \(column.name) = \(value)\(condition)")
       }
-    }
-    try restore(store)
-  }
-
-  /// Puts the words back into the schema.
-  private func restore(_ store: RawStore) throws {
-    let sound = try RawStore(path + ".sound")
-    for row in try sound.rows("SELECT name, hex(sql) FROM sqlite_schema WHERE sql IS NOT NULL") {
-      try store.run("UPDATE sqlite_schema SET sql = CAST(x'\(row[1])' AS TEXT) WHERE name = '\(row[0])'")
     }
   }
 

@@ -59,7 +59,7 @@ final class StateSyncDevice {
 
   func ids(after id: String? = nil, limit: Int = 100) throws -> [String] {
     try state.flush()
-    return try store.database.read { try client.ids(after: id, limit: limit, $0) }
+    return try store.database.read { try client.ids(after: id.map { .id($0) }, limit: limit, $0).ids }
   }
 
   // MARK: With a log
@@ -76,8 +76,8 @@ final class StateSyncDevice {
     }
 
     func ids(
-      of collection: String, after id: String?, limit: Int, _ connection: Connection
-    ) throws -> [String] { try state.ids(after: id, limit: limit, connection) }
+      of collection: String, after position: SyncIDs.Position?, limit: Int, _ connection: Connection
+    ) throws -> SyncIDs { try state.ids(after: position, limit: limit, connection) }
 
     func decide(
       _ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction

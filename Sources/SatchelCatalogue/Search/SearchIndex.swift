@@ -97,13 +97,16 @@ package struct SearchIndex {
       "SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?", .integer(through),
       .integer(Self.chunk - found)
     ) {
-      through = try $0.integer(0)
-      rows.append(through)
+      let row = try $0.integer(0)
+      try RowOrder.check(row, after: through, of: "entity")
+      through = row
+      rows.append(row)
       found += 1
     }
     for row in changed {
       try connection.run("DELETE FROM entity_search WHERE rowid = ?", .integer(row))
       try connection.run("DELETE FROM search_change WHERE entity = ?", .integer(row))
+      guard connection.changes == 1 else { throw RowOrder.damaged("search_change") }
     }
     for row in rows { try add(row) }
     try connection.run(

@@ -69,7 +69,10 @@ extension PhotoCatalogue {
     return try write { transaction, id in
       let table = LocalTable(connection: transaction.connection, catalogue: id)
       let lookup = PhotoLookup(connection: transaction.connection, catalogue: id)
+      var last: MD5?
       while let md5 = try table.firstInQueue() {
+        guard md5 != last else { throw RowOrder.damaged("photo_local") }
+        last = md5
         var local = try table.row(md5) ?? LocalRow()
         guard let photo = try lookup.photo(md5) else {
           // Deleted after it was queued: there is nothing to upload.

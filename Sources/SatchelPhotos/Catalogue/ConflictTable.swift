@@ -32,7 +32,11 @@ struct ConflictTable {
       SELECT id, md5, time, cause, local, remote, base FROM photo_conflict
       WHERE catalogue = ? AND id > ? ORDER BY id LIMIT ?
       """, .integer(catalogue), .integer(id), .integer(limit)
-    ) { rows.append(try Self.read($0)) }
+    ) { row in
+      let conflict = try Self.read(row)
+      try RowOrder.check(conflict.id, after: rows.last?.id ?? id, of: "photo_conflict")
+      rows.append(conflict)
+    }
     return rows
   }
 

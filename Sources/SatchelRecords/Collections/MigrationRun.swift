@@ -90,6 +90,7 @@ struct MigrationRun {
     while true {
       let part = try part(after: last)
       guard let newest = part.last?.row else { break }
+      try RowOrder.check(newest, after: last, of: "record")
       for record in part { try migrate(record, path, schema) }
       last = newest
     }

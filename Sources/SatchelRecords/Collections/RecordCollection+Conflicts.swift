@@ -18,8 +18,10 @@ extension RecordCollection {
         WHERE collection = ? AND id > ? ORDER BY id LIMIT ?
         """, .integer(id), .integer(number), .integer(Int64(limit))
       ) { row in
+        let found = try row.integer(0)
+        try RowOrder.check(found, after: rows.last?.conflict.id ?? number, of: "record_conflict")
         var conflict = RecordConflict(
-          id: try row.integer(0), record: row.text(1),
+          id: found, record: row.text(1),
           kind: RecordConflict.Kind(rawValue: row.text(2)) ?? .lost,
           time: try row.integer(3))
         conflict.remote = try document(row, 5, conflict.record)

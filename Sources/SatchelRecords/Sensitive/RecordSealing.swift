@@ -48,7 +48,9 @@ struct RecordSealing {
         try runKept(record.row, key, isSealed: record.isSealed)
       }
     }
-    return part.last?.row
+    guard let end = part.last?.row else { return nil }
+    try RowOrder.check(end, after: last, of: "record")
+    return end
   }
 
   private func write(_ plain: [UInt8], _ record: Int64, _ id: UnsafeRawBufferPointer) throws {

@@ -90,26 +90,24 @@ package struct RecordSyncClient: Sendable {
 
   /// The ids of a collection's records, in the order of their rows.
   ///
-  /// - Parameter id: the last id of the previous call; when it was deleted since, the ids begin anew
+  /// - Parameter position: the end of the previous part
   package func ids(
-    of collection: String, after id: String?, limit: Int, _ connection: Connection
-  ) throws -> [String] {
-    guard let row = try row(of: collection, connection) else { return [] }
+    of collection: String, after position: SyncIDs.Position?, limit: Int, _ connection: Connection
+  ) throws -> SyncIDs {
+    guard let row = try row(of: collection, connection) else { return SyncIDs([], end: nil) }
     var last = RecordRow.base(of: row.id)
-    if var id {
-      let (base, index) = (RecordRow.base(of: row.id), store.keys(of: row.id))
-      let found = try id.withUTF8 {
-        try index.view(of: connection, floor: base + row.indexedThrough, newest: base + row.next - 1)
-          .find(UnsafeRawBufferPointer($0))
-      }
-      last = found ?? last
-    }
+    if case .row(let end) = position { last = end }
     var ids: [String] = []
     try connection.each(
-      "SELECT key FROM record WHERE id > ? AND id < ? ORDER BY id LIMIT ?", .integer(last),
+      "SELECT id, key FROM record WHERE id > ? AND id < ? ORDER BY id LIMIT ?", .integer(last),
       .integer(RecordRow.base(of: row.id + 1)), .integer(Int64(limit))
-    ) { ids.append($0.text(0)) }
-    return ids
+    ) { row in
+      let id = row.anyInteger(0)
+      try RowOrder.check(id, after: last, of: "record")
+      ids.append(row.text(1))
+      last = id
+    }
+    return SyncIDs(ids, end: ids.isEmpty ? nil : .row(last))
   }
 
   private func row(of collection: String, _ connection: Connection) throws -> CollectionRow? {

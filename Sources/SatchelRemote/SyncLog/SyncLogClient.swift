@@ -18,8 +18,11 @@ package protocol SyncLogClient: Sendable {
 
   /// The ids of a collection's local content, in any order that does not change.
   ///
-  /// - Parameter id: the last id of the previous call; nil for the first
-  func ids(of collection: String, after id: String?, limit: Int, _ connection: Connection) throws -> [String]
+  /// - Parameter position: the end of the previous part; nil for the first
+  /// - Throws: `.damaged` when the part does not lie after the position
+  func ids(
+    of collection: String, after position: SyncIDs.Position?, limit: Int, _ connection: Connection
+  ) throws -> SyncIDs
 
   /// Decides what becomes of entries, and changes the local content accordingly.
   ///
@@ -108,4 +111,18 @@ package enum SyncDecision: Sendable, Equatable {
   case waiting
   /// The base is to be sent again over the entry: what the client has put back.
   case resend
+}
+
+/// A part of the ids of a collection's local content.
+package struct SyncIDs {
+  package enum Position {
+    case row(Int64)
+    case id(String)
+  }
+
+  package var ids: [String]
+  /// The position of the last one; nil when there are no more.
+  package var end: Position?
+
+  package init(_ ids: [String], end: Position?) { (self.ids, self.end) = (ids, end) }
 }

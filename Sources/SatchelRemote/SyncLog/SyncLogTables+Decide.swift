@@ -40,6 +40,7 @@ extension SyncLogTables {
       // The rest belongs to collections that are no longer declared.
       if ids.isEmpty { return nil }
       let rows = try ids.compactMap { try table.row($0) }
+      guard rows.contains(where: \.isUndecided) else { throw RowOrder.damaged("sync_entry") }
       return try decide(
         waiting(for: rows, state, transaction, table) + rows, isLast: ids.count == total, transaction, table)
     }

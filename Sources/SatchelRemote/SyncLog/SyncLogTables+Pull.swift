@@ -149,7 +149,9 @@ extension SyncLogTables {
       let declared = try declaredCollections(connection)
       let horizon = state.head?.horizon ?? 0
       for id in ids {
-        guard let row = try table.row(id) else { continue }
+        guard let row = try table.row(id), row.generation == previous else {
+          throw RowOrder.damaged("sync_entry")
+        }
         try move(
           row, to: state.generation, transaction, table, horizon,
           isDeclared: declared.contains(row.key.collection))

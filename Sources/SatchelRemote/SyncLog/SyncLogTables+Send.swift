@@ -207,6 +207,7 @@ extension SyncLogTables {
           .integer(row), .integer(pull.generation)
         ) { found in
           let id = try found.integer(0)
+          try RowOrder.check(id, after: last, of: "sync_entry")
           guard let row = try table.row(id), let entry = row.entry else { return }
           if SyncStoredEnvelope.isStored(entry) { throw Locked() }
           bytes += SyncEntry.frameSize(entry.count)
@@ -302,7 +303,9 @@ extension SyncLogTables {
     guard state.phase == .confirm, let upload = state.upload else { return false }
     let ids = try rowsInFlight(table)
     for id in ids {
-      guard var row = try table.row(id), let sent = row.inFlight else { continue }
+      guard var row = try table.row(id), let sent = row.inFlight else {
+        throw RowOrder.damaged("sync_entry")
+      }
       state.replace(row.key, row.entry, sent.envelope)
       try Self.arrive(&row, sent)
       row.sequence = sent.number
@@ -354,7 +357,9 @@ extension SyncLogTables {
       let replaced = try Self.replacedWriter(transaction.connection)
       let ids = try rowsInFlight(table)
       for id in ids {
-        guard var row = try table.row(id), let sent = row.inFlight else { continue }
+        guard var row = try table.row(id), let sent = row.inFlight else {
+          throw RowOrder.damaged("sync_entry")
+        }
         // Without a pending upload the head was never written.
         if state.upload != nil, let entry = row.entry, try Self.has(entry, sent.envelope, replaced) {
           try Self.arrive(&row, sent)

@@ -79,6 +79,7 @@ extension SyncLogTables {
         "SELECT id FROM sync_entry WHERE id > ? AND collection = ? ORDER BY id LIMIT 1000", .integer(last),
         .integer(id))
       guard let end = ids.last else { break }
+      try RowOrder.check(end, after: last, of: "sync_entry")
       for id in ids {
         guard var row = try table.row(id) else { continue }
         if table.key == nil {

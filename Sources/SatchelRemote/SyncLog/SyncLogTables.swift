@@ -247,6 +247,7 @@ package struct SyncLogTables: Sendable {
           .integer(id), .integer(generation), .text(first), .integer(Int64(sizes.rowsOfStep))
         ) { keys.append($0.text(0)) }
         guard let end = keys.last else { return nil }
+        try RowOrder.check(end, after: first, of: "sync_entry")
         try connection.run(
           """
           UPDATE sync_entry SET undecided = 1 WHERE collection = ? AND generation >= ? AND key > ? AND key <= ?
@@ -260,14 +261,14 @@ package struct SyncLogTables: Sendable {
 
   /// Makes the local content of a collection pending, where it was never synced.
   func makePending(_ collection: String) throws {
-    var last: String?
+    var last: SyncIDs.Position?
     repeat {
       last = try database.write { transaction in
-        let ids = try client.ids(
+        let part = try client.ids(
           of: collection, after: last, limit: sizes.rowsOfStep, transaction.connection)
         guard let tracker = try SyncTracker(transaction) else { return nil }
-        for id in ids { try tracker.noteUnknown(try SyncKey(collection, id)) }
-        return ids.last
+        for id in part.ids { try tracker.noteUnknown(try SyncKey(collection, id)) }
+        return part.end
       }
     } while last != nil
   }

@@ -215,7 +215,11 @@ struct SyncRowTable {
     }
   }
 
-  func delete(_ id: Int64) throws { try connection.run("DELETE FROM sync_entry WHERE id = ?", .integer(id)) }
+  /// - Throws: `.damaged` when there is no such row
+  func delete(_ id: Int64) throws {
+    try connection.run("DELETE FROM sync_entry WHERE id = ?", .integer(id))
+    guard connection.changes == 1 else { throw RowOrder.damaged("sync_entry") }
+  }
 
   /// The ids of rows that a query finds.
   func ids(_ sql: StaticString, _ first: Binding, _ second: Binding) throws -> [Int64] {

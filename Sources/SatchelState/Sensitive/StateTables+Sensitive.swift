@@ -140,6 +140,7 @@ extension StateTables {
         """, .text(list), .integer(last)
       ) { part.append(($0.anyInteger(4), try item($0, old))) }
       guard let end = part.last else { return }
+      try RowOrder.check(end.number, after: last, of: "state_item")
       for (number, item) in part {
         let index = new.index(of: item.identity)
         try index.withUnsafeBytes { index in

@@ -19,10 +19,14 @@ package struct StateSyncClient: Sendable {
   // MARK: Sending
 
   /// Returns the ids of what is marked for synchronizing, in byte order.
-  package func ids(after id: String?, limit: Int, _ connection: Connection) throws -> [String] {
-    guard try StateTables.exist(connection) else { return [] }
-    let last = id.flatMap { StateID($0) }
-    return try StateTables(connection: connection).syncedIDs(after: last, limit: limit)
+  package func ids(
+    after position: SyncIDs.Position?, limit: Int, _ connection: Connection
+  ) throws -> SyncIDs {
+    guard try StateTables.exist(connection) else { return SyncIDs([], end: nil) }
+    var last: StateID?
+    if case .id(let id) = position { last = StateID(id) }
+    let ids = try StateTables(connection: connection).syncedIDs(after: last, limit: limit)
+    return SyncIDs(ids, end: ids.last.map { .id($0) })
   }
 
   /// Returns the content of an entry as it is saved; a deletion, or nil, for one without content.

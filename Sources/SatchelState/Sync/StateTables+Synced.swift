@@ -95,12 +95,22 @@ extension StateTables {
   /// - Parameter id: the last id of the previous call
   func syncedIDs(after id: StateID?, limit: Int) throws -> [String] {
     var ids: [String] = []
+    var last = (kind: id?.kind.rawValue ?? "", name: id?.name.text ?? "")
     try connection.each(
       """
       SELECT kind, name FROM state_synced WHERE (kind, name) > (?, ?) AND is_synced = 1
       ORDER BY kind, name LIMIT ?
-      """, .text(id?.kind.rawValue ?? ""), .text(id?.name.text ?? ""), .integer(Int64(limit))
-    ) { ids.append("\($0.text(0))/\($0.text(1))") }
+      """, .text(last.kind), .text(last.name), .integer(Int64(limit))
+    ) { row in
+      let next = (kind: row.text(0), name: row.text(1))
+      if next.kind == last.kind {
+        try RowOrder.check(next.name, after: last.name, of: "state_synced")
+      } else {
+        try RowOrder.check(next.kind, after: last.kind, of: "state_synced")
+      }
+      ids.append("\(next.kind)/\(next.name)")
+      last = next
+    }
     return ids
   }
 

@@ -226,15 +226,18 @@ final class SyncTestClient: SyncLogClient, @unchecked Sendable {
         modified: max(document.modified, 0)), version: 1, isSensitive: isEncrypted && isSensitive(key))
   }
 
-  func ids(of collection: String, after id: String?, limit: Int, _ connection: Connection) throws -> [String]
-  {
+  func ids(
+    of collection: String, after position: SyncIDs.Position?, limit: Int, _ connection: Connection
+  ) throws -> SyncIDs {
     var ids: [String] = []
+    var last = ""
+    if case .id(let id) = position { last = id }
     try connection.each(
       """
       SELECT key FROM test_document WHERE collection = ? AND key > ? AND document IS NOT NULL ORDER BY key LIMIT ?
-      """, .text(collection), .text(id ?? ""), .integer(Int64(limit))
+      """, .text(collection), .text(last), .integer(Int64(limit))
     ) { ids.append($0.text(0)) }
-    return ids
+    return SyncIDs(ids, end: ids.last.map { .id($0) })
   }
 
   func decide(_ entries: [SyncUndecided], isLast: Bool, in transaction: Transaction) throws -> SyncDecisions {
