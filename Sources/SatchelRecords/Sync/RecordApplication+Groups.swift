@@ -15,7 +15,7 @@ extension RecordApplication {
     var groups = search.graph.groups
     while let group = groups.popLast() {
       if let refused = try apply(group.map { search.items[$0] }) {
-        // Rare: all rules but those that a deletion meets on its way were checked before.
+        // Rare: all rules but those that a deletion meets were checked before.
         let rest = search.remove(refused.items.map { group[$0] }, refused.obstacle, of: group)
         if !rest.isEmpty { groups.append(rest) }
       } else {
