@@ -34,7 +34,7 @@ public func satchel_photos_get(
     guard let details = try catalogue.photo(md5) else {
       throw SatchelError(.notFound, "there is no photo \(md5)")
     }
-    try give(details.json, to: out)
+    try details.withText { try give($0, to: out) }
   }
 }
 
@@ -56,7 +56,7 @@ public func satchel_photos_query(
 ) -> satchel_status {
   guarded(emptying: out) { out in
     let catalogue = try Handles.photos.borrow(photos)
-    try give(catalogue.query(query.photoQuery()).json, to: out)
+    try catalogue.query(query.photoQuery()).withText { try give($0, to: out) }
   }
 }
 

@@ -132,6 +132,53 @@ import Testing
     }
   }
 
+  @Test("the text of a page and of a photo is that of its JSON value")
+  func text() throws {
+    var metadata = PhotoMetadata()
+    (metadata.cameraMake, metadata.latitude, metadata.iso) = ("É, \"x\"\n\\\u{1}", -1e-7, .max)
+    try photos.setMetadata(expected[0].md5) { $0 = metadata }
+    try photos.setMetadata(expected[1].md5) { $0.cameraModel = String(repeating: "東", count: 2000) }
+    for limit in [1, 7, 100_000] {
+      var query = PhotoQuery()
+      query.limit = limit
+      let page = try photos.query(query)
+      #expect(try page.withText { Array($0) } == page.json.serialized())
+      for photo in page.photos.prefix(20) {
+        #expect(try photo.withText { Array($0) } == photo.json.serialized())
+      }
+    }
+    var infinite = try #require(try photos.photo(expected[0].md5))
+    infinite.metadata.aperture = .infinity
+    #expect(throws: (any Error).self) { try infinite.withText { _ in } }
+    #expect(
+      try PhotoPage(photos: [], next: nil).withText { Array($0) }
+        == PhotoPage(photos: [], next: nil).json.serialized())
+  }
+
+  @Test("looking up photos one after the other sees what another handle has changed in between")
+  func otherHandle() throws {
+    let second = try fixture.secondStore()
+    defer { try? second.close() }
+    let other = try PhotoCatalogue(database: second, directory: photos.directory)
+    var photo = expected[0].photo
+    for size in 0..<40 {
+      for _ in 0..<12 { #expect(try photos.photo(photo.md5)?.photo.size == photo.size) }
+      photo.size = Int64(size)
+      switch size % 4 {
+      case 0:
+        try other.delete([photo.md5])
+        #expect(try photos.photo(photo.md5) == nil)
+        try other.upsert([photo])
+      case 1:
+        try other.star(photo.md5, size % 8 == 1)
+        #expect(try photos.photo(photo.md5)?.isStarred == (size % 8 == 1))
+        try other.upsert([photo])
+      case 2: try other.importShard(photo.md5.shard, CatalogueFixture.file([photo]))
+      default: try other.upsert([photo])
+      }
+    }
+  }
+
   @Test(
     "patterns of names",
     arguments: [

@@ -23,14 +23,18 @@ public struct PhotoDetails: Sendable, Equatable {
 
   init(_ photo: Photo, local: LocalRow?, isOnRemote: Bool) {
     self.photo = photo
-    isStarred = local?.isStarred ?? false
     isLocalOnly = !isOnRemote
-    backup = local?.backup ?? .notBackedUp
-    attempts = local?.attempts ?? 0
-    lastAttempt = local?.lastAttempt
-    error = local?.error
-    dateSource = local?.source(of: photo)
-    metadata = local?.metadata ?? PhotoMetadata()
+    guard let local else {
+      (isStarred, backup, attempts, metadata) = (false, .notBackedUp, 0, PhotoMetadata())
+      return
+    }
+    isStarred = local.isStarred
+    backup = local.backup
+    attempts = local.attempts
+    lastAttempt = local.lastAttempt
+    error = local.error
+    dateSource = local.source(of: photo)
+    metadata = local.metadata
   }
 }
 
@@ -38,15 +42,33 @@ extension PhotoDetails: JSONConvertible {
   /// The photo as a JSON object: its members, starred, local_only, backup_status, attempts, last_attempt,
   /// error, photodate_source, and those of its metadata.
   public var json: JSONValue {
-    var object = photo.members
-    object["starred"] = .bool(isStarred)
-    object["local_only"] = .bool(isLocalOnly)
-    object["backup_status"] = .string(backup.rawValue)
-    object["attempts"] = .int(attempts)
-    object["last_attempt"] = lastAttempt.map { .int($0) } ?? .null
-    object["error"] = error.map { .string($0) } ?? .null
-    object["photodate_source"] = dateSource.map { .string($0.rawValue) } ?? .null
-    metadata.write(into: &object)
-    return .object(object)
+    var members = JSONMemberList()
+    add(to: &members)
+    return members.json
+  }
+
+  /// Passes the same as text to `body`.
+  package func withText<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
+    var writer = JSONMemberWriter()
+    write(to: &writer)
+    return try writer.withText(body)
+  }
+
+  func write(to writer: inout JSONMemberWriter) {
+    writer.beginObject()
+    add(to: &writer)
+    writer.endObject()
+  }
+
+  private func add(to members: inout some (JSONMemberSink & ~Copyable)) {
+    photo.add(to: &members)
+    members.add("starred", isStarred)
+    members.add("local_only", isLocalOnly)
+    members.add("backup_status", backup.rawValue)
+    members.add("attempts", attempts)
+    members.add("last_attempt", lastAttempt)
+    members.add("error", error)
+    members.add("photodate_source", dateSource?.rawValue)
+    metadata.add(to: &members)
   }
 }

@@ -61,26 +61,23 @@ extension PhotoMetadata: JSONConvertible {
 
   /// The metadata as a JSON object; unknown values are null.
   public var json: JSONValue {
-    var object = JSONObject()
-    write(into: &object)
-    return .object(object)
+    var members = JSONMemberList()
+    add(to: &members)
+    return members.json
   }
 
-  func write(into object: inout JSONObject) {
-    func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
-    func number(_ value: Int64?) -> JSONValue { value.map { .int($0) } ?? .null }
-    func real(_ value: Double?) -> JSONValue { value.map { .double($0) } ?? .null }
-    object["camera_make"] = text(cameraMake)
-    object["camera_model"] = text(cameraModel)
-    object["orientation"] = number(orientation)
-    object["latitude"] = real(latitude)
-    object["longitude"] = real(longitude)
-    object["aperture"] = real(aperture)
-    object["shutter_speed"] = text(shutterSpeed)
-    object["iso"] = number(iso)
-    object["focal_length"] = real(focalLength)
-    object["thumbnail_cached_at"] = number(thumbnailCachedAt)
-    object["preview_cached_at"] = number(previewCachedAt)
+  func add(to members: inout some (JSONMemberSink & ~Copyable)) {
+    members.add("camera_make", cameraMake)
+    members.add("camera_model", cameraModel)
+    members.add("orientation", orientation)
+    members.add("latitude", latitude)
+    members.add("longitude", longitude)
+    members.add("aperture", aperture)
+    members.add("shutter_speed", shutterSpeed)
+    members.add("iso", iso)
+    members.add("focal_length", focalLength)
+    members.add("thumbnail_cached_at", thumbnailCachedAt)
+    members.add("preview_cached_at", previewCachedAt)
   }
 
   /// Reads an object that `json` wrote.

@@ -97,4 +97,16 @@ public struct PhotoPage: Sendable, Equatable, JSONConvertible {
   public var json: JSONValue {
     ["photos": .array(photos.map(\.json)), "next": next.map { .string($0) } ?? .null]
   }
+
+  /// Passes the same as text to `body`.
+  package func withText<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
+    var writer = JSONMemberWriter()
+    writer.beginObject()
+    writer.beginArray("photos")
+    for photo in photos { photo.write(to: &writer) }
+    writer.endArray()
+    writer.add("next", next)
+    writer.endObject()
+    return try writer.withText(body)
+  }
 }

@@ -48,9 +48,10 @@ public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
 
   /// 32 hexadecimal digits in lower case.
   public var description: String {
-    var digits: [UInt8] = []
-    write(into: &digits)
-    return String(decoding: digits, as: UTF8.self)
+    String(unsafeUninitializedCapacity: 32) { digits in
+      for index in 0..<32 { digits[index] = digit(index) }
+      return 32
+    }
   }
 
   /// The shard that the photo belongs to.
@@ -62,11 +63,14 @@ public struct MD5: Hashable, Comparable, Sendable, CustomStringConvertible {
 
   /// Appends the 32 digits.
   func write(into bytes: inout [UInt8]) {
-    for index in 0..<32 {
-      let word = index < 16 ? high : low
-      let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - index % 16 * 4)) & 15
-      bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
-    }
+    for index in 0..<32 { bytes.append(digit(index)) }
+  }
+
+  @inline(__always)
+  private func digit(_ index: Int) -> UInt8 {
+    let word = index < 16 ? high : low
+    let digit = UInt8(truncatingIfNeeded: word &>> UInt64(truncatingIfNeeded: 60 &- index % 16 &* 4)) & 15
+    return digit < 10 ? 0x30 &+ digit : 0x57 &+ digit
   }
 
   /// Reads sixteen digits.

@@ -61,22 +61,24 @@ extension Photo: Equatable {
 }
 
 extension Photo: JSONConvertible {
-  /// The row's JSON members, in the order of its columns.
-  var members: JSONObject {
-    var object = JSONObject()
-    object["md5"] = .string(md5.description)
-    object["filename"] = .string(filename)
-    object["size"] = .int(size)
-    object["photodate"] = .int(photodate)
-    object["modified"] = .int(modified)
-    object["width"] = width.map { .int($0) } ?? .null
-    object["height"] = height.map { .int($0) } ?? .null
-    object["apple_photo_id"] = applePhotoID.map { .string($0) } ?? .null
-    return object
+  /// Adds the row's JSON members, in the order of its columns.
+  func add(to members: inout some (JSONMemberSink & ~Copyable)) {
+    members.add("md5", md5.description)
+    members.add("filename", filename)
+    members.add("size", size)
+    members.add("photodate", photodate)
+    members.add("modified", modified)
+    members.add("width", width)
+    members.add("height", height)
+    members.add("apple_photo_id", applePhotoID)
   }
 
   /// The photo as a JSON object: md5, filename, size, photodate, modified, width, height, apple_photo_id.
-  public var json: JSONValue { .object(members) }
+  public var json: JSONValue {
+    var members = JSONMemberList()
+    add(to: &members)
+    return members.json
+  }
 
   /// The names of the JSON members.
   static let keys: Set = [
