@@ -70,7 +70,7 @@ private let optional: Set<String> = [
   // What the app said.
   "photo_local", "record_kept", "setting", "state_item", "state_synced", "state_value", "story_purchase",
   // What is noted about work that was done, and is done again without it.
-  "change", "photo_conflict", "photo_date", "photo_file", "record_conflict", "record_migration",
+  "change", "photo_conflict", "photo_file", "record_conflict", "record_migration",
   "remote_probe", "state_migration", "state_saved", "story_tag", "story_visit",
 ]
 

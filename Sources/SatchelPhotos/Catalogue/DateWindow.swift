@@ -4,18 +4,16 @@ import SatchelStorage
 /// The range of dates that photos of a page can have.
 struct DateWindow {
   /// Nil when no date can match.
-  private(set) var range: ClosedRange<Int64>?
+  let range: ClosedRange<Int64>?
   private let isDescending: Bool
-  /// The date that the page before ended with; nil in another order.
-  private let start: Int64?
 
   /// - Parameter cursor: the last key of the page before
   init(_ query: PhotoQuery, _ cursor: PhotoKey? = nil) {
     isDescending = query.isDescending
-    start = query.order == .photodate ? cursor?.photodate : nil
     var (from, to) = (query.from ?? .min, query.to ?? .max)
-    if let start, isDescending { to = min(to, start) }
-    if let start, !isDescending { from = max(from, start) }
+    if query.order == .photodate, let start = cursor?.photodate {
+      if isDescending { to = min(to, start) } else { from = max(from, start) }
+    }
     range = from <= to ? from...to : nil
   }
 
@@ -24,61 +22,55 @@ struct DateWindow {
     guard let range, let date, range.contains(date) else { return range }
     return isDescending ? date...range.upperBound : range.lowerBound...date
   }
-
-  /// With more changes than this, counting dates excludes too little.
-  private static let maxChanges: Int64 = 10_000
-
-  /// Excludes the dates after those of a page, as counted in the blocks' dates. Valid only for queries that
-  /// filter by nothing but dates.
-  mutating func narrow(toPageOf limit: Int, _ scans: [ShardScan]) throws {
-    guard let wanted = afterStart() else { return }
-    // A change may hide one of the photos that are counted here.
-    let changes = scans.reduce(Int64(0)) { $0 + min(max(0, $1.record.changes), Self.maxChanges) }
-    guard changes < Self.maxChanges else { return }
-    var first = FirstDates(limit + 1 + Int(changes), isDescending: isDescending)
-    for scan in scans {
-      try BlockDates(connection: scan.connection).each(of: scan.record.base, in: wanted) { first.add($0) }
-    }
-    range = ended(at: first.last())
-  }
-
-  /// Returns the window without the date that the page before ended with: an unknown number of its photos
-  /// were on that page.
-  private func afterStart() -> ClosedRange<Int64>? {
-    guard let range, let start, range.contains(start) else { return range }
-    if isDescending { return range.lowerBound < start ? range.lowerBound...(start - 1) : nil }
-    return start < range.upperBound ? (start + 1)...range.upperBound : nil
-  }
 }
 
-/// Keeps the first dates, in order, of those that are added. Memory: twice the capacity.
-struct FirstDates {
-  private let capacity: Int
-  private let isDescending: Bool
-  private var dates: [Int64] = []
-  private var end: Int64?
+/// The photos of some shards in the order by date, as the table `photo_date` has them.
+struct DateIndex {
+  let scans: [ShardScan]
+  let range: DateRange
+  let isDescending: Bool
 
-  init(_ capacity: Int, isDescending: Bool) {
-    self.capacity = capacity
-    self.isDescending = isDescending
+  /// - Parameter cursor: the last photo of the page before, in an order by date
+  init?(_ scans: [ShardScan], _ dates: ClosedRange<Int64>?, after cursor: DateEntry?, isDescending: Bool) {
+    guard let dates, let range = DateRange(dates, after: cursor, isDescending: isDescending) else {
+      return nil
+    }
+    (self.scans, self.range, self.isDescending) = (scans, range, isDescending)
   }
 
-  mutating func add(_ date: Int64) {
-    if let end, isDescending ? date <= end : date >= end { return }
-    dates.append(date)
-    if dates.count >= capacity * 2 + 256 { trim() }
+  /// Reading a photo by its place costs what scanning as many photos does.
+  private static let costOfPlace: Int64 = 32
+
+  /// Whether reading so many photos by their places is cheaper than reading all photos.
+  func isWorth(_ count: Int64) -> Bool {
+    let photos = scans.reduce(0) { $0 + $1.record.base.photos }
+    return count < photos / Self.costOfPlace
   }
 
-  /// Returns the last date within the capacity; nil while there are fewer.
-  mutating func last() -> Int64? {
-    trim()
-    return end
+  /// Returns how many photos the bases have in the range.
+  func count() throws -> Int64 {
+    try scans.reduce(0) { count, scan in
+      let (first, end) = (try reader(scan, at: range.first), try reader(scan, at: afterLast))
+      return count + max(0, end.position - first.position)
+    }
   }
 
-  private mutating func trim() {
-    guard dates.count >= capacity else { return }
-    if isDescending { dates.sort(by: >) } else { dates.sort() }
-    dates.removeSubrange(capacity...)
-    end = dates.last
+  /// Selects the first photos of the bases.
+  func first(_ count: Int) throws -> DateSelection {
+    let sources = try scans.filter { $0.record.base.photos > 0 }.map { scan in
+      let reader = try reader(scan, at: isDescending ? afterLast : range.first)
+      return { () throws -> DateEntry? in
+        let entry = try isDescending ? reader.previous() : reader.next()
+        return entry.flatMap { $0 >= range.first && $0 <= range.last ? $0 : nil }
+      }
+    }
+    return try DateSelection(count, isDescending: isDescending, of: sources)
+  }
+
+  /// The bound that is after the last photo only.
+  private var afterLast: DateEntry { DateEntry(date: range.last.date, place: range.last.place + 1) }
+
+  private func reader(_ scan: ShardScan, at bound: DateEntry) throws -> DateReader {
+    try DateReader(scan.connection, scan.record.base, shard: scan.record.shard, at: bound)
   }
 }

@@ -37,6 +37,12 @@ struct LocalTable {
     }
   }
 
+  func hasRows() throws -> Bool {
+    try connection.first("SELECT 1 FROM photo_local WHERE catalogue = ? LIMIT 1", .integer(catalogue)) { _ in
+      true
+    } ?? false
+  }
+
   func put(_ md5: MD5, _ row: LocalRow) throws {
     let statement = try connection.prepared(
       """

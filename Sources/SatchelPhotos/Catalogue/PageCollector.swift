@@ -6,7 +6,7 @@ struct PageCollector {
   /// A collected photo.
   struct Found {
     var key: PhotoKey
-    var line: [UInt8]
+    var photo: Photo
     var isOnRemote: Bool
   }
 
@@ -30,8 +30,18 @@ struct PageCollector {
   /// In an order by date: the date after which no photo is needed.
   var lastDate: Int64? { query.order == .photodate ? last?.photodate : nil }
 
+  /// In an order by date: the last photo of a complete page, and of the next page's first one; nil while the page is
+  /// not complete. Call it after `finish`.
+  var lastEntry: DateEntry? { last.map { DateEntry(date: $0.photodate, md5: $0.md5) } }
+
   /// The last key of the page before.
   var cursor: PhotoKey? { start }
+
+  /// Removes all photos.
+  mutating func removeAll() {
+    found.removeAll(keepingCapacity: true)
+    last = nil
+  }
 
   mutating func add(_ photo: ShardScan.Row, isOnRemote: () throws -> Bool) rethrows {
     var key = PhotoKey(md5: photo.md5)
@@ -42,7 +52,7 @@ struct PageCollector {
     }
     if let start, !precedes(start, key) { return }
     if let last, !precedes(key, last) { return }
-    found.append(Found(key: key, line: Array(photo.line), isOnRemote: try isOnRemote()))
+    found.append(Found(key: key, photo: photo.row.photo(in: photo.bytes), isOnRemote: try isOnRemote()))
     if query.order != .md5, found.count >= capacity * 2 + 256 { trim() }
   }
 

@@ -4,35 +4,27 @@ import SatchelStorage
 extension PhotoCatalogue {
   /// Returns a page of the photos that match a query, in its order.
   ///
-  /// By md5, a page reads its photos and those between them that the filters exclude. By date, it reads the
-  /// dates of all photos (a few milliseconds a million) and the blocks that contain its photos; with other
-  /// filters, more blocks. By name, it reads all photos of the shards. Memory: two pages.
+  /// By md5, a page reads its photos and those between them that the filters exclude. By date, it reads its photos,
+  /// and as many as were changed locally. With other filters, a range of dates reads the photos of these dates, if
+  /// they are few; otherwise, and by name, a page reads all photos of the shards. Memory: two pages, and the changes
+  /// of a page.
   ///
   /// - Throws: `.invalid` for a limit out of range or a cursor of another order, `.closed`, `.damaged`
   public func query(_ query: PhotoQuery = PhotoQuery()) throws -> PhotoPage {
     try query.validate()
     var page = try PageCollector(query)
     return try readInterruptibly(otherwise: PhotoPage(photos: [], next: nil)) { connection, id in
-      var window = DateWindow(query, page.cursor)
-      if query.order == .photodate, query.filtersOnlyByDate {
-        let scans = try Self.shards(query).map { try scan($0, connection, id) }
-        try window.narrow(toPageOf: query.limit, scans)
-      }
-      for shard in Self.shards(query) {
-        guard let range = Self.range(of: shard, query, page.cursor) else { continue }
-        let scan = try scan(shard, connection, id)
-        let remote = RemotePhotos(connection, scan.record)
-        try Self.each(query, scan, range, window.ended(at: page.lastDate)) { photo in
-          try page.add(photo) { try remote.contains(photo) }
-          return query.order != .md5 || !page.isFull
-        }
-        if query.order == .md5, page.isFull { break }
+      let scans = try Self.scans(query, connection, id)
+      try Self.orReadingAll { usesDates in
+        page.removeAll()
+        try Self.collect(into: &page, query, scans, usesDates: usesDates)
       }
       let (found, next) = page.finish()
       let table = LocalTable(connection: connection, catalogue: id)
+      let hasLocal = try table.hasRows()
       let photos = try found.map { found in
-        let photo = try found.line.withUnsafeBytes { try PhotoLookup.parse($0, found.key.md5) }
-        return PhotoDetails(photo, local: try table.row(found.key.md5), isOnRemote: found.isOnRemote)
+        let local = hasLocal ? try table.row(found.key.md5) : nil
+        return PhotoDetails(found.photo, local: local, isOnRemote: found.isOnRemote)
       }
       return PhotoPage(photos: photos, next: next?.cursor(query))
     }
@@ -42,63 +34,113 @@ extension PhotoCatalogue {
   ///
   /// - Throws: `.closed`, `.damaged`
   public func count(_ query: PhotoQuery) throws -> Int64 {
-    let dates = DateWindow(query).range
-    return try readInterruptibly(otherwise: 0) { connection, id in
-      var count: Int64 = 0
-      for shard in query.shard.map({ [$0] }) ?? Shard.Index.all {
-        let scan = try scan(shard, connection, id)
-        if query.isUnfiltered {
-          count += scan.record.photos
-        } else if let found = try Self.countDates(dates, query, scan) {
-          count += found
-        } else {
-          try Self.each(query, scan, MD5.bounds(of: shard), dates) { _ in
-            count += 1
-            return true
-          }
-        }
+    try readInterruptibly(otherwise: 0) { connection, id in
+      let scans = try Self.scans(query, connection, id)
+      if query.isUnfiltered { return scans.reduce(0) { $0 + $1.record.photos } }
+      return try Self.orReadingAll { usesDates in
+        try scans.reduce(0) { try $0 + Self.count(query, $1, usesDates: usesDates) }
       }
-      return count
     }
   }
 
   // MARK: Scanning
 
-  private func scan(_ shard: Shard.Index, _ connection: Connection, _ id: Int64) throws -> ShardScan {
-    let record = try ShardTable(connection: connection, catalogue: id).record(shard)
-    return ShardScan(connection: connection, catalogue: id, record: record)
+  private static func scans(_ query: PhotoQuery, _ connection: Connection, _ id: Int64) throws -> [ShardScan]
+  {
+    let table = ShardTable(connection: connection, catalogue: id)
+    let records = try query.shard.map { [try table.record($0)] } ?? table.records()
+    let scans = records.map { ShardScan(connection: connection, catalogue: id, record: $0) }
+    return query.isDescending && query.order == .md5 ? scans.reversed() : scans
   }
 
-  /// Counts the photos of a shard in a range of dates; nil when that requires reading the rows.
-  private static func countDates(_ dates: ClosedRange<Int64>?, _ query: PhotoQuery, _ scan: ShardScan) throws
-    -> Int64?
-  {
-    guard query.filtersOnlyByDate, scan.record.changes == 0 else { return nil }
-    guard let dates else { return 0 }
-    var count: Int64 = 0
-    let known = try BlockDates(connection: scan.connection).each(of: scan.record.base, in: dates) { _ in
-      count += 1
+  /// Runs `body` with the dates of the table `photo_date`; without them when they, or the photos, are damaged.
+  private static func orReadingAll<Result>(_ body: (_ usesDates: Bool) throws -> Result) throws -> Result {
+    do {
+      return try body(true)
+    } catch let error as SatchelError where error.code == .damaged {
+      return try body(false)
     }
-    return known == scan.record.base.photos ? count : nil
+  }
+
+  private static func collect(
+    into page: inout PageCollector, _ query: PhotoQuery, _ scans: [ShardScan], usesDates: Bool
+  ) throws {
+    let window = DateWindow(query, page.cursor)
+    let cursor = query.order == .photodate ? page.cursor : nil
+    let index =
+      usesDates
+      ? DateIndex(
+        scans, window.range, after: cursor.map { DateEntry(date: $0.photodate, md5: $0.md5) },
+        isDescending: query.isDescending && query.order == .photodate) : nil
+    guard let index, query.order == .photodate, query.filtersOnlyByDate else {
+      return try add(to: &page, query, scans, window, try index.flatMap { try dates(query, $0) })
+    }
+    var count = query.limit + 1
+    while index.isWorth(Int64(count)) {
+      let selection = try index.first(count)
+      try add(to: &page, query, scans, window, selection.entries)
+      _ = page.finish()
+      // A change may hide a photo that was selected; then some after the last may be missing.
+      if selection.isComplete { return }
+      if let last = page.lastEntry, let end = selection.entries.last,
+        query.isDescending ? last >= end : last <= end
+      {
+        return
+      }
+      page.removeAll()
+      count *= 4
+    }
+    try add(to: &page, query, scans, window, nil)
+  }
+
+  /// Returns the photos of a query's dates; nil when there is no range of dates, or reading all photos is cheaper.
+  private static func dates(_ query: PhotoQuery, _ index: DateIndex) throws -> [DateEntry]? {
+    guard query.from != nil || query.to != nil, try index.isWorth(index.count()) else { return nil }
+    return try index.first(.max).entries
+  }
+
+  /// - Parameter wanted: the photos of the bases to visit; nil to visit all
+  private static func add(
+    to page: inout PageCollector, _ query: PhotoQuery, _ scans: [ShardScan], _ window: DateWindow,
+    _ wanted: [DateEntry]?
+  ) throws {
+    let wanted = wanted?.sorted { $0.place < $1.place }
+    for scan in scans {
+      guard let range = range(of: scan.record.shard, query, page.cursor) else { continue }
+      let remote = RemotePhotos(scan.connection, scan.record)
+      try each(query, scan, range, window.ended(at: page.lastDate), wanted) { photo in
+        try page.add(photo) { try remote.contains(photo) }
+        return query.order != .md5 || !page.isFull
+      }
+      if query.order == .md5, page.isFull { return }
+    }
+  }
+
+  private static func count(_ query: PhotoQuery, _ scan: ShardScan, usesDates: Bool) throws -> Int64 {
+    let dates = DateWindow(query).range
+    let index = usesDates ? DateIndex([scan], dates, after: nil, isDescending: false) : nil
+    if let index, query.filtersOnlyByDate, scan.record.changes == 0 { return try index.count() }
+    var count: Int64 = 0
+    let wanted = try index.flatMap { try self.dates(query, $0) }?.sorted { $0.place < $1.place }
+    try each(query, scan, MD5.bounds(of: scan.record.shard), dates, wanted) { _ in
+      count += 1
+      return true
+    }
+    return count
   }
 
   private static func each(
     _ query: PhotoQuery, _ scan: ShardScan, _ range: ClosedRange<MD5>, _ dates: ClosedRange<Int64>?,
-    _ visit: (ShardScan.Row) throws -> Bool
+    _ wanted: [DateEntry]?, _ visit: (ShardScan.Row) throws -> Bool
   ) throws {
     guard scan.record.photos > 0, let dates else { return }
     let filter = PhotoFilter(query, scan)
     _ = try scan.each(
-      in: range, isDescending: query.isDescending && query.order == .md5, dates: dates,
-      begin: filter.begin
+      in: range, isDescending: query.isDescending && query.order == .md5, wanted: wanted, begin: filter.begin
     ) { photo in
-      try filter.matches(photo) ? try visit(photo) : true
+      guard dates.contains(photo.row.photodate) else { return true }
+      return try filter.matches(photo) ? try visit(photo) : true
     }
-  }
-
-  private static func shards(_ query: PhotoQuery) -> [Shard.Index] {
-    if let shard = query.shard { return [shard] }
-    return query.isDescending && query.order == .md5 ? Shard.Index.all.reversed() : Shard.Index.all
   }
 
   /// Returns the range of a shard that is after the cursor; nil when nothing is left.

@@ -44,10 +44,8 @@ extension PhotoCatalogue {
   ///
   /// - Throws: `.closed`, `.damaged`
   public func photo(_ md5: MD5) throws -> PhotoDetails? {
-    try read(otherwise: nil) { connection, id in
-      let lookup = PhotoLookup(connection: connection, catalogue: id)
-      return try lookup.details(md5)
-    }
+    try checkOpen()
+    return try database.read { try PhotoLookup.details(md5, of: directory, $0, knownStates) }
   }
 
   /// Returns the number of photos, in constant time.

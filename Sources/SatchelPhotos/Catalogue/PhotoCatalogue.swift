@@ -15,6 +15,8 @@ public final class PhotoCatalogue: Sendable {
   package let database: Database
   /// The owner of this value's leases on queued backups.
   let leaseOwner: LeaseOwner
+  /// What looking up photos has read in the latest transactions.
+  let knownStates = Locked(KnownStates())
 
   /// - Parameters:
   ///   - directory: need not exist; all paths of one directory give the same catalogue

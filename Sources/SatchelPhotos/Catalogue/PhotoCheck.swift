@@ -65,6 +65,9 @@ struct PhotoCheck {
     var counted = ShardVersion(id: version.id, checksum: "", photos: 0, kept: 0, bytes: 0)
     var hash = SHA256()
     var last: MD5?
+    var end: UInt64?
+    var lastBlock: Int64?
+    var photos: [ShardContent.Entry] = []
     let feed: [UInt8] = [UInt8(ascii: "\n")]
     while let block = try blocks.nextBlock() {
       if counted.bytes > 0 {
@@ -74,18 +77,22 @@ struct PhotoCheck {
       counted.bytes += Int64(block.lines.count)
       hash.update(block.lines)
       let content = try check(block, shard, after: &last)
-      counted.photos += content.photos
+      counted.photos += Int64(content.photos.count)
       counted.kept += content.kept
-      if blocks.photos != content.photos || blocks.first != content.first {
+      let first = content.photos.first?.md5.place ?? .max
+      let last = content.photos.last?.md5.place ?? 0
+      if last > block.location.place || end.map({ first <= $0 }) ?? false {
         report(
-          "photo_block", "\(location): block \(block.location.id) contains other photos than its columns say")
+          "photo_block", "\(location): block \(block.location.id) contains other photos than its id says")
       }
-      if try blocks.earliest != content.dates.min() || blocks.latest != content.dates.max()
-        || !BlockDates(connection: connection).areMissing(or: content.dates, block: block.location.id)
-      {
-        report(
-          "photo_block", "\(location): block \(block.location.id) contains other dates than its columns say")
-      }
+      (end, lastBlock) = (block.location.place, block.location.id)
+      photos += content.photos
+    }
+    if lastBlock != version.blocks.upperBound, version.id != 0 {
+      report("photo_block", "\(location): the last block of version \(version.id) is missing")
+    }
+    if try !DateTable(connection: connection).isComplete(version, photos) {
+      report("photo_date", "\(location): version \(version.id) has other dates than its photos")
     }
     counted.checksum = hash.digest().hexadecimal
     if counted != version {
@@ -98,11 +105,8 @@ struct PhotoCheck {
 
   /// The content of a block, as counted.
   private struct Content {
-    var photos: Int64 = 0
+    var photos: [ShardContent.Entry] = []
     var kept: Int64 = 0
-    var first: MD5?
-    /// The dates of the photos, in their order.
-    var dates: [Int64] = []
   }
 
   private func check(_ block: BlockTable.Block, _ shard: Shard.Index, after last: inout MD5?) throws
@@ -117,9 +121,10 @@ struct PhotoCheck {
       }
       if let last, last >= row.md5 { throw block.location.damage("photos are not in order") }
       last = row.md5
-      if content.first == nil { content.first = row.md5 }
-      content.photos += 1
-      content.dates.append(row.photodate)
+      content.photos.append(
+        ShardContent.Entry(
+          md5: row.md5, range: row.start..<row.end, line: row.line, photodate: row.photodate,
+          isCanonical: row.isCanonical))
     }
     // Throws when a line is neither a photo nor may be kept.
     var lines = BlockReader(block.lines, isPlain: block.isPlain, location: block.location)
@@ -198,13 +203,13 @@ struct PhotoCheck {
     let blocks = try connection.number(
       """
       SELECT count(*) FROM photo_block
-      WHERE id >> 32 NOT IN (SELECT id FROM photo_version) OR level <> id >> 32
+      WHERE id >> 32 NOT IN (SELECT id FROM photo_version)
       """
     )
     if blocks > 0 { report("photo_block", "\(blocks) blocks belong to no version") }
     let dates = try connection.number(
-      "SELECT count(*) FROM photo_date WHERE block NOT IN (SELECT id FROM photo_block)")
-    if dates > 0 { report("photo_date", "\(dates) rows belong to no block") }
+      "SELECT count(*) FROM photo_date WHERE id >> 32 NOT IN (SELECT id FROM photo_version)")
+    if dates > 0 { report("photo_date", "\(dates) rows belong to no version") }
     let rows = try connection.number(
       """
       SELECT (SELECT count(*) FROM photo_change WHERE catalogue NOT IN (SELECT id FROM photo_catalogue))

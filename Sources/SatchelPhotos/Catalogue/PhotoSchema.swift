@@ -5,7 +5,7 @@ import SatchelStorage
 package enum PhotoSchema {
   package static let subject = SubjectSchema(
     name: "photos",
-    migrations: [Migration(version: 1, sql: version1), Migration(version: 2, sql: version2)],
+    migrations: [Migration(version: 1, sql: version1)],
     rules: StoredRules(
       bounds: [
         "photo_catalogue.id": 1...1 << 53, "photo_catalogue.sequence": StoredRange.count,
@@ -17,9 +17,9 @@ package enum PhotoSchema {
         "photo_shard.pending_sequence": StoredRange.count, "photo_version.id": 1...1 << 31,
         "photo_version.photos": StoredRange.count, "photo_version.kept": StoredRange.count,
         "photo_version.bytes": StoredRange.count, "photo_block.id": 1 << 32 ... .max,
-        "photo_block.level": 1...1 << 31,
-        "photo_block.photos": StoredRange.count, "photo_block.earliest": StoredRange.any,
-        "photo_block.latest": StoredRange.any, "photo_block.is_plain": StoredRange.flag,
+        "photo_block.is_plain": StoredRange.flag, "photo_date.id": 1 << 32 ... .max,
+        "photo_date.start": StoredRange.count, "photo_date.earliest": StoredRange.any,
+        "photo_date.is_wide": StoredRange.flag,
         "photo_change.sequence": StoredRange.count, "photo_change.photodate": StoredRange.any,
         "photo_change.in_base": StoredRange.flag, "photo_local.starred": StoredRange.flag,
         "photo_local.backup": 0...4, "photo_local.date_source": 1...4,
@@ -29,8 +29,7 @@ package enum PhotoSchema {
         "photo_local.thumbnail_cached_at": StoredRange.any, "photo_local.preview_cached_at": StoredRange.any,
         "photo_conflict.id": 1...1 << 53, "photo_file.size": StoredRange.any,
         "photo_file.modified": StoredRange.any,
-        "photo_file.is_missing": StoredRange.flag, "photo_date.block": 1 << 32 ... .max,
-        "photo_date.earliest": StoredRange.any,
+        "photo_file.is_missing": StoredRange.flag,
       ]))
 
   /// The range of a shard's counters of changes: far more than there are photos.
@@ -93,21 +92,27 @@ package enum PhotoSchema {
       bytes INTEGER NOT NULL
     ) STRICT;
 
-    -- Blocks of about 32 KB of a version's lines, in order: joined by line feeds they are the version. The id
-    -- is the version's (`level`), times 2^32, plus a number with gaps for blocks to be inserted. `first` is
-    -- the first photo's md5, NULL when there are only kept lines; the dates are of its photos. Plain: every
-    -- line is a photo.
+    -- Blocks of a version's lines, in order: joined by line feeds they are the version. A block fits into a page
+    -- of the file. The id is the version's, times 2^32, plus bits 4 to 35 of the last md5 that the block can have,
+    -- all ones for the last block: the block of a photo is the first from its md5 on, and is found by reading one
+    -- page. Plain: every line is a photo.
     CREATE TABLE photo_block(
       id INTEGER PRIMARY KEY,
-      level INTEGER NOT NULL,
-      first BLOB,
-      photos INTEGER NOT NULL,
-      earliest INTEGER,
-      latest INTEGER,
       is_plain INTEGER NOT NULL,
       lines BLOB NOT NULL
     ) STRICT;
-    CREATE INDEX photo_block_first ON photo_block(level, first) WHERE first IS NOT NULL;
+
+    -- The photos of a version in the order of their dates, in rows of a page. The id is the version's, times 2^32,
+    -- plus the bucket of the last date: 2 seconds from 1833 to 2106; a bucket is never in two rows. `start` is the
+    -- number of photos before, `earliest` the first photodate. `photos` has for each photo the seconds after
+    -- `earliest`, 4 bytes, or 8 if the row is wide, and bits 4 to 35 of its md5, 4 bytes; both are little-endian.
+    CREATE TABLE photo_date(
+      id INTEGER PRIMARY KEY,
+      start INTEGER NOT NULL,
+      earliest INTEGER NOT NULL,
+      is_wide INTEGER NOT NULL,
+      photos BLOB NOT NULL
+    ) STRICT;
 
     -- Local changes since: the row as it is written, NULL for a photo that was deleted.
     CREATE TABLE photo_change(
@@ -180,16 +185,5 @@ package enum PhotoSchema {
       PRIMARY KEY(catalogue, path, md5)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX photo_file_md5 ON photo_file(catalogue, md5);
-    """
-
-  private static let version2 = """
-    -- The photodates of a block's photos, in their order: 4 bytes each, little-endian, seconds after the
-    -- earliest. A block has no row when its dates lie too far apart, or when it was written before this table
-    -- existed.
-    CREATE TABLE photo_date(
-      block INTEGER PRIMARY KEY,
-      earliest INTEGER NOT NULL,
-      dates BLOB NOT NULL
-    ) STRICT;
     """
 }

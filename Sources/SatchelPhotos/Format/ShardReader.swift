@@ -23,7 +23,6 @@ struct ShardReader {
   init(_ bytes: UnsafeRawBufferPointer, shard: Shard.Index) {
     self.bytes = bytes
     self.shard = shard
-    fields.reserveCapacity(ShardReader.columns)
   }
 
   /// Returns the photo of one row, given without line end; nil when it is not a row of the shard.

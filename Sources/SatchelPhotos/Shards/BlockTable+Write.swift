@@ -2,89 +2,84 @@ import SatchelCore
 import SatchelStorage
 
 extension BlockTable {
-  /// A block to be written, without its id.
+  /// A block to be written.
   struct Content {
-    var first: MD5?
-    /// The dates of the photos, in their order.
-    var dates: [Int64] = []
-    private(set) var earliest: Int64?
-    private(set) var latest: Int64?
-    var hasKept = false
     var lines: Range<Int>
+    var hasKept = false
+    private(set) var photos = 0
+    /// The last place that it has photos of, without the shard; at first the one after those of the block before.
+    private(set) var place: UInt32
     /// The numbers of the lines in the file that the first and the last photo's rows begin on.
     private var firstLine = 0
     private var lastLine = 0
     private var lastRow = 0..<0
 
-    init(lines: Range<Int>) { self.lines = lines }
+    init(after place: UInt32?, lines: Range<Int>) {
+      (self.place, self.lines) = (place.map { $0 &+ 1 } ?? 0, lines)
+    }
 
     /// Adds the next photo of the file.
     mutating func add(_ entry: ShardContent.Entry) {
-      if first == nil { (first, firstLine) = (entry.md5, entry.line) }
+      if photos == 0 { firstLine = entry.line }
       (lastLine, lastRow) = (entry.line, entry.range)
-      if dates.isEmpty { dates.reserveCapacity(512) }
-      dates.append(entry.photodate)
-      earliest = min(earliest ?? entry.photodate, entry.photodate)
-      latest = max(latest ?? entry.photodate, entry.photodate)
+      place = UInt32(truncatingIfNeeded: entry.md5.place)
+      photos += 1
     }
-
-    var photos: Int64 { Int64(dates.count) }
 
     /// Whether every row is one photo on one line: quoted strings can contain line feeds.
     func isPlain(in file: ShardFile) -> Bool {
       let last = file.bytes[within: file.offsets(lastRow)]
-      return !hasKept && Int64(lastLine - firstLine + 1) == photos
+      return !hasKept && lastLine - firstLine + 1 == photos
         && BlockReader.end(of: last, from: 0) == last.count
     }
   }
 
   /// Writes all blocks of a version that has none yet.
   func write(_ file: ShardFile, version: Int64) throws {
-    var number: Int64 = 0
-    func finish(_ content: Content) throws {
-      guard number <= 0xFFFF_FFFF else {
-        throw SatchelError(
-          .invalid, "shard \(shard): \(file.bytes.count) bytes are more than a shard can hold")
-      }
-      try put(content, of: file, id: version << 32 | number, version: version)
-      number += Self.step
-    }
     if file.kept.isEmpty {
-      try cut(file, file.entries[...], finish)
+      try cut(file, file.entries[...], upTo: .max) { try put($0, of: file, upTo: $1, version: version) }
     } else {
-      try cutAll(file, finish)
+      try cutAll(file) { try put($0, of: file, upTo: $1, version: version) }
     }
+    try DateTable(connection: connection).write(file.entries, version: version)
   }
 
-  /// Cuts consecutive photos into blocks.
-  func cut(
-    _ file: ShardFile, _ entries: ArraySlice<ShardContent.Entry>, _ body: (Content) throws -> Void
+  /// Cuts consecutive photos into blocks; passes each to `body`, with the last place that it can have photos of.
+  ///
+  /// - Parameter end: that of the last block
+  private func cut(
+    _ file: ShardFile, _ entries: ArraySlice<ShardContent.Entry>, upTo end: UInt32,
+    _ body: (Content, UInt32) throws -> Void
   ) throws {
-    var start = entries.startIndex
-    while start < entries.endIndex {
-      let begin = file.offsets(entries[start].range).lowerBound
-      var content = Content(lines: begin..<begin)
-      var end = begin
-      while start < entries.endIndex, end - begin < Self.size {
-        content.add(entries[start])
-        end = file.offsets(entries[start].range).upperBound
-        start += 1
+    guard let first = entries.first else { return }
+    var content = Content(after: nil, lines: file.offsets(first.range))
+    for entry in entries {
+      let range = file.offsets(entry.range)
+      if content.photos > 0, range.upperBound - content.lines.lowerBound > Self.size,
+        UInt32(truncatingIfNeeded: entry.md5.place) > content.place
+      {
+        try body(content, content.place)
+        content = Content(after: content.place, lines: range)
       }
-      content.lines = begin..<end
-      try body(content)
+      content.lines = content.lines.lowerBound..<range.upperBound
+      content.add(entry)
     }
+    try body(content, end)
   }
 
   /// Cuts photos and kept lines into blocks, each of which begins with a line.
-  private func cutAll(_ file: ShardFile, _ body: (Content) throws -> Void) throws {
+  private func cutAll(_ file: ShardFile, _ body: (Content, UInt32) throws -> Void) throws {
     var kept = file.kept[...]
     var open: Content?
-    func add(_ range: Range<Int>, _ entry: ShardContent.Entry?) throws {
-      if let full = open, full.lines.count >= Self.size {
-        try body(full)
-        open = nil
+    /// - Parameter following: the next photo, which is the line's own if it has one
+    func add(_ range: Range<Int>, _ entry: ShardContent.Entry?, before following: ShardContent.Entry?) throws
+    {
+      var content = open ?? Content(after: nil, lines: range)
+      let next = following.map { UInt32(truncatingIfNeeded: $0.md5.place) } ?? .max
+      if open != nil, range.upperBound - content.lines.lowerBound > Self.size, next > content.place {
+        try body(content, content.place)
+        content = Content(after: content.place, lines: range)
       }
-      var content = open ?? Content(lines: range)
       content.lines = content.lines.lowerBound..<range.upperBound
       if let entry { content.add(entry) } else { content.hasKept = true }
       open = content
@@ -92,42 +87,24 @@ extension BlockTable {
     for entry in file.entries {
       let range = file.offsets(entry.range)
       while let line = kept.first, line.lowerBound < range.lowerBound {
-        try add(line, nil)
+        try add(line, nil, before: entry)
         kept.removeFirst()
       }
-      try add(range, entry)
+      try add(range, entry, before: entry)
     }
-    for line in kept { try add(line, nil) }
-    if let open { try body(open) }
+    for line in kept { try add(line, nil, before: nil) }
+    if let open { try body(open, .max) }
   }
 
   /// Inserts or replaces one block.
-  func put(_ content: Content, of file: ShardFile, id: Int64, version: Int64) throws {
-    let lines = file.bytes[within: content.lines]
+  private func put(_ content: Content, of file: ShardFile, upTo place: UInt32, version: Int64) throws {
     let statement = try connection.prepared(
-      """
-      INSERT OR REPLACE INTO photo_block(id, level, first, photos, earliest, latest, is_plain, lines)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?)
-      """)
+      "INSERT OR REPLACE INTO photo_block(id, is_plain, lines) VALUES(?, ?, ?)")
     defer { statement.reset() }
-    func step(_ first: Binding) throws {
-      try statement.bind(.integer(id), at: 1)
-      try statement.bind(.integer(version), at: 2)
-      try statement.bind(first, at: 3)
-      try statement.bind(.integer(content.photos), at: 4)
-      try statement.bind(content.earliest.map { .integer($0) } ?? .null, at: 5)
-      try statement.bind(content.latest.map { .integer($0) } ?? .null, at: 6)
-      try statement.bind(.integer(content.isPlain(in: file) ? 1 : 0), at: 7)
-      try statement.bind(.blob(lines), at: 8)
-      _ = try statement.step()
-    }
-    if let first = content.first {
-      try first.withBytes { try step(.blob($0)) }
-    } else {
-      try step(.null)
-    }
-    try BlockDates(connection: connection)
-      .put(content.dates, from: content.earliest ?? 0, to: content.latest ?? 0, block: id)
+    try statement.bind(.integer(version << 32 | Int64(place)), at: 1)
+    try statement.bind(.integer(content.isPlain(in: file) ? 1 : 0), at: 2)
+    try statement.bind(.blob(file.bytes[within: content.lines]), at: 3)
+    _ = try statement.step()
   }
 }
 
@@ -135,70 +112,48 @@ extension BlockTable {
   /// Makes a version's blocks hold a file's content; writes only the blocks that change. Neither may have
   /// kept lines.
   ///
-  /// Blocks keep their ranges of md5; a block that becomes too large is split.
+  /// Blocks keep their last place; a block that becomes too large is split.
   ///
-  /// - Returns: false when there is no free id between two blocks: the whole version has to be written
+  /// - Returns: false when the last block is missing, or would be empty: the whole version has to be written
   func replace(_ version: ShardVersion, with file: ShardFile) throws -> Bool {
-    let starts = try starts(of: version)
-    guard !starts.isEmpty, !file.entries.isEmpty else { return false }
-    var position = 0
-    for (index, start) in starts.enumerated() {
-      let isLast = index + 1 == starts.count
-      let end = isLast ? file.entries.count : file.position(of: starts[index + 1].first)
-      guard end >= position else {
-        throw BlockLocation(shard: shard, id: start.id).damage("blocks are not in order")
+    guard let changed = try changed(version, file) else { return false }
+    for (id, entries) in changed {
+      if entries.isEmpty { try connection.run("DELETE FROM photo_block WHERE id = ?", .integer(id)) }
+      try cut(file, file.entries[entries], upTo: UInt32(truncatingIfNeeded: id)) {
+        try put($0, of: file, upTo: $1, version: version.id)
       }
-      let entries = file.entries[position..<end]
-      position = end
-      let gap = (isLast ? version.blocks.upperBound : starts[index + 1].id) - start.id
-      if try !replace(start.id, version: version.id, with: entries, of: file, gap: gap) { return false }
     }
+    try DateTable(connection: connection).write(file.entries, version: version.id)
     return true
   }
 
-  private func starts(of version: ShardVersion) throws -> [(id: Int64, first: MD5)] {
-    var starts: [(id: Int64, first: MD5)] = []
+  /// Returns the blocks that differ from a file, and the indices of the photos that they are to have; nil when the
+  /// version's last block is missing, or is to have none.
+  private func changed(_ version: ShardVersion, _ file: ShardFile) throws -> [(Int64, Range<Int>)]? {
+    var changed: [(Int64, Range<Int>)] = []
+    var last: Int64 = -1
+    var start = 0
+    var isEmpty = true
     try connection.each(
-      "SELECT id, first FROM photo_block WHERE id BETWEEN ? AND ? ORDER BY id",
+      "SELECT id, lines FROM photo_block WHERE id BETWEEN ? AND ? ORDER BY id",
       .integer(version.blocks.lowerBound), .integer(version.blocks.upperBound)
     ) { row in
-      guard let first = MD5(row: row.bytes(1)) else {
-        throw BlockLocation(shard: shard, id: row.anyInteger(0)).damage(
-          "the md5 of its first photo cannot be read")
+      let (id, lines) = (row.anyInteger(0), row.bytes(1))
+      try RowOrder.check(id, after: last, of: "photo_block")
+      last = id
+      let next = MD5(place: BlockLocation(shard: shard, id: id).place + 1)
+      let end = id == version.blocks.upperBound ? file.entries.count : file.position(of: next)
+      let photos = start..<max(start, end)
+      start = photos.upperBound
+      isEmpty = photos.isEmpty
+      if !isEmpty {
+        let first = file.offsets(file.entries[photos.lowerBound].range)
+        let range = first.lowerBound..<file.offsets(file.entries[photos.upperBound - 1].range).upperBound
+        if lines.elementsEqualInMemory(file.bytes[within: range]) { return }
       }
-      starts.append((row.anyInteger(0), first))
+      changed.append((id, photos))
     }
-    return starts
-  }
-
-  private func replace(
-    _ id: Int64, version: Int64, with entries: ArraySlice<ShardContent.Entry>, of file: ShardFile, gap: Int64
-  ) throws -> Bool {
-    guard let first = entries.first, let last = entries.last else {
-      try connection.run("DELETE FROM photo_block WHERE id = ?", .integer(id))
-      try BlockDates(connection: connection).remove(id...id)
-      return true
-    }
-    let range = file.offsets(first.range).lowerBound..<file.offsets(last.range).upperBound
-    let isSame =
-      try connection.first("SELECT lines FROM photo_block WHERE id = ?", .integer(id)) {
-        $0.bytes(0).elementsEqualInMemory(file.bytes[within: range])
-      } ?? false
-    if isSame { return true }
-    var parts: [Content] = []
-    if range.count <= Self.size * 2 {
-      var content = Content(lines: range)
-      for entry in entries { content.add(entry) }
-      parts = [content]
-    } else {
-      try cut(file, entries) { parts.append($0) }
-    }
-    let step = gap / Int64(parts.count)
-    guard step > 0 else { return false }
-    for (number, part) in parts.enumerated() {
-      try put(part, of: file, id: id + Int64(number) * step, version: version)
-    }
-    return true
+    return last == version.blocks.upperBound && !isEmpty ? changed : nil
   }
 }
 

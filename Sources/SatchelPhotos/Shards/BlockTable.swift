@@ -3,10 +3,9 @@ import SatchelStorage
 
 /// The table `photo_block`: the content of shard versions, in blocks.
 struct BlockTable {
-  /// The approximate size of a block in bytes: a block ends with the line that reaches it.
-  static let size = 32 << 10
-  /// The distance between the ids of two blocks, so that a block that grew can be split.
-  static let step: Int64 = 1 << 10
+  /// The greatest size of a block in bytes, unless photos of one place have more: its row fits into a page, so that
+  /// reading it takes one page.
+  static let size = 4050
 
   let connection: Connection
   let shard: Shard.Index
@@ -20,16 +19,19 @@ struct BlockTable {
     guard version != 0 else { return nil }
     let statement = try connection.prepared(
       """
-      SELECT id, is_plain, lines FROM photo_block WHERE level = ? AND first <= ? ORDER BY first DESC LIMIT 1
+      SELECT id, is_plain, lines FROM photo_block WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1
       """)
     defer { statement.reset() }
-    return try md5.withBytes { key -> Result? in
-      try statement.bind(.integer(version), at: 1)
-      try statement.bind(.blob(key), at: 2)
-      guard try statement.step() else { return nil }
-      let block = Block(statement, shard)
-      return try block.line(of: md5).map { try body(block.lines[within: $0]) }
-    }
+    try statement.bind(.integer(Self.id(of: md5.place, version: version)), at: 1)
+    try statement.bind(.integer(version << 32 | 0xFFFF_FFFF), at: 2)
+    guard try statement.step() else { return nil }
+    let block = Block(statement, shard)
+    return try block.line(of: md5).map { try body(block.lines[within: $0]) }
+  }
+
+  /// Returns the least id that the block with photos of a place can have.
+  static func id(of place: UInt64, version: Int64) -> Int64 {
+    version << 32 | Int64(UInt32(truncatingIfNeeded: place))
   }
 
   /// A row of `photo_block`; its bytes are valid until the statement steps.
@@ -65,8 +67,16 @@ struct BlockTable {
       return try search(for: md5)
     }
 
-    /// Finds a photo's line by binary search.
+    /// Finds a photo's line by binary search, in a plain block.
     private func search(for md5: MD5) throws -> Range<Int>? {
+      let start = try start(of: md5)
+      guard start < lines.count, MD5(digitsOf: lines, at: start, lowerOnly: true) == md5 else { return nil }
+      return start..<BlockReader.end(of: lines, from: start)
+    }
+
+    /// Returns the offset of the first line that is not before a photo, in a plain block; the end when there is
+    /// none.
+    func start(of md5: MD5) throws -> Int {
       // Lines begin at `low`, and at `high` unless that is the end.
       var (low, high) = (0, lines.count)
       while low < high {
@@ -76,24 +86,28 @@ struct BlockTable {
         guard let found = MD5(digitsOf: lines, at: start, lowerOnly: true) else {
           throw location.damage("a line is not a row of the shard")
         }
-        let end = BlockReader.end(of: lines, from: start)
-        if found == md5 { return start..<end }
+        if found == md5 { return start }
         if md5 < found {
-          if start == low { return nil }
+          if start == low { return start }
           high = start
         } else {
-          low = end + 1
+          low = BlockReader.end(of: lines, from: start) + 1
         }
       }
-      return nil
+      return min(low, lines.count)
     }
   }
 }
 
-/// Identifies a block in error messages.
+/// Identifies a block.
 struct BlockLocation {
   var shard: Shard.Index
   var id: Int64
+
+  /// The last place that the block can have photos of.
+  var place: UInt64 {
+    UInt64(truncatingIfNeeded: shard.number) << 32 | UInt64(UInt32(truncatingIfNeeded: id))
+  }
 
   func damage(_ reason: String) -> SatchelError {
     SatchelError(.damaged, "shard \(shard), block \(id): \(reason)")

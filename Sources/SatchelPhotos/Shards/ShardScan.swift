@@ -22,112 +22,89 @@ struct ShardScan {
   /// Visits photos of a range until `visit` returns false.
   ///
   /// - Parameters:
-  ///   - dates: photos of other dates may be left out
+  ///   - wanted: the photos of the base to visit, in the order of their places, as the dates in the store have them;
+  ///     nil to visit all
   ///   - begin: called for each part of the range before its photos
   /// - Returns: false when `visit` ended it
+  /// - Throws: `.damaged` also when the base has not the wanted photos
   func each(
-    in range: ClosedRange<MD5>, isDescending: Bool,
-    dates: ClosedRange<Int64> = .min ... .max,
+    in range: ClosedRange<MD5>, isDescending: Bool, wanted: [DateEntry]? = nil,
     begin: (ClosedRange<MD5>) throws -> Void = { _ in }, visit: (Row) throws -> Bool
   ) throws -> Bool {
-    let parts = try parts(of: range).flatMap(split)
-    let idle = try BlockDates(connection: connection).blocks(of: record.base, without: dates)
-    for part in isDescending ? parts.reversed() : parts {
-      try begin(part.range)
-      let shouldContinue = try withRows(of: part, dates, without: idle) { rows in
-        for row in isDescending ? rows.reversed() : rows where try !visit(row) { return false }
-        return true
+    let wanted = wanted?.filter { range.lowerBound.place...range.upperBound.place ~= $0.place }
+    let source = try BlockSource(
+      connection, record.base, shard: record.shard, in: range, isDescending: isDescending,
+      places: wanted?.map(\.place))
+    let copy = BlockCopy()
+    var rest = range
+    func visitPart(_ block: BlockTable.Block?, _ part: ClosedRange<MD5>) throws -> Bool {
+      for piece in isDescending ? split(part).reversed() : split(part) {
+        try begin(piece)
+        let shouldContinue = try withRows(of: block, in: piece, wanted) { rows in
+          for row in isDescending ? rows.reversed() : rows where try !visit(row) { return false }
+          return true
+        }
+        if !shouldContinue { return false }
       }
-      if !shouldContinue { return false }
+      return true
     }
-    return true
+    // Each block's part goes from the block before to its last place, with the changes after the last block and those
+    // for blocks that are not read.
+    while let next = try source.next() {
+      let end = min(MD5(lastOf: next.location.place), range.upperBound)
+      guard isDescending else {
+        guard rest.lowerBound <= end else { continue }
+        guard try visitPart(next, rest.lowerBound...end) else { return false }
+        guard end < range.upperBound, let start = end.next else { return true }
+        rest = start...range.upperBound
+        continue
+      }
+      if let start = end.next, start <= rest.upperBound {
+        guard try visitPart(copy.block, start...rest.upperBound) else { return false }
+        rest = range.lowerBound...max(end, range.lowerBound)
+      }
+      copy.load(next)
+    }
+    return try visitPart(isDescending ? copy.block : nil, rest)
   }
 
   // MARK: Parts
-
-  /// The range of one block, clamped to the range of the scan.
-  private struct Part {
-    /// The block's id; nil when there is no block.
-    var block: Int64?
-    var range: ClosedRange<MD5>
-  }
-
-  private func parts(of range: ClosedRange<MD5>) throws -> [Part] {
-    var starts: [(id: Int64, first: MD5)] = []
-    try connection.each(
-      "SELECT id, first FROM photo_block WHERE level = ? AND first IS NOT NULL ORDER BY first",
-      .integer(record.base.id)
-    ) { row in
-      guard let first = MD5(row: row.bytes(1)) else {
-        throw BlockLocation(shard: record.shard, id: row.anyInteger(0)).damage(
-          "the md5 of its first photo cannot be read")
-      }
-      starts.append((row.anyInteger(0), first))
-    }
-    guard !starts.isEmpty else { return [Part(block: nil, range: range)] }
-    var parts: [Part] = []
-    for (index, start) in starts.enumerated() {
-      // Changes before the first block belong to it.
-      let lower = index == 0 ? range.lowerBound : max(start.first, range.lowerBound)
-      guard index + 1 < starts.count else {
-        if lower <= range.upperBound { parts.append(Part(block: start.id, range: lower...range.upperBound)) }
-        break
-      }
-      let next = starts[index + 1].first
-      guard let last = next.previous, lower <= last, lower <= range.upperBound else { continue }
-      parts.append(Part(block: start.id, range: lower...min(last, range.upperBound)))
-    }
-    return parts
-  }
 
   /// The approximate maximum of changes in a part: MD5s are evenly distributed.
   private static let maxChanges: Double = 512
 
   /// Splits a part, so that not too many changes are in memory at once.
-  private func split(_ part: Part) -> [Part] {
-    let (lower, upper) = (part.range.lowerBound, part.range.upperBound)
+  private func split(_ part: ClosedRange<MD5>) -> [ClosedRange<MD5>] {
+    let (lower, upper) = (part.lowerBound, part.upperBound)
     let share = Double(upper.high - lower.high) / 0x1p60 * Double(max(0, record.changes))
     let pieces = UInt64(min(max(1, share / Self.maxChanges), 0x1p20))
     let width = (upper.high - lower.high) / pieces
     guard pieces > 1, width > 0 else { return [part] }
-    var parts: [Part] = []
+    var parts: [ClosedRange<MD5>] = []
     var start = lower
     for piece in 1..<pieces {
       let end = MD5(high: lower.high + width * piece, low: 0)
       guard let last = end.previous, start <= last else { continue }
-      parts.append(Part(block: part.block, range: start...last))
+      parts.append(start...last)
       start = end
     }
-    parts.append(Part(block: part.block, range: start...upper))
-    return parts
-  }
-
-  /// - Parameter idle: blocks that need not be read
-  private func withRows(
-    of part: Part, _ dates: ClosedRange<Int64>, without idle: Set<Int64>, _ body: ([Row]) throws -> Bool
-  ) throws -> Bool {
-    let changes = try changes(in: part.range)
-    // Rows are pointers into it.
-    return try withExtendedLifetime(changes.memory) {
-      guard let block = part.block, !idle.contains(block) else { return try body(changes.rows) }
-      return try withRows(of: part, in: block, dates, changes, body)
-    }
+    return parts + [start...upper]
   }
 
   private func withRows(
-    of part: Part, in block: Int64, _ dates: ClosedRange<Int64>, _ changes: Changes,
+    of block: BlockTable.Block?, in part: ClosedRange<MD5>, _ wanted: [DateEntry]?,
     _ body: ([Row]) throws -> Bool
   ) throws -> Bool {
-    let statement = try connection.prepared(
-      "SELECT id, is_plain, lines, earliest, latest FROM photo_block AS scan WHERE id = ?")
-    defer { statement.reset() }
-    try statement.bind(.integer(block), at: 1)
-    guard try statement.step() else { return try body(changes.rows) }
-    // Blocks without rows in photo_date still have their earliest and latest date.
-    guard statement.anyInteger(4) >= dates.lowerBound, statement.anyInteger(3) <= dates.upperBound else {
-      return try body(changes.rows)
+    let changes = try changes(in: part)
+    // Rows are pointers into it.
+    return try withExtendedLifetime(changes.memory) {
+      guard let block else {
+        if let wanted, wanted.contains(where: { part.contains(MD5(place: $0.place)) }) { throw damage() }
+        return try body(changes.rows)
+      }
+      let rows = try wanted.map { try self.rows(of: block, $0, in: part) } ?? self.rows(of: block, in: part)
+      return try body(merge(rows, changes))
     }
-    return try body(merge(BlockTable.Block(statement, record.shard), part.range, changes))
   }
 
   /// The changes of a part: rows, the memory that they point into, and the MD5s of all changes, deletions
@@ -158,10 +135,9 @@ struct ShardScan {
     return changes
   }
 
-  private func merge(_ block: BlockTable.Block, _ range: ClosedRange<MD5>, _ changes: Changes) throws -> [Row]
-  {
+  /// Returns all photos of a block that are in a range.
+  private func rows(of block: BlockTable.Block, in range: ClosedRange<MD5>) throws -> [Row] {
     var rows: [Row] = []
-    var (next, nextChanged) = (0, 0)
     var last: MD5?
     var reader = ShardReader(block.lines, shard: record.shard)
     while let piece = reader.next() {
@@ -171,13 +147,60 @@ struct ShardScan {
       }
       if let last, last >= row.md5 { throw block.location.damage("photos are not in order") }
       last = row.md5
+      if range.contains(row.md5) { rows.append(Row(row: row, bytes: block.lines, isInBase: true)) }
+    }
+    return rows
+  }
+
+  /// Returns the wanted photos of a block that are in a range; maybe others of their places.
+  private func rows(
+    of block: BlockTable.Block, _ wanted: [DateEntry], in range: ClosedRange<MD5>
+  ) throws -> [Row] {
+    guard block.isPlain else { return try rows(of: block, in: range) }
+    var rows: [Row] = []
+    // The first that is not before the range.
+    var index = wanted.startIndex
+    var high = wanted.endIndex
+    while index < high {
+      let middle = (index + high) / 2
+      if wanted[middle].place < range.lowerBound.place { index = middle + 1 } else { high = middle }
+    }
+    while index < wanted.endIndex, wanted[index].place <= range.upperBound.place {
+      let place = wanted[index].place
+      var found: [Int64] = []
+      var reader = ShardReader(block.lines, shard: record.shard)
+      reader.position = try block.start(of: MD5(place: place))
+      while MD5(digitsOf: block.lines, at: reader.position, lowerOnly: true)?.place == place,
+        case .photo(let row) = reader.next()
+      {
+        found.append(row.photodate)
+        if range.contains(row.md5) { rows.append(Row(row: row, bytes: block.lines, isInBase: true)) }
+      }
+      while index < wanted.endIndex, wanted[index].place == place {
+        guard found.contains(wanted[index].date) else { throw damage() }
+        index += 1
+      }
+    }
+    return rows
+  }
+
+  private func damage() -> SatchelError {
+    SatchelError(.damaged, "photo_date: the dates of shard \(record.shard) are not those of its photos")
+  }
+
+  /// Merges photos of the base with the changes.
+  private func merge(_ base: [Row], _ changes: Changes) -> [Row] {
+    guard !changes.all.isEmpty else { return base }
+    var rows: [Row] = []
+    var (next, nextChanged) = (0, 0)
+    for row in base {
       while next < changes.rows.count, changes.rows[next].md5 < row.md5 {
         rows.append(changes.rows[next])
         next += 1
       }
       while nextChanged < changes.all.count, changes.all[nextChanged] < row.md5 { nextChanged += 1 }
       if nextChanged < changes.all.count, changes.all[nextChanged] == row.md5 { continue }
-      if range.contains(row.md5) { rows.append(Row(row: row, bytes: block.lines, isInBase: true)) }
+      rows.append(row)
     }
     return rows + changes.rows[next...]
   }

@@ -55,27 +55,34 @@ struct ShardTable {
 
   /// Returns a shard's row; an empty record when it has no row.
   func record(_ shard: Shard.Index) throws -> ShardRecord {
-    let found = try connection.first(
+    try records(shard...shard).first ?? ShardRecord(shard: shard)
+  }
+
+  /// Returns the rows of all sixteen shards.
+  func records() throws -> [ShardRecord] {
+    var records = Shard.Index.all.map { ShardRecord(shard: $0) }
+    guard let first = records.first, let last = records.last else { return [] }
+    for record in try self.records(first.shard...last.shard) { records[record.shard.number] = record }
+    return records
+  }
+
+  /// Returns the rows of shards that have one.
+  private func records(_ shards: ClosedRange<Shard.Index>) throws -> [ShardRecord] {
+    var records: [ShardRecord] = []
+    try connection.each(
       """
       SELECT s.shard, s.base, b.checksum, b.photos, b.kept, b.bytes, s.ancestor, a.checksum, a.photos, a.kept,
       a.bytes, s.is_imported, s.synced_checksum, s.etag, s.source, s.sequence, s.imported_sequence,
       s.changes, s.added, s.removed, s.pending_checksum, s.pending_sequence, s.ancestors, s.modified, s.synced
       FROM photo_shard s LEFT JOIN photo_version b ON b.id = s.base
       LEFT JOIN photo_version a ON a.id = s.ancestor
-      WHERE s.catalogue = ? AND s.shard = ?
-      """, .integer(catalogue), .integer(Int64(shard.number))
-    ) { try Self.read($0, shard) }
-    return found ?? ShardRecord(shard: shard)
-  }
-
-  /// Returns the rows of all sixteen shards.
-  func records() throws -> [ShardRecord] { try Shard.Index.all.map { try record($0) } }
-
-  /// Returns only the id of a shard's base: all that looking up a photo needs.
-  func base(_ shard: Shard.Index) throws -> Int64 {
-    try connection.number(
-      "SELECT base FROM photo_shard WHERE catalogue = ? AND shard = ?", .integer(catalogue),
-      .integer(Int64(shard.number)))
+      WHERE s.catalogue = ? AND s.shard BETWEEN ? AND ?
+      """, .integer(catalogue), .integer(Int64(shards.lowerBound.number)),
+      .integer(Int64(shards.upperBound.number))
+    ) { row in
+      if let shard = Shard.Index(Int(row.anyInteger(0))) { records.append(try Self.read(row, shard)) }
+    }
+    return records
   }
 
   func put(_ record: ShardRecord) throws {
@@ -118,7 +125,7 @@ struct ShardTable {
     try connection.run(
       "DELETE FROM photo_block WHERE id BETWEEN ? AND ?", .integer(version.blocks.lowerBound),
       .integer(version.blocks.upperBound))
-    try BlockDates(connection: connection).remove(version.blocks)
+    try DateTable(connection: connection).remove(version)
     try connection.run("DELETE FROM photo_version WHERE id = ?", .integer(version.id))
   }
 

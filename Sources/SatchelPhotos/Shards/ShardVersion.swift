@@ -48,13 +48,13 @@ final class ShardVersionReader {
       case .base:
         try connection.prepared(
           """
-          SELECT id, is_plain, lines, photos, first, earliest, latest FROM photo_block
+          SELECT id, is_plain, lines FROM photo_block
           WHERE id BETWEEN ? AND ? ORDER BY id
           """)
       case .ancestor:
         try connection.prepared(
           """
-          SELECT id, is_plain, lines, photos, first, earliest, latest FROM photo_block AS ancestor
+          SELECT id, is_plain, lines FROM photo_block AS ancestor
           WHERE id BETWEEN ? AND ? ORDER BY id
           """)
       }
@@ -85,16 +85,5 @@ final class ShardVersionReader {
       block = found
       reader = found.reader
     }
-  }
-
-  // The current block's columns.
-
-  var photos: Int64 { statement?.anyInteger(3) ?? 0 }
-  var first: MD5? { statement.flatMap { MD5(row: $0.bytes(4)) } }
-  var earliest: Int64? { number(5) }
-  var latest: Int64? { number(6) }
-
-  private func number(_ column: Int32) -> Int64? {
-    statement.flatMap { $0.isNull(column) ? nil : $0.anyInteger(column) }
   }
 }
