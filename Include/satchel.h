@@ -3326,6 +3326,34 @@ SATCHEL_API satchel_status satchel_story_open(
     satchel_bytes text, satchel_story_source source, satchel_story **out);
 
 /**
+ * Opens the story of a file, or of a directory of Twee files that are one story.
+ *
+ * The files are those with the extensions .twee and .tw in the directory and below it, with
+ * .js files as scripts, joined in the order of their names; one of them has the passage
+ * StoryData. Findings then name the file, see satchel_story_report().
+ *
+ * @param path      of the file or directory
+ * @param[out] out  the story; NULL on failure
+ *
+ * **Returns** SATCHEL_OK; SATCHEL_ENOTFOUND; SATCHEL_EIO for a file that cannot be read;
+ * SATCHEL_EINVALID as satchel_story_open(), and for a directory without StoryData, or with
+ * several.
+ *
+ * **Ownership** The caller frees the story: satchel_story_free().
+ */
+SATCHEL_API satchel_status satchel_story_open_path(const char *path, satchel_story **out);
+
+/**
+ * Returns the text of a story; of one in several files, the joined text.
+ *
+ * @param story     a story
+ * @param[out] out  the text
+ *
+ * **Returns** SATCHEL_OK or a default status.
+ */
+SATCHEL_API satchel_status satchel_story_text(satchel_story *story, satchel_buffer *out);
+
+/**
  * Frees a story.
  *
  * @param story  may be NULL, and may have been freed before
@@ -3383,6 +3411,18 @@ typedef struct satchel_story_check_options {
  */
 SATCHEL_API satchel_status satchel_story_check(
     satchel_bytes text, const satchel_story_check_options *options, satchel_buffer *out);
+
+/**
+ * Checks an open story, as satchel_story_check() does.
+ *
+ * @param story     a story
+ * @param options   may be NULL; the source is ignored
+ * @param[out] out  the report
+ *
+ * **Returns** SATCHEL_OK, also when there are findings.
+ */
+SATCHEL_API satchel_status satchel_story_report(
+    satchel_story *story, const satchel_story_check_options *options, satchel_buffer *out);
 
 /**
  * Returns the header and the statistics of a story.

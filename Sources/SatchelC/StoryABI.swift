@@ -7,21 +7,50 @@ public func satchel_story_check(
   _ out: UnsafeMutablePointer<satchel_buffer>!
 ) -> satchel_status {
   guarded(emptying: out) { out in
+    let options = try CheckOptions(options)
+    try give(
+      naming("text") { try StoryReport.check(text.raw("text"), source: options.source) }, options, to: out)
+  }
+}
+
+@_cdecl("satchel_story_report") @implementation
+public func satchel_story_report(
+  _ story: OpaquePointer!, _ options: UnsafePointer<satchel_story_check_options>!,
+  _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { out in
+    try give(Handles.openStories.borrow(story).check(), CheckOptions(options), to: out)
+  }
+}
+
+/// The options of a check, checked.
+private struct CheckOptions {
+  var source: StorySource
+  var format: satchel_report_format
+  var name: String
+
+  init(_ options: UnsafePointer<satchel_story_check_options>!) throws {
     let reader = try OptionsReader(options)
     let number = reader.choice(\.source) ?? 0
     guard let source = StorySource(rawValue: Int32(bitPattern: number)) else {
       throw SatchelError(.invalid, "options: source \(number) is not a satchel_story_source")
     }
-    let format = satchel_report_format(rawValue: reader.choice(\.format) ?? 0)
-    let name = try reader.value(\.name)?.text("options: name") ?? ""
-    let report = try naming("text") { try StoryReport.check(text.raw("text"), source: source) }
-    switch format {
-    case SATCHEL_REPORT_JSON: try give(report.serialized(), to: out)
-    case SATCHEL_REPORT_SARIF:
-      try give(SARIF.log([(name, report.findings)], version: Store.version), to: out)
-    case SATCHEL_REPORT_TEXT: try give(report.text(name: name), to: out)
-    default: throw SatchelError(.invalid, "options: format \(format.rawValue) is not a satchel_report_format")
-    }
+    self.source = source
+    format = satchel_report_format(rawValue: reader.choice(\.format) ?? 0)
+    name = try reader.value(\.name)?.text("options: name") ?? ""
+  }
+}
+
+private func give(
+  _ report: StoryReport, _ options: CheckOptions, to out: UnsafeMutablePointer<satchel_buffer>
+) throws {
+  switch options.format {
+  case SATCHEL_REPORT_JSON: try give(report.serialized(), to: out)
+  case SATCHEL_REPORT_SARIF:
+    try give(SARIF.log([(options.name, report.findings)], version: Store.version), to: out)
+  case SATCHEL_REPORT_TEXT: try give(report.text(name: options.name), to: out)
+  default:
+    throw SatchelError(.invalid, "options: format \(options.format.rawValue) is not a satchel_report_format")
   }
 }
 
@@ -35,6 +64,22 @@ public func satchel_story_open(
     }
     return try Handles.openStories.insert(naming("text") { try Story(text.raw("text"), source: language) })
   }
+}
+
+@_cdecl("satchel_story_open_path") @implementation
+public func satchel_story_open_path(
+  _ path: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<OpaquePointer?>!
+) -> satchel_status {
+  guarded(returning: out, orElse: nil) {
+    try Handles.openStories.insert(Story(contentsOf: text(path, "path")))
+  }
+}
+
+@_cdecl("satchel_story_text") @implementation
+public func satchel_story_text(
+  _ story: OpaquePointer!, _ out: UnsafeMutablePointer<satchel_buffer>!
+) -> satchel_status {
+  guarded(emptying: out) { try give(Handles.openStories.borrow(story).text, to: $0) }
 }
 
 @_cdecl("satchel_story_free") @implementation

@@ -126,6 +126,8 @@ static void handles(void) {
         satchel_status expected = bad[index] ? SATCHEL_ECLOSED : SATCHEL_EINVALID;
         int64_t count = 77;
         refused_out("no story", expected, "story", satchel_story_describe(bad[index], &out));
+        refused_out("no story", expected, "story", satchel_story_text(bad[index], &out));
+        refused_out("no story", expected, "story", satchel_story_report(bad[index], NULL, &out));
         refused_out("no story", expected, "story", satchel_story_segment(bad[index], text("rim"), &out));
         refused_out("no story", expected, "story", satchel_story_graph(bad[index], SATCHEL_GRAPH_DOT, &out));
         refused_out("no story", expected, "story", satchel_story_diff(bad[index], bad[index], &out));

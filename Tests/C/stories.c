@@ -308,6 +308,36 @@ static void twee(void) {
     CHECK(satchel_story_check(text(source), &options, &out) == SATCHEL_EINVALID, "Twee was read as JSON");
 }
 
+static void several_files(const char *fixtures) {
+    char path[4096];
+    satchel_story *game = NULL;
+    snprintf(path, sizeof path, "%s/twee/mill", fixtures);
+    must(satchel_story_open_path(path, &game), "opening a directory");
+    must(satchel_story_segment(game, text(""), &out), "its first segment");
+    satchel_buffer_free(&out);
+    must(satchel_story_text(game, &out), "the joined text");
+    CHECK(strstr((const char *)out.data, ":: StoryData") != NULL, "the text lacks StoryData");
+    satchel_buffer_free(&out);
+    satchel_story_check_options options = SATCHEL_STORY_CHECK_OPTIONS_INIT;
+    options.format = SATCHEL_REPORT_TEXT;
+    options.name = text("mill");
+    must(satchel_story_report(game, &options, &out), "checking a story of several files");
+    CHECK(strstr((const char *)out.data, "mill/start.twee:1:1: warning: ") != NULL, "%s", (const char *)out.data);
+    satchel_buffer_free(&out);
+    satchel_story_free(game);
+
+    snprintf(path, sizeof path, "%s/twee/plain.tw", fixtures);
+    must(satchel_story_open_path(path, &game), "opening a file");
+    satchel_story_free(game);
+    snprintf(path, sizeof path, "%s/twee", fixtures);
+    CHECK(satchel_story_open_path(path, &game) == SATCHEL_EINVALID && game == NULL, "several games are one story");
+    CHECK(strstr(satchel_error_message(), "StoryData") != NULL, "%s", satchel_error_message());
+    snprintf(path, sizeof path, "%s/none", fixtures);
+    CHECK(satchel_story_open_path(path, &game) == SATCHEL_ENOTFOUND && game == NULL, "a path that is not there");
+    CHECK(satchel_story_open_path(NULL, &game) == SATCHEL_EINVALID && game == NULL, "no path");
+    CHECK(satchel_story_open_path("\xff", &game) == SATCHEL_EINVALID && game == NULL, "a path that is not UTF-8");
+}
+
 int main(int count, char **arguments) {
     if (count != 2) return 2;
     json_t *fixtures = fixture(arguments[1], "vectors/stories.json");
@@ -319,5 +349,6 @@ int main(int count, char **arguments) {
     contents();
     comparison();
     twee();
+    several_files(arguments[1]);
     return close_checks();
 }

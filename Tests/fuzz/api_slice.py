@@ -68,7 +68,8 @@ WEIGHTS = dict.fromkeys(ENDERS, 0.3) | {
 
 #: What buffers hold that is no JSON.
 NO_JSON = {"satchel_json_get_text", "satchel_story_check", "satchel_story_graph", "satchel_story_path_count",
-           "satchel_stories_story", "satchel_photos_export_shard", "satchel_remote_get", "satchel_remote_put",
+           "satchel_story_report", "satchel_story_text", "satchel_stories_story",
+           "satchel_photos_export_shard", "satchel_remote_get", "satchel_remote_put",
            "satchel_catalogue_has_cached"}  # fmt: skip
 #: What a callback may call: nothing that waits for a callback to return, as the header says.
 IN_CHANGE = sorted(

@@ -50,6 +50,7 @@ __all__ = [
     "lend_json",
     "lend_record",
     "plain",
+    "read_value",
     "text_of",
 ]
 
@@ -308,7 +309,7 @@ def _made(kind: Any, members: Any, place: str, unknown: List[bool]) -> Any:
             value = members[name]
             if accepted is None:
                 if hint is not None:
-                    value = _read(value, hint, f"{place}/{name}", unknown)
+                    value = read_value(value, hint, f"{place}/{name}", unknown)
             elif type(value) not in accepted:
                 value = fitting(value, hint, f"{place}/{name}")
             given[name] = value
@@ -327,10 +328,10 @@ def _check_patch(kind: Any, patch: Any, place: str) -> None:
         if isinstance(value, dict) and inner is not None:
             _check_patch(inner, value, f"{place}/{name}")
         elif not isinstance(value, dict) or item_hint(hint) is None:
-            _read(value, hint, f"{place}/{name}", [])
+            read_value(value, hint, f"{place}/{name}", [])
 
 
-def _read(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
+def read_value(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
     """A value as its annotation says, as far as that names types that are made, converted or checked."""
     if value is None:
         return None
@@ -352,12 +353,12 @@ def _read(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
     if origin in UNIONS:
         kinds = [each for each in arguments if each is not type(None)]
         # Which one of several, the value does not say.
-        return _read(value, kinds[0], place, unknown) if len(kinds) == 1 else value
+        return read_value(value, kinds[0], place, unknown) if len(kinds) == 1 else value
     if isinstance(value, list):
         return _read_items(value, origin, arguments, place, unknown)
     if isinstance(value, dict) and origin in (dict, collections.abc.Mapping):
         return {
-            key: _read(child, arguments[1], f"{place}/{key}", unknown) for key, child in value.items()
+            key: read_value(child, arguments[1], f"{place}/{key}", unknown) for key, child in value.items()
         }
     return value
 
@@ -365,7 +366,7 @@ def _read(value: Any, hint: Any, place: str, unknown: List[bool]) -> Any:
 def _read_items(value: List[Any], origin: Any, arguments: Any, place: str, unknown: List[bool]) -> Any:
     def read(hints: Iterable[Any]) -> List[Any]:
         return [
-            _read(each, hint, f"{place}/{index}", unknown)
+            read_value(each, hint, f"{place}/{index}", unknown)
             for index, (each, hint) in enumerate(zip(value, hints))
         ]
 

@@ -52,7 +52,11 @@ def date_of(picture: Dict[str, Any]) -> Optional[Any]:
             if found is None or re.fullmatch(r"[+-]\d\d:\d\d", zone) is None:
                 continue
             year, month, day, time = found.groups()
-            moment = datetime.fromisoformat(f"{year}-{month}-{day}T{time}{zone}")
+            try:
+                moment = datetime.fromisoformat(f"{year}-{month}-{day}T{time}{zone}")
+            except ValueError:
+                # exiftool prints it as it is there: a 31st of June, or a 60th second.
+                continue
             return int((moment - datetime(1970, 1, 1, tzinfo=timezone.utc)).total_seconds()), source
     return None
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional, Set, Tuple
+from uuid import UUID
 
 import pytest
 from helpers import eventually
@@ -223,3 +226,64 @@ def test_a_value_is_read_as_a_dataclass(state: State) -> None:
     state.set("screen", {"depth": 1})
     with pytest.raises(satchel.InvalidArgument, match=r"state/screen.*name"):
         state.get("screen", of=Screen)
+
+
+class Mode(Enum):
+    LIGHT = "light"
+    DARK = "dark"
+
+
+TYPED: List[Any] = [
+    (date(2024, 5, 1), date),
+    (datetime(2024, 5, 1, 12, 30, tzinfo=timezone.utc), datetime),
+    (UUID(int=7), UUID),
+    (Decimal("10.50"), Decimal),
+    (b"\x00\xff", bytes),
+    (Mode.DARK, Mode),
+    (3, int),
+    (3, float),
+    (True, bool),
+    ("théâtre", str),
+    ([date(2024, 5, 1), None], List[date]),
+    ({"a": Screen("courses", 2)}, Dict[str, Screen]),
+    ({"b", "a"}, Set[str]),
+    ((1, Mode.LIGHT), Tuple[int, Mode]),
+    (None, date),
+    (Screen("courses"), Optional[Screen]),
+    ({"any": [1]}, Any),
+]
+
+
+@pytest.mark.parametrize(("value", "of"), TYPED, ids=lambda each: str(each)[:40])
+def test_a_value_is_read_as_any_type_that_records_know(state: State, value: Any, of: Any) -> None:
+    # Bytes are JSON text where a value is set.
+    state.set("typed", {"in": value} if isinstance(value, bytes) else value)
+    if isinstance(value, bytes):
+        assert state.get("typed", of=Dict[str, bytes]) == {"in": value}
+    else:
+        assert state.get("typed", of=of) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "of", "message"),
+    [
+        ("three", int, "an int: 'three' is not an int"),
+        (True, int, "an int: True is not an int"),
+        ("2024-13-01", date, "a date: "),
+        (5, date, "a date: "),
+        ("blue", Mode, "a Mode: "),
+        ({"a": 1}, List[int], "a list: it is a dict"),
+        ([1, "b"], List[int], "a list: /1: 'b' is not an int"),
+        ([1], dict, "a dict: it is a list"),
+        ({"a": 1}, State, "a State: it is a dict"),
+        ([{"depth": 1}], List[Screen], "a list: /0/name is missing"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_when_read(
+    state: State, value: Any, of: Any, message: str
+) -> None:
+    state.set("odd", value)
+    with pytest.raises(satchel.InvalidArgument, match=f"^state/odd is not {message}"):
+        state.get("odd", of=of)
+    assert state.get("odd") == value
+    assert state.get("missing", 7, of=of) == 7

@@ -312,7 +312,7 @@ def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
             call(tmp_path / "none.json")
         assert isinstance(caught.value, KeyError)
         with pytest.raises(satchel.IOFailure) as failed:
-            call(tmp_path)
+            call("/proc/self/mem")
         assert isinstance(failed.value, OSError)
 
 
@@ -375,3 +375,48 @@ def test_stories_and_reports_are_values() -> None:
         second.title = "other"  # type: ignore[misc]
     report = second.check()
     assert pickle.loads(pickle.dumps(report)).sarif() == report.sarif()
+
+
+MILL = FIXTURES / "twee" / "mill"
+
+
+def test_a_directory_of_twee_files_is_one_story(tmp_path: Path) -> None:
+    game = stories.load(MILL)
+    assert [(each.text, each.next_segment_id) for each in game.start.choices][:2] == [
+        ("Go up", "Loft"),
+        ("Work", "Stones"),
+    ]
+    assert b":: Loft" in game.text
+    assert b"StoryData" in game.text
+    report = stories.check(str(MILL))
+    assert report == game.check()
+    assert {each.file for each in report.findings} <= {"data.twee", "start.twee", "upstairs/loft.twee"}
+    marked = next(each for each in report.findings if each.code == "byte-order-mark")
+    assert (marked.file, marked.line, marked.column) == ("start.twee", 1, 1)
+    assert report.text().startswith(f"{MILL}/")
+    assert report.text("mill").startswith("mill/")
+    assert "start.twee" in report.sarif()
+    assert stories.diff(MILL, game).broken == []
+    assert stories.from_twee(MILL)["segments"][0]["id"] == game.start.id
+    copied = pickle.loads(pickle.dumps(game))
+    assert copied == game
+    assert copied.start == game.start
+
+
+def test_a_directory_that_is_no_story_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(satchel.InvalidArgument, match="StoryData"):
+        stories.check(tmp_path)
+    data = ':: StoryData\n{"ifid": "1"}\n\n:: Start\nEnd\n'
+    below = tmp_path / "unten" / "Größe"
+    below.mkdir(parents=True)
+    (below / "東京.tw").write_text(data, encoding="utf-8")
+    assert stories.load(tmp_path).start.id == "Start"
+    (tmp_path / ".hidden.twee").write_text(data, encoding="utf-8")
+    (tmp_path / "link.twee").symlink_to(below / "東京.tw")
+    assert stories.load(tmp_path).start.id == "Start"
+    (tmp_path / "again.twee").write_text(data, encoding="utf-8")
+    for call in (stories.check, stories.load, stories.from_twee):
+        with pytest.raises(satchel.InvalidArgument, match="have 2"):
+            call(tmp_path)
+    with pytest.raises(satchel.NotFound):
+        stories.check(tmp_path / "none")

@@ -182,6 +182,9 @@ def extract(text: str) -> Game:
     bodies: Dict[str, str] = {}
     for name, tags, body in found:
         code = {"script", "stylesheet", "widget"} & set(tags)
+        if format == "harlowe":
+            # They are part of every passage, and none of their own.
+            code |= {tag for tag in tags if re.fullmatch("(debug-)?(header|footer|startup)", tag)}
         if not SPECIAL.fullmatch(name) and not code and name not in bodies:
             bodies[name] = body
     choices = []

@@ -73,7 +73,7 @@ public final class RecordCollection: Sendable {
     if number != 0, let known = snapshots.withLock({ $0.first { $0.number == number } }) { return known.row }
     guard let row = try CollectionRow.read(id, connection) else {
       throw SatchelError(
-        .notFound, "\(name): the collection is not in the store; its creation was rolled back")
+        .notFound, "\(name): not in the store: the collection was dropped, or its creation was rolled back")
     }
     try checkVersion(row)
     if number != 0 {

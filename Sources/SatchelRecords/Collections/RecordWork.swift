@@ -55,7 +55,8 @@ final class RecordWork {
   func collection(_ id: Int64) throws -> WorkingCollection {
     if let known = collections[id] { return known }
     guard let row = try CollectionRow.read(id, connection) else {
-      throw SatchelError(.notFound, "the collection is not in the store; its creation was rolled back")
+      throw SatchelError(
+        .notFound, "not in the store: the collection was dropped, or its creation was rolled back")
     }
     let shape = try store.shape(of: row, connection)
     let working = WorkingCollection(row, shape, store.keys(of: id))

@@ -13,7 +13,7 @@ from satchel.state import StateMembers as BlockingStateMembers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
-    from typing import Any, Dict, List, Optional, Type, Union
+    from typing import Any, Dict, List, Optional, Union
 
     from satchel._encoding import Duration
     from satchel.records._declarations import MigrationStep
@@ -62,7 +62,7 @@ class State(Twin):
         """As :meth:`satchel.State.set`."""
         await self._calls.write(lambda: self._blocking.set(key, value, sensitive, synced))
 
-    async def get(self, key: str, default: Any = None, *, of: Optional[Type[Any]] = None) -> Any:
+    async def get(self, key: str, default: Any = None, *, of: Any = None) -> Any:
         """As :meth:`satchel.State.get`."""
         return await self._calls.read(lambda: self._blocking.get(key, default, of=of))
 

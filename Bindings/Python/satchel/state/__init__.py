@@ -17,13 +17,16 @@ set it once on each device. The name must then have at most 248 bytes, and no co
 from __future__ import annotations
 
 import ctypes
+import typing
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, List, Optional, Type
+from typing import TYPE_CHECKING, Any, List, Optional
 
 from satchel import _abi, _encoding
-from satchel._documents import Reader, lend_json
+from satchel._documents import lend_json, read_value
 from satchel._encoding import Duration
+from satchel._fields import ACCEPTED, UNIONS, with_article
 from satchel._library import answer, check, json_answer, library, scalar_answer, value_of
+from satchel.errors import InvalidArgument
 from satchel.records._declarations import MigrationStep, migrating, on_migrate, steps_of, versions
 from satchel.state._lists import Scores, StateItem, StateList, StateMembers, mark, milliseconds
 
@@ -124,21 +127,21 @@ class State:
         mark(self._store, "value", lent[0], synced)
         check(library.satchel_state_set(self._store._pointer, *lent, bool(sensitive)))
 
-    def get(self, key: str, default: Any = None, *, of: Optional[Type[Any]] = None) -> Any:
+    def get(self, key: str, default: Any = None, *, of: Any = None) -> Any:
         """Returns a value, dataclasses as dicts.
 
         :param key: of the value
         :param default: returned when the key has neither a value nor a declared default
-        :param of: a dataclass that an object is read as
-        :raises InvalidArgument: for a value that does not fit the dataclass, with its JSON Pointer
+        :param of: what the value is read as: a dataclass, a type such as int, date, UUID or an enum, or a
+            container of them, as ``List[date]``; null is read as None
+        :raises InvalidArgument: for a value that does not fit, with its JSON Pointer
         :raises Unauthorized: for a sensitive value without its key
         :raises Damaged: for a sensitive value that was tampered with
         """
-        read = None if of is None else Reader(of, "state")
         found = answer(library.satchel_state_get, self._store._pointer, _encoding.lend_text(key, "key"))
         if found is None:
             return default
-        return value_of(found) if read is None else read(value_of(found), key)
+        return value_of(found) if of is None else _typed(value_of(found), of, key)
 
     def remove(self, key: str) -> None:
         """Removes a value, sensitive or not.
@@ -255,3 +258,18 @@ class State:
 
     def __repr__(self) -> str:
         return f"<satchel.State of {self._store.path!r}>"
+
+
+def _typed(value: Any, of: Any, key: str) -> Any:
+    """A value of JSON's types as an annotation says."""
+    kind = typing.get_origin(of) or of
+    is_class = isinstance(kind, type) and kind not in (*UNIONS, Any)
+    try:
+        found = read_value(value, of, "", [])
+        if is_class and kind not in ACCEPTED and not (found is None or isinstance(found, kind)):
+            raise ValueError(f"it is {with_article(type(value).__name__)}")
+    except Exception as error:
+        # Also exceptions of the class itself, which does not know the key.
+        name = with_article(kind.__name__ if is_class else str(of))
+        raise InvalidArgument(f"state/{key} is not {name}: {str(error).lstrip(': ')}") from error
+    return found

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import json as _json
+import os
 from dataclasses import field
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 from satchel import _abi, _encoding
 from satchel._encoding import FilePath
 from satchel._handles import Handle
-from satchel._library import json_answer, library, some_text
+from satchel._library import answer, json_answer, library, some_text
 from satchel.errors import InvalidArgument, IOFailure, NotFound, UnsoundStory
 from satchel.stories._values import (
     Segment,
@@ -39,14 +40,23 @@ class Opened:
 
     __slots__ = ("_handle", "_text")
 
-    def __init__(self, text: bytes, name: str = "text") -> None:
+    def __init__(self, text: bytes, name: str = "text", directory: Optional[bytes] = None) -> None:
         self._text = text
+        if directory is not None:
+            self._handle = Handle.made_by("story", library.satchel_story_open_path, directory)
+            self._text = answer(library.satchel_story_text, self.pointer) or b""
+            return
         try:
             self._handle = Handle.made_by("story", library.satchel_story_open, _encoding.lend(text), 0)
         except InvalidArgument as error:
             if name == "text":
                 raise
             raise InvalidArgument(f"{name}: {error}") from error
+
+    @property
+    def text(self) -> bytes:
+        """The text; of a story in several files, the joined text."""
+        return self._text
 
     @property
     def pointer(self) -> int:
@@ -79,7 +89,7 @@ class StoryReport:
     statistics: StoryStatistics
     _name: str = field(repr=False, compare=False)
     _language: str = field(repr=False, compare=False)
-    _text: bytes = field(repr=False, compare=False)
+    _text: Union[bytes, Opened] = field(repr=False, compare=False)
     _json: str = field(repr=False, compare=False)
 
     def json(self) -> str:
@@ -164,7 +174,7 @@ class Story:
 
     def check(self) -> StoryReport:
         """Checks it; see :func:`satchel.stories.check`."""
-        return check(self.text, name=None if self.id is None else f"{self.id}.json")
+        return _report(self._opened, _NAMELESS if self.id is None else f"{self.id}.json", "automatic")
 
     def graph(self, format: str = "dot") -> str:
         """A graph, with start, endings, authentic path and findings marked.
@@ -179,13 +189,17 @@ class Story:
 def check(source: Source, *, name: Optional[str] = None, language: str = "automatic") -> StoryReport:
     """Checks a story. A story with errors gets a report too.
 
-    :param source: a path, a text, or a dict
+    :param source: a path, a text, or a dict; the path of a directory of Twee files with one StoryData, in it
+        or below it, is one story, whose findings name the file in ``file``
     :param name: the file's name in SARIF and text reports; None for the path
     :param language: "json", "twee", or "automatic": Twee when the text has a line that begins with the
         "::" of a passage and does not begin with a brace or bracket, otherwise JSON
     """
-    text, path = _read(source, "source")
-    known = path or _NAMELESS if name is None else name
+    text, path = _read_or_join(source, "source")
+    return _report(text, path or _NAMELESS if name is None else name, language)
+
+
+def _report(text: Union[bytes, Opened], known: str, language: str) -> StoryReport:
     written = _checked(text, known, language, "json")
     report = _json.loads(written)
     return record_from(
@@ -203,11 +217,11 @@ def check(source: Source, *, name: Optional[str] = None, language: str = "automa
 def load(source: Source, *, checked: bool = False) -> Story:
     """Reads a story.
 
-    :param source: a path, a text, or a dict
+    :param source: a path, a text, or a dict; the path may be that of a directory, see :func:`check`
     :param checked: raises for a story that has errors
     :raises UnsoundStory: with ``checked``, when it has errors; ``.report`` has all findings
     """
-    text, path = _read(source, "source")
+    text, path = _read_or_join(source, "source")
     return story_from(text, path or _NAMELESS, checked)
 
 
@@ -218,7 +232,7 @@ def diff(old: Union[Story, Source], new: Union[Story, Source]) -> StoryDiff:
     :param new: the new version, likewise
     """
     versions = [
-        version._opened if isinstance(version, Story) else Opened(_read(version, which)[0], which)
+        version._opened if isinstance(version, Story) else _opened(_read_or_join(version, which)[0], which)
         for which, version in (("old", old), ("new", new))
     ]
     return diff_from(json_answer(library.satchel_story_diff, *(each.pointer for each in versions)))
@@ -227,11 +241,13 @@ def diff(old: Union[Story, Source], new: Union[Story, Source]) -> StoryDiff:
 def from_twee(source: Source, id: Optional[str] = None) -> Dict[str, Any]:
     """Turns Twee 3, the interchange format of Twine, into a story.
 
-    :param source: a path or a text
+    :param source: a path, also of a directory as in :func:`check`, or a text
     :param id: of the new story; None derives it from the title
     :returns: the story as a dict, ready to be written as JSON
     """
-    text, _ = _read(source, "source")
+    text, _ = _read_or_join(source, "source")
+    if isinstance(text, Opened):
+        text = text.text
     name = _encoding.NOTHING if id is None else _encoding.lend_text(id, "id")
     if id is not None and name.size == 0:
         raise InvalidArgument("id is empty")
@@ -239,25 +255,40 @@ def from_twee(source: Source, id: Optional[str] = None) -> Dict[str, Any]:
     return story
 
 
-def story_from(text: bytes, name: str, checked: bool) -> Story:
+def story_from(text: Union[bytes, Opened], name: str, checked: bool) -> Story:
     """Parses a story; use :func:`load`."""
-    opened = Opened(text)
+    opened = _opened(text)
     described = json_answer(library.satchel_story_describe, opened.pointer)
     if checked:
-        report = check(text, name=name)
+        report = _report(opened, name, "automatic")
         if not report.ok:
             raise UnsoundStory(f"{name} has errors:\n{report.text()}", report)
     statistics = record_from(StoryStatistics, described["statistics"])
-    return record_from(Story, described, text=text, statistics=statistics, _opened=opened)
+    return record_from(Story, described, text=opened.text, statistics=statistics, _opened=opened)
 
 
-def _checked(text: bytes, name: str, language: str, format: str) -> str:
+def _checked(text: Union[bytes, Opened], name: str, language: str, format: str) -> str:
     options = _abi.StoryCheckOptions(
         source=_encoding.choice(_abi.STORY_SOURCE, language, "language"),
         format=_encoding.choice(_abi.REPORT_FORMAT, format, "format"),
         name=_encoding.lend_text(name, "name"),
     )
+    if isinstance(text, Opened):
+        return some_text(library.satchel_story_report, text.pointer, ctypes.byref(options))
     return some_text(library.satchel_story_check, _encoding.lend(text), ctypes.byref(options))
+
+
+def _opened(text: Union[bytes, Opened], name: str = "text") -> Opened:
+    return text if isinstance(text, Opened) else Opened(text, name)
+
+
+def _read_or_join(source: Any, name: str) -> Tuple[Union[bytes, Opened], Optional[str]]:
+    """As :func:`_read`, and the story of a directory of Twee files."""
+    if isinstance(source, (str, os.PathLike)):
+        path, encoded = _encoding.file_path(source, name)
+        if os.path.isdir(path):
+            return Opened(b"", directory=encoded), path
+    return _read(source, name)
 
 
 def _exact_path_count(opened: Opened) -> int:
