@@ -57,7 +57,7 @@ class Opened:
         return Opened, (self._text,)
 
     def __del__(self) -> None:
-        # An object whose text is no story has no handle.
+        # An object whose text is not a story has no handle.
         pointer = self._handle.release() if hasattr(self, "_handle") else None
         if pointer is not None:
             library.satchel_story_free(pointer)
@@ -179,7 +179,7 @@ class Story:
 def check(source: Source, *, name: Optional[str] = None, language: str = "automatic") -> StoryReport:
     """Checks a story. A story with errors gets a report too.
 
-    :param source: a path, a text, or a dict
+    :param source: a path, a string, or a dict
     :param name: the file's name in SARIF and text reports; None for the path
     :param language: "json", "twee", or "automatic": Twee when the text has a line that begins with the
         "::" of a passage and does not begin with a brace or bracket, otherwise JSON
@@ -203,7 +203,7 @@ def check(source: Source, *, name: Optional[str] = None, language: str = "automa
 def load(source: Source, *, checked: bool = False) -> Story:
     """Reads a story.
 
-    :param source: a path, a text, or a dict
+    :param source: a path, a string, or a dict
     :param checked: raises for a story that has errors
     :raises UnsoundStory: with ``checked``, when it has errors; ``.report`` has all findings
     """
@@ -214,7 +214,7 @@ def load(source: Source, *, checked: bool = False) -> Story:
 def diff(old: Union[Story, Source], new: Union[Story, Source]) -> StoryDiff:
     """Compares two versions of a story, and finds the reading positions that the new one breaks.
 
-    :param old: the version that readers have: a path, a text, a dict or a Story
+    :param old: the version that readers have: a path, a string, a dict or a Story
     :param new: the new version, likewise
     """
     versions = [
@@ -227,7 +227,7 @@ def diff(old: Union[Story, Source], new: Union[Story, Source]) -> StoryDiff:
 def from_twee(source: Source, id: Optional[str] = None) -> Dict[str, Any]:
     """Turns Twee 3, the interchange format of Twine, into a story.
 
-    :param source: a path or a text
+    :param source: a path or a string
     :param id: of the new story; None derives it from the title
     :returns: the story as a dict, ready to be written as JSON
     """
