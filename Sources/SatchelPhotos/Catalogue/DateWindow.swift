@@ -6,10 +6,10 @@ struct DateWindow {
   /// Nil when no date can match.
   private(set) var range: ClosedRange<Int64>?
   private let isDescending: Bool
-  /// The date that the page before ended with; nil in another order.
+  /// The last date of the previous page; nil in another order.
   private let start: Int64?
 
-  /// - Parameter cursor: the last key of the page before
+  /// - Parameter cursor: the last key of the previous page
   init(_ query: PhotoQuery, _ cursor: PhotoKey? = nil) {
     isDescending = query.isDescending
     start = query.order == .photodate ? cursor?.photodate : nil
@@ -42,8 +42,8 @@ struct DateWindow {
     range = ended(at: first.last())
   }
 
-  /// Returns the window without the date that the page before ended with: an unknown number of its photos
-  /// were on that page.
+  /// Returns the window without the last date of the previous page: an unknown number of its photos were on
+  /// that page.
   private func afterStart() -> ClosedRange<Int64>? {
     guard let range, let start, range.contains(start) else { return range }
     if isDescending { return range.lowerBound < start ? range.lowerBound...(start - 1) : nil }

@@ -30,7 +30,7 @@ struct PageCollector {
   /// In an order by date: the date after which no photo is needed.
   var lastDate: Int64? { query.order == .photodate ? last?.photodate : nil }
 
-  /// The last key of the page before.
+  /// The last key of the previous page.
   var cursor: PhotoKey? { start }
 
   mutating func add(_ photo: ShardScan.Row, isOnRemote: () throws -> Bool) rethrows {
