@@ -28,7 +28,7 @@ _Closing = TypeVar("_Closing", bound="ClosingTwin")
 _THREADS = 4
 #: The number of items that an asynchronous iterator reads at once.
 _PORTION = 100
-#:
+#: The sentences about callbacks in the docstrings of blocking methods, and those of their twins.
 _PLACES = (
     (r", on this thread;", ", on the event loop, which it may not block;"),
     (
@@ -106,7 +106,7 @@ class Calls:
         self._workers = _threads(_THREADS, "satchel-work")
         #: The store, by which its batches are found among those of a context.
         self.pointer = 0
-        #:
+        #: Called when the store was closed.
         self.ending: weakref.WeakSet[Any] = weakref.WeakSet()
 
     # Calls, by their kind.
